@@ -1,0 +1,43 @@
+"""Decide whether one-sided communication code is correctly synchronised.
+
+>>> import pgasrob
+>>> program = pgasrob.load("programs/one_to_one/one_to_one.pgas")
+>>> pgasrob.check(program, nodes=2).verdict
+'not robust'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pgasrob.diagnostics import SourceError as SourceError
+    from pgasrob.program.program import Program as Program
+    from pgasrob.robustness.check import Limits as Limits
+    from pgasrob.robustness.check import check as check
+    from pgasrob.robustness.check import load as load
+    from pgasrob.robustness.verdict import Verdict as Verdict
+
+__version__ = "0.1.0"
+
+# Loaded when first asked for, so that `import pgasrob` costs nothing.
+_HOMES = {
+    "Limits": "pgasrob.robustness.check",
+    "Program": "pgasrob.program.program",
+    "SourceError": "pgasrob.diagnostics",
+    "Verdict": "pgasrob.robustness.verdict",
+    "check": "pgasrob.robustness.check",
+    "load": "pgasrob.robustness.check",
+}
+__all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'pgasrob' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

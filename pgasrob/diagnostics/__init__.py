@@ -1,0 +1,5 @@
+"""What is wrong with a source text: codes, positions, excerpts, hints."""
+
+from pgasrob.diagnostics.diagnostic import Diagnostic, SourceError
+
+__all__ = ["Diagnostic", "SourceError"]

@@ -1,0 +1,43 @@
+"""One finding about a source text, and the exception that carries several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A finding with a code of the catalogue; line and column count from 1 (0: no position, the file as a whole)."""
+
+    code: str
+    message: str
+    file: str
+    line: int = 0
+    column: int = 0
+    length: int = 1
+    excerpt: str = ""  # the source line
+    hint: str = ""
+
+    @property
+    def position(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+    def render(self) -> str:
+        """The finding as text: what, where, the line with carets, and what to do."""
+        text = f"{self.position}: error[{self.code}]: {self.message}"
+        if self.excerpt:
+            gutter = f"{self.line:>5} | "
+            lead = "".join("\t" if char == "\t" else " " for char in self.excerpt[: self.column - 1])
+            room = max(1, min(self.length, len(self.excerpt) - self.column + 1))
+            text += f"\n{gutter}{self.excerpt}\n{' ' * (len(gutter) - 2)}| {lead}{'^' * room}"
+        if self.hint:
+            text += f"\n      = hint: {self.hint}"
+        return text
+
+
+class SourceError(Exception):
+    """A source text that is no program: one or more diagnostics, in the order of the text."""
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        super().__init__("\n".join(diagnostic.render() for diagnostic in diagnostics))
+        self.diagnostics = diagnostics

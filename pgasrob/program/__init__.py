@@ -1,0 +1,1 @@
+"""Programs: expressions, commands, control automata, and the core syntax."""

@@ -1,0 +1,167 @@
+"""Control automata: what a process may issue next (the paper, section 2.2).
+
+A control automaton has no silent edges. Its states are built as in the follow automaton of a regular expression: a
+state is the set of the commands that may come next, so `choose`, `loop`, `skip` and `goto` commit to nothing before
+the next command. A state in which nothing may come next has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pgasrob.program.commands import Assume, Command
+from pgasrob.program.expressions import Unary, constant
+from pgasrob.program.statements import (
+    Block,
+    Choose,
+    Do,
+    Goto,
+    If,
+    Labelled,
+    Loop,
+    Skip,
+    Span,
+    Statement,
+    While,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """An edge of a control automaton: issue ``command`` and go to ``target``.
+
+    ``occurrence`` numbers the command's place in its process block. Edges that leave different states for the same
+    place share it, and from one state it says which edge was taken.
+    """
+
+    command: Command
+    target: int
+    occurrence: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ControlAutomaton:
+    """``out[state]`` holds the transitions that leave a state; the initial state is 0, every state is final."""
+
+    out: tuple[tuple[Transition, ...], ...]
+
+    @property
+    def transitions(self) -> list[Transition]:
+        return [transition for leaving in self.out for transition in leaving]
+
+
+class _Graph:
+    """The statements of a block as a graph with silent edges, which `build` then removes."""
+
+    def __init__(self) -> None:
+        self.silent: list[list[int]] = []
+        self.issues: list[list[int]] = []  # node -> occurrences
+        self.occurrences: list[tuple[Command, Span, int]] = []  # command, where, node after it
+        self.labels: dict[str, int] = {}
+
+    def node(self) -> int:
+        self.silent.append([])
+        self.issues.append([])
+        return len(self.silent) - 1
+
+    def issue(self, start: int, command: Command, span: Span, end: int) -> None:
+        self.issues[start].append(len(self.occurrences))
+        self.occurrences.append((command, span, end))
+
+    def label(self, name: str) -> int:
+        if name not in self.labels:
+            self.labels[name] = self.node()
+        return self.labels[name]
+
+    def add_block(self, block: Block, start: int, end: int) -> None:
+        for statement in block.statements[:-1]:
+            after = self.node()
+            self.add(statement, start, after)
+            start = after
+        if block.statements:
+            self.add(block.statements[-1], start, end)
+        else:
+            self.silent[start].append(end)
+
+    def add(self, statement: Statement, start: int, end: int) -> None:
+        match statement:
+            case Do(command, span):
+                self.issue(start, command, span, end)
+            case Skip():
+                self.silent[start].append(end)
+            case Goto(label):
+                self.silent[start].append(self.label(label))
+            case Labelled(label, inner):
+                target = self.label(label)
+                self.silent[start].append(target)
+                self.add(inner, target, end)
+            case If(condition, then, otherwise, span):
+                yes, no = self.node(), self.node()
+                self.issue(start, Assume(condition), span, yes)
+                self.issue(start, Assume(Unary("!", condition)), span, no)
+                self.add_block(then, yes, end)
+                self.add_block(otherwise or Block(()), no, end)
+            case While(condition, body, span):
+                head, inside = self.node(), self.node()
+                self.silent[start].append(head)
+                self.issue(head, Assume(condition), span, inside)
+                self.issue(head, Assume(Unary("!", condition)), span, end)
+                self.add_block(body, inside, head)
+            case Choose(branches):
+                for branch in branches:
+                    first = self.node()
+                    self.silent[start].append(first)
+                    self.add_block(branch, first, end)
+            case Loop(body):
+                head, inside = self.node(), self.node()
+                self.silent[start].append(head)
+                self.silent[head] += [inside, end]
+                self.add_block(body, inside, head)
+
+    def next_occurrences(self, node: int) -> tuple[int, ...]:
+        """The occurrences that may be issued at ``node`` after any number of silent edges, in source order."""
+        seen, stack, found = {node}, [node], set()
+        while stack:
+            here = stack.pop()
+            found.update(self.issues[here])
+            fresh = [after for after in self.silent[here] if after not in seen]
+            seen.update(fresh)
+            stack.extend(fresh)
+        return tuple(sorted(found))
+
+
+def build(block: Block, change: Callable[[Command], Command] = lambda command: command) -> ControlAutomaton:
+    """The control automaton of ``block``, with ``change`` (partial evaluation, say) applied to every command.
+
+    An assume that is constantly false is left out unless it stands among false assumes alone: a rank that can only
+    stand there is blocked by it, which is not the same as having ended.
+    """
+    graph = _Graph()
+    start, end = graph.node(), graph.node()
+    graph.add_block(block, start, end)
+    commands = [change(command) for command, _, _ in graph.occurrences]
+
+    def possible(occurrences: tuple[int, ...]) -> tuple[int, ...]:
+        alive = tuple(
+            occurrence
+            for occurrence in occurrences
+            if not (isinstance(command := commands[occurrence], Assume) and constant(command.condition) == 0)
+        )
+        return alive or occurrences
+
+    numbers = {possible(graph.next_occurrences(start)): 0}
+    queue = list(numbers)
+    out: list[tuple[Transition, ...]] = []
+    for state in queue:
+        leaving = []
+        for occurrence in state:
+            _, span, after = graph.occurrences[occurrence]
+            target = possible(graph.next_occurrences(after))
+            if target not in numbers:
+                numbers[target] = len(numbers)
+                queue.append(target)
+            leaving.append(Transition(commands[occurrence], numbers[target], occurrence, span))
+        out.append(tuple(leaving))
+    return ControlAutomaton(tuple(out))

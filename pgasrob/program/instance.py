@@ -1,0 +1,240 @@
+"""A program on N nodes: one specialised control automaton per rank, cells numbered flat, operands evaluated.
+
+Cells of all nodes are numbered ``rank * size + address``, so that a memory is one flat tuple of N * size integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.program.commands import (
+    ATOMIC,
+    REMOTE,
+    Command,
+    expressions_of,
+    map_expressions,
+)
+from pgasrob.program.control import ControlAutomaton, Transition, build
+from pgasrob.program.expressions import (
+    RELATIONS,
+    Evaluator,
+    Fault,
+    evaluator,
+    specialise,
+)
+from pgasrob.program.program import Process, Program
+
+MAX_NODES = 1024
+
+Cell = int
+Registers = tuple[int, ...]
+Memory = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """A command with its expressions evaluated, which happens once, at issue. Unused fields are None.
+
+    For a load, store, await or atomic ``cell`` is the cell accessed at issue; for a read or write ``source`` and
+    ``destination`` are the cells of popa and popb, ``target`` the remote rank. ``values`` holds what the command
+    computes with: the value stored or assigned, an atomic's operands, whether an assume or assert holds.
+    """
+
+    kind: str
+    cell: Cell | None = None
+    source: Cell | None = None
+    destination: Cell | None = None
+    queue: int | None = None
+    target: int | None = None
+    register: int | None = None
+    values: tuple[int, ...] = ()
+    relation: Callable[[int, int], bool] | None = None
+
+
+Evaluated = Callable[[Registers], Operands]
+
+
+class Instance:
+    """A program on ``nodes`` nodes.
+
+    Attributes: ``automata`` (one control automaton per rank), ``size`` (cells per node), ``memory`` (initial values of
+    all cells, flat), ``registers`` (initial register file of one rank).
+    """
+
+    def __init__(self, program: Program, nodes: int, automata: tuple[ControlAutomaton, ...]) -> None:
+        self.program = program
+        self.nodes = nodes
+        self.automata = automata
+        self.size = program.cells
+        self.memory: Memory = tuple(value for object in program.memory for value in object.initial) * nodes
+        self.registers: Registers = (0,) * len(program.registers)
+        self.unordered = frozenset(queue.id for queue in program.queues if queue.unordered)
+        self._evaluators: dict[tuple[int, int], Evaluated] = {}
+        self._evaluated: dict[tuple[int, int, Registers], Operands | Fault] = {}
+
+    def operands(self, rank: int, transition: Transition, registers: Registers) -> Operands:
+        """The operands of ``transition`` of ``rank`` under ``registers``.
+
+        Raises :class:`Fault` when an expression has no value, or an address, rank or queue is out of range.
+        """
+        key = (rank, transition.occurrence, registers)
+        result = self._evaluated.get(key)
+        if result is None:
+            evaluate = self._evaluators.get(key[:2])
+            if evaluate is None:
+                evaluate = self._evaluators[key[:2]] = self._evaluator(rank, transition.command)
+            try:
+                result = evaluate(registers)
+            except Fault as fault:
+                result = fault
+            self._evaluated[key] = result
+        if isinstance(result, Fault):
+            raise result
+        return result
+
+    def owner(self, cell: Cell) -> int:
+        """The rank on whose node ``cell`` lies."""
+        return cell // self.size
+
+    def index(self, cell: Cell) -> int:
+        """The address of ``cell`` on its node."""
+        return cell % self.size
+
+    def cell_name(self, cell: Cell) -> str:
+        """``x@1``: the name of the cell and the rank whose memory it lies in."""
+        return f"{self.program.cell_name(self.index(cell))}@{self.owner(cell)}"
+
+    def is_unordered(self, queue: int) -> bool:
+        """Whether ``queue`` is unordered; an id that no header declares is FIFO."""
+        return queue in self.unordered
+
+    def _evaluator(self, rank: int, command: Command) -> Evaluated:
+        """A function from registers to the operands of ``command`` at ``rank``."""
+        kind = command.kind
+        run = {name: evaluator(expr) for name, expr in expressions_of(command).items()}
+        register = command.register.index if hasattr(command, "register") else None
+
+        if kind in REMOTE:
+            return self._transfer(rank, kind, run)
+        if kind in ATOMIC:
+            where = self._cell(run["address"], run["rank"])
+            order = [name for name in run if name not in ("rank", "address")]
+            return lambda registers: Operands(
+                kind,
+                cell=where(registers),
+                register=register,
+                values=tuple(run[name](registers) for name in order),
+            )
+        if kind in ("load", "store", "await"):
+            where = self._cell(run["address"], lambda registers: rank)
+            relation = RELATIONS[command.relation] if hasattr(command, "relation") else None
+            values = [run["value"]] if "value" in run else []
+            return lambda registers: Operands(
+                kind,
+                cell=where(registers),
+                register=register,
+                values=tuple(value(registers) for value in values),
+                relation=relation,
+            )
+        if kind in ("assume", "assert"):
+            return lambda registers: Operands(kind, values=(run["condition"](registers),))
+        if kind == "assign":
+            return lambda registers: Operands(kind, register=register, values=(run["value"](registers),))
+        queue = self._queue(run["queue"]) if "queue" in run else None
+        target = self._rank(run["rank"]) if "rank" in run else None
+        return lambda registers: Operands(
+            kind,
+            queue=queue(registers) if queue else None,
+            target=target(registers) if target else None,
+        )
+
+    def _transfer(self, rank: int, kind: str, run: dict[str, Evaluator]) -> Evaluated:
+        here = self._cell(run["local"], lambda registers: rank)
+        there = self._cell(run["remote"], run["rank"])
+        target, queue = self._rank(run["rank"]), self._queue(run["queue"])
+
+        def operands(registers: Registers) -> Operands:
+            local, remote = here(registers), there(registers)
+            source, destination = (local, remote) if kind == "write" else (remote, local)
+            return Operands(
+                kind, source=source, destination=destination, queue=queue(registers), target=target(registers)
+            )
+
+        return operands
+
+    def _rank(self, run: Evaluator) -> Evaluator:
+        def checked(registers: Sequence[int]) -> int:
+            rank = run(registers)
+            if not 0 <= rank < self.nodes:
+                raise Fault(f"rank {rank} is outside 0..{self.nodes - 1}")
+            return rank
+
+        return checked
+
+    def _queue(self, run: Evaluator) -> Evaluator:
+        def checked(registers: Sequence[int]) -> int:
+            queue = run(registers)
+            if queue < 0:
+                raise Fault(f"queue {queue} is negative")
+            return queue
+
+        return checked
+
+    def _cell(self, address: Evaluator, rank: Evaluator) -> Evaluator:
+        node = self._rank(rank)
+
+        def checked(registers: Sequence[int]) -> int:
+            index = address(registers)
+            if not 0 <= index < self.size:
+                memory = f"the memory has cells 0..{self.size - 1}" if self.size else "the program declares no memory"
+                raise Fault(f"address {index} is outside the memory: {memory}")
+            return node(registers) * self.size + index
+
+        return checked
+
+
+def _specialised(command: Command, rank: int, nodes: int) -> Command:
+    return map_expressions(command, lambda expr: specialise(expr, rank, nodes))
+
+
+def instantiate(program: Program, nodes: int) -> Instance:
+    """``program`` on ``nodes`` nodes; see :meth:`Program.instantiate`."""
+    source = program.source
+    if not 1 <= nodes <= MAX_NODES:
+        raise SourceError(
+            [
+                Diagnostic(
+                    "PG031",
+                    f"{nodes} nodes, but a program runs on 1..{MAX_NODES}",
+                    source.file,
+                    hint="choose another node count",
+                )
+            ]
+        )
+    by_rank: dict[int, Process] = {}
+    others: Process | None = None
+    for process in program.processes:
+        if process.ranks is None:
+            others = process
+        else:
+            by_rank.update((rank, process) for rank in process.ranks)
+    missing = [str(rank) for rank in range(nodes) if rank not in by_rank and others is None]
+    if missing:
+        raise SourceError(
+            [
+                Diagnostic(
+                    "PG030",
+                    f"no process block for rank {', '.join(missing)} of {nodes} nodes",
+                    source.file,
+                    hint="add `process { ... }` for every rank that no other block names, or run on fewer nodes",
+                )
+            ]
+        )
+    automata = []
+    for rank in range(nodes):
+        body = (by_rank.get(rank) or others).body  # type: ignore[union-attr]  # missing ranks are reported above
+        automata.append(build(body, partial(_specialised, rank=rank, nodes=nodes)))
+    return Instance(program, nodes, tuple(automata))

@@ -1,0 +1,94 @@
+"""Programs: declarations, one block of statements per process, and where they came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pgasrob.program.statements import NOWHERE, Block, Span
+
+if TYPE_CHECKING:
+    from pgasrob.program.instance import Instance
+
+DEFAULT_NODES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryObject:
+    """``memory name[size] = initial``; ``address`` is its first cell on every node."""
+
+    name: str
+    address: int
+    size: int | None  # None: a single cell, which is printed without brackets
+    initial: tuple[int, ...]  # as many values as cells
+    span: Span = NOWHERE
+
+    @property
+    def cells(self) -> int:
+        return 1 if self.size is None else self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    name: str
+    id: int
+    unordered: bool
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A block for the ranks it names; None: for every rank that no other block names."""
+
+    ranks: tuple[int, ...] | None
+    body: Block
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text a program was read from, for excerpts in reports."""
+
+    file: str
+    text: str
+
+    def line(self, number: int) -> str:
+        lines = self.text.splitlines()
+        return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A PGAS program before the number of nodes is known."""
+
+    name: str
+    nodes: int | None
+    memory: tuple[MemoryObject, ...]
+    registers: tuple[str, ...]
+    queues: tuple[Queue, ...]
+    processes: tuple[Process, ...]
+    source: Source = field(default=Source("<string>", ""), compare=False)
+
+    @property
+    def cells(self) -> int:
+        """Memory cells per node."""
+        return sum(memory.cells for memory in self.memory)
+
+    def cell_name(self, address: int) -> str:
+        """The name of the cell at ``address``: ``x``, or ``a[2]`` for an element."""
+        for memory in self.memory:
+            if 0 <= address - memory.address < memory.cells:
+                return memory.name if memory.size is None else f"{memory.name}[{address - memory.address}]"
+        return str(address)
+
+    def queue_name(self, id: int) -> str:
+        return next((queue.name for queue in self.queues if queue.id == id), str(id))
+
+    def instantiate(self, nodes: int | None = None) -> Instance:
+        """The program on ``nodes`` nodes (its own count, or 2, when None), every rank partially evaluated.
+
+        Raises :class:`pgasrob.diagnostics.SourceError` when a rank has no process block or the count is out of bounds.
+        """
+        from pgasrob.program.instance import instantiate
+
+        return instantiate(self, nodes or self.nodes or DEFAULT_NODES)

@@ -1,0 +1,1 @@
+"""Deciding robustness: normal forms, cycle types, the engines and the verdict."""

@@ -1,0 +1,182 @@
+"""Cycle types and the finite automata Z that recognise them (the paper, section 5.3).
+
+A cycle type is a sequence of different ranks. Z^{i,j} accepts marked computations in which a conflict or barrier
+identity leads from the `leave` event of rank i to the `enter` event of rank j; Z^cyc is the intersection of the Z of
+neighbouring ranks. An automaton over all of E x M would be large and mostly say "ignore", so each Z is an automata-lib
+DFA over the few letters that matter to it, and :class:`~pgasrob.automata.acceptor.Acceptor` maps events to these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING
+
+from pgasrob.automata.acceptor import Acceptor
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, Marked
+from pgasrob.semantics.accesses import Access, access, conflict, possible_accesses
+
+if TYPE_CHECKING:
+    from automata.fa.dfa import DFA
+
+CycleType = tuple[int, ...]
+
+LEAVE_BARRIER, ENTER_BARRIER = "leave barrier", "enter barrier"
+NEW_BARRIER = "new barrier"
+BOTH = "enter and leave in one rank's cycle"
+
+
+def cycle_types(nodes: int) -> Iterator[CycleType]:
+    """All cycle types over ranks 0..nodes-1, shortest first, one of each set of rotations (smallest rank first)."""
+    for length in range(1, nodes + 1):
+        for ranks in combinations(range(nodes), length):
+            first, *rest = ranks
+            for order in permutations(rest):
+                yield (first, *order)
+
+
+@dataclass(frozen=True)
+class PairAutomaton:
+    """Z^{source, target}: from the `leave` event of rank ``source`` to the `enter` event of rank ``target``.
+
+    ``leaves`` and ``enters`` are the accesses that the two ranks can make at all; ``barriers`` says whether the program
+    has any. ``name`` gives a cell its name in the symbols.
+    """
+
+    source: int
+    target: int
+    leaves: frozenset[Access]
+    enters: frozenset[Access]
+    barriers: bool
+    name: Callable[[int], str]
+
+    @property
+    def identity(self) -> bool:
+        """Whether the pair can be joined by a barrier; not within one rank, where that is no edge."""
+        return self.barriers and self.source != self.target
+
+    @cached_property
+    def pairs(self) -> list[tuple[Access, Access]]:
+        """The conflicts that can join the two ranks: a leaving and an entering access."""
+        return sorted(
+            (leaving, entering) for leaving in self.leaves for entering in self.enters if conflict(leaving, entering)
+        )
+
+    def symbol(self, mark: str, made: Access) -> str:
+        mode = ("r" if made.reads else "") + ("w" if made.writes else "")
+        return f"{mark} {self.name(made.cell)} {mode}"
+
+    def read(self, letter: Marked) -> str | None:
+        """The symbol of a marked event, None when it does not concern this pair."""
+        event, marks = letter
+        leaves = event.rank == self.source and LEAVE in marks
+        enters = event.rank == self.target and ENTER in marks
+        if leaves and enters:
+            return BOTH
+        if leaves or enters:
+            made = access(event.kind, event.cell)
+            if made is None:
+                return LEAVE_BARRIER if leaves else ENTER_BARRIER
+            return self.symbol(LEAVE if leaves else ENTER, made)
+        # Barriers are N events in rank order, so one of rank 0 says that a new barrier begins.
+        return NEW_BARRIER if self.identity and event.kind == "barrier" and event.rank == 0 else None
+
+    def transitions(self) -> dict[str, dict[str, str]]:
+        """The transition function, partial: what is missing rejects."""
+        start, done = "start", "joined"
+        delta: dict[str, dict[str, str]] = {start: {}, done: {}}
+        for leaving, entering in self.pairs:
+            left = self.symbol("left", leaving)
+            delta[start][self.symbol(LEAVE, leaving)] = left
+            delta.setdefault(left, {})[self.symbol(ENTER, entering)] = done
+        if self.identity:
+            # Within one barrier the event of the smaller rank comes first, whichever way the edge is walked.
+            first, second = (
+                (LEAVE_BARRIER, ENTER_BARRIER) if self.source < self.target else (ENTER_BARRIER, LEAVE_BARRIER)
+            )
+            delta[start][first] = "in barrier"
+            delta["in barrier"] = {second: done}
+            for state, moves in delta.items():
+                if state != "in barrier":
+                    moves[NEW_BARRIER] = state
+        return delta
+
+    def automaton(self) -> DFA:
+        """Z^{source, target} as an automata-lib DFA."""
+        return _dfa(self.transitions(), "start", {"joined"})
+
+    def acceptor(self) -> Acceptor[Marked]:
+        return Acceptor.of(self.automaton(), self.read)
+
+
+def some_conflict(letter: Marked) -> str | None:
+    """The symbol "conflict" of a marked event that accesses a cell, which is what makes a cycle a violation."""
+    return "conflict" if letter.marks and letter.event.cell is not None else None
+
+
+def conflict_automaton() -> DFA:
+    """Some marked event accesses a cell.
+
+    Without it a barrier that is entered on one rank and left on another would count as a cycle, made of identity edges
+    alone (the design, section 2; the paper's (CYC) read literally accepts it).
+    """
+    return _dfa({"none": {"conflict": "some"}, "some": {"conflict": "some"}}, "none", {"some"})
+
+
+class CycleTypeAutomata:
+    """The pair automata of an instance, made once and shared by all cycle types."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._accesses = [possible_accesses(instance, rank) for rank in range(instance.nodes)]
+        # A barrier happens only when all ranks arrive, so a rank without one rules out all of them.
+        self._barriers = all(
+            any(transition.command.kind == "barrier" for transition in automaton.transitions)
+            for automaton in instance.automata
+        )
+        self._acceptors: dict[tuple[int, int], Acceptor[Marked]] = {}
+
+    def pair(self, source: int, target: int) -> PairAutomaton:
+        return PairAutomaton(
+            source,
+            target,
+            self._accesses[source],
+            self._accesses[target],
+            self._barriers,
+            self._instance.cell_name,
+        )
+
+    def neighbours(self, cycle: CycleType) -> list[tuple[int, int]]:
+        """The pairs of neighbouring ranks of ``cycle``, the last with the first included."""
+        return [(rank, cycle[(index + 1) % len(cycle)]) for index, rank in enumerate(cycle)]
+
+    def acceptors(self, cycle: CycleType) -> list[Acceptor[Marked]] | None:
+        """Finite automata whose intersection is Z^cyc; None when it is empty because two ranks share nothing."""
+        found = []
+        for source, target in self.neighbours(cycle):
+            acceptor = self._acceptors.get((source, target))
+            if acceptor is None:
+                acceptor = self._acceptors[source, target] = self.pair(source, target).acceptor()
+            if acceptor.initial not in acceptor.hopeful:
+                return None
+            found.append(acceptor)
+        if self._barriers and len(cycle) > 1:
+            found.append(Acceptor.of(conflict_automaton(), some_conflict))
+        return found
+
+
+def _dfa(transitions: dict[str, dict[str, str]], initial: str, finals: set[str]) -> DFA:
+    from automata.fa.dfa import DFA
+
+    symbols = {symbol for moves in transitions.values() for symbol in moves}
+    return DFA(
+        states=set(transitions),
+        input_symbols=symbols,
+        transitions=transitions,
+        initial_state=initial,
+        final_states=finals,
+        allow_partial=True,
+    )

@@ -1,0 +1,198 @@
+"""The `definition` engine: every computation of X(P, N), and whether its happens-before relation is cyclic.
+
+Walking every computation would visit the same situation again and again. Two prefixes with the same state of X(P, N)
+have the same continuations, and these close a cycle in the same way when the two agree on which command happens before
+which, for the commands that can still get an edge: the last command of each rank (program order), the commands with
+pending steps, and for each cell its last writer and its readers since (conflicts). So the search keeps the state and
+that relation, which is exact and not an approximation (`proofs/definition-engine.md`). It ends whenever the pending
+operations of the program are bounded, loops or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pgasrob.automata.automaton import Reached
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.violation import Violation
+from pgasrob.semantics.accesses import access
+from pgasrob.semantics.state_space import Letter, Operation, State, StateSpace, computation_of
+
+Command = int
+"""A live command, numbered by where it is mentioned first in a `Relation`."""
+
+
+class Relation(NamedTuple):
+    """Happens-before between the commands that can still get an edge.
+
+    ``last``: per rank its last command (-1: none yet). ``pending``: per rank the commands of its pending operations, in
+    the order of X's state. ``writers`` and ``readers``: per cell with any, its last writer (-1) and the readers since.
+    ``before[c]``: the commands that happen before c, as a bit set.
+    """
+
+    last: tuple[Command, ...]
+    pending: tuple[tuple[Command, ...], ...]
+    cells: tuple[tuple[int, Command, tuple[Command, ...]], ...]
+    before: tuple[int, ...]
+
+
+class _Draft:
+    """A relation under change: commands keep their numbers until ``finish`` renumbers those still live."""
+
+    def __init__(self, relation: Relation) -> None:
+        self.last = list(relation.last)
+        self.pending = [list(commands) for commands in relation.pending]
+        self.cells = {cell: (writer, readers) for cell, writer, readers in relation.cells}
+        self.before = list(relation.before)
+        self.cyclic = False
+
+    def new_command(self) -> Command:
+        self.before.append(0)
+        return len(self.before) - 1
+
+    def edge(self, first: Command, second: Command) -> None:
+        """Add ``first`` before ``second``; an edge from a command to itself is none."""
+        if first < 0 or first == second or self.before[second] >> first & 1:
+            return
+        if self.before[first] >> second & 1:
+            self.cyclic = True
+        gained = self.before[first] | 1 << first
+        for command, known in enumerate(self.before):
+            if command == second or known >> second & 1:
+                self.before[command] = known | gained
+
+    def issue(self, ranks: list[int]) -> Command:
+        """A new command, in program order after the last of each of ``ranks`` (all of them for a barrier)."""
+        command = self.new_command()
+        for rank in ranks:
+            self.edge(self.last[rank], command)
+            self.last[rank] = command
+        return command
+
+    def access(self, command: Command, kind: str, cell: int | None) -> None:
+        """Conflict edges to an access of ``command`` from the accesses since the last write to the cell."""
+        made = access(kind, cell)
+        if made is None:
+            return
+        writer, readers = self.cells.get(made.cell, (-1, ()))
+        self.edge(writer, command)
+        if made.writes:
+            for reader in readers:
+                self.edge(reader, command)
+            # The write is itself the place that later accesses refer to, whether or not it also reads.
+            self.cells[made.cell] = (command, ())
+        elif command not in readers:
+            self.cells[made.cell] = (writer, (*readers, command))
+
+    def finish(self) -> Relation:
+        numbers: dict[Command, Command] = {-1: -1}
+
+        def number(command: Command) -> Command:
+            return numbers.setdefault(command, len(numbers) - 1)
+
+        last = tuple(map(number, self.last))
+        pending = tuple(tuple(map(number, commands)) for commands in self.pending)
+        cells = []
+        for cell, (writer, readers) in sorted(self.cells.items()):
+            first = number(writer)
+            # Readers of one cell have no order among themselves: those mentioned before keep their place.
+            known = sorted(numbers[reader] for reader in readers if reader in numbers)
+            fresh = [number(reader) for reader in sorted(set(readers) - numbers.keys())]
+            cells.append((cell, first, tuple(known + fresh)))
+        live = [command for command in numbers if command >= 0]
+        before = tuple(
+            sum(1 << numbers[earlier] for earlier in live if self.before[command] >> earlier & 1) for command in live
+        )
+        return Relation(last, pending, tuple(cells), before)
+
+
+DefinitionState = tuple[State, Relation, bool]
+"""A state of X(P, N), the relation, and whether happens-before has a cycle already."""
+
+
+class HappensBeforeSpace:
+    """X(P, N) with the happens-before relation of the computation so far; final are the cyclic ones."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._space = StateSpace(instance)
+        nodes = instance.nodes
+        self.initial: DefinitionState = (
+            self._space.initial,
+            Relation((-1,) * nodes, ((),) * nodes, (), ()),
+            False,
+        )
+
+    def is_final(self, state: DefinitionState) -> bool:
+        return state[2]
+
+    def successors(self, state: DefinitionState) -> Iterator[tuple[tuple[Letter, ...], DefinitionState]]:
+        here, relation, _ = state
+        for word, target in self._space.successors(here):
+            draft = _Draft(relation)
+            self._extend(draft, word)
+            yield word, (target, draft.finish(), draft.cyclic)
+
+    @staticmethod
+    def _extend(draft: _Draft, word: tuple[Letter, ...]) -> None:
+        kind, rank, cell, which = word[0]
+        if kind in ("popa", "popb"):
+            command = draft.pending[rank][which]
+            if kind == "popb":
+                del draft.pending[rank][which]
+        else:
+            command = draft.issue([letter.rank for letter in word])
+            if kind in ("read", "write"):
+                draft.pending[rank].append(command)
+        draft.access(command, kind, cell)
+
+
+def drain(instance: Instance, path: list[tuple[Letter, ...]], state: State) -> list[tuple[Letter, ...]]:
+    """``path`` continued by the pending steps, in an order that X(P, N) allows, so that it is a computation."""
+    space = StateSpace(instance)
+    words = list(path)
+    while not space.is_final(state):
+        word, state = next(
+            (word, target) for word, target in space.successors(state) if word[0].kind in ("popa", "popb")
+        )
+        words.append(word)
+    return words
+
+
+class DefinitionSearch:
+    """The search for a violating computation of an instance, breadth-first by events.
+
+    Attributes: ``violation`` once found; ``states``, ``transitions``. When ``run`` ends without a violation, the
+    instance is robust. It does not end when operations can pile up without bound.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._space = HappensBeforeSpace(instance)
+        self._reached = Reached(self._space)
+        self._most_pending = 0
+        self.violation: Violation | None = None
+
+    @property
+    def states(self) -> int:
+        return len(self._reached)
+
+    @property
+    def transitions(self) -> int:
+        return self._reached.transitions
+
+    @property
+    def doing(self) -> str:
+        """What the search is at, for a progress display."""
+        return f"up to {self._most_pending} operations pending at a rank"
+
+    def run(self) -> Iterator[None]:
+        """Search, yielding after every state; ends when a violation is found or all computations have been seen."""
+        for state in self._reached.expand():
+            if self._space.is_final(state):
+                words = drain(self._instance, self._reached.path(state), state[0])
+                self.violation = Violation(computation_of(words))
+                return
+            operations = (sum(isinstance(entry, Operation) for entry in pending) for pending in state[0].pending)
+            self._most_pending = max(self._most_pending, *operations)
+            yield

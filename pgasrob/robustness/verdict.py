@@ -1,0 +1,79 @@
+"""The answer for one program and node count, with the runs that show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from pgasrob.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from pgasrob.robustness.cycle_types import CycleType
+    from pgasrob.semantics.happens_before import Edge
+    from pgasrob.semantics.replay import Run
+
+Answer = Literal["robust", "not robust", "unknown", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A replayed run and what it shows.
+
+    ``shows`` is "violation", "fault", "assertion" or "deadlock". A violation has its happens-before ``cycle``; when the
+    engine works with normal forms also the part of each event (1..), its marks and the cycle type. For a fault,
+    ``fault`` says which command of which rank cannot be evaluated and why.
+    """
+
+    shows: str
+    run: Run
+    cycle: tuple[Edge, ...] | None = None
+    parts: tuple[int, ...] | None = None
+    marks: tuple[frozenset[str], ...] | None = None
+    cycle_type: CycleType | None = None
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The command that cannot be evaluated: its rank, text and line, the reason, the registers of the rank by name."""
+
+    rank: int
+    command: str
+    line: int
+    column: int
+    reason: str
+    registers: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What the search cost: states and transitions of the engine, SC states beside it, wall-clock seconds."""
+
+    states: int = 0
+    transitions: int = 0
+    seconds: float = 0.0
+    sequential_states: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer for one program at one node count; the output contract is the design's section 6.
+
+    ``assertions`` and ``deadlock`` are about SC runs; for a robust program they hold for every run on the network.
+    ``witness`` is the run to show first; ``assertion_run`` and ``deadlock_run`` show those facts whenever they are so.
+    ``errors`` is non-empty for a text that is no program.
+    """
+
+    file: str
+    program: str | None
+    nodes: int | None
+    engine: str
+    verdict: Answer
+    reason: str | None = None
+    assertions: Literal["hold", "violated", "unknown"] | None = None
+    deadlock: bool | Literal["unknown"] | None = None
+    stats: Stats = field(default_factory=Stats)
+    witness: Witness | None = None
+    assertion_run: Witness | None = None
+    deadlock_run: Witness | None = None
+    errors: tuple[Diagnostic, ...] = ()

@@ -1,0 +1,75 @@
+"""Accesses to memory cells: which command makes which, and when two of them conflict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pgasrob.program.commands import ATOMIC, REMOTE, Command, expressions_of
+from pgasrob.program.expressions import constant
+from pgasrob.program.instance import Cell, Instance, Operands
+
+
+class Access(NamedTuple):
+    """One access to a cell: whether it reads, whether it writes (an atomic does both)."""
+
+    cell: Cell
+    reads: bool
+    writes: bool
+
+
+def conflict(first: Access, second: Access) -> bool:
+    """Whether two accesses are to the same cell and at least one of them writes."""
+    return first.cell == second.cell and (first.writes or second.writes)
+
+
+def access(kind: str, cell: Cell | None) -> Access | None:
+    """The access that an event of ``kind`` makes to its ``cell``; None for an event that makes none.
+
+    A compare_swap counts as a read and a write even when it fails (the design, section 2).
+    """
+    if cell is None:
+        return None
+    reads = kind in ("load", "await", "popa") or kind in ATOMIC
+    writes = kind in ("store", "popb") or kind in ATOMIC
+    return Access(cell, reads, writes)
+
+
+def accesses(operands: Operands) -> tuple[Access, ...]:
+    """All accesses of one command, at its issue or in its steps, in their order."""
+    at_issue = access(operands.kind, operands.cell)
+    if at_issue:
+        return (at_issue,)
+    if operands.source is None or operands.destination is None:
+        return ()
+    return (Access(operands.source, True, False), Access(operands.destination, False, True))
+
+
+def possible_accesses(instance: Instance, rank: int) -> frozenset[Access]:
+    """Every access that a command of ``rank`` could make, at issue or in a step, ignoring control and values.
+
+    Exact for constant addresses and ranks; an operand that depends on a register may be any cell it could name.
+    """
+    commands = {transition.occurrence: transition.command for transition in instance.automata[rank].transitions}
+    return frozenset(found for command in commands.values() for found in _possible(instance, rank, command))
+
+
+def _possible(instance: Instance, rank: int, command: Command) -> list[Access]:
+    exprs = expressions_of(command)
+
+    def choices(name: str, bound: int) -> Sequence[int]:
+        value = constant(exprs[name])
+        return range(bound) if value is None else [value] if 0 <= value < bound else []
+
+    def cells(ranks: Sequence[int], address: str) -> list[Cell]:
+        size = instance.size
+        return [node * size + index for node in ranks for index in choices(address, size)]
+
+    if command.kind in REMOTE:
+        here, there = cells([rank], "local"), cells(choices("rank", instance.nodes), "remote")
+        sources, destinations = (here, there) if command.kind == "write" else (there, here)
+        return [Access(cell, True, False) for cell in sources] + [Access(cell, False, True) for cell in destinations]
+    if "address" not in exprs:
+        return []
+    ranks = choices("rank", instance.nodes) if command.kind in ATOMIC else [rank]
+    return [found for cell in cells(ranks, "address") if (found := access(command.kind, cell))]

@@ -1,0 +1,287 @@
+"""Replay: is a sequence of events a computation of the program, and what does each event do?
+
+This is the judge of the engines' witnesses. It shares no code with them: every rule is checked against the history of
+the run, as the design's section 2 states it, and not with the states of X(P, N).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pgasrob.program.commands import show
+from pgasrob.program.control import Transition
+from pgasrob.program.expressions import INT32, Fault
+from pgasrob.program.instance import Cell, Instance, Operands
+from pgasrob.program.statements import Span
+from pgasrob.semantics.computation import Computation, Event
+
+
+class ReplayError(Exception):
+    """The sequence of events is no computation of the program; says which event breaks which rule."""
+
+
+class Change(NamedTuple):
+    """A cell or register before and after an event."""
+
+    name: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedEvent:
+    """An event with what it did.
+
+    ``command`` is the command it belongs to, as written, with the rank's own values folded in; ``read`` the value it
+    read from its cell, ``cell_change`` what it wrote there, ``register_change`` what it did to a register; ``queue``
+    and ``target`` are those of a remote command and its steps.
+    """
+
+    event: Event
+    command: str
+    span: Span
+    read: int | None = None
+    cell_change: Change | None = None
+    register_change: Change | None = None
+    queue: int | None = None
+    target: int | None = None
+    holds: bool | None = None  # assert only
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A replayed computation of ``instance``; ``complete`` when nothing is pending at its end."""
+
+    instance: Instance
+    events: tuple[ReplayedEvent, ...]
+    complete: bool
+
+    @property
+    def computation(self) -> Computation:
+        return tuple(replayed.event for replayed in self.events)
+
+
+@dataclass(slots=True)
+class _Issued:
+    """A command of the history and which of its steps have happened."""
+
+    transition: Transition
+    operands: Operands
+    popa: bool = False
+    popb: bool = False
+    value: int = 0
+
+    @property
+    def kind(self) -> str:
+        return self.operands.kind
+
+    @property
+    def is_remote(self) -> bool:
+        return self.kind in ("read", "write")
+
+    @property
+    def locally_complete(self) -> bool:
+        """A write whose source has been read, a read whose data has arrived."""
+        return self.popa if self.kind == "write" else self.popb
+
+
+@dataclass(slots=True)
+class _Rank:
+    control: int
+    registers: list[int]
+    history: list[_Issued] = field(default_factory=list)
+
+    def remote(self, queue: int | None, until: int | None = None) -> list[_Issued]:
+        """The remote commands issued in ``queue``, those before operation ``until`` only when it is given."""
+        return [command for command in self.history[:until] if command.is_remote and command.operands.queue == queue]
+
+
+def replay(instance: Instance, computation: Computation) -> Run:
+    """Replay ``computation`` event by event.
+
+    Raises :class:`ReplayError` when an event is not allowed where it stands.
+    """
+    return _Replay(instance).run(computation)
+
+
+class _Replay:
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.memory: list[int] = list(instance.memory)
+        self.ranks = [_Rank(0, list(instance.registers)) for _ in range(instance.nodes)]
+
+    def run(self, computation: Computation) -> Run:
+        events: list[ReplayedEvent] = []
+        position = 0
+        while position < len(computation):
+            event = computation[position]
+            if event.kind == "barrier":
+                group = computation[position : position + self.instance.nodes]
+                events += self._barrier(position, group)
+                position += len(group)
+                continue
+            replayed = self._step(position, event) if event.is_step else self._issue(position, event)
+            events.append(replayed)
+            position += 1
+        complete = all(command.popb for rank in self.ranks for command in rank.history if command.is_remote)
+        return Run(self.instance, tuple(events), complete)
+
+    def _reject(self, position: int, event: Event, why: str) -> ReplayError:
+        return ReplayError(f"event {position} ({event.kind} of rank {event.rank}, operation {event.operation}): {why}")
+
+    def _enter(self, position: int, event: Event) -> tuple[_Rank, _Issued]:
+        """Find the command that an issued event takes and note it in the history."""
+        if not 0 <= event.rank < self.instance.nodes:
+            raise self._reject(position, event, f"there is no rank {event.rank}")
+        rank = self.ranks[event.rank]
+        if event.operation != len(rank.history):
+            raise self._reject(position, event, f"the rank has issued {len(rank.history)} commands before")
+        leaving = self.instance.automata[event.rank].out[rank.control]
+        transition = next((edge for edge in leaving if edge.occurrence == event.occurrence), None)
+        if transition is None or transition.command.kind != event.kind:
+            raise self._reject(position, event, "the rank does not stand before this command")
+        try:
+            operands = self.instance.operands(event.rank, transition, tuple(rank.registers))
+        except Fault as fault:
+            raise self._reject(position, event, f"the command faults: {fault}") from fault
+        if operands.cell != event.cell:
+            raise self._reject(position, event, f"the command accesses cell {operands.cell}, not {event.cell}")
+        issued = _Issued(transition, operands)
+        rank.history.append(issued)
+        rank.control = transition.target
+        return rank, issued
+
+    def _barrier(self, position: int, group: Computation) -> list[ReplayedEvent]:
+        if [(event.kind, event.rank) for event in group] != [("barrier", rank) for rank in range(self.instance.nodes)]:
+            raise self._reject(position, group[0], "a barrier is one event of every rank, in rank order")
+        entered = [self._enter(position + offset, event) for offset, event in enumerate(group)]
+        return [self._describe(event, issued) for event, (_, issued) in zip(group, entered, strict=True)]
+
+    def _issue(self, position: int, event: Event) -> ReplayedEvent:
+        if not 0 <= event.rank < self.instance.nodes:
+            raise self._reject(position, event, f"there is no rank {event.rank}")
+        rank = self.ranks[event.rank]
+        earlier = len(rank.history)
+        _, issued = self._enter(position, event)
+        operands = issued.operands
+        match event.kind:
+            case "wait":
+                if not all(command.popb for command in rank.remote(operands.queue, earlier)):
+                    raise self._reject(position, event, "an earlier operation of the queue is not complete")
+            case "wait_local":
+                if not all(command.locally_complete for command in rank.remote(operands.queue, earlier)):
+                    raise self._reject(position, event, "an earlier operation of the queue is not locally complete")
+            case "assume":
+                if not operands.values[0]:
+                    raise self._reject(position, event, "the condition is false")
+            case "assert":
+                return self._describe(event, issued, holds=bool(operands.values[0]))
+            case "assign":
+                return self._describe(event, issued, register=self._set(rank, operands, operands.values[0]))
+            case "load" | "store" | "await" | "fetch_add" | "swap" | "compare_swap":
+                return self._access(position, event, rank, issued)
+        return self._describe(event, issued)
+
+    def _access(self, position: int, event: Event, rank: _Rank, issued: _Issued) -> ReplayedEvent:
+        operands = issued.operands
+        cell, values = operands.cell, operands.values
+        assert cell is not None
+        old = self.memory[cell]
+        match event.kind:
+            case "load":
+                return self._describe(event, issued, read=old, register=self._set(rank, operands, old))
+            case "store":
+                return self._describe(event, issued, cell=self._write(cell, values[0]))
+            case "await":
+                assert operands.relation is not None
+                if not operands.relation(old, values[0]):
+                    raise self._reject(position, event, f"the cell holds {old} and the condition is false")
+                return self._describe(event, issued, read=old)
+            case "fetch_add":
+                new = INT32.wrap(old + values[0])
+            case "swap":
+                new = values[0]
+            case _:
+                new = values[1] if old == values[0] else old
+        return self._describe(
+            event, issued, read=old, cell=self._write(cell, new), register=self._set(rank, operands, old)
+        )
+
+    def _step(self, position: int, event: Event) -> ReplayedEvent:
+        if not 0 <= event.rank < self.instance.nodes:
+            raise self._reject(position, event, f"there is no rank {event.rank}")
+        rank = self.ranks[event.rank]
+        if not 0 <= event.operation < len(rank.history) or not rank.history[event.operation].is_remote:
+            raise self._reject(position, event, "it belongs to no read or write issued before")
+        command = rank.history[event.operation]
+        operands = command.operands
+        if event.cell != (operands.source if event.kind == "popa" else operands.destination):
+            raise self._reject(position, event, "its cell is not that of the command")
+        earlier = rank.remote(operands.queue, event.operation)
+        fifo = not self.instance.is_unordered(operands.queue or 0)
+        assert event.cell is not None
+        if event.kind == "popa":
+            if command.popa:
+                raise self._reject(position, event, "it has happened before")
+            if fifo and not all(other.popa for other in earlier):
+                raise self._reject(position, event, "the queue is FIFO and an earlier popa has not happened")
+            command.popa, command.value = True, self.memory[event.cell]
+            return self._describe(event, command, read=command.value)
+        if command.popb or not command.popa:
+            raise self._reject(position, event, "it comes once, after popa")
+        if fifo and not all(other.popb for other in earlier):
+            raise self._reject(position, event, "the queue is FIFO and an earlier popb has not happened")
+        if not fifo and command.kind == "write" and self._fenced(rank, event.operation):
+            raise self._reject(position, event, "a fence puts it after an earlier write that has not happened")
+        command.popb = True
+        return self._describe(event, command, cell=self._write(event.cell, command.value))
+
+    def _fenced(self, rank: _Rank, operation: int) -> bool:
+        """Whether a fence holds the destination write of ``operation`` back."""
+        operands = rank.history[operation].operands
+        fences = [
+            place
+            for place, command in enumerate(rank.history[:operation])
+            if command.kind == "fence"
+            and command.operands.queue == operands.queue
+            and command.operands.target in (None, operands.target)
+        ]
+        return any(
+            other.kind == "write" and other.operands.target == operands.target and not other.popb
+            for place in fences
+            for other in rank.remote(operands.queue, place)
+        )
+
+    def _write(self, cell: Cell, value: int) -> Change:
+        change = Change(self.instance.cell_name(cell), self.memory[cell], value)
+        self.memory[cell] = value
+        return change
+
+    def _set(self, rank: _Rank, operands: Operands, value: int) -> Change:
+        assert operands.register is not None
+        name = self.instance.program.registers[operands.register]
+        change = Change(name, rank.registers[operands.register], value)
+        rank.registers[operands.register] = value
+        return change
+
+    def _describe(
+        self,
+        event: Event,
+        issued: _Issued,
+        read: int | None = None,
+        cell: Change | None = None,
+        register: Change | None = None,
+        holds: bool | None = None,
+    ) -> ReplayedEvent:
+        return ReplayedEvent(
+            event,
+            show(issued.transition.command),
+            issued.transition.span,
+            read,
+            cell,
+            register,
+            issued.operands.queue,
+            issued.operands.target,
+            holds,
+        )

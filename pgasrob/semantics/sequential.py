@@ -1,0 +1,178 @@
+"""SC runs: every step directly follows its issue. Assertions, deadlocks and faults are about these runs.
+
+The design, section 6: a program is in error when an SC run reaches a command that cannot be evaluated; an assertion is
+violated when an SC run reaches it and it is false; a deadlock is a state in which no rank can move, no rank stands
+before false assumes alone, and some rank has not ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pgasrob.automata.automaton import Reached
+from pgasrob.program.control import Transition
+from pgasrob.program.expressions import Fault
+from pgasrob.program.instance import Instance, Memory, Operands, Registers
+from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.effect import issue, set_cell
+from pgasrob.semantics.state_space import Letter, barrier_choices, computation_of
+
+
+class SequentialState(NamedTuple):
+    """Control states and registers per rank, and the flat memory."""
+
+    control: tuple[int, ...]
+    registers: tuple[Registers, ...]
+    memory: Memory
+
+
+Edge = tuple[tuple[Letter, ...], SequentialState]
+
+
+class SequentialSpace:
+    """The automaton of the SC runs of an instance; every state is final."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        nodes = instance.nodes
+        self.initial = SequentialState((0,) * nodes, (instance.registers,) * nodes, instance.memory)
+
+    def is_final(self, state: SequentialState) -> bool:
+        return True
+
+    def successors(self, state: SequentialState) -> Iterator[Edge]:
+        for rank in range(self.instance.nodes):
+            for transition, operands in self.evaluated(state, rank):
+                done = execute(operands, state.registers[rank], state.memory)
+                if done is None:
+                    continue
+                registers, memory = done
+                yield (
+                    sequential_word(rank, transition, operands),
+                    self._moved(state, rank, transition.target, registers, memory),
+                )
+        for arrivals in barrier_choices(self.instance, state.control):
+            word = tuple(Letter("barrier", rank, None, arrival.occurrence) for rank, arrival in enumerate(arrivals))
+            yield word, state._replace(control=tuple(arrival.target for arrival in arrivals))
+
+    def evaluated(self, state: SequentialState, rank: int) -> Iterator[tuple[Transition, Operands]]:
+        """The commands that ``rank`` stands before and that can be evaluated, barriers left out."""
+        for transition in self.instance.automata[rank].out[state.control[rank]]:
+            if transition.command.kind == "barrier":
+                continue
+            try:
+                yield transition, self.instance.operands(rank, transition, state.registers[rank])
+            except Fault:
+                continue
+
+    def faults(self, state: SequentialState) -> Iterator[tuple[int, Transition, Fault]]:
+        """The commands some rank stands before that cannot be evaluated."""
+        for rank, automaton in enumerate(self.instance.automata):
+            for transition in automaton.out[state.control[rank]]:
+                try:
+                    self.instance.operands(rank, transition, state.registers[rank])
+                except Fault as fault:
+                    yield rank, transition, fault
+
+    def failed_assertions(self, state: SequentialState) -> Iterator[tuple[Letter, ...]]:
+        """The words of the assertions that some rank stands before and that are false."""
+        for rank in range(self.instance.nodes):
+            for transition, operands in self.evaluated(state, rank):
+                if operands.kind == "assert" and not operands.values[0]:
+                    yield sequential_word(rank, transition, operands)
+
+    def is_deadlock(self, state: SequentialState) -> bool:
+        leaving = [
+            automaton.out[control] for automaton, control in zip(self.instance.automata, state.control, strict=True)
+        ]
+        if not any(leaving) or any(True for _ in self.successors(state)):
+            return False
+        # A rank whose every next command is an assume is stuck by the program's own will: no deadlock.
+        return not any(out and all(transition.command.kind == "assume" for transition in out) for out in leaving)
+
+    @staticmethod
+    def _moved(state: SequentialState, rank: int, target: int, registers: Registers, memory: Memory) -> SequentialState:
+        control = (*state.control[:rank], target, *state.control[rank + 1 :])
+        files = (*state.registers[:rank], registers, *state.registers[rank + 1 :])
+        return SequentialState(control, files, memory)
+
+
+def execute(operands: Operands, registers: Registers, memory: Memory) -> tuple[Registers, Memory] | None:
+    """Registers and memory after a command and all its steps, or None when it is not enabled."""
+    if operands.source is not None and operands.destination is not None:
+        return registers, set_cell(memory, operands.destination, memory[operands.source])
+    return issue(operands, registers, memory)
+
+
+def sequential_word(rank: int, transition: Transition, operands: Operands) -> tuple[Letter, ...]:
+    """The events of a command whose steps directly follow its issue (nothing else of the rank is pending)."""
+    first = Letter(operands.kind, rank, operands.cell, transition.occurrence)
+    if operands.source is None:
+        return (first,)
+    return (first, Letter("popa", rank, operands.source, 0), Letter("popb", rank, operands.destination, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFault:
+    """A fault on an SC run: which command of which rank, why, its registers, and the run that leads to it."""
+
+    rank: int
+    transition: Transition
+    reason: str
+    registers: Registers
+    run: Computation
+
+
+class SequentialFacts:
+    """What is true of the SC runs, learned breadth-first; can be paused and resumed.
+
+    Attributes: ``fault``, ``violated`` and ``deadlock`` (a run that shows it, None so far), ``complete`` (whether all
+    SC runs have been seen, so that None means there is none), ``checks_assertions`` and ``checks_deadlock`` (whether
+    the program has anything to check).
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self._space = SequentialSpace(instance)
+        self._reached = Reached(self._space)
+        self.fault: FoundFault | None = None
+        self.violated: Computation | None = None
+        self.deadlock: Computation | None = None
+        kinds = {transition.command.kind for automaton in instance.automata for transition in automaton.transitions}
+        self.checks_assertions = "assert" in kinds
+        self.checks_deadlock = not kinds.isdisjoint(("barrier", "await"))
+
+    @property
+    def complete(self) -> bool:
+        return self._reached.complete
+
+    @property
+    def states(self) -> int:
+        return len(self._reached)
+
+    @property
+    def transitions(self) -> int:
+        return self._reached.transitions
+
+    def explore(self) -> Iterator[None]:
+        """Look at one more state per iteration; ends at a fault or when all SC runs have been seen."""
+        for state in self._reached.expand():
+            self._look_at(state)
+            if self.fault:
+                return
+            yield
+
+    def _look_at(self, state: SequentialState) -> None:
+        for rank, transition, fault in self._space.faults(state):
+            self.fault = FoundFault(rank, transition, str(fault), state.registers[rank], self._run(state))
+            return
+        if self.checks_assertions and self.violated is None:
+            failure = next(self._space.failed_assertions(state), None)
+            if failure is not None:
+                self.violated = self._run(state, failure)
+        if self.checks_deadlock and self.deadlock is None and self._space.is_deadlock(state):
+            self.deadlock = self._run(state)
+
+    def _run(self, state: SequentialState, *last: tuple[Letter, ...]) -> Computation:
+        return computation_of([*self._reached.path(state), *last])
