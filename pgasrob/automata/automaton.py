@@ -99,6 +99,10 @@ class Reached(Generic[State, Letter]):
     def __len__(self) -> int:
         return len(self._parents)
 
+    def __iter__(self) -> Iterator[State]:
+        """The states met so far, in the order of discovery."""
+        return iter(self._parents)
+
     @property
     def complete(self) -> bool:
         """Whether every reachable state has been expanded."""

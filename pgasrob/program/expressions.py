@@ -269,8 +269,10 @@ def render(expr: Expr, level: int = 0) -> str:
         case Nodes():
             return "nodes"
         case Unary(symbol, operand):
-            # Without the space `-(-x)` would print as `--x`, which reads as another operator.
-            inner = render(operand, UNARY_LEVEL)
+            # Without the space `-(-x)` would print as `--x`, which reads as another operator; `-5` is a constant, `-(5)`
+            # is not.
+            literal = symbol == "-" and isinstance(operand, Const)
+            inner = f"({render(operand)})" if literal else render(operand, UNARY_LEVEL)
             space = " " if symbol == "-" and inner.startswith("-") else ""
             text, mine = f"{symbol}{space}{inner}", UNARY_LEVEL
         case Binary(symbol, left, right):

@@ -28,9 +28,13 @@ LOOK_AROUND = 0.05
 
 
 class Engine(Protocol):
-    """A search that can be run piece by piece; when ``run`` ends without a violation the instance is robust."""
+    """A search that can be run piece by piece.
+
+    When ``run`` ends without a violation the instance is robust, unless ``gave_up`` says why that is not known.
+    """
 
     violation: Violation | None
+    gave_up: str | None
 
     @property
     def states(self) -> int: ...
@@ -41,19 +45,19 @@ class Engine(Protocol):
     def run(self) -> Iterator[None]: ...
 
 
-def _definition(instance: Instance) -> Engine:
+def _definition(instance: Instance, heads: int | None) -> Engine:
     from pgasrob.robustness.definition import DefinitionSearch
 
     return DefinitionSearch(instance)
 
 
-def _product(instance: Instance) -> Engine:
-    from pgasrob.robustness.product import ProductSearch
+def _product(instance: Instance, heads: int | None) -> Engine:
+    from pgasrob.robustness.product import HEADS, ProductSearch
 
-    return ProductSearch(instance)
+    return ProductSearch(instance, heads or HEADS)
 
 
-ENGINES: dict[str, Callable[[Instance], Engine]] = {"product": _product, "definition": _definition}
+ENGINES: dict[str, Callable[[Instance, int | None], Engine]] = {"product": _product, "definition": _definition}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +104,14 @@ def check(
     engine: str = DEFAULT_ENGINE,
     limits: Limits = Limits(),
     progress: Callable[[Progress], None] | None = None,
+    heads: int | None = None,
 ) -> Verdict:
     """Decide whether ``program`` on ``nodes`` nodes (its own count, or 2, when None) is robust.
 
-    ``engine`` is one of :data:`ENGINES`. ``progress`` is called a few times a second. A program that has no process for
-    some rank gives verdict `error`; a limit that is hit gives `unknown`. Raises :class:`Interrupted` on Ctrl-C and
-    ValueError for an engine that does not exist.
+    ``engine`` is one of :data:`ENGINES`; ``heads`` (2, or 4 for the paper's procedure to the letter) is for `product`.
+    ``progress`` is called a few times a second. A program that has no process for some rank gives verdict `error`; a
+    limit that is hit gives `unknown`. Raises :class:`Interrupted` on Ctrl-C and ValueError for an engine that does not
+    exist.
     """
     if engine not in ENGINES:
         raise ValueError(f"no engine {engine!r}; there is {', '.join(ENGINES)}")
@@ -122,18 +128,23 @@ def check(
             error.diagnostics[0].message,
             errors=tuple(error.diagnostics),
         )
-    return _Check(instance, engine, limits, progress).run()
+    return _Check(instance, engine, limits, progress, heads).run()
 
 
 class _Check:
     """One check in progress."""
 
     def __init__(
-        self, instance: Instance, engine: str, limits: Limits, progress: Callable[[Progress], None] | None
+        self,
+        instance: Instance,
+        engine: str,
+        limits: Limits,
+        progress: Callable[[Progress], None] | None,
+        heads: int | None,
     ) -> None:
         self.instance = instance
         self.name = engine
-        self.engine = ENGINES[engine](instance)
+        self.engine = ENGINES[engine](instance, heads)
         self.facts = SequentialFacts(instance)
         self.limits = limits
         self.progress = progress
@@ -154,7 +165,7 @@ class _Check:
             return self._verdict("out of memory")
         except KeyboardInterrupt:
             raise Interrupted(self._verdict("interrupted")) from None
-        return self._verdict(None)
+        return self._verdict(engine.gave_up)
 
     def _pursue(self, search: Iterator[None], phase: str, until: int | None = None) -> None:
         """Run ``search`` to its end, or until the SC runs have ``until`` states, within the limits."""

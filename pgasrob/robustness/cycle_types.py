@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from pgasrob.automata.acceptor import Acceptor
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, Marked
+from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, UNMARKED, Marked
+from pgasrob.robustness.normal_form import Letter
 from pgasrob.semantics.accesses import Access, access, conflict, possible_accesses
 
 if TYPE_CHECKING:
@@ -117,13 +118,16 @@ def some_conflict(letter: Marked) -> str | None:
     return "conflict" if letter.marks and letter.event.cell is not None else None
 
 
+CONFLICT = {"none": {"conflict": "some"}, "some": {"conflict": "some"}}
+
+
 def conflict_automaton() -> DFA:
     """Some marked event accesses a cell.
 
     Without it a barrier that is entered on one rank and left on another would count as a cycle, made of identity edges
     alone (the design, section 2; the paper's (CYC) read literally accepts it).
     """
-    return _dfa({"none": {"conflict": "some"}, "some": {"conflict": "some"}}, "none", {"some"})
+    return _dfa(CONFLICT, "none", {"some"})
 
 
 class CycleTypeAutomata:
@@ -167,11 +171,64 @@ class CycleTypeAutomata:
             found.append(Acceptor.of(conflict_automaton(), some_conflict))
         return found
 
+    def letters(self, cycle: CycleType) -> dict[str, Marked]:
+        """The letters of E x M that Z^cyc does not ignore, one for all that it reads alike, by a readable name."""
+        found: dict[str, Marked] = {}
+        marks = [frozenset((ENTER,)), frozenset((LEAVE,)), frozenset((ENTER, LEAVE))]
+        for rank in sorted(cycle):
+            for made in sorted(self._accesses[rank]):
+                mode, kind = _MODES[made.reads, made.writes]
+                for mark in marks:
+                    name = f"{rank}: {' and '.join(sorted(mark))} {self._instance.cell_name(made.cell)} {mode}"
+                    found[name] = Marked(Letter(kind, rank, made.cell, -1), mark)
+        if self._barriers:
+            for rank in sorted({0, *cycle}):
+                for mark in [*([UNMARKED] if rank == 0 else []), *(marks if rank in cycle else [])]:
+                    name = " ".join([f"{rank}:", *sorted(mark), "barrier"])
+                    found[name] = Marked(Letter("barrier", rank, None, -1), mark)
+        return found
 
-def _dfa(transitions: dict[str, dict[str, str]], initial: str, finals: set[str]) -> DFA:
+    def automaton(self, cycle: CycleType) -> DFA:
+        """Z^cyc as one automata-lib DFA over `letters`: the intersection that the engine leaves to the search."""
+        letters = self.letters(cycle)
+        parts = [self.pair(*pair) for pair in self.neighbours(cycle)]
+        result = _lifted(parts[0].transitions(), "start", {"joined"}, parts[0].read, letters)
+        for part in parts[1:]:
+            result &= _lifted(part.transitions(), "start", {"joined"}, part.read, letters)
+        if self._barriers and len(cycle) > 1:
+            result &= _lifted(CONFLICT, "none", {"some"}, some_conflict, letters)
+        return result
+
+
+# The mode of an access in the names of letters, and an event kind that makes such an access.
+_MODES = {(True, False): ("r", "load"), (False, True): ("w", "store"), (True, True): ("rw", "swap")}
+
+
+def _lifted(
+    transitions: dict[str, dict[str, str]],
+    initial: str,
+    finals: set[str],
+    read: Callable[[Marked], str | None],
+    letters: dict[str, Marked],
+) -> DFA:
+    """A DFA over ``letters`` that reads each of them through ``read`` and ignores those that it maps to None."""
+    lifted: dict[str, dict[str, str]] = {}
+    for state, moves in transitions.items():
+        lifted[state] = {}
+        for name, letter in letters.items():
+            symbol = read(letter)
+            target = state if symbol is None else moves.get(symbol)
+            if target is not None:
+                lifted[state][name] = target
+    return _dfa(lifted, initial, finals, set(letters))
+
+
+def _dfa(
+    transitions: dict[str, dict[str, str]], initial: str, finals: set[str], symbols: set[str] | None = None
+) -> DFA:
     from automata.fa.dfa import DFA
 
-    symbols = {symbol for moves in transitions.values() for symbol in moves}
+    symbols = symbols or {symbol for moves in transitions.values() for symbol in moves}
     return DFA(
         states=set(transitions),
         input_symbols=symbols,

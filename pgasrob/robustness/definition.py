@@ -3,9 +3,9 @@
 Walking every computation would visit the same situation again and again. Two prefixes with the same state of X(P, N)
 have the same continuations, and these close a cycle in the same way when the two agree on which command happens before
 which, for the commands that can still get an edge: the last command of each rank (program order), the commands with
-pending steps, and for each cell its last writer and its readers since (conflicts). So the search keeps the state and
-that relation, which is exact and not an approximation (`proofs/definition-engine.md`). It ends whenever the pending
-operations of the program are bounded, loops or not.
+pending steps, and for each cell its last writer and its latest readers since (conflicts). So the search keeps the
+state and that relation, which is exact and not an approximation (`proofs/definition-engine.md`). It ends whenever the
+pending operations of the program are bounded, loops or not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pgasrob.automata.automaton import Reached
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.accesses import access
-from pgasrob.semantics.state_space import Letter, Operation, State, StateSpace, computation_of
+from pgasrob.semantics.state_space import Letter, State, StateSpace, computation_of
 
 Command = int
 """A live command, numbered by where it is mentioned first in a `Relation`."""
@@ -27,7 +27,8 @@ class Relation(NamedTuple):
     """Happens-before between the commands that can still get an edge.
 
     ``last``: per rank its last command (-1: none yet). ``pending``: per rank the commands of its pending operations, in
-    the order of X's state. ``writers`` and ``readers``: per cell with any, its last writer (-1) and the readers since.
+    the order of X's state. ``cells``: per cell that has been accessed, its last writer (-1: none) and the readers since
+    that happen before no other of them.
     ``before[c]``: the commands that happen before c, as a bit set.
     """
 
@@ -85,6 +86,14 @@ class _Draft:
         elif command not in readers:
             self.cells[made.cell] = (writer, (*readers, command))
 
+    def _latest(self, readers: tuple[Command, ...]) -> tuple[Command, ...]:
+        """The readers that happen before no other of them.
+
+        The others can get no edge that matters: an edge from such a reader to a later write is implied by the one from
+        the reader after it. Without this, a loop that polls a cell would leave a new reader behind in every round.
+        """
+        return tuple(reader for reader in readers if not any(self.before[other] >> reader & 1 for other in readers))
+
     def finish(self) -> Relation:
         numbers: dict[Command, Command] = {-1: -1}
 
@@ -96,6 +105,7 @@ class _Draft:
         cells = []
         for cell, (writer, readers) in sorted(self.cells.items()):
             first = number(writer)
+            readers = self._latest(readers)
             # Readers of one cell have no order among themselves: those mentioned before keep their place.
             known = sorted(numbers[reader] for reader in readers if reader in numbers)
             fresh = [number(reader) for reader in sorted(set(readers) - numbers.keys())]
@@ -111,11 +121,19 @@ DefinitionState = tuple[State, Relation, bool]
 """A state of X(P, N), the relation, and whether happens-before has a cycle already."""
 
 
+MOST_PENDING = 32
+"""Pending operations of one rank up to which the search goes on: with unbounded queues it must end somewhere."""
+
+
 class HappensBeforeSpace:
-    """X(P, N) with the happens-before relation of the computation so far; final are the cyclic ones."""
+    """X(P, N) with the happens-before relation of the computation so far; final are the cyclic ones.
+
+    ``cut`` says whether some state was not expanded because a rank had more than MOST_PENDING operations pending.
+    """
 
     def __init__(self, instance: Instance) -> None:
         self._space = StateSpace(instance)
+        self.cut = False
         nodes = instance.nodes
         self.initial: DefinitionState = (
             self._space.initial,
@@ -128,6 +146,9 @@ class HappensBeforeSpace:
 
     def successors(self, state: DefinitionState) -> Iterator[tuple[tuple[Letter, ...], DefinitionState]]:
         here, relation, _ = state
+        if max(map(len, relation.pending)) > MOST_PENDING:
+            self.cut = True
+            return
         for word, target in self._space.successors(here):
             draft = _Draft(relation)
             self._extend(draft, word)
@@ -163,7 +184,7 @@ class DefinitionSearch:
     """The search for a violating computation of an instance, breadth-first by events.
 
     Attributes: ``violation`` once found; ``states``, ``transitions``. When ``run`` ends without a violation, the
-    instance is robust. It does not end when operations can pile up without bound.
+    instance is robust, unless ``gave_up`` says why the search could not see all computations.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -172,6 +193,7 @@ class DefinitionSearch:
         self._reached = Reached(self._space)
         self._most_pending = 0
         self.violation: Violation | None = None
+        self.gave_up: str | None = None
 
     @property
     def states(self) -> int:
@@ -193,6 +215,7 @@ class DefinitionSearch:
                 words = drain(self._instance, self._reached.path(state), state[0])
                 self.violation = Violation(computation_of(words))
                 return
-            operations = (sum(isinstance(entry, Operation) for entry in pending) for pending in state[0].pending)
-            self._most_pending = max(self._most_pending, *operations)
+            self._most_pending = max(self._most_pending, *map(len, state[1].pending))
             yield
+        if self._space.cut:
+            self.gave_up = f"more than {MOST_PENDING} operations can be pending at a rank"

@@ -1,8 +1,12 @@
-"""The `product` engine: the paper's decision procedure (Theorem 16).
+"""The `product` engine: the paper's decision procedure (Theorem 16), with two heads unless told otherwise.
 
 For every cycle type, is L(Y^M(P, N)) intersected with L(Z^cyc) empty? The intersection is the multiheaded automaton of
 Lemma 10, made on the fly, and its emptiness the search of Lemma 11. The cycle types take turns with growing shares of
 the search, so that a violation is found early even when another type is expensive to rule out.
+
+The paper's automaton has four heads, one for each part of its normal form. A shortest violation can be brought into a
+normal form with two parts (`proofs/two-parts.md`), which makes the search smaller by an order of magnitude and more.
+Both are tested against the definition; four heads are there for those who want the procedure to the letter.
 """
 
 from __future__ import annotations
@@ -17,9 +21,10 @@ from pgasrob.automata.multiheaded import comp
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.cycle_types import CycleType, CycleTypeAutomata, cycle_types
 from pgasrob.robustness.marked_normal_form import Marked, MarkedNormalForm, MarkedWord
-from pgasrob.robustness.normal_form import HEADS, NormalForm, numbered
+from pgasrob.robustness.normal_form import NormalForm, numbered
 from pgasrob.robustness.violation import Violation
 
+HEADS = 2
 PIECE = 256
 """States looked at before the search lets its caller look around."""
 
@@ -43,6 +48,7 @@ class ProductSearch:
         self._closed_states = self._closed_transitions = 0
         self.refuted = 0
         self.violation: Violation | None = None
+        self.gave_up: str | None = None  # the product is finite: it gives up only when its caller does
 
     @property
     def states(self) -> int:

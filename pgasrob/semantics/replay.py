@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pgasrob.program.commands import show
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import INT32, Fault
-from pgasrob.program.instance import Cell, Instance, Operands
+from pgasrob.program.instance import Cell, Instance, Memory, Operands, Registers
 from pgasrob.program.statements import Span
 from pgasrob.semantics.computation import Computation, Event
 
@@ -51,11 +51,17 @@ class ReplayedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A replayed computation of ``instance``; ``complete`` when nothing is pending at its end."""
+    """A replayed computation of ``instance``; ``complete`` when nothing is pending at its end.
+
+    ``control``, ``registers`` and ``memory`` are where it ends: control state and register file per rank, all cells.
+    """
 
     instance: Instance
     events: tuple[ReplayedEvent, ...]
     complete: bool
+    control: tuple[int, ...]
+    registers: tuple[Registers, ...]
+    memory: Memory
 
     @property
     def computation(self) -> Computation:
@@ -125,7 +131,14 @@ class _Replay:
             events.append(replayed)
             position += 1
         complete = all(command.popb for rank in self.ranks for command in rank.history if command.is_remote)
-        return Run(self.instance, tuple(events), complete)
+        return Run(
+            self.instance,
+            tuple(events),
+            complete,
+            tuple(rank.control for rank in self.ranks),
+            tuple(tuple(rank.registers) for rank in self.ranks),
+            tuple(self.memory),
+        )
 
     def _reject(self, position: int, event: Event, why: str) -> ReplayError:
         return ReplayError(f"event {position} ({event.kind} of rank {event.rank}, operation {event.operation}): {why}")

@@ -1,0 +1,1 @@
+"""Verdicts as text, JSON and pictures: one module per output. A renderer never searches."""
