@@ -1,0 +1,10 @@
+"""The oracle of the tests: the design's model, written once more from its definitions.
+
+Nothing here imports `pgasrob`. Where the two disagree, one of them misreads the design.
+
+- `syntax`      programs as frozen dataclasses, and their `.pgas` text
+- `semantics`   every run of a program, one event at a time
+- `definition`  happens-before over commands, and the verdict by trying every run
+- `replay`      checks a JSON witness against the semantics
+- `strategies`  random programs, with hypothesis or from a seed
+"""

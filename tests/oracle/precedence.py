@@ -1,0 +1,105 @@
+"""Happens-before kept from prefix to prefix, and what of it the rest of a run can still see.
+
+Only the memo mode of `decide` uses this; the self-tests hold it against `happens_before`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+from .semantics import Event, Operation, Place, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Precedence:
+    """The commands of a run, numbered in the order of their issue, and which of them reach which.
+
+    Sets of commands are bit masks. Conflicts are taken between all accesses since the last write of a cell; earlier
+    ones reach that write. A barrier is one command of all ranks.
+    """
+
+    number: dict[tuple[int, int], int]  # (rank, operation): command
+    reach: tuple[int, ...]  # by command: those it reaches, itself among them
+    last: tuple[int, ...]  # by rank: the command issued last, as a mask
+    writer: dict[Place, int]  # the command that wrote the cell last, as a mask
+    readers: dict[Place, int]  # the commands that have read the cell since
+    cyclic: bool = False  # a cycle of two commands or more
+
+    @classmethod
+    def empty(cls, nodes: int) -> Precedence:
+        return cls({}, (), (0,) * nodes, {}, {})
+
+    def extended(self, events: Iterable[Event]) -> Precedence:
+        """After one event more, or after the N events of a barrier."""
+        number, reach, last = dict(self.number), list(self.reach), list(self.last)
+        writer, readers = dict(self.writer), dict(self.readers)
+        cyclic = self.cyclic
+        command = None
+        for event in events:
+            before = 0
+            if event.is_step:
+                command = number[event.rank, event.operation]
+            else:
+                if command is None:  # the events of a barrier share their command
+                    command = len(reach)
+                    reach.append(1 << command)
+                number[event.rank, event.operation] = command
+                before |= last[event.rank]
+                last[event.rank] = 1 << command
+            if event.place is not None:
+                before |= writer.get(event.place, 0)
+                if event.writes:
+                    before |= readers.get(event.place, 0)
+                    writer[event.place], readers[event.place] = 1 << command, 0
+                else:
+                    readers[event.place] = readers.get(event.place, 0) | 1 << command
+            before &= ~(1 << command)  # an edge from a command to itself counts for nothing
+            cyclic = cyclic or bool(reach[command] & before)
+            reach = [reached | reach[command] if reached & before else reached for reached in reach]
+        return Precedence(number, tuple(reach), tuple(last), writer, readers, cyclic)
+
+
+def key(run: Run, precedence: Precedence) -> Hashable:
+    """Two acyclic runs with equal keys can be continued by the same events, with a cycle for both or for neither.
+
+    *The same events.* What may happen depends on control, registers, memory, the pending operations with the values
+    they carry, and the order among pending steps. Operations with no step to come hold up nothing. A fence matters
+    for a pending operation issued before it, and so does, of the fences between two pending operations of a rank, the
+    set of their queues and ranks.
+
+    *The same cycles.* Every later event adds edges *into* its own command: into a new one, or into a pending one. A
+    cycle that is to come enters the commands of today at pending commands and leaves them where a new edge can begin:
+    at the last command of a rank (po), at the last writer of a cell and at its readers since then (cf). So of today's
+    relation only this counts: which pending commands reach which pending commands, which last commands, and for each
+    cell the writer and the accesses since. A cell's edge into the command that made the access itself is none, so
+    that for cells "reaches the access of another command" and "made the access itself" are told apart.
+    """
+    pending = run.pending()
+    masks = [1 << precedence.number[name] for name in pending]
+    rows = []
+    for name, own in zip(pending, masks, strict=True):
+        reached = precedence.reach[precedence.number[name]]
+        commands = tuple(bool(reached & mask) for mask in (*masks, *precedence.last))
+        cells = set()
+        for place in precedence.writer.keys() | precedence.readers.keys():
+            writer = precedence.writer.get(place, 0)
+            for what, accesses in (("writer", writer), ("any", writer | precedence.readers.get(place, 0))):
+                if reached & accesses & ~own:
+                    cells.add((place, what, "another's"))
+                if accesses & own:
+                    cells.add((place, what, "its own"))
+        rows.append((commands, frozenset(cells)))
+    return run.control, run.registers, run.memory, _pending_operations(run, pending), tuple(rows)
+
+
+def _pending_operations(run: Run, pending: list[tuple[int, int]]) -> Hashable:
+    found = []
+    for index, (rank, number) in enumerate(pending):
+        following = pending[index + 1] if index + 1 < len(pending) else (None, None)
+        end = following[1] if following[0] == rank else len(run.issued[rank])
+        between: Iterable[Operation] = run.issued[rank][number + 1 : end]
+        fences = frozenset((other.queue, other.target) for other in between if other.kind == "fence")
+        carried = run.done.get((rank, number, "popa"))  # None: popa is still to come
+        found.append((rank, run.issued[rank][number], carried, fences))
+    return tuple(found)

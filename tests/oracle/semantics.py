@@ -1,0 +1,347 @@
+"""The state-space automaton X(P, N), event by event (the design: section 2; the paper: Table 1).
+
+A `Run` is one computation so far: its history, and the state that the history leads to. Which event may come next is
+asked of what has been issued and of which steps have happened, with no queues kept beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+
+from .control import Edge, automaton
+from .expressions import Fault, compare, evaluate, wrap
+from .syntax import (
+    Assert,
+    Assign,
+    Assume,
+    Await,
+    Barrier,
+    CompareSwap,
+    Fence,
+    FetchAdd,
+    Load,
+    Program,
+    Read,
+    Statement,
+    Store,
+    Swap,
+    Wait,
+    WaitLocal,
+    Write,
+    event_name,
+)
+
+Place = tuple[int, int]  # rank and address
+READS = frozenset({"load", "popa", "await", "fetch_add", "swap", "compare_swap"})
+WRITES = frozenset({"store", "popb", "fetch_add", "swap", "compare_swap"})  # a failed compare_swap counts as both
+STEPS = ("popa", "popb")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event. `operation` counts the issued events of the rank; a step has the number of the command it is of."""
+
+    kind: str
+    rank: int
+    operation: int
+    place: Place | None  # the cell it accesses
+    line: int = 0
+    holds: bool = True  # False for an assert whose condition is false
+
+    @property
+    def is_step(self) -> bool:
+        return self.kind in STEPS
+
+    @property
+    def reads(self) -> bool:
+        return self.kind in READS
+
+    @property
+    def writes(self) -> bool:
+        return self.kind in WRITES
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a rank has issued: everything that the rules for steps may ask about it."""
+
+    kind: str
+    queue: int | None = None  # of a read, a write or a fence
+    target: int | None = None  # the remote rank of a read or a write, the rank of a fence that names one
+    source: Place | None = None  # popa reads it
+    destination: Place | None = None  # popb writes it
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    control: tuple[int, ...]  # by rank
+    registers: tuple[tuple[int, ...], ...]  # by rank
+    memory: tuple[tuple[int, ...], ...]  # by rank
+    issued: tuple[tuple[Operation, ...], ...]  # by rank, in program order
+    done: Mapping[tuple[int, int, str], int]  # (rank, operation, step) that has happened: the value it carried
+    history: tuple[Event, ...] = ()
+
+    def pending(self) -> list[tuple[int, int]]:
+        """(rank, operation) of every operation with a step still to come, in program order for each rank."""
+        return [
+            (rank, number)
+            for rank, operations in enumerate(self.issued)
+            for number, operation in enumerate(operations)
+            if operation.source is not None and (rank, number, "popb") not in self.done
+        ]
+
+
+class Machine:
+    """A program on `nodes` nodes: its runs."""
+
+    def __init__(self, program: Program, nodes: int | None = None) -> None:
+        self.nodes = program.nodes if nodes is None else nodes
+        self.bodies = [program.body(rank) for rank in range(self.nodes)]
+        shared = {body: automaton(body) for body in self.bodies}
+        self.automata = [shared[body] for body in self.bodies]
+        elements = [element for cell in program.memory for element in cell.elements]
+        self.cell_names = [name for name, _ in elements]
+        self.initial_memory = tuple(wrap(value) for _, value in elements)
+        self.register_index = {name: index for index, name in enumerate(program.registers)}
+        # addresses and queue ids count from 0 in the order of declaration
+        self.names = {"nodes": self.nodes} | {queue.name: index for index, queue in enumerate(program.queues)}
+        address = 0
+        for cell in program.memory:
+            self.names[cell.name] = address
+            address += len(cell.elements)
+        self.unordered = {index for index, queue in enumerate(program.queues) if queue.unordered}
+        self._operands: dict[tuple[int, int, int, tuple[int, ...]], dict[str, int] | Fault] = {}
+
+    def initial(self) -> Run:
+        ranks = range(self.nodes)
+        none = tuple(0 for _ in self.register_index)
+        return Run((0,) * self.nodes, tuple(none for _ in ranks), tuple(self.initial_memory for _ in ranks),
+                   tuple(() for _ in ranks), {})  # fmt: skip
+
+    # Commands
+
+    def edges(self, run: Run, rank: int) -> list[Edge]:
+        """The commands that may come next in `rank`, enabled or not. None: the rank has ended."""
+        return self.automata[rank][run.control[rank]]
+
+    def operands(self, run: Run, rank: int, number: int) -> dict[str, int]:
+        """The values of the expressions of the rank's next command `number`; raises Fault (the design: section 3)."""
+        key = (rank, run.control[rank], number, run.registers[rank])
+        if key not in self._operands:  # only the rank and its registers matter
+            try:
+                self._operands[key] = self._evaluated(self.edges(run, rank)[number].command, rank, run.registers[rank])
+            except Fault as fault:
+                self._operands[key] = fault
+        found = self._operands[key]
+        if isinstance(found, Fault):
+            raise found
+        return found
+
+    def _evaluated(self, command: Statement, rank: int, registers: tuple[int, ...]) -> dict[str, int]:
+        names = self.names | {"me": rank} | dict(zip(self.register_index, registers, strict=True))
+        values = {}
+        for field in command.exprs:
+            if (expr := getattr(command, field)) is None:
+                continue
+            value = values[field] = evaluate(expr, names)
+            if field in ("address", "local", "remote") and not 0 <= value < len(self.cell_names):
+                raise Fault(f"address {value} outside the memory")
+            if field == "rank" and not 0 <= value < self.nodes:
+                raise Fault(f"rank {value} outside 0..{self.nodes - 1}")
+            if field == "queue" and value < 0:
+                raise Fault(f"negative queue {value}")
+        return values
+
+    def faults(self, run: Run) -> list[tuple[int, Statement, str]]:
+        """Rank, command and text of every next command that cannot be evaluated."""
+        found = []
+        for rank in range(self.nodes):
+            for number, edge in enumerate(self.edges(run, rank)):
+                try:
+                    self.operands(run, rank, number)
+                except Fault as fault:
+                    found.append((rank, edge.command, str(fault)))
+        return found
+
+    def issues(self, run: Run) -> Iterator[Run]:
+        """Every run that is `run` and one issued command more; a barrier is N events at once."""
+        for rank in range(self.nodes):
+            for number, edge in enumerate(self.edges(run, rank)):
+                if isinstance(edge.command, Barrier):
+                    continue
+                try:
+                    values = self.operands(run, rank, number)
+                except Fault:
+                    continue  # a faulting command is not enabled
+                if self._enabled(run, rank, edge.command, values):
+                    yield self._issue(run, rank, edge, values)
+        yield from self._barriers(run)
+
+    def _barriers(self, run: Run) -> Iterator[Run]:
+        """All ranks enter and leave at once, when a barrier may come next in each of them."""
+        ways = [[e for e in self.edges(run, rank) if isinstance(e.command, Barrier)] for rank in range(self.nodes)]
+        for edges in product(*ways):
+            after = run
+            for rank, edge in enumerate(edges):  # N events in rank order
+                after = self._issue(after, rank, edge, {})
+            yield after
+
+    def _enabled(self, run: Run, rank: int, command: Statement, values: dict[str, int]) -> bool:
+        """Only assume, wait, wait_local, await and barrier can be disabled (the design: section 2)."""
+        match command:
+            case Assume():
+                return values["condition"] != 0
+            case Await(relop=relop):
+                return compare(relop, run.memory[rank][values["address"]], values["value"])
+            case Wait():
+                return all(
+                    (rank, number, step) in run.done
+                    for number, operation in enumerate(run.issued[rank])
+                    if operation.source is not None and operation.queue == values["queue"]
+                    for step in STEPS
+                )
+            case WaitLocal():  # puts have read their source, gets have arrived
+                return all(
+                    (rank, number, "popa" if operation.kind == "write" else "popb") in run.done
+                    for number, operation in enumerate(run.issued[rank])
+                    if operation.source is not None and operation.queue == values["queue"]
+                )
+        return True
+
+    def _issue(self, run: Run, rank: int, edge: Edge, values: dict[str, int]) -> Run:
+        """The event of issuing the command of `edge`, whose operands have `values`."""
+        command = edge.command
+        operation = Operation(event_name(command), line=command.line)
+        place = register = written = None  # the cell accessed; the new values of the register and of the cell
+        holds = True
+        match command:
+            case Load():
+                place = (rank, values["address"])
+                register = run.memory[rank][values["address"]]
+            case Store():
+                place = (rank, values["address"])
+                written = values["value"]
+            case Assign():
+                register = values["value"]
+            case Assert():
+                holds = values["condition"] != 0
+            case Await():
+                place = (rank, values["address"])
+            case FetchAdd() | Swap() | CompareSwap():
+                place = (values["rank"], values["address"])
+                register = old = run.memory[place[0]][place[1]]
+                match command:
+                    case FetchAdd():
+                        written = wrap(old + values["operand"])
+                    case Swap():
+                        written = values["operand"]
+                    case _:
+                        written = values["new"] if old == values["expected"] else old
+            case Read() | Write():
+                here, there = (rank, values["local"]), (values["rank"], values["remote"])
+                source, destination = (here, there) if isinstance(command, Write) else (there, here)
+                operation = Operation(
+                    operation.kind, values["queue"], values["rank"], source, destination, command.line
+                )
+            case Fence():
+                operation = Operation("fence", values["queue"], values.get("rank"), line=command.line)
+        event = Event(operation.kind, rank, len(run.issued[rank]), place, command.line, holds)
+        registers, memory = run.registers, run.memory
+        if register is not None:
+            own = _with(registers[rank], self.register_index[command.register], register)
+            registers = _with(registers, rank, own)
+        if written is not None:
+            memory = _with(memory, place[0], _with(memory[place[0]], place[1], written))
+        issued = _with(run.issued, rank, (*run.issued[rank], operation))
+        return Run(_with(run.control, rank, edge.target), registers, memory, issued, run.done, (*run.history, event))
+
+    # Steps
+
+    def may_happen(self, run: Run, rank: int, number: int, step: str) -> bool:
+        """Whether `step` of the rank's operation `number` may be the next event (the design: "Completion order")."""
+        if (rank, number, step) in run.done:
+            return False
+        if step == "popb" and (rank, number, "popa") not in run.done:
+            return False
+        return not any(
+            self._precedes(run.issued[rank], earlier, number, step) and (rank, earlier, step) not in run.done
+            for earlier in range(number)
+        )
+
+    def _precedes(self, issued: tuple[Operation, ...], earlier: int, later: int, step: str) -> bool:
+        """Whether `step` of `earlier` must come before the same step of `later`, both issued by one rank."""
+        first, second = issued[earlier], issued[later]
+        if first.source is None or second.source is None or first.queue != second.queue:
+            return False
+        if first.queue not in self.unordered:
+            return True  # FIFO, whatever the target; a queue that no header declares is FIFO
+        # a fence orders the destination writes of writes to one rank; reads are not ordered
+        return (
+            step == "popb"
+            and first.kind == second.kind == "write"
+            and first.target == second.target
+            and any(
+                between.kind == "fence" and between.queue == first.queue and between.target in (None, first.target)
+                for between in issued[earlier + 1 : later]
+            )
+        )
+
+    def steps(self, run: Run) -> Iterator[Run]:
+        """Every run that is `run` and one step of a pending operation more."""
+        for rank, number in run.pending():
+            for step in STEPS:
+                if self.may_happen(run, rank, number, step):
+                    yield self.step(run, rank, number, step)
+
+    def step(self, run: Run, rank: int, number: int, step: str) -> Run:
+        """The step itself: popa reads the source cell, popb writes the destination cell."""
+        operation = run.issued[rank][number]
+        memory = run.memory
+        if step == "popa":
+            place = operation.source
+            value = memory[place[0]][place[1]]
+        else:
+            place = operation.destination
+            value = run.done[rank, number, "popa"]
+            memory = _with(memory, place[0], _with(memory[place[0]], place[1], value))
+        event = Event(step, rank, number, place, operation.line)
+        done = {**run.done, (rank, number, step): value}
+        return replace(run, memory=memory, done=done, history=(*run.history, event))
+
+    # Runs
+
+    def successors(self, run: Run) -> Iterator[Run]:
+        """Every run that is `run` and one event more (N events more for a barrier)."""
+        yield from self.steps(run)
+        yield from self.issues(run)
+
+    def sc_successors(self, run: Run) -> Iterator[Run]:
+        """As `successors`, for SC runs: every step directly follows its issue (the design: section 6)."""
+        for after in self.issues(run):
+            yield self.emptied(after)
+
+    def emptied(self, run: Run) -> Run:
+        """`run` with its pending steps done in some order: always possible, a step waits for earlier commands only."""
+        while run.pending():
+            run = next(self.steps(run))
+        return run
+
+    def is_deadlock(self, run: Run) -> bool:
+        """For an SC run: no rank can move, none stands before false assumes alone, and some rank has not ended."""
+        if next(self.sc_successors(run), None) is not None:
+            return False
+        ranks = range(self.nodes)
+        return any(self.edges(run, rank) for rank in ranks) and not any(self._stands(run, rank) for rank in ranks)
+
+    def _stands(self, run: Run, rank: int) -> bool:
+        """Whether `rank` stands before false assumes alone. No rank can move here, so an assume that is next is false
+        or faults."""
+        edges = self.edges(run, rank)
+        return bool(edges) and all(isinstance(edge.command, Assume) for edge in edges)
+
+
+def _with(items: tuple, index: int, item: object) -> tuple:
+    return (*items[:index], item, *items[index + 1 :])

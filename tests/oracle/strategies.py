@@ -1,0 +1,363 @@
+"""Random small programs, from hypothesis or from a seed.
+
+Sizes are such that the oracle decides nearly all of them within a tenth of a second: at most three ranks, and fewer
+commands and pending operations the more ranks there are (`_LENGTH`, `_REMOTE`). Shapes are such that a good share is
+not robust and the rest not for lack of conflicts: operations are followed by waits, fences or barriers as often as not.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from .expressions import Expr, Int, Name, op
+from .syntax import (
+    Assert,
+    Assign,
+    Assume,
+    Await,
+    Barrier,
+    Block,
+    Cell,
+    Choose,
+    CompareSwap,
+    Fence,
+    FetchAdd,
+    If,
+    Load,
+    Loop,
+    Process,
+    Program,
+    Queue,
+    Read,
+    Skip,
+    Statement,
+    Store,
+    Swap,
+    Wait,
+    WaitLocal,
+    While,
+    Write,
+    statements,
+)
+
+T = TypeVar("T")
+
+COMMANDS = (
+    "load", "store", "assign", "assume", "assert", "read", "write", "barrier", "wait", "wait_local", "fence", "await",
+    "fetch_add", "swap", "compare_swap", "skip", "if", "choose",
+)  # fmt: skip
+LOOPS = ("loop", "while")
+_LENGTH = {1: (3, 8), 2: (3, 6), 3: (2, 4)}  # statements of a rank's block
+_REMOTE = {1: 4, 2: 4, 3: 2}  # reads and writes of a rank's block, at most
+_WEIGHTS = {
+    "load": 6, "store": 5, "assign": 1, "assume": 1, "assert": 2, "read": 5, "write": 9, "wait": 4, "wait_local": 2,
+    "fence": 3, "await": 2, "fetch_add": 2, "swap": 1, "compare_swap": 1, "skip": 1, "if": 2, "choose": 2, "loop": 3,
+    "while": 2,
+}  # fmt: skip
+_CAREFUL = {"wait": 6, "wait_local": 1, "fence": 2}
+
+
+def random_program(
+    seed: int,
+    ranks: tuple[int, int] = (1, 3),
+    commands: Collection[str] = COMMANDS,
+    loops: bool = False,
+    faults: bool = True,
+) -> Program:
+    """The program of `seed`: always the same one for the same arguments."""
+    source = random.Random(seed)
+    return _Generator(source.randrange, ranks, commands, loops, faults).program()
+
+
+@st.composite
+def programs(
+    draw: st.DrawFn,
+    ranks: tuple[int, int] = (1, 3),
+    commands: Collection[str] = COMMANDS,
+    loops: bool = False,
+    faults: bool = True,
+) -> Program:
+    """Programs for `ranks[0]` to `ranks[1]` nodes (`Program.nodes`) with some of the `commands`.
+
+    `loops` adds `loop` and `while`; without `faults` no command can fault.
+    """
+
+    def below(limit: int) -> int:
+        return draw(st.integers(0, limit - 1))
+
+    return _Generator(below, ranks, commands, loops, faults).program()
+
+
+class _Generator:
+    """Builds a program from a source of small numbers. Number 0 is the simplest choice, so that hypothesis shrinks."""
+
+    def __init__(
+        self, below: Callable[[int], int], ranks: tuple[int, int], commands: Collection[str], loops: bool, faults: bool
+    ) -> None:
+        self.below = below
+        self.commands = frozenset(commands) | (frozenset(LOOPS) if loops else frozenset())
+        self.faults = faults
+        self.nodes = ranks[0] + self.pick(range(ranks[1] - ranks[0] + 1), (1, 4, 2) if ranks == (1, 3) else None)
+        self.ring = self.nodes > 1 and self.chance(2, 5)
+        cells = (("x", "y"), ("x",), ("a",), ("x", "a"))
+        self.cells = ("x", "y", "z", "w") if self.ring else self.pick(cells, (5, 2, 1, 1))
+        self.registers = ("r", "s")[: 1 + self.below(2)]
+        self.queues = tuple(Queue(name, self.chance(1, 2)) for name in ("q", "p")[: 1 + self.chance(1, 4)])
+        # how often an operation is followed by a wait or a fence at once: never, sometimes, mostly
+        self.care = self.pick((0, 3, 7), (2, 3, 3))
+        self.remote = 0  # reads and writes left for the block at hand
+
+    # Numbers
+
+    def chance(self, likely: int, outof: int) -> bool:
+        return self.below(outof) >= outof - likely
+
+    def pick(self, items: Sequence[T], weights: Sequence[int] | None = None) -> T:
+        if weights is None:
+            return items[self.below(len(items))]
+        number = self.below(sum(weights[: len(items)]))
+        for item, weight in zip(items, weights, strict=False):
+            if number < weight:
+                return item
+            number -= weight
+        raise AssertionError("weights")
+
+    # Programs
+
+    def program(self) -> Program:
+        memory = tuple(self.cell(name) for name in self.cells)
+        barriers = self.pick((0, 1, 2), (5, 4, 1)) if "barrier" in self.commands and not self.ring else 0
+        if self.ring:
+            processes = self.ring_processes()
+        elif self.nodes == 1 or self.chance(1, 2):
+            processes = [Process(self.body(barriers))]
+        else:
+            named = self.nodes - self.chance(1, 4)  # the last block is for every other rank
+            processes = [Process(self.body(barriers), (rank,)) for rank in range(named)]
+            if named < self.nodes:
+                processes.append(Process(self.body(barriers)))
+        return Program(tuple(processes), self.nodes, memory, self.registers, self.queues)
+
+    def cell(self, name: str) -> Cell:
+        size = 2 if name == "a" else None
+        if self.ring:  # z is what is sent, and arriving shows
+            return Cell(name, size, (1,) if name == "z" else ())
+        count = self.pick((0, size or 1), (2, 1))
+        return Cell(name, size, tuple(self.pick((1, 2, -1, 7), (6, 2, 1, 1)) for _ in range(count)))
+
+    def body(self, barriers: int) -> Block:
+        """A block with as many barriers as the others', mostly."""
+        low, high = _LENGTH[min(self.nodes, 3)]
+        self.remote = _REMOTE[min(self.nodes, 3)]
+        body = list(self.block(low + self.below(high - low + 1), nested=False))
+        if "barrier" in self.commands and self.chance(1, 12):
+            barriers = self.below(2)
+        for _ in range(barriers):
+            body.insert(self.below(len(body) + 1), Barrier())
+        if "assert" in self.commands and self.chance(1, 8):
+            body.append(self._assert())
+        return tuple(body)
+
+    def block(self, length: int, nested: bool) -> Block:
+        body: list[Statement] = []
+        while len(body) < length:
+            body += self.statement(nested)
+        return tuple(body)
+
+    def statement(self, nested: bool) -> list[Statement]:
+        """One statement, and what follows it for care."""
+        kinds = [kind for kind in _WEIGHTS if kind in self.commands]
+        if nested:
+            kinds = [kind for kind in kinds if kind not in ("if", "choose", *LOOPS)]
+        if not self.remote:
+            kinds = [kind for kind in kinds if kind not in ("read", "write")]
+        kind = self.pick(kinds, [_WEIGHTS[kind] for kind in kinds]) if kinds else "skip"
+        statement = getattr(self, f"_{kind}")()
+        if kind in ("read", "write"):
+            self.remote -= 1
+            return [statement, *self.careful(statement)]
+        return [statement]
+
+    def careful(self, statement: Read | Write) -> list[Statement]:
+        kinds = [kind for kind in ("wait", "wait_local", "fence") if kind in self.commands]
+        if not kinds or not self.chance(self.care, 8):
+            return []
+        kind = self.pick(kinds, [_CAREFUL[kind] for kind in kinds])
+        return [{"wait": Wait, "wait_local": WaitLocal, "fence": Fence}[kind](statement.queue)]
+
+    # Rings: rank i accesses cell i, then cell i + 1, so that one reordering makes a cycle and one rule forbids it
+
+    def ring_processes(self) -> list[Process]:
+        ranks = range(self.nodes)
+        home = self.below(self.nodes)
+        places = [(home if self.chance(1, 2) else self.below(self.nodes), "xy"[index % 2]) for index in ranks]
+        processes = []
+        for rank in ranks:
+            self.remote = 1
+            queue = Name(self.pick(self.queues).name)
+            first, second = places[rank], places[(rank + 1) % self.nodes]
+            body = self.access(rank, first, queue) + self.between(queue, first[0]) + self.access(rank, second, queue)
+            if self.chance(1, 4):
+                body.insert(self.below(len(body) + 1), self.statement(nested=True)[0])
+            processes.append(Process(tuple(body), (rank,)))
+        return processes
+
+    def access(self, rank: int, place: tuple[int, str], queue: Expr) -> list[Statement]:
+        """One access to the cell `place` by some command that can; z is sent and w receives."""
+        target, cell = place
+        if self.chance(1, 8):
+            queue = self.queue()
+        register = self.register()
+        remote = {
+            "write": (Write("z", target, cell, queue), 8),
+            "read": (Read("w", target, cell, queue), 4),
+            "fetch_add": (FetchAdd(register, target, cell, 1), 2),
+            "swap": (Swap(register, target, cell, 2), 1),
+            "compare_swap": (CompareSwap(register, target, cell, 1, 2), 1),
+        }
+        local = {"load": (Load(register, cell), 8), "await": (Await(cell, "!=", 0), 6), "store": (Store(cell, 1), 6)}
+        ways = [way for kind, way in (local | remote if rank == target else remote).items() if kind in self.commands]
+        return [self.pick([statement for statement, _ in ways], [weight for _, weight in ways])] if ways else []
+
+    def between(self, queue: Expr, target: int) -> list[Statement]:
+        """Something or nothing that may keep two accesses in order."""
+        ways = {
+            "": ([], 3),
+            "fence": ([Fence(queue)], 3),
+            "fence ": ([Fence(queue, target if self.chance(1, 2) else self.below(self.nodes))], 4),
+            "wait": ([Wait(queue)], 2),
+            "wait_local": ([WaitLocal(queue)], 1),
+        }
+        allowed = [way for kind, way in ways.items() if not kind or kind.strip() in self.commands]
+        return self.pick([body for body, _ in allowed], [weight for _, weight in allowed])
+
+    # Statements
+
+    def _load(self) -> Statement:
+        return Load(self.register(), self.address())
+
+    def _store(self) -> Statement:
+        return Store(self.address(), self.value())
+
+    def _assign(self) -> Statement:
+        return Assign(self.register(), self.value())
+
+    def _assume(self) -> Statement:
+        return Assume(self.condition())
+
+    def _assert(self) -> Statement:
+        return Assert(self.condition())
+
+    def _read(self) -> Statement:
+        return Read(self.address(), self.rank(), self.address(), self.queue())
+
+    def _write(self) -> Statement:
+        return Write(self.address(), self.rank(), self.address(), self.queue())
+
+    def _wait(self) -> Statement:
+        return Wait(self.queue())
+
+    def _wait_local(self) -> Statement:
+        return WaitLocal(self.queue())
+
+    def _fence(self) -> Statement:
+        return Fence(self.queue(), self.rank() if self.chance(1, 2) else None)
+
+    def _await(self) -> Statement:
+        return Await(self.address(), self.pick(("==", "!=", ">=", "<", "<=", ">"), (5, 3, 2, 1, 1, 1)), self.value())
+
+    def _fetch_add(self) -> Statement:
+        return FetchAdd(self.register(), self.rank(), self.address(), self.value())
+
+    def _swap(self) -> Statement:
+        return Swap(self.register(), self.rank(), self.address(), self.value())
+
+    def _compare_swap(self) -> Statement:
+        return CompareSwap(self.register(), self.rank(), self.address(), self.value(), self.value())
+
+    def _skip(self) -> Statement:
+        return Skip()
+
+    def _if(self) -> Statement:
+        condition = self.condition()
+        then = self.block(1 + self.chance(1, 3), nested=True)
+        return If(condition, then, self.block(self.below(2), nested=True) if self.chance(1, 2) else None)
+
+    def _choose(self) -> Statement:
+        return Choose(tuple(self.block(self.pick((1, 0, 2), (5, 1, 1)), nested=True) for _ in range(2)))
+
+    def _loop(self) -> Statement:
+        return Loop(self.closed(self.block(1 + self.below(2), nested=True)))
+
+    def _while(self) -> Statement:
+        return While(self.condition(), self.closed(self.block(1 + self.below(2), nested=True)))
+
+    def closed(self, body: Block) -> Block:
+        """Mostly a loop body waits for its operations, or there are more pending ones with every turn."""
+        queues = [statement.queue for statement in statements(body) if isinstance(statement, Read | Write)]
+        if not queues or "wait" not in self.commands or self.chance(1, 6):
+            return body
+        return (*body, *map(Wait, dict.fromkeys(queues)))
+
+    # Expressions
+
+    def register(self) -> str:
+        return self.pick(self.registers)
+
+    def rank(self) -> Expr:
+        other = op("%", op("+", "me", 1), "nodes")
+        number = Int(self.below(self.nodes))
+        mirrored = op("-", op("-", "nodes", 1), "me")
+        shifted = op("%", op("+", "me", op("&", self.register(), 1)), "nodes")
+        safe = self.pick((other, number, mirrored, Name("me"), shifted), (7, 6, 1, 1, 1))
+        if self.faults and self.chance(1, 40):
+            return self.pick((op("+", "me", 1), Name(self.register()), op("-", "me", 1)))
+        return safe
+
+    def address(self) -> Expr:
+        cell: Expr = Name(self.pick([name for name in self.cells if name != "z"]))
+        if cell == Name("a"):
+            register = self.register()
+            index = self.pick(
+                (None, Int(1), op("&", register, 1), op("&", "me", 1), op("!=", register, 0)), (3, 3, 3, 1, 1)
+            )
+            cell = cell if index is None else op("+", cell, index)
+        if self.faults and self.chance(1, 60):
+            return op("+", cell, self.register())
+        return cell
+
+    def queue(self) -> Expr:
+        queue = Name(self.pick(self.queues).name)
+        # an id that no header declares is FIFO; a queue may depend on a register
+        return self.pick((queue, op("&", self.register(), 1), Int(0), Int(5)), (30, 1, 1, 1))
+
+    def value(self) -> Expr:
+        register = self.register()
+        simple = (Int(1), Int(0), Int(2), Name(register), Name("me"))
+        trees = (
+            op("+", register, 1), op("-", 0, register), op("*", register, 2), op("^", register, 1),
+            op("?:", register, 1, 2), op("/", 7, 2), op("%", op("+", "me", 3), 2), op("~", register),
+            op("-", 1), op("<<", register, 31), op(">>", register, 1), op("&&", register, "me"),
+            op("||", "me", register), op("<", register, 1), op("|", register, 2), op("&", 3, register),
+        )  # fmt: skip
+        if self.faults and self.chance(1, 40):
+            return self.pick((op("/", 1, register), op("%", 2, "me"), op("<<", 1, op("-", register, 1))))
+        return self.pick((self.pick(simple, (6, 2, 2, 4, 2)), self.pick(trees)), (6, 1))
+
+    def condition(self) -> Expr:
+        register = self.register()
+        return self.pick(
+            (
+                op(self.pick(("==", "!=", ">=", "<")), register, self.pick((1, 0, 2))),
+                op("==", "me", self.below(self.nodes)),
+                Name(register),
+                op("!", register),
+                op("&&", op("!=", register, 0), op("==", op("/", 2, register), 2)),
+                op("==", self.registers[0], self.registers[-1]),
+            ),
+            (8, 4, 2, 2, 1, 1),
+        )
