@@ -52,9 +52,15 @@ class Acceptor(Generic[Letter]):
         return self.delta.get(state, {}).get(symbol, frozenset())
 
     @cached_property
+    def states(self) -> frozenset[AcceptorState]:
+        """All states, those without transitions included."""
+        targets = {target for moves in self.delta.values() for found in moves.values() for target in found}
+        return frozenset((self.initial, *self.finals, *self.delta, *targets))
+
+    @cached_property
     def reaches(self) -> dict[AcceptorState, frozenset[AcceptorState]]:
         """For each state the states reachable from it, itself included."""
-        return {state: self._closure(state) for state in self.delta}
+        return {state: self._closure(state) for state in self.states}
 
     @cached_property
     def hopeful(self) -> frozenset[AcceptorState]:

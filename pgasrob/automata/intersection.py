@@ -60,7 +60,7 @@ class Boundaries(Generic[Letter]):
                     yield number_of(extended, self._numbers, self._runs)
 
     def _guesses(self, index: int) -> list[tuple[AcceptorState, AcceptorState]]:
-        states = [self.acceptor.initial] if index == 0 else sorted(self.acceptor.delta, key=repr)
+        states = [self.acceptor.initial] if index == 0 else sorted(self.acceptor.states, key=repr)
         return [(state, state) for state in states]
 
     def _is_hopeful(self, runs: tuple[Run, ...]) -> bool:

@@ -229,6 +229,8 @@ class _Replay:
             raise self._reject(position, event, "it belongs to no read or write issued before")
         command = rank.history[event.operation]
         operands = command.operands
+        if event.occurrence != command.transition.occurrence:
+            raise self._reject(position, event, "it names another command than its operation")
         if event.cell != (operands.source if event.kind == "popa" else operands.destination):
             raise self._reject(position, event, "its cell is not that of the command")
         earlier = rank.remote(operands.queue, event.operation)

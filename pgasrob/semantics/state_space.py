@@ -184,24 +184,38 @@ def issue_pending(instance: Instance, operands: Operands, pending: Pending) -> P
 
 
 def drop_idle_fences(pending: Pending) -> Pending:
-    """``pending`` without the fences that hold nothing back any more: no write they order is pending before them.
+    """``pending`` with the fences between two operations as a set in a fixed order, redundant ones left out.
 
-    So states that behave alike are equal, and a loop that fences does not count for ever.
+    A fence is redundant when no write that it orders is pending before it, or when a fence for all targets of its queue
+    stands beside it. So states that behave alike are equal, and a loop that fences does not count for ever
+    (`proofs/state-space.md`, section 4).
     """
     kept: list[Operation | FenceMark] = []
+    gap: set[FenceMark] = set()
     for entry in pending:
-        if isinstance(entry, FenceMark):
-            held = any(
-                isinstance(earlier, Operation)
-                and earlier.kind == "write"
-                and earlier.queue == entry.queue
-                and entry.target in (None, earlier.target)
-                for earlier in kept
-            )
-            if not held or (kept and kept[-1] == entry):
-                continue
-        kept.append(entry)
-    return tuple(kept)
+        if isinstance(entry, Operation):
+            kept += _gap_marks(gap)
+            kept.append(entry)
+            gap = set()
+        elif _orders_any(entry, kept):
+            gap.add(entry)
+    return (*kept, *_gap_marks(gap))
+
+
+def _orders_any(fence: FenceMark, earlier: list[Operation | FenceMark]) -> bool:
+    """Whether a write that ``fence`` orders is among the entries before it."""
+    return any(
+        isinstance(entry, Operation)
+        and entry.kind == "write"
+        and entry.queue == fence.queue
+        and fence.target in (None, entry.target)
+        for entry in earlier
+    )
+
+
+def _gap_marks(gap: set[FenceMark]) -> list[FenceMark]:
+    uncovered = [fence for fence in gap if fence.target is None or FenceMark(fence.queue, None) not in gap]
+    return sorted(uncovered, key=lambda fence: (fence.queue, -1 if fence.target is None else fence.target))
 
 
 def barrier_choices(instance: Instance, control: tuple[int, ...]) -> Iterator[tuple[Transition, ...]]:
