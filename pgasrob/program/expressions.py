@@ -269,8 +269,8 @@ def render(expr: Expr, level: int = 0) -> str:
         case Nodes():
             return "nodes"
         case Unary(symbol, operand):
-            # Without the space `-(-x)` would print as `--x`, which reads as another operator; `-5` is a constant, `-(5)`
-            # is not.
+            # Without the space `-(-x)` would print as `--x`, which reads as another operator. And `-5` is a constant,
+            # so the negation of the constant 5 is `-(5)`.
             literal = symbol == "-" and isinstance(operand, Const)
             inner = f"({render(operand)})" if literal else render(operand, UNARY_LEVEL)
             space = " " if symbol == "-" and inner.startswith("-") else ""

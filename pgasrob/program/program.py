@@ -91,4 +91,5 @@ class Program:
         """
         from pgasrob.program.instance import instantiate
 
-        return instantiate(self, nodes or self.nodes or DEFAULT_NODES)
+        counts = (nodes, self.nodes, DEFAULT_NODES)
+        return instantiate(self, next(count for count in counts if count is not None))

@@ -115,7 +115,7 @@ def check(
     """
     if engine not in ENGINES:
         raise ValueError(f"no engine {engine!r}; there is {', '.join(ENGINES)}")
-    count = nodes or program.nodes or DEFAULT_NODES
+    count = next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
     try:
         instance = program.instantiate(count)
     except SourceError as error:

@@ -1,0 +1,465 @@
+"""Every code that a diagnostic can have: what it means, why it is an error, and an example before and after.
+
+The examples are programs of their own; the tests parse each of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from textwrap import fill, indent
+
+WIDTH = 88
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A code, its title, one paragraph that explains it, and where it makes sense a wrong and a repaired program."""
+
+    code: str
+    title: str
+    explanation: str
+    wrong: str = ""
+    repaired: str = ""
+
+    def __str__(self) -> str:
+        parts = [f"{self.code}: {self.title}", fill(self.explanation, WIDTH, break_on_hyphens=False)]
+        if self.wrong:
+            parts.append("Wrong:\n\n" + indent(self.wrong, "    "))
+        if self.repaired:
+            parts.append("Repaired:\n\n" + indent(self.repaired, "    "))
+        return "\n\n".join(parts)
+
+
+class UnknownCode(ValueError):
+    """Asked to explain what is no code of the catalogue."""
+
+
+def explain(code: str) -> str:
+    """The entry of ``code`` as text; case does not matter, and the letters may be left out (`explain("21")`).
+
+    Raises :class:`UnknownCode`, with the code that was most likely meant.
+    """
+    wanted = code.strip().upper()
+    if number := re.fullmatch(r"(?:PG)?([0-9]{1,9})", wanted):
+        wanted = f"PG{int(number[1]):03}"
+    if wanted in CATALOGUE:
+        return str(CATALOGUE[wanted])
+    close = get_close_matches(wanted, CATALOGUE, n=1)
+    meant = f"did you mean {close[0]}?" if close else f"codes run from {min(CATALOGUE)} to {max(CATALOGUE)}"
+    raise UnknownCode(f"there is no code {code.strip()!r}; {meant}")
+
+
+def known_codes() -> list[str]:
+    """All codes of the catalogue, in order."""
+    return sorted(CATALOGUE)
+
+
+def _entries() -> Iterator[Entry]:
+    """Reads :data:`_TEXT`: entries begin with ``== code title``, and their parts with ``-- wrong``, ``-- repaired``."""
+    for chunk in _TEXT.split("\n== ")[1:]:
+        head, *parts = chunk.split("\n-- ")
+        first, _, explanation = head.partition("\n")
+        code, _, title = first.partition(" ")
+        examples = {name: text.strip("\n") for name, _, text in (part.partition("\n") for part in parts)}
+        yield Entry(code, title, " ".join(explanation.split()), **examples)
+
+
+_TEXT = """
+== PG001 the file cannot be read
+There is no file of this name, it is a folder, or its rights do not let you read it.
+
+== PG002 the file is no text
+Programs are text in UTF-8. This file holds bytes that are not, or a zero byte, which no text has; most likely it is a
+compiled or compressed file, or was saved in another encoding.
+
+== PG003 the file holds no program
+The file is empty, or there is nothing but comments in it. The smallest program is one process block.
+-- wrong
+// to be written
+-- repaired
+process { skip; }
+
+== PG010 something else was expected here
+The grammar of the language has no place for this word. The message lists what could have stood here. The statement or
+declaration is given up, and reading goes on after it, so that other mistakes are found in the same run.
+-- wrong
+register r;
+process {
+  r <- 1 +;
+}
+-- repaired
+register r;
+process {
+  r <- 1 + 1;
+}
+
+== PG011 a semicolon or a closing bracket is missing
+Every declaration and every command ends with a semicolon, and every bracket is closed. The message points at the end of
+the word before, where the missing one belongs, and reading goes on as if it stood there.
+-- wrong
+register r;
+process {
+  r <- 1
+  barrier;
+}
+-- repaired
+register r;
+process {
+  r <- 1;
+  barrier;
+}
+
+== PG012 the braces do not match
+A block is opened by `{` and closed by `}`. Here a block is still open where the file ends or the next process begins,
+or a brace closes a block that was never opened. The block that is reported is the last one open; when the braces are
+indented as they nest, the missing one is easy to see.
+-- wrong
+process {
+  loop {
+    barrier;
+}
+-- repaired
+process {
+  loop {
+    barrier;
+  }
+}
+
+== PG013 a comment is not closed
+A comment that begins with `/*` runs to the next `*/`, over as many lines as it takes; such comments do not nest. This
+one runs to the end of the file, so nothing after it was read.
+-- wrong
+process {
+  barrier; /* all ranks are here
+}
+-- repaired
+process {
+  barrier; /* all ranks are here */
+}
+
+== PG014 a character outside the language
+Outside of comments a program is written in ASCII: letters, digits, `_`, and the operators and brackets of the grammar.
+There are no strings, no characters and no preprocessor. Quotation marks, dashes and blanks that an editor or a web page
+has made typographic are a frequent cause.
+-- wrong
+register größe;
+process { skip; }
+-- repaired
+register size;
+process { skip; }
+
+== PG015 not an integer
+What begins with a digit is an integer, and an integer is decimal digits. There are no hexadecimal or octal numbers, no
+fractions and no suffixes, and a name does not begin with a digit.
+-- wrong
+memory x = 0x10;
+process { skip; }
+-- repaired
+memory x = 16;
+process { skip; }
+
+== PG016 an integer above 2^31
+Values are 32-bit signed integers, so integers from 0 to 2147483648 can be written; the last one is there for
+`-2147483648`, the least value, and by itself wraps around to that.
+-- wrong
+memory x = 4294967295;
+process { skip; }
+-- repaired
+memory x = -1;
+process { skip; }
+
+== PG017 a keyword is used as a name
+The words of the language are reserved, in every place: program, nodes, memory, register, queue, unordered, process,
+mem, me, the commands (assume, assert, skip, barrier, read, write, wait, wait_local, fence, await, fetch_add, swap,
+compare_swap) and the control structure (if, else, while, choose, or, loop, goto).
+-- wrong
+register read;
+process { read <- 1; }
+-- repaired
+register got;
+process { got <- 1; }
+
+== PG018 `=` where `<-` or `==` is meant
+The sign `=` only gives memory its initial value. Assigning to a register and storing to memory are written `<-`, and
+comparing is written `==`.
+-- wrong
+register r;
+process {
+  r = 1;
+  assert(r = 1);
+}
+-- repaired
+register r;
+process {
+  r <- 1;
+  assert(r == 1);
+}
+
+== PG019 `<-` inside an expression
+The two characters `<-` are one token, the one that assigns, even where no blank stands around them. A comparison with a
+negative value needs a blank between them.
+-- wrong
+register r;
+process { assume(r<-1); }
+-- repaired
+register r;
+process { assume(r < -1); }
+
+== PG020 an element is written with brackets
+The name of an array is the address of its first cell, and addresses are integers to compute with: the address of an
+element is the name plus its index. Brackets stand only in declarations and after `mem`, which accesses memory.
+-- wrong
+memory a[4];
+register r;
+process { r <- a[2]; }
+-- repaired
+memory a[4];
+register r;
+process { r <- mem[a + 2]; }
+
+== PG021 memory is read inside an expression
+An expression is computed from registers alone. Reading memory is an event of its own, which other ranks may come
+before or after, so it is a command of its own: load the cell into a register, then compute with the register. To tell
+`read`, `write` or an atomic which cell to use, write its address, `x`, and not its content, `mem[x]`.
+-- wrong
+memory x;
+process { assert(mem[x] == 1); }
+-- repaired
+memory x;
+register r;
+process {
+  r <- mem[x];
+  assert(r == 1);
+}
+
+== PG022 nested too deeply
+Parentheses, operators and blocks nest at most 200 levels deep. A sum of many terms nests as well: its value is computed
+from the left, one level for each operator; and so does a chain of `else if`, one level for each. The bound keeps every
+tool that walks a program from running out of stack.
+
+== PG023 the wrong number of arguments
+Every command takes a fixed number of arguments, in a fixed order; only the rank of a `fence` may be left out, which
+then orders the writes to every rank. The hint shows the order.
+-- wrong
+memory x, y;
+queue q;
+process { write(x, 1, y); }
+-- repaired
+memory x, y;
+queue q;
+process { write(x, 1, y, q); }
+
+== PG024 too many mistakes
+Twenty mistakes are reported, and then no more: what follows is mostly a consequence of the first few. Mend those and
+run again.
+
+== PG025 a declaration in the wrong place
+The headers program, nodes, memory, register and queue stand at the top of the file, before the first process. All ranks
+have the same memory, registers and queues, so there are no declarations inside a process.
+-- wrong
+process {
+  register r;
+  r <- 1;
+}
+-- repaired
+register r;
+process {
+  r <- 1;
+}
+
+== PG030 a rank without a process block
+Every rank from 0 to N - 1 runs one process: the block that names it, or else the block without ranks. On this number of
+nodes a rank has neither. Add a block, or run the program on fewer nodes.
+-- wrong
+nodes 3;
+process 0 { barrier; }
+process 1 { barrier; }
+-- repaired
+nodes 3;
+process 0 { barrier; }
+process { barrier; }
+
+== PG031 the node count is out of bounds
+A program runs on 1 to 1024 nodes. The count is that of the command line, or else that of the `nodes` header, or else 2.
+Decision procedures look at all interleavings, so two to five nodes are a sensible choice, and most mistakes show there.
+-- wrong
+nodes 0;
+process { barrier; }
+-- repaired
+nodes 2;
+process { barrier; }
+
+== PG032 a rank is named twice
+A rank runs one process block. Here two blocks, or one block twice, name the same rank.
+-- wrong
+process 0, 1 { barrier; }
+process 1 { barrier; }
+-- repaired
+process 0 { barrier; }
+process 1 { barrier; }
+
+== PG033 two process blocks without ranks
+A process block without ranks is for every rank that no other block names, so a program has at most one.
+-- wrong
+process { barrier; }
+process { skip; }
+-- repaired
+process 0 { barrier; }
+process { skip; }
+
+== PG034 there is no process block
+A program without a process has nothing to run, whatever it declares.
+-- wrong
+memory x;
+-- repaired
+memory x;
+process { skip; }
+
+== PG040 the program faults on an SC run
+A fault is a command that has no meaning: a division by zero, a shift by less than 0 or more than 31, an address outside
+the memory, a rank outside 0..N-1, a negative queue. Here a run under sequential consistency reaches one, so the program
+is in error on any network. The report names the command, its rank and the values, and has the run. A fault in code that
+no such run reaches is none.
+-- wrong
+register r;
+process { r <- 1 / r; }
+-- repaired
+register r;
+process {
+  if (r != 0) {
+    r <- 1 / r;
+  }
+}
+
+== PG050 an unknown name
+Every register, memory cell and queue is declared before the first process, and names are case-sensitive. Ranks and
+labels are no names of that kind: a rank is an integer, and a label stands only after `goto`.
+-- wrong
+memory flag;
+register r;
+process { r <- mem[falg]; }
+-- repaired
+memory flag;
+register r;
+process { r <- mem[flag]; }
+
+== PG051 a name is declared twice
+Memory, registers and queues share one space of names, because all of them stand in expressions.
+-- wrong
+memory x;
+register x;
+process { skip; }
+-- repaired
+memory x;
+register r;
+process { skip; }
+
+== PG052 a register or queue is used as memory
+Only memory has elements. A register holds one value, and the name of a queue is its number. To address memory through a
+register, put the register inside the brackets of `mem`.
+-- wrong
+memory a[4];
+register r;
+process { r[1] <- 2; }
+-- repaired
+memory a[4];
+register r;
+process { mem[a + r + 1] <- 2; }
+
+== PG053 the target is no register
+What stands to the left of `<-` is a register, or `mem[...]`. Memory is written by a store, `mem[x] <- 1;`, and copied
+through a register; queues, `me` and `nodes` cannot be changed.
+-- wrong
+memory x;
+process { x <- 1; }
+-- repaired
+memory x;
+process { mem[x] <- 1; }
+
+== PG054 an unknown label
+A `goto` goes to a label of its own process block. Labels of other processes are out of reach, since they belong to
+other ranks.
+-- wrong
+process {
+  again: barrier;
+  goto agian;
+}
+-- repaired
+process {
+  again: barrier;
+  goto again;
+}
+
+== PG055 a label stands twice
+Within a process block every label is unique, also where the two are in different branches. Different blocks may use the
+same labels.
+-- wrong
+process {
+  a: barrier;
+  a: barrier;
+  goto a;
+}
+-- repaired
+process {
+  a: barrier;
+  b: barrier;
+  goto a;
+}
+
+== PG060 too many initial values
+There are more initial values than cells. Fewer are allowed: the rest is zero.
+-- wrong
+memory a[2] = {1, 2, 3};
+process { skip; }
+-- repaired
+memory a[3] = {1, 2, 3};
+process { skip; }
+
+== PG061 an array without cells
+The size of an array is an integer from 1 on: an array without cells has no address, and nothing could be done with it.
+A single cell is declared without brackets.
+-- wrong
+memory a[0];
+process { skip; }
+-- repaired
+memory a[1];
+process { skip; }
+
+== PG062 too much memory
+A node has at most 65,536 cells, all declarations together. Verification explores what every cell can hold, so it is of
+use for small memories: shrink the array to the few cells that matter.
+-- wrong
+memory a[100000];
+process { skip; }
+-- repaired
+memory a[4];
+process { skip; }
+
+== PG063 a header stands twice
+The headers `program` and `nodes` say something about the whole program, so each stands once. Memory, registers and
+queues may be declared in several lines.
+-- wrong
+nodes 2;
+nodes 3;
+process { skip; }
+-- repaired
+nodes 3;
+process { skip; }
+
+== PG070 a malformed expectation
+The very first comment of a file may say what is expected of it: `expect: robust`, `expect: not robust` or `expect:
+error`, or several of them with the node counts they are for, each count once: `expect: robust at 2..3, not robust at
+4`. A comment that means to be one but is not understood is an error, because it would otherwise be passed over and
+nothing would be compared. A C file may add its node count, `nodes: 4`, in the same comment or the next.
+-- wrong
+// expect: rubust
+process { skip; }
+-- repaired
+// expect: robust
+process { skip; }
+"""
+
+CATALOGUE = {entry.code: entry for entry in _entries()}

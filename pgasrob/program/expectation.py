@@ -1,0 +1,152 @@
+"""What a source file says about itself in its first comment (the design, sections 3 and 6).
+
+    // expect: robust
+    // expect: not robust
+    // expect: robust at 2..3, not robust at 4
+    // expect: error
+
+A C file may write `/* expect: robust */` as well and, having no other place for it, its node count: `// nodes: 4`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from pgasrob.program.instance import MAX_NODES
+from pgasrob.program.program import Source
+from pgasrob.program.report import Report, short
+from pgasrob.program.statements import Span
+
+COMMENT = re.compile(r"\s*(?://(?P<line>[^\n]*)|/\*(?P<block>.*?)(?:\*/|\Z))", re.DOTALL)
+"""The next comment, when nothing but blanks stands before it."""
+ENTRY = re.compile(r"[ \t*]*(?P<entry>(?P<key>expect\w*|nodes)\b[ \t]*(?P<colon>:?)[ \t]*(?P<value>.*))", re.IGNORECASE)
+"""A line of a comment that begins with one of the two words, however it goes on."""
+LATER = re.compile(r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>expect[ \t]*:[^\r\n]*)", re.MULTILINE)
+"""A line that would be an expectation if it stood in the first comment."""
+CASE = re.compile(r"(robust|not robust|error)(?: at ([0-9]{1,5})(?:\.\.([0-9]{1,5}))?)?")
+HINT = "write `expect: robust`, `not robust` or `error`; for some node counts only, `robust at 2..3, not robust at 4`"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """``verdict`` is expected on as many nodes as ``counts`` says; None: on every count that no other case names."""
+
+    verdict: str
+    counts: range | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The cases of the `expect:` line and the count of the `nodes:` line. One of them may be missing."""
+
+    cases: tuple[Case, ...]
+    nodes: int | None = None
+
+    def at(self, nodes: int | None) -> str | None:
+        """The verdict expected on ``nodes`` nodes, None when nothing is said about that count.
+
+        None for ``nodes`` asks about the file as a whole: one that does not parse is in error before it has a count.
+        """
+        named = (case.verdict for case in self.cases if case.counts and nodes in case.counts)
+        otherwise = (case.verdict for case in self.cases if not case.counts)
+        return next(named, next(otherwise, None))
+
+
+def read_expectation(text: str, file: str = "<string>") -> Expectation | None:
+    """What the comments at the head of ``text`` say, None when they neither expect a verdict nor give a node count.
+
+    The expectation stands in the very first comment, a node count there or in one of the comments that follow it.
+    Raises :class:`pgasrob.diagnostics.SourceError` (PG070) for an expectation that is malformed, given twice, or in
+    another place: what was meant as one is never passed over.
+    """
+    return _Head(text.removeprefix("\ufeff"), file).read()
+
+
+class _Head:
+    """Reads the comments at the head of one file. Places are offsets in its text."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.source = Source(file, text)
+        self.cases: tuple[Case, ...] = ()
+        self.nodes: int | None = None
+
+    def read(self) -> Expectation | None:
+        text, end, first = self.source.text, 0, True
+        while comment := COMMENT.match(text, end):
+            kind = comment.lastgroup or "line"
+            for line in re.finditer(r"[^\n]+", comment[kind]):
+                self.read_line(line[0].rstrip(" \t\r*"), comment.start(kind) + line.start(), first)
+            end, first = comment.end(), False
+        if later := LATER.search(text, end):
+            self.misplaced(later["entry"], later.start("entry"))
+        return Expectation(self.cases, self.nodes) if self.cases or self.nodes else None
+
+    def read_line(self, line: str, place: int, first: bool) -> None:
+        """Note the entry of ``line``, if it is one; ``first``: the line is in the first comment."""
+        match = ENTRY.fullmatch(line)
+        if match is None:
+            return
+        key, colon, value, entry = match["key"], match["colon"], match["value"], match["entry"]
+        place_of_entry, place_of_value = place + match.start("entry"), place + match.start("value")
+        if key.lower() == "nodes":
+            if colon:
+                self.read_nodes(value, place_of_value)
+        elif not first:
+            if colon:
+                self.misplaced(entry, place_of_entry)
+        elif colon or re.match(r"(not )?(robust|error)", value):  # otherwise a sentence that begins with the word
+            if key != "expect" or not colon:
+                self.fail("an expectation is written `expect: ...`", entry, place_of_entry)
+            if self.cases:
+                self.fail("a second expectation", entry, place_of_entry, "keep one of them")
+            self.read_cases(value, place_of_value)
+
+    def read_nodes(self, value: str, place: int) -> None:
+        if not re.fullmatch(r"[0-9]{1,9}", value):
+            self.fail(f"`{short(value)}` is not a node count", value, place, "write `nodes: 4`")
+        self.nodes = int(value)
+        self.check_count(self.nodes, value, place)
+
+    def read_cases(self, value: str, place: int) -> None:
+        """Note the cases of ``value``, which commas separate."""
+        for item in value.split(","):
+            text = item.strip()
+            start = place + item.find(text)
+            match = CASE.fullmatch(" ".join(text.split()))
+            if match is None:
+                what = f"`{short(text)}` is not an expectation" if text else "an expectation is missing"
+                self.fail(what, text, start)
+            verdict, low, high = match.groups()
+            counts = None if low is None else self.read_counts(int(low), int(high or low), text, start)
+            if counts is None and any(case.counts is None for case in self.cases):
+                self.fail("two expectations for every node count", text, start)
+            self.cases += (Case(verdict, counts),)
+            place += len(item) + 1
+
+    def read_counts(self, low: int, high: int, text: str, place: int) -> range:
+        """The counts ``low`` to ``high`` of the case ``text``, none of which another case has."""
+        self.check_count(low, text, place)
+        self.check_count(high, text, place)
+        if low > high:
+            self.fail(f"no node count is in {low}..{high}", text, place, "write the smaller count first")
+        for count in range(low, high + 1):
+            if any(case.counts and count in case.counts for case in self.cases):
+                self.fail(f"two expectations for {count} nodes", text, place, "keep one of them")
+        return range(low, high + 1)
+
+    def check_count(self, nodes: int, text: str, place: int) -> None:
+        if not 1 <= nodes <= MAX_NODES:
+            self.fail(f"{nodes} nodes, but a program runs on 1..{MAX_NODES}", text, place, "choose another node count")
+
+    def misplaced(self, entry: str, place: int) -> NoReturn:
+        self.fail("an expectation that is not in the first comment", entry, place, "move it to the top of the file")
+
+    def fail(self, message: str, text: str, place: int, hint: str = HINT) -> NoReturn:
+        """Report ``text``, which stands at ``place``."""
+        before = self.source.text[:place]
+        line, column = before.count("\n") + 1, place - before.rfind("\n")
+        report = Report(self.source)
+        report.add("PG070", message, Span(line, column, line, column + max(1, len(text))), hint)
+        raise report.error()

@@ -1,0 +1,130 @@
+"""From a program back to `.pgas` text (the design, section 3).
+
+``parse(to_source(program))`` equals ``program`` up to spans and source, for every program that has a source text.
+"""
+
+from __future__ import annotations
+
+from pgasrob.program.commands import show
+from pgasrob.program.expressions import render
+from pgasrob.program.program import MemoryObject, Process, Program, Queue
+from pgasrob.program.statements import (
+    Block,
+    Choose,
+    Do,
+    Goto,
+    If,
+    Labelled,
+    Loop,
+    Skip,
+    Statement,
+    While,
+)
+
+INDENT = "  "
+WIDTH = 100
+
+
+def to_source(program: Program) -> str:
+    """``program`` as text: its headers, then its processes, each after an empty line."""
+    writer = _Writer()
+    if program.name:
+        writer.line(f"program {program.name};")
+    if program.nodes is not None:
+        writer.line(f"nodes {program.nodes};")
+    writer.declare("memory", [_cell(memory) for memory in program.memory])
+    writer.declare("register", list(program.registers))
+    writer.declare("queue", [_queue(queue) for queue in program.queues])
+    for process in program.processes:
+        if writer.lines:
+            writer.lines.append("")
+        writer.process(process)
+    return "\n".join(writer.lines) + "\n"
+
+
+def _cell(memory: MemoryObject) -> str:
+    """A memory object with its initial values, up to the last that is not zero."""
+    used = max((place for place, value in enumerate(memory.initial, 1) if value), default=0)
+    values = ", ".join(map(str, memory.initial[:used]))
+    if memory.size is None:
+        return f"{memory.name} = {values}" if used else memory.name
+    array = f"{memory.name}[{memory.size}]"
+    return f"{array} = {{{values}}}" if used else array
+
+
+def _queue(queue: Queue) -> str:
+    return f"{queue.name} unordered" if queue.unordered else queue.name
+
+
+class _Writer:
+    """The lines of a text, and how far the next one is indented."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.indent = ""
+
+    def line(self, text: str) -> None:
+        self.lines.append(self.indent + text)
+
+    def declare(self, keyword: str, items: list[str]) -> None:
+        """One declaration of all ``items``, broken at blanks into lines of at most WIDTH columns."""
+        if not items:
+            return
+        line = keyword
+        for word in f"{', '.join(items)};".split(" "):
+            if len(line) + 1 + len(word) > WIDTH:
+                self.line(line)
+                line = INDENT + INDENT + word
+            else:
+                line += f" {word}"
+        self.line(line)
+
+    def process(self, process: Process) -> None:
+        ranks = "" if process.ranks is None else " " + ", ".join(map(str, process.ranks))
+        self.block(f"process{ranks} {{", process.body)
+        self.line("}")
+
+    def block(self, head: str, block: Block) -> None:
+        """``head``, which opens the block, and its statements; what closes it is left to the caller."""
+        self.line(head)
+        outside = self.indent
+        self.indent += INDENT
+        for statement in block.statements:
+            self.statement(statement)
+        self.indent = outside
+
+    def statement(self, statement: Statement, before: str = "") -> None:
+        """``statement``, with ``before`` in front of it on its first line."""
+        match statement:
+            case Do(command):
+                self.line(f"{before}{show(command)};")
+            case Skip():
+                self.line(f"{before}skip;")
+            case Goto(label):
+                self.line(f"{before}goto {label};")
+            case Labelled(label, inner):
+                self.statement(inner, f"{before}{label}: ")
+            case If(condition, then, otherwise):
+                self.block(f"{before}if ({render(condition)}) {{", then)
+                self.otherwise(otherwise)
+            case While(condition, body):
+                self.block(f"{before}while ({render(condition)}) {{", body)
+                self.line("}")
+            case Choose(branches):
+                for number, branch in enumerate(branches):
+                    self.block("} or {" if number else f"{before}choose {{", branch)
+                self.line("}")
+            case Loop(body):
+                self.block(f"{before}loop {{", body)
+                self.line("}")
+
+    def otherwise(self, otherwise: Block | None) -> None:
+        """The end of an `if`; an else block that holds one `if` and nothing else becomes an `else if`."""
+        match otherwise:
+            case None:
+                self.line("}")
+            case Block((If() as chained,)):
+                self.statement(chained, "} else ")
+            case Block():
+                self.block("} else {", otherwise)
+                self.line("}")

@@ -1,0 +1,83 @@
+"""Collects what is wrong with one source text, with the excerpts that the diagnostics show."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.program.program import Source
+from pgasrob.program.statements import NOWHERE, Span
+
+MAX_DIAGNOSTICS = 20
+MAX_EXCERPT = 200
+"""Columns of a source line that are shown; a place further right is given without an excerpt."""
+MAX_TEXT = 300
+"""Characters of a message or a hint: names, which they quote, may have any length."""
+
+
+class Stop(Exception):
+    """There is no point in reading on; the report says why."""
+
+
+class Report:
+    """The diagnostics about ``source`` so far.
+
+    Only the first finding at a place is kept: what follows there is mostly its consequence.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._found: dict[tuple[int, int], Diagnostic] = {}
+        self._full = False
+        self._lines: list[str] | None = None
+
+    def add(self, code: str, message: str, span: Span = NOWHERE, hint: str = "") -> None:
+        """Note a finding at ``span``. Raises :class:`Stop` when there are more than are of use."""
+        key = (span.line, span.column)
+        if key in self._found:
+            return
+        if len(self._found) == MAX_DIAGNOSTICS:
+            self._full = True
+            raise Stop
+        message, hint = short(message, MAX_TEXT), short(hint, MAX_TEXT)
+        self._found[key] = Diagnostic(code, message, self.source.file, *self._place(span), hint=hint)
+
+    def stop(self, code: str, message: str, span: Span = NOWHERE, hint: str = "") -> NoReturn:
+        """Note a finding after which nothing sensible can follow."""
+        self.add(code, message, span, hint)
+        raise Stop
+
+    def error(self) -> SourceError:
+        """The findings in the order of the text, and last that there are more."""
+        found = [self._found[place] for place in sorted(self._found)]
+        if self._full:
+            message, hint = f"more than {MAX_DIAGNOSTICS} mistakes", "mend those above, then look for the others"
+            found.append(Diagnostic("PG024", message, self.source.file, hint=hint))
+        return SourceError(found)
+
+    def check(self) -> None:
+        """Raises :class:`SourceError` when there are findings."""
+        if self._found:
+            raise self.error()
+
+    def _place(self, span: Span) -> tuple[int, int, int, str]:
+        """Line, column, length and excerpt of ``span``; a span of several lines is marked on its first one."""
+        if span == NOWHERE:
+            return 0, 0, 1, ""
+        if self._lines is None:
+            self._lines = self.source.text.split("\n")
+        line = self._lines[span.line - 1].rstrip("\r")
+        end = span.end_column if span.end_line == span.line else len(line) + 1
+        excerpt = printable(line[:MAX_EXCERPT]) if span.column <= MAX_EXCERPT else ""
+        return span.line, span.column, max(1, end - span.column), excerpt
+
+
+def printable(text: str) -> str:
+    """``text`` with a replacement for every character that would not show, or would disturb a terminal."""
+    return "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in text)
+
+
+def short(text: str, most: int = 40) -> str:
+    """``text`` as a message can show it, the middle left out when it has more than ``most`` characters."""
+    text = printable(text)
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[-most // 4 :]}"

@@ -1,0 +1,89 @@
+"""The catalogue of a corpus: one Markdown table per family, made from the programs and their verdicts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import PurePath
+
+from pgasrob.robustness.verdict import Verdict
+
+TIME_CLASSES = ((0.1, "< 0.1 s"), (1.0, "< 1 s"), (10.0, "< 10 s"), (60.0, "< 1 min"))
+SLOWER = "> 1 min"
+
+HEADING = """\
+# The corpus
+
+Made by `pgasrob catalogue`: do not edit. Every program says in its first line what is expected of it and then why;
+`pgasrob check --expect` compares. *States* are those the engine stored, *time* is a class and not a measurement to
+quote. A family varies one idea; read its programs beside each other.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One program of the corpus: its path below the corpus, its text, and the verdict on it."""
+
+    path: PurePath
+    text: str
+    verdict: Verdict
+
+    @property
+    def family(self) -> str:
+        return self.path.parent.as_posix()
+
+
+def catalogue(entries: Iterable[Entry], command: str) -> str:
+    """The catalogue as Markdown; ``command`` is what made it, for the reader who wants to make it again."""
+    ordered = sorted(entries, key=lambda entry: (entry.family, entry.path.name))
+    verdicts = [entry.verdict.verdict for entry in ordered]
+    counts = ", ".join(f"{verdicts.count(answer)} {answer}" for answer in dict.fromkeys(sorted(verdicts)))
+    lines = [HEADING, f"{len(ordered)} programs: {counts}. Made with `{command}`.", ""]
+    for family, members in groupby(ordered, key=lambda entry: entry.family):
+        lines += [
+            f"## {family}",
+            "",
+            "| program | nodes | verdict | states | time | why |",
+            "|---|---|---|---|---|---|",
+        ]
+        lines += [_row(entry) for entry in members]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _row(entry: Entry) -> str:
+    verdict = entry.verdict
+    link = f"[{entry.path.stem}]({entry.path.as_posix()})"
+    known = verdict.verdict in ("robust", "not robust")
+    cells = [
+        link,
+        str(verdict.nodes),
+        verdict.verdict,
+        f"{verdict.stats.states:,}" if known else "",
+        time_class(verdict.stats.seconds),
+        reason(entry.text).replace("|", "\\|"),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def time_class(seconds: float) -> str:
+    """A coarse class of ``seconds``."""
+    return next((name for bound, name in TIME_CLASSES if seconds < bound), SLOWER)
+
+
+def without_times(text: str) -> str:
+    """A catalogue with the time column blanked, to compare two that were made on different machines."""
+    classes = "|".join(re.escape(name) for name in (*(name for _, name in TIME_CLASSES), SLOWER))
+    return re.sub(rf"\| (?:{classes}) \|", "|  |", text)
+
+
+def reason(text: str) -> str:
+    """Why the expected verdict holds: the comment lines that follow the first line of a corpus program."""
+    found = []
+    for line in text.splitlines()[1:]:
+        if not line.startswith("//"):
+            break
+        found.append(line.removeprefix("//").strip())
+    return " ".join(found)

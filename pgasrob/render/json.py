@@ -1,0 +1,336 @@
+"""The JSON object of a verdict: the output contract of the design, section 6, and the hub of all renderers.
+
+Every other renderer draws from this object alone, so it holds what a drawing needs: source text, initial memory, what
+each event read and wrote, where each rank stands at the end. The types below are its schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
+
+from pgasrob.program.expressions import Fault as NoValue
+from pgasrob.render.written import WrittenCommands
+
+if TYPE_CHECKING:
+    from pgasrob.diagnostics import Diagnostic
+    from pgasrob.program.control import Transition
+    from pgasrob.program.instance import Cell, Instance
+    from pgasrob.robustness import verdict as library
+    from pgasrob.semantics.replay import Change, ReplayedEvent, Run
+
+SCHEMA = 1
+
+
+class Address(TypedDict):
+    """A cell: the rank on whose node it lies, its address there and its name (``x`` or ``a[2]``)."""
+
+    rank: int
+    index: int
+    name: str
+
+
+class InitialCell(Address):
+    value: int
+
+
+class Written(TypedDict):
+    """A cell (``y@1``) before and after an event; both values are equal when a write changes nothing."""
+
+    cell: str
+    before: int
+    after: int
+
+
+class RegisterChange(TypedDict):
+    name: str
+    before: int
+    after: int
+
+
+class Queue(TypedDict):
+    id: int
+    name: str
+    unordered: bool
+
+
+class Event(TypedDict):
+    """An event and what it did.
+
+    ``command`` is its command or, for a step, that of its operation: as written, with `me` and `nodes` folded into the
+    numbers. ``target``
+    is the remote rank of a read or write and of its steps, or the rank of a fence; ``holds`` is for an assert. ``part``
+    (from 1) and ``marks`` ("enter", "leave") are null when the engine knows no normal form.
+    """
+
+    event: str
+    rank: int
+    operation: int
+    address: Address | None
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    command: str
+    read: int | None
+    written: Written | None
+    register: RegisterChange | None
+    queue: Queue | None
+    target: int | None
+    holds: bool | None
+    part: int | None
+    marks: list[str] | None
+
+
+Edge = TypedDict("Edge", {"from": int, "to": int, "relation": str})
+"""An edge of the cycle between two places of the computation: "po", "cf" or "id"."""
+
+
+class Fault(TypedDict):
+    """The command that cannot be evaluated, why, and the registers of its rank by name."""
+
+    rank: int
+    command: str
+    line: int
+    column: int
+    reason: str
+    registers: dict[str, int]
+
+
+class NextCommand(TypedDict):
+    """A command that a rank stands before; ``value`` is what the cell it would access holds."""
+
+    event: str
+    command: str
+    line: int
+    column: int
+    address: Address | None
+    value: int | None
+
+
+class Standing(TypedDict):
+    """Where a rank stands at the end of a run; it has ended when there is no next command."""
+
+    rank: int
+    ended: bool
+    next: list[NextCommand]
+    registers: dict[str, int]
+
+
+class Witness(TypedDict):
+    """A run and what it shows ("violation", "fault", "assertion" or "deadlock").
+
+    ``memory`` holds the initial values of all cells of all ranks, ``standing`` where each rank is at the end.
+    """
+
+    shows: str
+    nodes: int
+    computation: list[Event]
+    cycle: list[Edge] | None
+    cycle_type: list[int] | None
+    complete: bool
+    memory: list[InitialCell]
+    registers: list[str]
+    standing: list[Standing]
+    fault: Fault | None
+    source: str
+
+
+class Stats(TypedDict):
+    """States and transitions of the engine, states of the SC runs beside it, wall-clock seconds."""
+
+    states: int
+    transitions: int
+    seconds: float
+    sc_states: int
+
+
+class Error(TypedDict):
+    """A finding about the source text; line 0 when it concerns the file as a whole."""
+
+    code: str
+    message: str
+    line: int
+    column: int
+    length: int
+    excerpt: str
+    hint: str
+
+
+class Result(TypedDict):
+    """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared."""
+
+    schema: int
+    file: str
+    program: str | None
+    nodes: int | None
+    engine: str
+    verdict: Literal["robust", "not robust", "unknown", "error"]
+    reason: str | None
+    assertions: Literal["hold", "violated", "unknown"] | None
+    deadlock: bool | Literal["unknown"] | None
+    stats: Stats
+    witness: Witness | None
+    assertion_run: Witness | None
+    deadlock_run: Witness | None
+    errors: list[Error]
+    expected: NotRequired[str | None]
+    as_expected: NotRequired[bool]
+
+
+def to_json(verdict: library.Verdict) -> Result:
+    """``verdict`` as an object that `json.dumps` can write."""
+    stats = verdict.stats
+    return {
+        "schema": SCHEMA,
+        "file": verdict.file,
+        "program": verdict.program,
+        "nodes": verdict.nodes,
+        "engine": verdict.engine,
+        "verdict": verdict.verdict,
+        "reason": verdict.reason,
+        "assertions": verdict.assertions,
+        "deadlock": verdict.deadlock,
+        "stats": {
+            "states": stats.states,
+            "transitions": stats.transitions,
+            "seconds": round(stats.seconds, 4),
+            "sc_states": stats.sequential_states,
+        },
+        "witness": _witness(verdict.witness),
+        "assertion_run": _witness(verdict.assertion_run),
+        "deadlock_run": _witness(verdict.deadlock_run),
+        "errors": errors_to_json(verdict.errors),
+    }
+
+
+def errors_to_json(diagnostics: Iterable[Diagnostic]) -> list[Error]:
+    return [_error(diagnostic) for diagnostic in diagnostics]
+
+
+def _witness(witness: library.Witness | None) -> Witness | None:
+    if witness is None:
+        return None
+    run = witness.run
+    instance = run.instance
+    texts = WrittenCommands(instance)
+    commands = {
+        event.issued: texts.text(event.rank, event.occurrence) for event in run.computation if not event.is_step
+    }
+    parts = witness.parts or (None,) * len(run.events)
+    marks = witness.marks or (None,) * len(run.events)
+    return {
+        "shows": witness.shows,
+        "nodes": instance.nodes,
+        "computation": [
+            _event(instance, replayed, commands[replayed.event.issued], part, mark)
+            for replayed, part, mark in zip(run.events, parts, marks, strict=True)
+        ],
+        "cycle": None if witness.cycle is None else [_edge(*edge) for edge in witness.cycle],
+        "cycle_type": None if witness.cycle_type is None else list(witness.cycle_type),
+        "complete": run.complete,
+        "memory": [_initial_cell(_address(instance, cell), value) for cell, value in enumerate(instance.memory)],
+        "registers": list(instance.program.registers),
+        "standing": [_standing(run, rank, texts) for rank in range(instance.nodes)],
+        "fault": None if witness.fault is None else _fault(witness.fault),
+        "source": instance.program.source.text,
+    }
+
+
+def _event(
+    instance: Instance, replayed: ReplayedEvent, command: str, part: int | None, marks: frozenset[str] | None
+) -> Event:
+    event, span = replayed.event, replayed.span
+    return {
+        "event": event.kind,
+        "rank": event.rank,
+        "operation": event.operation,
+        "address": None if event.cell is None else _address(instance, event.cell),
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "command": command,
+        "read": replayed.read,
+        "written": None if replayed.cell_change is None else _written(replayed.cell_change),
+        "register": None if replayed.register_change is None else _register_change(replayed.register_change),
+        "queue": None if replayed.queue is None else _queue(instance, replayed.queue),
+        "target": replayed.target,
+        "holds": replayed.holds,
+        "part": part,
+        "marks": None if marks is None else sorted(marks),
+    }
+
+
+def _address(instance: Instance, cell: Cell) -> Address:
+    index = instance.index(cell)
+    return {"rank": instance.owner(cell), "index": index, "name": instance.program.cell_name(index)}
+
+
+def _initial_cell(address: Address, value: int) -> InitialCell:
+    return {"rank": address["rank"], "index": address["index"], "name": address["name"], "value": value}
+
+
+def _written(change: Change) -> Written:
+    return {"cell": change.name, "before": change.before, "after": change.after}
+
+
+def _register_change(change: Change) -> RegisterChange:
+    return {"name": change.name, "before": change.before, "after": change.after}
+
+
+def _queue(instance: Instance, queue: int) -> Queue:
+    return {"id": queue, "name": instance.program.queue_name(queue), "unordered": instance.is_unordered(queue)}
+
+
+def _edge(source: int, target: int, relation: str) -> Edge:
+    return {"from": source, "to": target, "relation": relation}
+
+
+def _fault(fault: library.Fault) -> Fault:
+    return {
+        "rank": fault.rank,
+        "command": fault.command,
+        "line": fault.line,
+        "column": fault.column,
+        "reason": fault.reason,
+        "registers": fault.registers,
+    }
+
+
+def _standing(run: Run, rank: int, texts: WrittenCommands) -> Standing:
+    leaving = run.instance.automata[rank].out[run.control[rank]]
+    names = run.instance.program.registers
+    return {
+        "rank": rank,
+        "ended": not leaving,
+        "next": [_next_command(run, rank, transition, texts) for transition in leaving],
+        "registers": dict(zip(names, run.registers[rank], strict=True)),
+    }
+
+
+def _next_command(run: Run, rank: int, transition: Transition, texts: WrittenCommands) -> NextCommand:
+    try:
+        cell = run.instance.operands(rank, transition, run.registers[rank]).cell
+    except NoValue:
+        cell = None
+    return {
+        "event": transition.command.kind,
+        "command": texts.text(rank, transition.occurrence),
+        "line": transition.span.line,
+        "column": transition.span.column,
+        "address": None if cell is None else _address(run.instance, cell),
+        "value": None if cell is None else run.memory[cell],
+    }
+
+
+def _error(diagnostic: Diagnostic) -> Error:
+    return {
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "line": diagnostic.line,
+        "column": diagnostic.column,
+        "length": diagnostic.length,
+        "excerpt": diagnostic.excerpt,
+        "hint": diagnostic.hint,
+    }

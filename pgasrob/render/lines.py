@@ -1,0 +1,139 @@
+"""Styled lines: what the text renderers produce, and how it gets onto a stream with or without colour.
+
+A line is a list of (text, style) pairs. Without colour the styles are dropped, so both outputs have the same text.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import textwrap
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
+from typing import TextIO
+
+Segment = tuple[str, str]
+Line = list[Segment]
+
+NARROWEST, WIDEST = 40, 200
+
+# The names the renderers use for their styles, as rich writes them.
+STYLES = {
+    "": "",
+    "robust": "bold green",
+    "not robust": "bold red",
+    "unknown": "bold yellow",
+    "error": "bold red",
+    "good": "green",
+    "bad": "red",
+    "open": "yellow",
+    "heading": "bold",
+    "cycle": "bold red",
+    "change": "cyan",
+    "faint": "dim",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The characters that a terminal without Unicode has to do without."""
+
+    horizontal: str
+    vertical: str
+    cross: str
+    tau: str
+    empty: str
+    ellipsis: str
+    digits: str  # subscripts 0..9, or nothing for `_0`
+
+    def subscript(self, number: int) -> str:
+        return "".join(self.digits[int(digit)] for digit in str(number)) if self.digits else f"_{number}"
+
+
+UNICODE = Glyphs("─", "│", "┼", "τ", "∅", "…", "₀₁₂₃₄₅₆₇₈₉")
+ASCII = Glyphs("-", "|", "+", "tau", "{}", "...", "")
+
+
+def glyphs_for(stream: TextIO) -> Glyphs:
+    """The glyphs that ``stream`` can write."""
+    encoding = getattr(stream, "encoding", None) or "ascii"
+    try:
+        "".join(astuple(UNICODE)).encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return ASCII
+    return UNICODE
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, 80 without one; COLUMNS overrides both."""
+    return min(max(shutil.get_terminal_size((80, 24)).columns, NARROWEST), WIDEST)
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether ``stream`` is a terminal that shows colour and NO_COLOR is not set (https://no-color.org)."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
+def plain(lines: Iterable[Line]) -> str:
+    """``lines`` without styles; every line ends in a newline, none in blanks."""
+    return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
+
+
+def write(lines: Iterable[Line], stream: TextIO) -> None:
+    """Print ``lines``, coloured where the stream shows colour."""
+    lines = [_trimmed(line) for line in lines]
+    if wants_colour(stream):
+        from rich.console import Console
+        from rich.text import Text
+
+        # The lines are laid out already: rich must neither wrap nor highlight.
+        console = Console(file=stream, force_terminal=True, highlight=False, soft_wrap=True, emoji=False, markup=False)
+        for line in lines:
+            console.print(Text.assemble(*((text, STYLES[style]) for text, style in line)))
+    else:
+        stream.write(plain(lines))
+    stream.flush()
+
+
+def wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """``text`` in lines of at most ``width`` characters, ``first`` before the first one and ``rest`` before others.
+
+    A no-break space keeps words together and is printed as a space.
+    """
+    lines = textwrap.wrap(
+        text, max(width, len(first) + 1, len(rest) + 1), initial_indent=first, subsequent_indent=rest,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    return [line.replace("\u00a0", " ") for line in lines] or [first.rstrip()]
+
+
+def paragraph(text: str, width: int, style: str = "", first: str = "", rest: str | None = None) -> list[Line]:
+    """``text`` wrapped, as lines of one style; lines after the first begin with ``rest``, or with ``first``."""
+    return [[(line, style)] for line in wrap(text, width, first, first if rest is None else rest)]
+
+
+def together(text: str) -> str:
+    """``text`` with no-break spaces, so that :func:`wrap` keeps it on one line."""
+    return text.replace(" ", "\u00a0")
+
+
+def shorten(path: str, width: int, glyphs: Glyphs) -> str:
+    """``path`` in at most ``width`` characters: without its `.pgas` if need be, and cut from the left."""
+    if len(path) <= width:
+        return path
+    path = path.removesuffix(".pgas")
+    if len(path) <= width:
+        return path
+    return glyphs.ellipsis + path[len(path) - max(width - len(glyphs.ellipsis), 1) :]
+
+
+def _trimmed(line: Line) -> Line:
+    """``line`` without blanks at its end."""
+    line = list(line)
+    while line and not line[-1][0].rstrip():
+        line.pop()
+    if line:
+        line[-1] = (line[-1][0].rstrip(), line[-1][1])
+    return line

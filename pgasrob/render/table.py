@@ -1,0 +1,152 @@
+"""Several results in one table, a row each, and what there is to say at its end.
+
+Rows can be printed as results come: the widths of the columns depend on the file names alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from pgasrob.render.json import Error, Result
+from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, shorten
+
+SHORTEST_FILE = 8
+VERDICTS = ("robust", "not robust", "unknown", "error")
+ASSERTIONS: dict[object, Segment] = {
+    "hold": ("hold", "good"),
+    "violated": ("fail", "bad"),
+    "unknown": ("?", "open"),
+    None: ("-", "faint"),
+}
+DEADLOCK: dict[object, Segment] = {
+    False: ("no", "good"),
+    True: ("yes", "bad"),
+    "unknown": ("?", "open"),
+    None: ("-", "faint"),
+}
+
+# Name and format of the columns after the file; the blanks before a name set it off from the column on its left.
+PLAIN = (
+    ("nodes", "{:>7}"),
+    ("verdict", "  {:<10}"),
+    ("asserts", "  {:<7}"),
+    ("deadlock", "  {:<8}"),
+    ("states", "{:>7}"),
+    ("seconds", "{:>9}"),
+)
+EXPECT = (
+    ("nodes", "{:>6}"),
+    ("found", "  {:<10}"),
+    ("", " {:<2}"),
+    ("expected", " {:<10}"),
+    ("asserts", " {:<7}"),
+    ("deadlock", " {:<8}"),
+    ("states", "{:>7}"),
+    ("seconds", "{:>8}"),
+)
+
+
+class Table:
+    """The table for results of ``files``, at most ``width`` characters wide.
+
+    With ``expect`` the verdict found and the one expected stand side by side, `!=` between them when they differ.
+    """
+
+    def __init__(self, files: Iterable[str], width: int = 80, expect: bool = False, glyphs: Glyphs = UNICODE) -> None:
+        self._expect = expect
+        self._columns = EXPECT if expect else PLAIN
+        self._width = width
+        self._glyphs = glyphs
+        others = sum(len(layout.format(name)) for name, layout in self._columns)
+        longest = max(map(len, ["file", *files]))
+        self._file = min(longest, max(width - others, SHORTEST_FILE))
+
+    def header(self) -> Line:
+        """The names of the columns."""
+        return self._line("file", [(name, "heading") for name, _ in self._columns], "heading")
+
+    def row(self, result: Result) -> Line:
+        """The row of one result."""
+        nodes, stats = result["nodes"], result["stats"]
+        cells: list[Segment] = [("-" if nodes is None else str(nodes), ""), (result["verdict"], result["verdict"])]
+        if self._expect:
+            cells += [_mark(result), (result.get("expected") or "nothing", "")]
+        cells += [ASSERTIONS[result["assertions"]], DEADLOCK[result["deadlock"]]]
+        cells += [(amount(stats["states"]), ""), (_seconds(stats["seconds"]), "")]
+        return self._line(result["file"], cells)
+
+    def _line(self, file: str, cells: Sequence[Segment], style: str = "") -> Line:
+        line: Line = [(f"{shorten(file, self._file, self._glyphs):<{self._file}}", style)]
+        for (_, layout), (text, style) in zip(self._columns, cells, strict=True):
+            line.append((layout.format(text), style))
+        return line
+
+    def end(self, results: Sequence[Result], seconds: float) -> list[Line]:
+        """What follows the rows: errors, reasons, verdicts other than expected, and the summary."""
+        notes = [line for result in results for line in self._notes(result)]
+        lines: list[Line] = [[], *notes] if notes else []
+        lines += [[]]
+        lines += paragraph(_summary(results, seconds), self._width, "heading")
+        if self._expect:
+            good = sum(bool(result.get("as_expected")) for result in results)
+            bad = len(results) - good
+            lines += [[(f"{good} as expected, ", "heading"), (f"{bad} not.", "bad" if bad else "heading")]]
+        return lines
+
+    def _notes(self, result: Result) -> Iterator[Line]:
+        """What the row of ``result`` has no room for."""
+        where = result["file"] if result["nodes"] is None else f"{result['file']} (nodes: {result['nodes']})"
+        surprising = not (self._expect and result.get("as_expected"))
+        if surprising:
+            yield from _findings(result["file"], result["errors"], self._width)
+        if surprising and result["reason"] and not (result["verdict"] == "error" and result["errors"]):
+            yield from paragraph(f"{where}: {result['verdict']}: {result['reason']}", self._width, "", "", "    ")
+        if self._expect and surprising and result["verdict"] != "unknown":
+            expected = result.get("expected")
+            wanted = f"expected {expected}" if expected else "but no `// expect:` says what was expected"
+            text = f"{where}: found {result['verdict']}, {wanted}"
+            yield from paragraph(text, self._width, "bad", "", "    ")
+
+
+def _mark(result: Result) -> Segment:
+    if result["verdict"] == "unknown":
+        return "?", "open"
+    return ("=", "faint") if result.get("as_expected") else ("!=", "bad")
+
+
+def _findings(file: str, errors: list[Error], width: int) -> Iterator[Line]:
+    """The findings about a text, one line each as far as they fit."""
+    for error in errors:
+        place = f"{file}:{error['line']}:{error['column']}" if error["line"] else file
+        yield from paragraph(f"{place}: error[{error['code']}]: {error['message']}", width, "", "", "    ")
+
+
+def _summary(results: Sequence[Result], seconds: float) -> str:
+    counts: Counter[str] = Counter(result["verdict"] for result in results)
+    found = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    facts = Counter(fact for result in results for fact in _faults(result))
+    more = "".join(f", {count} with {fact}" for fact, count in facts.items())
+    things = "1 result" if len(results) == 1 else f"{len(results)} results"
+    return f"{things} in {_seconds(seconds)} s: {found or 'none'}{more}."
+
+
+def _faults(result: Result) -> Iterator[str]:
+    if result["assertions"] == "violated":
+        yield "a failing assertion"
+    if result["deadlock"] is True:
+        yield "a deadlock"
+
+
+def amount(count: float) -> str:
+    """``count`` in at most five characters: ``999``, ``12.0k``, ``1.23M``."""
+    for divisor, unit in ((1, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")):
+        scaled = count / divisor
+        if scaled < 999.5:
+            digits = 0 if not unit or scaled >= 99.95 else 1 if scaled >= 9.995 else 2
+            return f"{scaled:.{digits}f}{unit}"
+    return f"{count:.0e}"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.2f}" if seconds < 99.995 else f"{seconds:.0f}"

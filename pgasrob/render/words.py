@@ -1,0 +1,142 @@
+"""The events and happens-before edges of a witness in plain words, for every renderer that explains."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from pgasrob.render.json import Address, Edge, Event, NextCommand, Standing, Witness
+
+STEPS = ("popa", "popb")
+FAILS = "FAILS"
+"""The effect of an assertion that is false."""
+
+
+def cell(address: Address | None) -> str:
+    """``y@1``: the cell y in the memory of rank 1."""
+    return f"{address['name']}@{address['rank']}" if address else ""
+
+
+def issue_of(place: int, computation: list[Event]) -> int:
+    """The place of the event that issued the event at ``place``; an issued event issues itself."""
+    event = computation[place]
+    if event["event"] not in STEPS:
+        return place
+    operation = (event["rank"], event["operation"])
+    return next(
+        earlier
+        for earlier, other in enumerate(computation)
+        if other["event"] not in STEPS and (other["rank"], other["operation"]) == operation
+    )
+
+
+def effects(event: Event) -> list[str]:
+    """What an event read and changed: ``reads y@0 = 1`` (a step: ``y@0 = 1``), ``y@1: 0 -> 1``, ``r stays 0``."""
+    found = []
+    if event["written"]:
+        found.append(_change(**event["written"]))
+    elif event["read"] is not None:
+        reads = "" if event["event"] in STEPS else "reads "
+        found.append(f"{reads}{cell(event['address'])} = {event['read']}")
+    if event["register"]:
+        register = event["register"]
+        found.append(_change(register["name"], register["before"], register["after"]))
+    if event["holds"] is not None:
+        found.append("holds" if event["holds"] else FAILS)
+    return found
+
+
+def _change(cell: str, before: int, after: int) -> str:
+    return f"{cell} stays {after}" if before == after else f"{cell}: {before} -> {after}"
+
+
+def phrase(place: int, computation: list[Event]) -> str:
+    """What happens at ``place``, in a few words: ``rank 0 loads y@0``, ``the write of rank 1 arrives at y@0``."""
+    event = computation[place]
+    rank, where = f"rank {event['rank']}", cell(event["address"])
+    operation = computation[issue_of(place, computation)]["event"]
+    match event["event"]:
+        case "load":
+            return f"{rank} loads {where}"
+        case "store":
+            return f"{rank} stores to {where}"
+        case "read" | "write":
+            return f"{rank} issues the {event['event']}"
+        case "popa":
+            return f"the {operation} of {rank} fetches {where}"
+        case "popb":
+            return f"the {operation} of {rank} arrives at {where}"
+        case "await":
+            return f"{rank} sees {where} in its await"
+        case "fetch_add" | "swap" | "compare_swap":
+            return f"{event['event']} of {rank} on {where}"
+    return f"{event['event']} of {rank}"
+
+
+def step(place: int, computation: list[Event], known: Container[int] = ()) -> str:
+    """An event by its number in the run, which counts from 1, and what happens there unless it is ``known``."""
+    if place in known:
+        return f"step {place + 1}"
+    line = computation[place]["line"]
+    where = f" in line {line}" if line and computation[place]["event"] not in STEPS else ""
+    return f"step {place + 1} ({phrase(place, computation)}{where})"
+
+
+def edge(edge: Edge, computation: list[Event], known: Container[int] = ()) -> str:
+    """Why one event of a cycle comes before the next, or belongs to the same command, as a sentence.
+
+    The events at ``known`` places are only named by their number.
+    """
+    source, target = edge["from"], edge["to"]
+    before, after = step(source, computation, known), step(target, computation, known)
+    if edge["relation"] == "id":
+        return f"{before} and {after} are one {computation[issue_of(source, computation)]['event']}."
+    if edge["relation"] == "po":
+        return f"{before} must come before {after}: program order of rank {computation[source]['rank']}."
+    return f"{before} must come before {after}{_conflict(computation[source], computation[target])}."
+
+
+def cycle(edges: list[Edge], computation: list[Event]) -> list[str]:
+    """A sentence per edge; each step is described where it is met first."""
+    sentences = []
+    known: set[int] = set()
+    for each in edges:
+        sentences.append(edge(each, computation, known))
+        known |= {each["from"], each["to"]}
+    return sentences
+
+
+def _conflict(source: Event, target: Event) -> str:
+    where = cell(source["address"])
+    if not source["written"]:
+        return f": it read the old value, {where} = {source['read']}"
+    if target["read"] is not None:
+        return f", which read the value it wrote, {where} = {target['read']}"
+    return f", which overwrote {where}"
+
+
+def standing(rank: Standing, all_ranks: list[Standing]) -> str:
+    """Where a rank stands at the end of a run: ``has ended``, or before which commands and what they wait for."""
+    if rank["ended"]:
+        return "has ended"
+    return "stands before " + " or ".join(f"{each['command']} ({_waiting(each, all_ranks)})" for each in rank["next"])
+
+
+def _waiting(command: NextCommand, all_ranks: list[Standing]) -> str:
+    text = f"line {command['line']}"
+    if command["event"] == "await":
+        text += f"; {cell(command['address'])} = {command['value']}"
+    if command["event"] == "barrier":
+        absent = [each["rank"] for each in all_ranks if all(other["event"] != "barrier" for other in each["next"])]
+        text += f"; it waits for {ranks(absent)}" if absent else ""
+    return text
+
+
+def ranks(numbers: list[int]) -> str:
+    """``rank 1``, ``ranks 1 and 2``, ``ranks 1, 2 and 3``."""
+    *first, last = map(str, numbers)
+    return f"ranks {', '.join(first)} and {last}" if first else f"rank {last}"
+
+
+def cycle_steps(witness: Witness) -> set[int]:
+    """The places of the events on the cycle."""
+    return {place for edge in witness["cycle"] or () for place in (edge["from"], edge["to"])}

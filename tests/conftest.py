@@ -1,0 +1,39 @@
+"""Options and hypothesis profiles of the whole test suite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+COMMON: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+}
+
+# By default every run tries the same examples, so that a red test stays red; nightly ones are new each time.
+settings.register_profile("default", derandomize=True, max_examples=100, **COMMON)
+settings.register_profile("nightly", print_blob=True, max_examples=1_000, **COMMON)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--nightly",
+        action="store_true",
+        help="run the tests marked nightly too, and up to 10,000 random examples where a plain run tries some hundreds",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Before the test modules are imported: the settings of their tests start from the profile (support.examples).
+    settings.load_profile("nightly" if config.getoption("--nightly") else "default")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--nightly"):
+        return
+    skip = pytest.mark.skip(reason="a long random run; --nightly chooses it")
+    for item in items:
+        if "nightly" in item.keywords:
+            item.add_marker(skip)

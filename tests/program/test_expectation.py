@@ -1,0 +1,141 @@
+"""What a file says about itself in its first comment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.program.expectation import Case, Expectation, read_expectation
+
+CORPUS = sorted(Path(__file__).parents[2].glob("programs/**/*.pgas"))
+
+
+@pytest.mark.parametrize("verdict", ["robust", "not robust", "error"])
+@pytest.mark.parametrize(
+    "comment", ["// expect: {}", "//expect:{}", "/* expect: {} */", "/*\n * expect: {}\n */", " \n// expect: {}\r\n"]
+)
+def test_one_verdict_is_for_every_count(verdict: str, comment: str) -> None:
+    expectation = read_expectation(comment.format(verdict) + "\nprocess { }")
+    assert expectation == Expectation((Case(verdict),))
+    assert [expectation.at(nodes) for nodes in (None, 1, 1024)] == [verdict] * 3
+
+
+def test_counts_are_looked_up_and_others_fall_back_to_the_case_without() -> None:
+    some = read_expectation("// expect: robust at 2..3, not robust at 5")
+    assert some is not None
+    assert [some.at(nodes) for nodes in (None, 1, 2, 3, 4, 5, 6)] == [
+        None, None, "robust", "robust", None, "not robust", None,
+    ]  # fmt: skip
+    all_others = read_expectation("// expect: error at 1,  robust,not robust at 4..5")
+    assert all_others is not None
+    assert [all_others.at(nodes) for nodes in (None, 1, 2, 4, 5, 6)] == [
+        "robust", "error", "robust", "not robust", "not robust", "robust",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "process { }",
+        "// A program without a header.\nprocess { }",
+        "// What we expect: nothing.",
+        "// Expect nothing.",
+        "// expected to hold, robust or not",
+        "program p; // a comment, not at the head\n",
+        'char *text = "expect: robust";',
+    ],
+)
+def test_files_that_expect_nothing(text: str) -> None:
+    assert read_expectation(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "// expect: robust\n// nodes: 4\nint main(void) { }",
+        "/* expect: robust */ /* nodes: 4 */ int main(void) { }",
+        "/* expect: robust\n   nodes: 4\n */\n#include <shmem.h>",
+        "\ufeff// expect: robust\n// A sentence between.\n\n//nodes:4\n",
+        "/* nodes: 4\n * expect: robust */",
+    ],
+)
+def test_c_files_may_give_their_node_count(text: str) -> None:
+    assert read_expectation(text) == Expectation((Case("robust"),), 4)
+
+
+def test_a_node_count_may_stand_alone() -> None:
+    expectation = read_expectation("// An example.\n// nodes: 3\nint main(void) { }")
+    assert expectation == Expectation((), 3)
+    assert expectation.at(3) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("// expect: robsut", (1, 12), "`robsut` is not an expectation"),
+        ("// expect: unknown", (1, 12), "`unknown` is not an expectation"),
+        ("// expect: Robust", (1, 12), "`Robust` is not an expectation"),
+        ("// expect: robust at 2..3; error", (1, 12), "`robust at 2..3; error` is not an expectation"),
+        ("// expect: robust at two", (1, 12), "`robust at two` is not an expectation"),
+        ("// expect: robust at 2..", (1, 12), "`robust at 2..` is not an expectation"),
+        ("// expect: robust at 2, error when large", (1, 25), "`error when large` is not an expectation"),
+        ("// expect:", (1, 11), "an expectation is missing"),
+        ("// expect: robust,", (1, 19), "an expectation is missing"),
+        ("// expect: robust at 3..2", (1, 12), "no node count is in 3..2"),
+        ("// expect: robust at 0", (1, 12), "0 nodes, but a program runs on 1..1024"),
+        ("// expect: robust at 2..1025", (1, 12), "1025 nodes, but a program runs on 1..1024"),
+        ("// expect: robust at 2..4, error at 4", (1, 28), "two expectations for 4 nodes"),
+        ("// expect: robust, error", (1, 20), "two expectations for every node count"),
+        ("// Expect: robust", (1, 4), "an expectation is written `expect: ...`"),
+        ("// expected: robust", (1, 4), "an expectation is written `expect: ...`"),
+        ("// expect robust", (1, 4), "an expectation is written `expect: ...`"),
+        ("// expect not robust", (1, 4), "an expectation is written `expect: ...`"),
+        ("/* expect: robust\n   expect: error */", (2, 4), "a second expectation"),
+        ("// A title.\n// expect: robust\n", (2, 4), "an expectation that is not in the first comment"),
+        ("// expect: robust\n// expect: robust", (2, 4), "an expectation that is not in the first comment"),
+        ("process { }\n  // expect: robust", (2, 6), "an expectation that is not in the first comment"),
+        ("#include <shmem.h>\n/* expect: error */", (2, 4), "an expectation that is not in the first comment"),
+        ("#include <shmem.h>\n/*\n * expect: error\n */", (3, 4), "an expectation that is not in the first comment"),
+        ("// nodes: many", (1, 11), "`many` is not a node count"),
+        ("// expect: robust\n// nodes: 0", (2, 11), "0 nodes, but a program runs on 1..1024"),
+        ("// nodes: 99999999999", (1, 11), "`99999999999` is not a node count"),
+    ],
+)
+def test_what_is_meant_as_an_expectation_is_never_passed_over(text: str, place: tuple[int, int], message: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        read_expectation(text, "x.c")
+    (only,) = caught.value.diagnostics
+    assert (only.code, only.file, only.message) == ("PG070", "x.c", message)
+    assert (only.line, only.column) == place
+    assert only.hint
+
+
+def test_the_mistake_is_shown() -> None:
+    with pytest.raises(SourceError) as caught:
+        read_expectation("/* expect: robust at 2, nothing at 3 */", "x.c")
+    assert str(caught.value).startswith(
+        "x.c:1:25: error[PG070]: `nothing at 3` is not an expectation\n"
+        "    1 | /* expect: robust at 2, nothing at 3 */\n"
+        "      |                         ^^^^^^^^^^^^\n"
+    )
+
+
+@given(st.text(alphabet="expctrobusnad:.0123, \n/*\t", max_size=80))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        expectation = read_expectation(text)
+    except SourceError:
+        return
+    assert expectation is None or expectation.cases or expectation.nodes
+
+
+@pytest.mark.parametrize("file", CORPUS, ids=lambda file: file.stem)
+def test_every_program_of_the_corpus_says_what_is_expected(file: Path) -> None:
+    expectation = read_expectation(file.read_text(encoding="utf-8"), str(file))
+    assert expectation is not None
+    assert expectation.cases

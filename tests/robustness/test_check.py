@@ -1,0 +1,319 @@
+"""From a program to a verdict: limits, SC facts, errors, interruption, and engines that are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pgasrob
+from pgasrob.diagnostics import SourceError
+from pgasrob.program.parser import parse
+from pgasrob.robustness import check as module
+from pgasrob.robustness.check import ENGINES, Interrupted, Limits, Progress, check, load
+from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.violation import Violation
+from pgasrob.semantics.computation import Event
+from pgasrob.semantics.happens_before import HappensBefore
+from tests.support import ONE_TO_ONE, program, spelled
+
+NOT_ROBUST = program(ONE_TO_ONE.format(""), nodes=2)
+ROBUST = program(ONE_TO_ONE.format("wait(q);"), nodes=2)
+
+
+class Fake:
+    """An engine that claims what it is told."""
+
+    states = transitions = 7
+    doing = "faking"
+    gave_up: str | None = None
+
+    def __init__(self, violation: Violation | None = None, error: BaseException | None = None) -> None:
+        self.claim, self.error = violation, error
+        self.violation: Violation | None = None
+
+    def run(self) -> Iterator[None]:
+        yield
+        if self.error is not None:
+            raise self.error
+        self.violation = self.claim
+
+
+def with_engine(monkeypatch: pytest.MonkeyPatch, engine: Fake) -> None:
+    monkeypatch.setitem(ENGINES, "fake", lambda instance, heads: engine)
+
+
+# Verdicts
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_a_robust_program(engine: str) -> None:
+    verdict = check(ROBUST, engine=engine)
+    assert (verdict.verdict, verdict.reason, verdict.witness, verdict.nodes) == ("robust", None, None, 2)
+    assert (verdict.engine, verdict.errors) == (engine, ())
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_a_program_that_is_not_robust_comes_with_a_replayed_run_and_its_cycle(engine: str) -> None:
+    verdict = check(NOT_ROBUST, engine=engine)
+    assert (verdict.verdict, verdict.reason) == ("not robust", None)
+    assert verdict.witness is not None and verdict.witness.shows == "violation"
+    assert verdict.witness.run.complete
+    assert verdict.witness.cycle == HappensBefore(verdict.witness.run.computation).cycle is not None
+    assert (verdict.witness.cycle_type is None) == (engine == "definition")
+
+
+def test_four_heads_on_request() -> None:
+    two, four = check(NOT_ROBUST), check(NOT_ROBUST, heads=4)
+    assert two.verdict == four.verdict == "not robust"
+    assert two.stats.states < four.stats.states
+
+
+def test_the_node_count_is_the_argument_or_the_program_s_or_two() -> None:
+    assert check(NOT_ROBUST, nodes=3).nodes == 3
+    assert check(NOT_ROBUST).nodes == 2
+    assert check(replace(NOT_ROBUST, nodes=3)).nodes == 3
+    assert check(replace(NOT_ROBUST, nodes=None)).nodes == 2
+
+
+def test_the_stats_count_engine_and_sc_states() -> None:
+    stats = check(ROBUST, engine="definition").stats
+    assert (stats.states, stats.transitions, stats.sequential_states) == (29, 45, 13)
+    assert stats.seconds > 0
+
+
+def test_an_engine_that_does_not_exist() -> None:
+    with pytest.raises(ValueError, match="no engine 'magic'; there is product, definition"):
+        check(ROBUST, engine="magic")
+
+
+# Errors
+
+
+def test_a_rank_without_a_process_is_an_error() -> None:
+    verdict = check(program("skip;", "skip;"), nodes=3)
+    assert (verdict.verdict, verdict.nodes) == ("error", 3)
+    assert [error.code for error in verdict.errors] == ["PG030"]
+    assert verdict.reason == verdict.errors[0].message
+
+
+@pytest.mark.parametrize("nodes", [-1, 0, 1025])
+def test_a_node_count_out_of_bounds_is_an_error(nodes: int) -> None:
+    verdict = check(ROBUST, nodes=nodes)
+    assert verdict.verdict == "error" and verdict.errors[0].code == "PG031"
+
+
+def test_a_fault_is_an_error_with_its_run() -> None:
+    text = "memory x; register r, s;\nprocess { r <- 3;\n  s <- 1 / (r - 3); }"
+    verdict = check(parse(text, "there.pgas"), nodes=1)
+    assert verdict.verdict == "error" and verdict.errors == ()
+    assert verdict.reason == "rank 0 faults at s <- 1 / (r - 3): division by zero: 1 / 0"
+    assert verdict.witness is not None and verdict.witness.shows == "fault"
+    assert spelled(verdict.witness.run.computation) == "assign0"
+    fault = verdict.witness.fault
+    assert fault is not None
+    assert (fault.rank, fault.line, fault.column, fault.registers) == (0, 3, 3, {"r": 3, "s": 0})
+
+
+def test_a_fault_found_first_ends_the_check_before_the_engine() -> None:
+    verdict = check(program("write(x, 0, y, q); r <- mem[y]; r <- 1 / s;"))
+    assert verdict.verdict == "error" and verdict.stats.states == 0
+
+
+def test_a_fault_of_delayed_steps_alone_is_none() -> None:
+    """Only SC runs make a fault: here r is 0 in a delayed run alone."""
+    verdict = check(program("write(x, 0, y, q); wait(q); r <- mem[y]; s <- 1 / r;"), nodes=1)
+    assert verdict.verdict == "robust"
+
+
+# Assertions and deadlocks
+
+
+@pytest.mark.parametrize(
+    ("block", "assertions", "deadlock"),
+    [
+        ("mem[x] <- 1;", None, None),
+        ("assert(1);", "hold", None),
+        ("assert(r);", "violated", None),
+        ("barrier;", None, False),
+        ("await(mem[y] == 1);", None, True),
+        ("assert(1); barrier;", "hold", False),
+        ("assert(0); await(mem[y] == 1); assert(r);", "violated", True),
+    ],
+)
+def test_assertions_and_deadlock(block: str, assertions: Any, deadlock: Any) -> None:
+    verdict = check(program(block, nodes=2))
+    assert (verdict.verdict, verdict.assertions, verdict.deadlock) == ("robust", assertions, deadlock)
+    assert (verdict.assertion_run is not None) == (assertions == "violated")
+    assert (verdict.deadlock_run is not None) == (deadlock is True)
+    shown = [run.shows for run in (verdict.assertion_run, verdict.deadlock_run) if run]
+    assert (verdict.witness.shows if verdict.witness else None) == (shown[0] if shown else None)
+
+
+def test_a_violation_is_shown_before_a_failed_assertion() -> None:
+    verdict = check(program("assert(0); write(x, 0, y, q); r <- mem[y];"))
+    assert verdict.witness is not None and verdict.witness.shows == "violation"
+    assert verdict.assertions == "violated" and verdict.assertion_run is not None
+
+
+def test_a_robust_verdict_waits_for_all_sc_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault far away must be found although the engine is done early."""
+    monkeypatch.setattr(module, "SC_FIRST", 3)
+    count = "while (r < 50) { r <- r + 1; } "
+    assert check(program(count + "s <- 1 / (r - 50);"), nodes=1).verdict == "error"
+    assert check(program(count + "assert(r == 49);"), nodes=1).assertions == "violated"
+    assert check(program(count), nodes=1).verdict == "robust"
+
+
+def test_a_violation_leaves_open_what_sc_runs_were_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SC_FIRST", 3)
+    text = "write(x, 0, y, q); r <- mem[y]; while (r < 50) { r <- r + 1; } barrier; assert(1);"
+    verdict = check(program(text), nodes=1)
+    assert (verdict.verdict, verdict.assertions, verdict.deadlock) == ("not robust", "unknown", "unknown")
+
+
+# Limits
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_a_limit_of_states_gives_unknown_and_never_robust(engine: str) -> None:
+    verdict = check(ROBUST, nodes=3, engine=engine, limits=Limits(max_states=40))
+    assert (verdict.verdict, verdict.reason) == ("unknown", "the limit of 40 states was reached")
+
+
+def test_a_limit_of_states_counts_sc_runs_too() -> None:
+    verdict = check(program("loop { r <- r + 1; }"), nodes=1, limits=Limits(max_states=500))
+    assert (verdict.verdict, verdict.reason) == ("unknown", "the limit of 500 states was reached")
+    assert 500 < verdict.stats.sequential_states < 510
+
+
+def test_a_limit_leaves_open_what_was_not_seen() -> None:
+    verdict = check(program("loop { r <- r + 1; } assert(1); barrier;"), nodes=1, limits=Limits(max_states=100))
+    assert (verdict.verdict, verdict.assertions, verdict.deadlock) == ("unknown", "unknown", "unknown")
+
+
+def test_a_limit_keeps_what_was_seen() -> None:
+    verdict = check(
+        program("assert(r < 9); loop { r <- r + 1; } assert(r < 9);"), nodes=1, limits=Limits(max_states=100)
+    )
+    assert (verdict.verdict, verdict.assertions) == ("unknown", "violated")
+    assert verdict.witness is not None and verdict.witness.shows == "assertion"
+
+
+def test_a_timeout_gives_unknown() -> None:
+    verdict = check(program("loop { r <- r + 1; }"), nodes=1, limits=Limits(max_states=None, timeout=0.2))
+    assert (verdict.verdict, verdict.reason) == ("unknown", "the time limit of 0.2 s was reached")
+    assert 0.2 <= verdict.stats.seconds < 5
+
+
+def test_without_limits_an_answer_is_found() -> None:
+    assert check(ROBUST, limits=Limits(max_states=None)).verdict == "robust"
+
+
+def test_an_engine_that_gives_up_gives_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Fake()
+    engine.gave_up = "too hard"
+    with_engine(monkeypatch, engine)
+    assert (check(ROBUST, engine="fake").verdict, check(ROBUST, engine="fake").reason) == ("unknown", "too hard")
+
+
+def test_unbounded_queues_are_unknown_to_the_definition() -> None:
+    verdict = check(program("loop { write(x, 1, y, q); }", ""), engine="definition")
+    assert verdict.verdict == "unknown" and "pending" in (verdict.reason or "")
+    assert check(program("loop { write(x, 1, y, q); }", "")).verdict == "robust"
+
+
+def test_running_out_of_memory_gives_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_engine(monkeypatch, Fake(error=MemoryError()))
+    assert (check(ROBUST, engine="fake").verdict, check(ROBUST, engine="fake").reason) == ("unknown", "out of memory")
+
+
+def test_an_interruption_carries_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_engine(monkeypatch, Fake(error=KeyboardInterrupt()))
+    with pytest.raises(Interrupted) as caught:
+        check(program("assert(r);"), engine="fake")
+    verdict = caught.value.verdict
+    assert (verdict.verdict, verdict.reason, verdict.assertions) == ("unknown", "interrupted", "violated")
+    assert isinstance(caught.value, KeyboardInterrupt)
+
+
+# Engines that are wrong
+
+WRITE, POPA, POPB = Event("write", 0, 0, None, 0), Event("popa", 0, 0, 0, 0), Event("popb", 0, 0, 1, 0)
+LOAD = Event("load", 0, 1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("computation", "what"),
+    [
+        ((WRITE, POPB), "does not replay"),
+        ((LOAD,), "does not replay"),
+        ((WRITE, POPA, POPB, LOAD), "lacks a happens-before cycle"),
+        ((), "lacks a happens-before cycle"),
+        ((WRITE, LOAD, POPA), "lacks the end of its operations"),
+    ],
+)
+def test_a_claim_that_does_not_hold_up_is_never_believed(
+    computation: tuple[Event, ...], what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The witness is judged by replay and happens-before and not by the engine."""
+    with_engine(monkeypatch, Fake(Violation(computation)))
+    verdict = check(program("write(x, 0, y, q); r <- mem[y];"), engine="fake")
+    assert verdict.verdict == "unknown" and verdict.witness is None
+    assert what in (verdict.reason or "") and "internal error, please report it" in (verdict.reason or "")
+
+
+def test_a_claim_that_holds_up_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_engine(monkeypatch, Fake(Violation((WRITE, LOAD, POPA, POPB))))
+    assert check(program("write(x, 0, y, q); r <- mem[y];"), engine="fake").verdict == "not robust"
+
+
+# Progress
+
+
+def test_progress_is_reported_for_each_phase(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LOOK_AROUND", 0.0)
+    seen: list[Progress] = []
+    check(ROBUST, progress=seen.append)
+    phases = [snapshot.phase for snapshot in seen]
+    assert list(dict.fromkeys(phases)) == ["SC runs", "product"]
+    seconds, states = ([getattr(snapshot, name) for snapshot in seen] for name in ("seconds", "states"))
+    assert seconds == sorted(seconds)
+    assert all(count > 0 for count in states)
+    assert seen[-1].doing.startswith("cycle types: ")
+
+
+def test_progress_is_not_reported_too_often() -> None:
+    seen: list[Progress] = []
+    check(program("loop { r <- r + 1; }"), nodes=1, limits=Limits(timeout=0.4), progress=seen.append)
+    assert 1 <= len(seen) <= 8
+
+
+# Loading
+
+
+def test_load_reads_a_program(tmp_path: Path) -> None:
+    path = tmp_path / "small.pgas"
+    path.write_text("memory x; process { mem[x] <- 1; }")
+    assert load(path).source.file == str(path)
+    verdict: Verdict = pgasrob.check(pgasrob.load(str(path)))
+    assert (verdict.file, verdict.program, verdict.verdict) == (str(path), "small", "robust")
+
+
+def test_load_refuses_what_is_no_program(tmp_path: Path) -> None:
+    path = tmp_path / "broken.pgas"
+    path.write_text("process {")
+    with pytest.raises(SourceError):
+        load(path)
+    with pytest.raises(SourceError):
+        load(tmp_path / "missing.pgas")
+
+
+def test_checks_do_not_disturb_each_other() -> None:
+    first, second = check(NOT_ROBUST), check(NOT_ROBUST)
+    assert first.witness is not None and second.witness is not None
+    assert first.witness.run.computation == second.witness.run.computation
+    assert replace(first.stats, seconds=0.0) == replace(second.stats, seconds=0.0)

@@ -1,0 +1,612 @@
+"""The command line: exit codes, output, and what it does with bad input. Some tests run the installed command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pgasrob import __version__
+from pgasrob import cli as module
+from pgasrob.cli import cli, did_you_mean, outcome
+from pgasrob.robustness.check import DEFAULT_ENGINE, DEFAULT_MAX_STATES, ENGINES
+from tests.render.test_json import ERROR, ONE_TO_ONE, RESULT
+
+ROOT = Path(__file__).parents[1]
+
+ROBUST = "memory x; process { mem[x] <- 1; }"
+NOT_ROBUST = "memory x; queue q; nodes 1; process { write(x, 0, x, q); mem[x] <- 1; }"
+FAULT = "register r; process { r <- 1 / r; }"
+SYNTAX_ERROR = "process { skip }"
+ENDLESS = "memory x; register r; process { loop { mem[x] <- r; r <- r + 1; assert(1); } }"
+"""Its SC runs go on for longer than anybody waits."""
+FAILING = "memory x; process { assert(0); }"
+DEADLOCK = "memory x; process { await(mem[x] == 1); }"
+
+TEXTS = {
+    "robust": ROBUST,
+    "not": NOT_ROBUST,
+    "fault": FAULT,
+    "syntax": SYNTAX_ERROR,
+    "unknown": ENDLESS,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, with a terminal of 80 columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments))
+
+
+def check(*arguments: str) -> Result:
+    return run("check", *arguments)
+
+
+def objects(result: Result) -> list[dict[str, Any]]:
+    """What `--format json` printed; every line has to be an object."""
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR")}
+    return {**kept, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **more}
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "pgasrob", *arguments]
+
+
+def installed(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own."""
+    return subprocess.run(
+        command(*arguments), capture_output=True, encoding="utf-8", env=environment(**more), timeout=60, check=False
+    )
+
+
+# Exit codes
+
+
+@pytest.mark.parametrize(
+    ("programs", "code"),
+    [
+        ("robust", 0),
+        ("not", 1),
+        ("fault", 2),
+        ("syntax", 2),
+        ("unknown", 3),
+        ("robust not", 1),
+        ("not robust", 1),
+        ("robust unknown", 3),
+        ("not unknown robust", 3),
+        ("unknown not", 3),
+        ("unknown fault not", 2),
+        ("syntax unknown robust", 2),
+        ("robust not unknown syntax", 2),
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_gravest_exit_code_applies(folder: Path, programs: str, code: int, form: str) -> None:
+    names = programs.split()
+    for name in names:
+        Path(name + ".pgas").write_text(TEXTS[name])
+    result = check(*(name + ".pgas" for name in names), "--max-states", "300", "--format", form)
+    assert result.exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("program", "header", "code"),
+    [
+        (ROBUST, "robust", 0),
+        (NOT_ROBUST, "not robust", 0),
+        (FAULT, "error", 0),
+        (SYNTAX_ERROR, "error", 0),
+        (ROBUST, "robust at 2..3, not robust at 4", 0),
+        (ROBUST, "not robust", 1),
+        (NOT_ROBUST, "robust", 1),
+        (ROBUST, "error", 1),
+        (ROBUST, None, 2),
+        (ROBUST, "robust at 3..4", 2),
+        (ROBUST, "robustt", 2),
+        (FAULT, "robust", 2),
+        (FAULT, None, 2),
+        (SYNTAX_ERROR, "not robust", 2),
+        (SYNTAX_ERROR, None, 2),
+        (ENDLESS, "robust", 3),
+        (ENDLESS, None, 2),
+    ],
+)
+def test_exit_codes_with_expect(folder: Path, program: str, header: str | None, code: int) -> None:
+    Path("p.pgas").write_text(f"// expect: {header}\n{program}" if header else program)
+    result = check("p.pgas", "--expect", "--max-states", "300")
+    assert result.exit_code == code, result.output
+    objs = objects(check("p.pgas", "--expect", "--max-states", "300", "--format", "json"))
+    assert [each["as_expected"] for each in objs] == [code == 0]
+    assert set(objs[0]) == RESULT | {"expected", "as_expected"}
+
+
+def test_expect_takes_the_gravest_of_all_programs(folder: Path) -> None:
+    Path("a.pgas").write_text(f"// expect: not robust\n{ROBUST}")
+    Path("b.pgas").write_text(f"// expect: not robust\n{NOT_ROBUST}")
+    Path("c.pgas").write_text(f"// expect: robust\n{ENDLESS}")
+    Path("d.pgas").write_text(ROBUST)
+    limit = ("--max-states", "300", "--expect")
+    assert check("b.pgas", *limit).exit_code == 0
+    assert check("b.pgas", "a.pgas", *limit).exit_code == 1
+    assert check("b.pgas", "a.pgas", "c.pgas", *limit).exit_code == 3
+    assert check(".", *limit).exit_code == 2
+
+
+def test_a_header_that_is_malformed_is_reported(folder: Path) -> None:
+    Path("p.pgas").write_text(f"// expect: robustt\n{ROBUST}")
+    assert "PG070" in check("p.pgas", "--expect").output
+    assert "PG070" in check("p.pgas", "p.pgas", ".", "--expect").output
+    assert check("p.pgas").exit_code == 0
+
+
+@pytest.mark.parametrize(("program", "code"), [(FAILING, 1), (DEADLOCK, 1), (ROBUST, 0), (FAULT, 2)])
+def test_strict_makes_failing_assertions_and_deadlocks_count(folder: Path, program: str, code: int) -> None:
+    Path("p.pgas").write_text(f"// expect: robust\n{program}")
+    assert check("p.pgas").exit_code == (2 if program == FAULT else 0)
+    assert check("p.pgas", "--strict").exit_code == code
+    assert check("p.pgas", "--strict", "--expect").exit_code == code
+
+
+@pytest.mark.parametrize("verdict", ["robust", "not robust", "unknown", "error"])
+@pytest.mark.parametrize("assertions", ["hold", "violated", "unknown", None])
+def test_assertions_alone_never_change_the_exit_code(verdict: str, assertions: str | None) -> None:
+    result: Any = {"verdict": verdict, "assertions": assertions, "deadlock": True}
+    codes = {"robust": 0, "not robust": 1, "unknown": 3, "error": 2}
+    assert outcome(result, expect=False, strict=False) == codes[verdict]
+    assert outcome(result, expect=False, strict=True) == (codes[verdict] or 1)
+
+
+def test_a_time_limit_gives_unknown(folder: Path) -> None:
+    Path("p.pgas").write_text(ENDLESS)
+    result = check("p.pgas", "--timeout", "0.2", "--max-states", "0")
+    assert result.exit_code == 3 and "the time limit of 0.2 s was reached" in result.output
+
+
+# JSON
+
+
+def test_json_is_one_object_per_program_and_node_count(folder: Path) -> None:
+    for name, text in TEXTS.items():
+        Path(name + ".pgas").write_text(text)
+    Path("source.c").write_text("int main() { }")
+    result = check(".", "missing.pgas", "--format", "json", "-n", "1,2", "--max-states", "300")
+    found = objects(result)
+    assert [(each["file"], each["nodes"], each["verdict"]) for each in found] == [
+        ("fault.pgas", 1, "error"),
+        ("fault.pgas", 2, "error"),
+        ("not.pgas", 1, "not robust"),
+        ("not.pgas", 2, "not robust"),
+        ("robust.pgas", 1, "robust"),
+        ("robust.pgas", 2, "robust"),
+        ("source.c", None, "error"),
+        ("syntax.pgas", None, "error"),
+        ("unknown.pgas", 1, "unknown"),
+        ("unknown.pgas", 2, "unknown"),
+        ("missing.pgas", None, "error"),
+    ]
+    assert all(set(each) == RESULT and each["schema"] == 1 and each["engine"] == "product" for each in found)
+    by_file = {each["file"]: each for each in found}
+    assert [error["code"] for error in by_file["syntax.pgas"]["errors"]] == ["PG011"]
+    assert set(by_file["syntax.pgas"]["errors"][0]) == ERROR
+    assert "not supported yet" in by_file["source.c"]["reason"]
+    assert by_file["not.pgas"]["witness"]["cycle"] and by_file["fault.pgas"]["witness"]["fault"]
+    assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("counts", "nodes"),
+    [("3", [3]), ("2..4", [2, 3, 4]), ("2,4", [2, 4]), ("4,2", [4, 2]), ("1, 3..4,3", [1, 3, 4]), ("5..5", [5])],
+)
+def test_node_counts(folder: Path, counts: str, nodes: list[int]) -> None:
+    Path("p.pgas").write_text(ROBUST)
+    assert [each["nodes"] for each in objects(check("p.pgas", "--format", "json", "--nodes", counts))] == nodes
+
+
+def test_without_node_counts_it_is_the_programs_own_or_two(folder: Path) -> None:
+    Path("a.pgas").write_text("nodes 3; process { }")
+    Path("b.pgas").write_text("process { }")
+    assert [each["nodes"] for each in objects(check(".", "--format", "json"))] == [3, 2]
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ("0", "1..1024"), ("1025", "1..1024"), ("1..999999999", "1..1024"), ("5..2", "write 2..5"), ("two", "'two'"),
+        ("-1", "'-1'"), ("", "''"), ("2,", "''"), ("2...3", "'2...3'"), ("2.5", "'2.5'"), ("²", "'²'"),
+    ],
+)  # fmt: skip
+def test_bad_node_counts(folder: Path, counts: str, message: str) -> None:
+    Path("p.pgas").write_text(ROBUST)
+    result = check("p.pgas", f"--nodes={counts}")
+    assert result.exit_code == 2 and message in result.output
+
+
+@pytest.mark.parametrize("engine", list(ENGINES))
+def test_engines(folder: Path, engine: str) -> None:
+    Path("p.pgas").write_text(ONE_TO_ONE)
+    found = objects(check("p.pgas", "--engine", engine, "--format", "json"))
+    assert [(each["engine"], each["verdict"]) for each in found] == [(engine, "not robust")]
+
+
+def test_the_same_program_is_the_same_object_twice(folder: Path) -> None:
+    Path("p.pgas").write_text(ONE_TO_ONE)
+    first, second = (objects(check("p.pgas", "--format", "json")) for _ in range(2))
+    assert {**first[0], "stats": None} == {**second[0], "stats": None}
+
+
+# Files and folders
+
+
+def test_folders_are_searched_for_programs(folder: Path) -> None:
+    for path in ("b.pgas", "a/z.pgas", "a/b/y.c", "a/notes.txt", ".git/x.pgas", "a/.hidden.pgas", "a.pgas/inner.pgas"):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(ROBUST)
+    found = [each["file"] for each in objects(check(".", "b.pgas", "./a/z.pgas", "--format", "json"))]
+    assert found == ["a/b/y.c", "a/z.pgas", "a.pgas/inner.pgas", "b.pgas"]
+
+
+def test_a_folder_without_programs(folder: Path) -> None:
+    Path("empty").mkdir()
+    Path("p.pgas").write_text(ROBUST)
+    result = installed("check", "empty")
+    assert result.returncode == 2 and "no .pgas or .c file in the folder empty" in result.stderr
+    assert result.stdout == ""
+    both = installed("check", "empty", "p.pgas", "--format", "json")
+    assert both.returncode == 2 and json.loads(both.stdout)["verdict"] == "robust"
+
+
+def _write_empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _write_binary(path: Path) -> None:
+    path.write_bytes(bytes(range(256)))
+
+
+def _write_zero(path: Path) -> None:
+    path.write_bytes(b"process { }\0")
+
+
+def _make_unreadable(path: Path) -> None:
+    path.write_text(ROBUST)
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        pytest.skip("this user reads every file")
+
+
+def _make_loop(path: Path) -> None:
+    path.symlink_to(path)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: None, "cannot read the file"),
+        (_write_empty, "the file is empty"),
+        (_write_binary, "binary file"),
+        (_write_zero, "zero byte"),
+        (_make_unreadable, "cannot read the file"),
+        (_make_loop, "cannot read the file"),
+    ],
+    ids=["missing", "empty", "binary", "zero byte", "no permission", "link to itself"],
+)
+@pytest.mark.parametrize("expect", [[], ["--expect"]])
+def test_files_that_are_no_programs(folder: Path, make: Any, message: str, expect: list[str]) -> None:
+    make(Path("p.pgas"))
+    single = installed("check", "p.pgas", *expect)
+    assert single.returncode == 2 and message in single.stdout
+    Path("q.pgas").write_text(ROBUST)
+    several = installed("check", "p.pgas", "q.pgas", *expect)
+    assert several.returncode == 2 and message in several.stdout
+    found = [json.loads(line) for line in installed("check", "p.pgas", "--format", "json", *expect).stdout.splitlines()]
+    assert [(each["verdict"], each["nodes"]) for each in found] == [("error", None)] and message in found[0]["reason"]
+    assert single.stderr == several.stderr == ""
+
+
+def test_c_files_are_not_supported_yet(folder: Path) -> None:
+    Path("p.c").write_text("int main() { }")
+    result = check("p.c")
+    assert result.exit_code == 2 and "C sources are not supported yet" in result.output
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not take such names")
+def test_a_file_name_that_is_no_text(folder: Path) -> None:
+    Path(os.fsdecode(b"\xff.pgas")).write_text(ROBUST)
+    assert installed("check", ".").returncode == 0
+    assert installed("check", ".", "--format", "json").returncode == 0
+
+
+def test_a_rank_without_process_is_an_error(folder: Path) -> None:
+    Path("p.pgas").write_text("process 0 { }")
+    assert check("p.pgas", "-n", "1").exit_code == 0
+    result = check("p.pgas", "-n", "1..2")
+    assert result.exit_code == 2 and "PG030" in result.output
+
+
+# Text
+
+
+def test_a_single_program_comes_with_its_counterexample(folder: Path) -> None:
+    Path("p.pgas").write_text(ONE_TO_ONE)
+    result = check("p.pgas")
+    assert result.output.startswith("p.pgas: not robust on 2 nodes\n")
+    assert "step │ rank 0" in result.output and "The cycle, edge by edge" in result.output
+    assert "results in" not in result.output
+
+
+def test_several_programs_are_a_table_without_counterexamples(folder: Path) -> None:
+    Path("p.pgas").write_text(ONE_TO_ONE)
+    Path("q.pgas").write_text(ROBUST)
+    result = check(".")
+    assert re.search(r"^p\.pgas +2  not robust  hold +no", result.output, re.MULTILINE)
+    assert "rank 0" not in result.output and "2 results in" in result.output
+    assert "Counterexamples are shown for a single program or with --verbose." in result.output
+    verbose = check(".", "-v").output
+    assert "step │ rank 0" in verbose and "q.pgas: robust on 2 nodes" in verbose and "2 results in" in verbose
+    assert "Counterexamples are shown" not in verbose
+
+
+def test_a_single_program_on_several_node_counts_has_reports_and_a_table(folder: Path) -> None:
+    Path("p.pgas").write_text(ONE_TO_ONE)
+    output = check("p.pgas", "-n", "1..2", "--engine", "definition").output
+    assert "p.pgas: not robust on 1 node\n" in output and "p.pgas: not robust on 2 nodes\n" in output
+    assert "2 results in" in output and re.search(r"^p\.pgas +1  not robust", output, re.MULTILINE)
+
+
+def test_expect_shows_both_verdicts(folder: Path) -> None:
+    Path("p.pgas").write_text(f"// expect: not robust\n{ROBUST}")
+    Path("q.pgas").write_text(f"// expect: robust\n{ROBUST}")
+    assert "robust on 2 nodes (expected not robust)" in check("p.pgas", "--expect").output
+    output = check(".", "--expect").output
+    assert re.search(r"^p\.pgas +2  robust     != not robust", output, re.MULTILINE)
+    assert re.search(r"^q\.pgas +2  robust     =  robust", output, re.MULTILINE)
+    assert "p.pgas (nodes: 2): found robust, expected not robust" in output and "1 as expected, 1 not." in output
+
+
+def test_results_are_printed_as_they_come(folder: Path) -> None:
+    Path("a.pgas").write_text(ROBUST)
+    Path("b.pgas").write_text(ENDLESS)
+    for form in ("text", "json"):
+        process = start("check", ".", "--max-states", "0", "--format", form)
+        assert read_until(process, "a.pgas")
+        assert process.poll() is None
+        process.kill()
+        process.communicate()
+
+
+# Interrupted, and other ends
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command(*arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env=environment(),
+        # As from a shell: a runner may have been started with interrupts ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+    )
+
+
+def read_until(process: subprocess.Popen[str], wanted: str) -> bool:
+    """Read lines until one holds ``wanted``."""
+    assert process.stdout
+    return any(wanted in line for line in iter(process.stdout.readline, ""))
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_ctrl_c_prints_what_is_known(folder: Path, form: str) -> None:
+    Path("a.pgas").write_text(ROBUST)
+    Path("b.pgas").write_text(ENDLESS)
+    Path("c.pgas").write_text(ROBUST)
+    process = start("check", ".", "--max-states", "0", "--format", form)
+    assert read_until(process, "a.pgas")
+    time.sleep(1)  # by then it is at b
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "interrupted, 1 of 3 files not reached" in errors and "Traceback" not in errors
+    if form == "json":
+        partial = json.loads(output)
+        assert (partial["file"], partial["verdict"], partial["reason"]) == ("b.pgas", "unknown", "interrupted")
+        assert partial["stats"]["sc_states"] > 0 and set(partial) == RESULT
+    else:
+        assert re.search(r"^b\.pgas +2  unknown", output, re.MULTILINE)
+        assert "b.pgas (nodes: 2): unknown: interrupted" in output and "2 results in" in output
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_reader_that_goes_away_is_no_error(folder: Path, form: str) -> None:
+    for number in range(5):
+        Path(f"{number}.pgas").write_text(ROBUST)
+    process = start("check", ".", "--format", form)
+    assert process.stdout and process.stderr
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(20) == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_no_traceback(folder: Path) -> None:
+    Path("p.pgas").write_text(ROBUST)
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command("check", "p.pgas"), stdout=full, stderr=subprocess.PIPE, env=environment(), text=True
+        )
+    assert done.returncode == 2 and "Traceback" not in done.stderr and "No space left" in done.stderr
+
+
+def on_a_terminal(*arguments: str, **more: str) -> tuple[str, int]:
+    """What the command writes to a terminal, and its exit code."""
+    pty = pytest.importorskip("pty")
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        command(*arguments), stdin=slave, stdout=slave, stderr=slave, env=environment(TERM="xterm", **more)
+    )
+    os.close(slave)
+    written = b""
+    while select.select([master], [], [], 30)[0]:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # Linux reports the end this way
+            break
+        if not piece:
+            break
+        written += piece
+    os.close(master)
+    return written.decode(), process.wait(20)
+
+
+def test_progress_is_shown_on_a_terminal_and_cleared(folder: Path) -> None:
+    Path("a.pgas").write_text(ROBUST)
+    Path("b.pgas").write_text(ENDLESS)
+    written, code = on_a_terminal("check", ".", "--max-states", "0", "--timeout", "1.5")
+    assert code == 3
+    assert "[2/2] b.pgas, 2 nodes" in written and re.search(r": \S+ states, \S+/s, \d+ s", written)
+    # Erased line by line before the row of b is printed.
+    assert "\x1b[2K" in written.rpartition(" states, ")[2].partition("unknown")[0]
+    assert "of at most" in on_a_terminal("check", "b.pgas", "--timeout", "1.5", "--max-states", "9999999")[0]
+
+
+def test_there_is_no_progress_without_a_terminal_or_for_a_small_check(folder: Path) -> None:
+    Path("a.pgas").write_text(ROBUST)
+    Path("b.pgas").write_text(ENDLESS)
+    assert installed("check", "b.pgas", "--max-states", "0", "--timeout", "1.5").stderr == ""
+    assert "states of" not in on_a_terminal("check", "a.pgas")[0]
+
+
+def test_colour_is_for_terminals(folder: Path) -> None:
+    Path("p.pgas").write_text(ONE_TO_ONE)
+    assert "\x1b[" in on_a_terminal("check", "p.pgas")[0]
+    assert "\x1b[" not in on_a_terminal("check", "p.pgas", NO_COLOR="1")[0]
+    assert "\x1b[" not in installed("check", "p.pgas").stdout
+    assert "\x1b[" not in on_a_terminal("check", "p.pgas", "--format", "json")[0]
+
+
+def test_an_output_without_unicode(folder: Path) -> None:
+    Path("größe.pgas").write_text(ONE_TO_ONE)
+    result = installed("check", "größe.pgas", PYTHONIOENCODING="ascii")
+    assert result.returncode == 1 and result.stdout.isascii() and "rank 0" in result.stdout and result.stderr == ""
+
+
+# Help, versions, mistakes
+
+
+def test_help_and_version() -> None:
+    assert run("--version").output == f"pgasrob {__version__}\n"
+    text = run("--help").output
+    assert all(name in text for name in ("check", "explain-error", "completion", "Examples:"))
+    check_help = run("check", "--help").output
+    options = ["--nodes", "--engine", "--max-states", "--timeout", "--format", "--expect", "--strict", "--verbose"]
+    assert all(option in check_help for option in [*options, *ENGINES, "Exit code:", "Examples:"])
+    assert all(run(name, "-h").exit_code == 0 for name in cli.commands)
+    assert max(map(len, (text + check_help).splitlines())) <= 100
+
+
+def test_the_examples_of_the_help_are_commands() -> None:
+    """Every example parses: its options exist, and their values are right."""
+    examples = re.findall(r"^  pgasrob (\S.*?)(?:   .*)?$", module.EXAMPLES + module.CHECK_EXAMPLES, re.MULTILINE)
+    assert len(examples) > 5
+    for example in examples:
+        name, *arguments = re.split(r" [|>] ", example)[0].split()
+        cli.commands[name].make_context(name, arguments)
+
+
+def test_defaults_are_those_of_the_library() -> None:
+    options = {option.name: option for option in cli.commands["check"].params}
+    assert options["engine"].default == DEFAULT_ENGINE and options["max_states"].default == DEFAULT_MAX_STATES
+
+
+def test_help_and_version_import_nothing_heavy() -> None:
+    for arguments in (["--help"], ["--version"], ["check", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "pgasrob", *arguments],
+            capture_output=True,
+            text=True,
+            env=environment(),
+            check=True,
+        )
+        imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+        heavy = {"lark", "rich", "sympy", "automata", "networkx"} | ({"json"} if arguments == ["--version"] else set())
+        assert "click" in imported and not imported & heavy
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chek", "p.pgas"], "Did you mean check?"),
+        (["p.pgas"], "Did you mean `pgasrob check p.pgas`?"),
+        (["expain-error"], "Did you mean explain-error?"),
+        (["zzz"], "No such command 'zzz'."),
+        (["check", "--nods", "2", "p.pgas"], "--nodes"),
+        (["check", "--engine", "prodct", "p.pgas"], "Did you mean product?"),
+        (["check", "--engine", "zzz", "p.pgas"], "not one of product, definition"),
+        (["check", "--format", "xml", "p.pgas"], "'xml'"),
+        (["check", "--timeout", "0", "p.pgas"], "--timeout"),
+        (["check", "--timeout", "nan", "p.pgas"], "--timeout"),
+        (["check", "--timeout", "soon", "p.pgas"], "--timeout"),
+        (["check", "--max-states", "-1", "p.pgas"], "--max-states"),
+        (["check", "--max-states", "1.5", "p.pgas"], "--max-states"),
+        (["check"], "FILE"),
+        (["completion", "tcsh"], "'bash'"),
+        (["completion"], "bash"),
+        (["explain-error", "PG01x"], "did you mean PG0"),
+    ],
+)
+def test_mistakes_are_usage_errors_that_help(arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2 and message in result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_did_you_mean_nothing() -> None:
+    assert did_you_mean("zzz", ["check"]) == ""
+    assert did_you_mean("chekc", ["check", "show"]) == " Did you mean check?"
+
+
+def test_explain_error() -> None:
+    listed = run("explain-error").output
+    assert re.search(r"^PG011  \S", listed, re.MULTILINE)
+    explained = run("explain-error", "PG011").output
+    assert explained.startswith("PG011") and explained == run("explain-error", "pg011").output
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str) -> None:
+    if shell == "bash" and not which("bash"):
+        pytest.skip("click asks bash for its version")
+    output = run("completion", shell).output
+    assert "_PGASROB_COMPLETE" in output and "pgasrob completion" in output.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [("pgasrob ch", "check"), ("pgasrob check --eng", "--engine"), ("pgasrob check --engine def", "definition")],
+)
+def test_completion_completes(words: str, completed: str) -> None:
+    done = installed(_PGASROB_COMPLETE="zsh_complete", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1))
+    assert completed in done.stdout.split()
