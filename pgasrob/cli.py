@@ -10,9 +10,8 @@ import math
 import os
 import re
 import sys
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,11 +21,9 @@ import click
 from pgasrob import __version__
 
 if TYPE_CHECKING:
-    from pgasrob.program.program import Program
     from pgasrob.render.json import Result
-    from pgasrob.render.lines import Line
-    from pgasrob.render.table import Table
-    from pgasrob.robustness.verdict import Verdict
+    from pgasrob.robustness.batch import Watcher
+    from pgasrob.robustness.check import Limits
 
 ROBUST, NOT_ROBUST, ERROR, UNKNOWN = 0, 1, 2, 3
 INTERRUPTED = 130
@@ -34,7 +31,6 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 """As a shell reports a command whose reader went away."""
 GRAVEST_FIRST = (ERROR, UNKNOWN, NOT_ROBUST, ROBUST)
-SUFFIXES = (".pgas", ".c")
 MOST_STATES = 1_000_000  # robustness.check.DEFAULT_MAX_STATES, not imported for the help text
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -66,6 +62,12 @@ Examples:
   pgasrob check programs --format json > verdicts.jsonl
 """
 
+SHOW_EXAMPLES = """\b
+Examples:
+  pgasrob show ring.pgas --stage control
+  pgasrob show ring.pgas --stage state-space --dot | dot -Tsvg > ring.svg
+"""
+
 COMPLETION = {
     "bash": 'Add to ~/.bashrc:\n#     eval "$(pgasrob completion bash)"',
     "zsh": 'Add to ~/.zshrc, after compinit:\n#     eval "$(pgasrob completion zsh)"',
@@ -92,7 +94,7 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
-            file = name.endswith(SUFFIXES) or Path(name).exists()
+            file = name.endswith((".pgas", ".c")) or Path(name).exists()
             hint = f" Did you mean `pgasrob check {name}`?" if file else did_you_mean(name, self.list_commands(ctx))
             ctx.fail(f"No such command '{name}'.{hint}")
         return super().resolve_command(ctx, args)
@@ -178,20 +180,6 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) ->
     return value
 
 
-@dataclass(frozen=True)
-class Options:
-    """The options of `check`."""
-
-    nodes: tuple[int, ...] | None
-    engine: str
-    max_states: int
-    timeout: float | None
-    expect: bool
-    strict: bool
-    verbose: bool
-    json: bool
-
-
 @cli.command(context_settings=HELP, epilog=CHECK_EXAMPLES)
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @click.option("-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
@@ -207,131 +195,62 @@ class Options:
 @click.option("--expect", is_flag=True, help="Compare every verdict with the program's header `// expect: ...`.")
 @click.option("--strict", is_flag=True, help="A failing assertion or a deadlock makes the exit code 1.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every counterexample, also of several programs.")
+@click.option("--heads", type=click.IntRange(2, 4), metavar="2|3|4",
+              help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]")  # fmt: skip
 @click.pass_context
-def check(ctx: click.Context, /, paths: tuple[str, ...], format_: str, **options: Any) -> None:
+def check(
+    ctx: click.Context,
+    /,
+    paths: tuple[str, ...],
+    nodes: tuple[int, ...] | None,
+    engine: str,
+    max_states: int,
+    timeout: float | None,
+    format_: str,
+    expect: bool,
+    strict: bool,
+    verbose: bool,
+    heads: int | None,
+) -> None:
     """Decide whether programs are robust.
 
     For a program that is not, a run on the network is shown that no sequentially consistent run looks like. Folders
     are searched for .pgas and .c files; hidden ones are left out. Several programs give a table of their verdicts.
     """
-    chosen = Options(json=format_ == "json", **options)
+    from pgasrob.render.json import checked_to_json
+    from pgasrob.render.printers import printer
+    from pgasrob.robustness.batch import Job, check_all, find_programs
+    from pgasrob.robustness.check import Limits
+
     files, problems = find_programs(paths)
     for problem in problems:
         click.echo(f"pgasrob: {problem}", err=True)
     outcomes = [ERROR] * len(problems)
-    printer = _printer(files, chosen)
+    job = Job(nodes, engine, Limits(max_states or None, timeout), heads, expect)
+    printing = printer(files, expect, format_ == "json", verbose)
     interrupted = False
     try:
-        for result in _results(files, chosen):
-            printer.result(result)
-            outcomes.append(outcome(result, chosen.expect, chosen.strict))
+        for checked in check_all(files, job, _watcher(job.limits)):
+            result = checked_to_json(checked)
+            printing.result(result)
+            outcomes.append(outcome(result, expect, strict))
     except KeyboardInterrupt:
         interrupted = True
-    printer.end()
+    printing.end()
     if interrupted:
-        left = len(files) - len({result["file"] for result in printer.results})
+        left = len(files) - len({result["file"] for result in printing.results})
         click.echo(f"pgasrob: interrupted{f', {left} of {len(files)} files not reached' if left else ''}", err=True)
         ctx.exit(INTERRUPTED)
     ctx.exit(next(code for code in GRAVEST_FIRST if code in outcomes))
 
 
-def find_programs(paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The files that ``paths`` stand for, each once, in order; and what is wrong with folders among them."""
-    files: list[str] = []
-    problems: list[str] = []
-    for path in paths:
-        if not os.path.isdir(path):
-            files.append(str(Path(path)))
-            continue
-        refused: list[OSError] = []
-        found = sorted(_programs_below(Path(path), refused))
-        problems += [f"cannot read the folder {error.filename}: {error.strerror}" for error in refused]
-        if not found and not refused:
-            problems.append(f"no .pgas or .c file in the folder {path}")
-        files += map(str, found)
-    return list(dict.fromkeys(files)), problems
-
-
-def _programs_below(folder: Path, refused: list[OSError]) -> Iterator[Path]:
-    for where, folders, names in os.walk(folder, onerror=refused.append):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (Path(where, name) for name in names if name.endswith(SUFFIXES) and not name.startswith("."))
-
-
-def _results(files: Sequence[str], options: Options) -> Iterator[Result]:
-    """The result for every file and node count. Ctrl-C gives what is known of the one at work and is raised again."""
-    from pgasrob.program.program import DEFAULT_NODES
-    from pgasrob.render.json import to_json
-    from pgasrob.robustness.check import Interrupted
-    from pgasrob.robustness.verdict import Verdict
-
-    for number, file in enumerate(files, start=1):
-        program = _load(file, options.engine)
-        if isinstance(program, Verdict):
-            yield _compared(to_json(program), file, options)
-            continue
-        for nodes in options.nodes or (program.nodes or DEFAULT_NODES,):
-            try:
-                verdict = _decide(program, nodes, f"[{number}/{len(files)}] {file}, {nodes} nodes", options)
-            except Interrupted as interrupt:
-                yield _compared(to_json(interrupt.verdict), file, options)
-                raise
-            yield _compared(to_json(verdict), file, options)
-
-
-def _load(file: str, engine: str) -> Program | Verdict:
-    """The program in ``file``, or the verdict `error` that says why there is none."""
-    from pgasrob.diagnostics import SourceError
-    from pgasrob.robustness.check import load
-    from pgasrob.robustness.verdict import Verdict
-
-    if file.endswith(".c") and os.path.exists(file):
-        return Verdict(file, None, None, engine, "error", "C sources are not supported yet, only .pgas programs")
-    try:
-        return load(file)
-    except SourceError as error:
-        found = tuple(error.diagnostics)
-        return Verdict(file, None, None, engine, "error", found[0].message, errors=found)
-
-
-def _decide(program: Program, nodes: int, title: str, options: Options) -> Verdict:
-    """The verdict, with a progress display where stderr is a terminal."""
-    from pgasrob.robustness import check as library
-
-    limits = library.Limits(options.max_states or None, options.timeout)
+def _watcher(limits: Limits) -> Watcher:
+    """Where stderr is a terminal a progress display for each check, else nothing."""
     if not sys.stderr.isatty():
-        return library.check(program, nodes, options.engine, limits)
+        return lambda title: nullcontext()
     from pgasrob.render.progress import Display
 
-    with Display(sys.stderr, title, limits.max_states) as display:
-        return library.check(program, nodes, options.engine, limits, display)
-
-
-def _compared(result: Result, file: str, options: Options) -> Result:
-    """``result``; under --expect with what the file's header expects of it, or what is wrong with the header."""
-    if not options.expect:
-        return result
-    from pgasrob.diagnostics import SourceError
-    from pgasrob.program.expectation import read_expectation
-    from pgasrob.render.json import errors_to_json
-
-    expected = None
-    try:
-        expectation = read_expectation(_text(file), file)
-        expected = expectation.at(result["nodes"]) if expectation else None
-    except SourceError as error:
-        result["errors"] += errors_to_json(error.diagnostics)
-    result["expected"] = expected
-    result["as_expected"] = result["verdict"] == expected
-    return result
-
-
-def _text(file: str) -> str:
-    """The text of ``file`` as far as it can be read; a file that is no program may still say so in its header."""
-    try:
-        return Path(file).read_bytes().decode(errors="replace")
-    except (OSError, ValueError):
-        return ""
+    return lambda title: Display(sys.stderr, title, limits.max_states)
 
 
 def outcome(result: Result, expect: bool, strict: bool) -> int:
@@ -347,97 +266,6 @@ def outcome(result: Result, expect: bool, strict: bool) -> int:
     if verdict == "unknown":
         return UNKNOWN
     return ROBUST if verdict == expected and not fails else NOT_ROBUST
-
-
-# --- Printing --------------------------------------------------------------------------------------------------------
-
-
-class _Printer:
-    """Prints results as they come; ``end`` prints what is about all of them."""
-
-    def __init__(self, files: Sequence[str], options: Options) -> None:
-        from pgasrob.render.lines import glyphs_for, terminal_width
-
-        self.files = files
-        self.options = options
-        self.width = terminal_width()
-        self.glyphs = glyphs_for(sys.stdout)
-        self.results: list[Result] = []
-        self.began = time.monotonic()
-
-    def result(self, result: Result) -> None:
-        raise NotImplementedError
-
-    def end(self) -> None:
-        pass
-
-    def table(self) -> Table:
-        from pgasrob.render.table import Table
-
-        return Table(self.files, self.width, self.options.expect, self.glyphs)
-
-    def write(self, lines: Iterable[Line]) -> None:
-        from pgasrob.render.lines import write
-
-        write(lines, sys.stdout)
-
-    def keep(self, result: Result) -> None:
-        """Note ``result`` for the end, without its runs: of thousands of programs they would fill the memory."""
-        self.results.append({**result, "witness": None, "assertion_run": None, "deadlock_run": None})
-
-    def summary(self, table: Table) -> None:
-        self.write(table.end(self.results, time.monotonic() - self.began))
-
-
-class _JsonLines(_Printer):
-    """One object per line and nothing else."""
-
-    def result(self, result: Result) -> None:
-        import json
-
-        click.echo(json.dumps(result))
-        self.keep(result)
-
-
-class _Reports(_Printer):
-    """A report per result, and a table when there are several."""
-
-    def result(self, result: Result) -> None:
-        from pgasrob.render.text import report
-
-        self.write([[]] * bool(self.results) + report(result, self.width, self.glyphs))
-        self.keep(result)
-
-    def end(self) -> None:
-        if len(self.results) > 1:
-            table = self.table()
-            self.write([[], table.header(), *map(table.row, self.results)])
-            self.summary(table)
-
-
-class _Rows(_Printer):
-    """A row per result."""
-
-    def result(self, result: Result) -> None:
-        table = self.table()
-        self.write([table.header()] * (not self.results) + [table.row(result)])
-        self.keep(result)
-
-    def end(self) -> None:
-        if not self.results:
-            return
-        self.summary(self.table())
-        if any(result["verdict"] == "not robust" for result in self.results):
-            self.write([[("Counterexamples are shown for a single program or with --verbose.", "faint")]])
-
-
-def _printer(files: Sequence[str], options: Options) -> _Printer:
-    if hasattr(sys.stdout, "reconfigure"):
-        # A file name or source text that the encoding does not have is no reason to fail.
-        sys.stdout.reconfigure(errors="backslashreplace")
-    if options.json:
-        return _JsonLines(files, options)
-    return (_Reports if options.verbose or len(files) == 1 else _Rows)(files, options)
 
 
 # --- The other commands ----------------------------------------------------------------------------------------------
@@ -472,3 +300,74 @@ def completion(shell: str) -> None:
     assert kind is not None
     click.echo(kind(cli, {}, "pgasrob", "_PGASROB_COMPLETE").source())
     click.echo(f"\n# {COMPLETION[shell]}")
+
+
+@cli.command(context_settings=HELP, epilog=SHOW_EXAMPLES)
+@click.argument("file", type=click.Path())
+@click.option("--stage", type=click.Choice(["control", "state-space", "normal-form", "cycle-types"]), required=True,
+              help="What to show: one of the steps from the program to the answer.")  # fmt: skip
+@click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
+@click.option("--heads", type=click.IntRange(1, 4), default=4, show_default=True,
+              help="Heads of the normal-form automaton.")  # fmt: skip
+@click.option("--dot", is_flag=True, help="Only the graph, in the DOT language: pgasrob show ... --dot | dot -Tsvg.")
+def show(file: str, stage: str, nodes: int | None, heads: int, dot: bool) -> None:
+    """Show a stage of the decision procedure: its counts, and its graph while it is small.
+
+    control: the control automata of the ranks, guards simplified. state-space: X(P, N), what the network can do.
+    normal-form: Y(P, N), the computations the search has to look at. cycle-types: the automata Z that recognise cycles.
+    """
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.render.dot import to_dot
+    from pgasrob.render.stage import stage_lines
+    from pgasrob.robustness import stages
+    from pgasrob.robustness.check import load
+
+    try:
+        instance = load(file).instantiate(nodes)
+    except SourceError as error:
+        click.echo(str(error), err=True)
+        raise click.exceptions.Exit(ERROR) from None
+    if stage == "control":
+        from pgasrob.render.algebra import simplify_guard
+
+        shown = stages.control(instance, simplify_guard)
+    elif stage == "normal-form":
+        shown = stages.normal_form(instance, heads)
+    else:
+        shown = stages.STAGES[stage](instance)
+    for line in [] if dot else stage_lines(shown):
+        click.echo(line)
+    if shown.graphs:
+        click.echo(to_dot(shown.graphs), nl=False)
+    elif dot:
+        click.echo("\n".join(f"pgasrob: {remark}" for remark in shown.remarks or ["nothing to draw"]), err=True)
+        raise click.exceptions.Exit(NOT_ROBUST)
+
+
+@cli.command(context_settings=HELP)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 when the catalogue is stale.")
+def catalogue(folder: str, only_check: bool) -> None:
+    """Write FOLDER/README.md, the list of a corpus: verdict, states, time class and reason of every program.
+
+    The programs are checked for it, so it takes as long as that.
+    """
+    from pgasrob.render.catalogue import Entry, make_catalogue, without_times
+    from pgasrob.robustness.batch import Job, check_all, find_programs, read_text
+
+    files, problems = find_programs([folder])
+    if problems:
+        raise click.UsageError("; ".join(problems))
+    job = Job()
+    entries = [
+        Entry(Path(checked.file).relative_to(folder), read_text(checked.file), checked.verdict)
+        for checked in check_all(files, job, _watcher(job.limits))
+    ]
+    text = make_catalogue(entries, f"pgasrob catalogue {Path(folder).name}")
+    target = Path(folder, "README.md")
+    stale = without_times(read_text(str(target))) != without_times(text)
+    if only_check:
+        click.echo(f"{target} is {'stale: make it again without --check' if stale else 'up to date'}")
+        raise click.exceptions.Exit(NOT_ROBUST if stale else ROBUST)
+    target.write_text(text)
+    click.echo(f"{target}: {len(entries)} programs{'' if stale else ', nothing new but times'}")

@@ -610,3 +610,47 @@ def test_completion(shell: str) -> None:
 def test_completion_completes(words: str, completed: str) -> None:
     done = installed(_PGASROB_COMPLETE="zsh_complete", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1))
     assert completed in done.stdout.split()
+
+
+# --- show and catalogue ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", ["control", "state-space", "normal-form", "cycle-types"])
+def test_show_prints_counts_and_a_graph(stage: str) -> None:
+    result = CliRunner().invoke(cli, ["show", str(ONE_TO_ONE), "--stage", stage, "--heads", "2"])
+    assert result.exit_code == 0
+    assert result.output.startswith("// ")
+    assert result.output.rstrip().endswith("}")
+
+
+def test_show_dot_is_only_the_graph() -> None:
+    result = CliRunner().invoke(cli, ["show", str(ONE_TO_ONE), "--stage", "control", "--dot"])
+    assert result.output.startswith("digraph")
+
+
+def test_show_without_a_graph_says_why() -> None:
+    result = CliRunner().invoke(cli, ["show", str(ONE_TO_ONE), "--stage", "normal-form", "--dot"])
+    assert result.exit_code == 1
+    assert "no graph" in result.stderr
+
+
+def test_show_of_something_that_is_no_program_is_an_error(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.pgas"
+    bad.write_text("process { r <- 1; }")
+    result = CliRunner().invoke(cli, ["show", str(bad), "--stage", "control"])
+    assert result.exit_code == 2
+    assert "bad.pgas:1:" in result.stderr
+
+
+def test_catalogue_writes_and_knows_when_it_is_stale(tmp_path: Path) -> None:
+    family = tmp_path / "family"
+    family.mkdir()
+    program = family / "one.pgas"
+    program.write_text("// expect: robust\n// Nothing happens in it.\nprocess { barrier; }\n")
+    runner = CliRunner()
+    assert runner.invoke(cli, ["catalogue", str(tmp_path), "--check"]).exit_code == 1
+    assert runner.invoke(cli, ["catalogue", str(tmp_path)]).exit_code == 0
+    assert "| [one](family/one.pgas) | 2 | robust |" in (tmp_path / "README.md").read_text()
+    assert runner.invoke(cli, ["catalogue", str(tmp_path), "--check"]).exit_code == 0
+    program.write_text("// expect: robust\n// Nothing at all.\nprocess { barrier; }\n")
+    assert runner.invoke(cli, ["catalogue", str(tmp_path), "--check"]).exit_code == 1

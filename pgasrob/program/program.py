@@ -53,7 +53,7 @@ class Source:
     text: str
 
     def line(self, number: int) -> str:
-        lines = self.text.splitlines()
+        lines = self.text.split("\n")
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 

@@ -35,7 +35,7 @@ class Entry:
         return self.path.parent.as_posix()
 
 
-def catalogue(entries: Iterable[Entry], command: str) -> str:
+def make_catalogue(entries: Iterable[Entry], command: str) -> str:
     """The catalogue as Markdown; ``command`` is what made it, for the reader who wants to make it again."""
     ordered = sorted(entries, key=lambda entry: (entry.family, entry.path.name))
     verdicts = [entry.verdict.verdict for entry in ordered]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pgasrob.program.control import Transition
     from pgasrob.program.instance import Cell, Instance
     from pgasrob.robustness import verdict as library
+    from pgasrob.robustness.batch import Checked
     from pgasrob.semantics.replay import Change, ReplayedEvent, Run
 
 SCHEMA = 1
@@ -202,6 +203,16 @@ def to_json(verdict: library.Verdict) -> Result:
         "deadlock_run": _witness(verdict.deadlock_run),
         "errors": errors_to_json(verdict.errors),
     }
+
+
+def checked_to_json(checked: Checked) -> Result:
+    """The verdict of ``checked`` and, where it was compared with the program's header, how that went."""
+    result = to_json(checked.verdict)
+    if checked.compared:
+        result["errors"] += errors_to_json(checked.header_errors)
+        result["expected"] = checked.expected
+        result["as_expected"] = checked.verdict.verdict == checked.expected
+    return result
 
 
 def errors_to_json(diagnostics: Iterable[Diagnostic]) -> list[Error]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pgasrob.automata.automaton import Automaton, Reached
-from pgasrob.program.commands import Assume, Command, show
-from pgasrob.program.expressions import Expr
+from pgasrob.program.commands import Assume, Command, expressions_of, show
+from pgasrob.program.expressions import Const, Expr, Symbol
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.cycle_types import CycleTypeAutomata, cycle_types
 from pgasrob.robustness.normal_form import HEADS, NormalForm
@@ -48,7 +48,7 @@ def control(instance: Instance, simplify: Callable[[Expr], Expr] = lambda expr: 
     shared: dict[tuple[tuple[str, ...], tuple[tuple[int, int, str], ...]], list[int]] = {}
     for rank, automaton in enumerate(instance.automata):
         edges = [
-            (source, edge.target, _shown(edge.command, simplify))
+            (source, edge.target, _shown(instance, edge.command, simplify))
             for source, leaving in enumerate(automaton.out)
             for edge in leaving
         ]
@@ -161,5 +161,13 @@ def _event(instance: Instance, letter: Any) -> str:
     return f"{letter.kind}{letter.rank}{cell}"
 
 
-def _shown(command: Command, simplify: Callable[[Expr], Expr]) -> str:
-    return show(Assume(simplify(command.condition)) if isinstance(command, Assume) else command)
+def _shown(instance: Instance, command: Command, simplify: Callable[[Expr], Expr]) -> str:
+    """``command`` with its guard simplified and its constant addresses as the names of their cells."""
+    if isinstance(command, Assume):
+        return show(Assume(simplify(command.condition)))
+    named: dict[str, Any] = {
+        field: Symbol(instance.program.cell_name(expr.value), expr.value)
+        for field, expr in expressions_of(command).items()
+        if field in ("address", "local", "remote") and isinstance(expr, Const)
+    }
+    return show(replace(command, **named))

@@ -1,0 +1,92 @@
+"""Printing results as they come: one JSON object a line, full reports, or the rows of a table."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Sequence
+
+from pgasrob.render.json import Result
+from pgasrob.render.lines import Line, glyphs_for, terminal_width, write
+from pgasrob.render.table import Table
+
+
+class Printer:
+    """Prints results as they come; ``end`` prints what is about all of them."""
+
+    def __init__(self, files: Sequence[str], expect: bool) -> None:
+        self.files = files
+        self.expect = expect
+        self.width = terminal_width()
+        self.glyphs = glyphs_for(sys.stdout)
+        self.results: list[Result] = []
+        self.began = time.monotonic()
+
+    def result(self, result: Result) -> None:
+        raise NotImplementedError
+
+    def end(self) -> None:
+        pass
+
+    def table(self) -> Table:
+        return Table(self.files, self.width, self.expect, self.glyphs)
+
+    def write(self, lines: Iterable[Line]) -> None:
+        write(lines, sys.stdout)
+
+    def keep(self, result: Result) -> None:
+        """Note ``result`` for the end, without its runs: of thousands of programs they would fill the memory."""
+        self.results.append({**result, "witness": None, "assertion_run": None, "deadlock_run": None})
+
+    def summary(self, table: Table) -> None:
+        self.write(table.end(self.results, time.monotonic() - self.began))
+
+
+class JsonLines(Printer):
+    """One object per line and nothing else."""
+
+    def result(self, result: Result) -> None:
+        print(json.dumps(result), flush=True)
+        self.keep(result)
+
+
+class Reports(Printer):
+    """A report per result, and a table when there are several."""
+
+    def result(self, result: Result) -> None:
+        from pgasrob.render.text import report
+
+        self.write([[]] * bool(self.results) + report(result, self.width, self.glyphs))
+        self.keep(result)
+
+    def end(self) -> None:
+        if len(self.results) > 1:
+            table = self.table()
+            self.write([[], table.header(), *map(table.row, self.results)])
+            self.summary(table)
+
+
+class Rows(Printer):
+    """A row per result."""
+
+    def result(self, result: Result) -> None:
+        table = self.table()
+        self.write([table.header()] * (not self.results) + [table.row(result)])
+        self.keep(result)
+
+    def end(self) -> None:
+        if not self.results:
+            return
+        self.summary(self.table())
+        if any(result["verdict"] == "not robust" for result in self.results):
+            self.write([[("Counterexamples are shown for a single program or with --verbose.", "faint")]])
+
+
+def printer(files: Sequence[str], expect: bool, as_json: bool, verbose: bool) -> Printer:
+    """The printer for results of ``files``: reports for a single file or when ``verbose``, else rows."""
+    if hasattr(sys.stdout, "reconfigure"):
+        # A file name or source text that the encoding does not have is no reason to fail.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    kind = JsonLines if as_json else Reports if verbose or len(files) == 1 else Rows
+    return kind(files, expect)

@@ -1,0 +1,75 @@
+"""The corpus: every program has the verdict its header states, by both engines, and the catalogue is up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pgasrob
+from pgasrob.program.expectation import read_expectation
+from pgasrob.render.catalogue import Entry, make_catalogue, reason, without_times
+from pgasrob.robustness.batch import Job, check_all, find_programs
+
+ROOT = Path(__file__).parents[1]
+PROGRAMS = [Path(file) for file in find_programs([str(ROOT / "programs")])[0]]
+
+# Operations pile up without bound in these, so that seeing every computation has no end.
+UNBOUNDED = {"puts_in_a_loop", "read_loop_disjoint"}
+
+
+def expected(path: Path, nodes: int) -> str | None:
+    expectation = read_expectation(path.read_text(), str(path))
+    return expectation.at(nodes) if expectation else None
+
+
+def test_the_corpus_is_large_and_says_why() -> None:
+    assert len(PROGRAMS) >= 230
+    assert len({path.stem for path in PROGRAMS}) == len(PROGRAMS)
+    assert not [path for path in PROGRAMS if len(reason(path.read_text())) < 20]
+
+
+def test_product_finds_what_is_expected_and_the_catalogue_is_up_to_date() -> None:
+    """One run of all programs serves both; the catalogue pins verdicts and state counts."""
+    files = [str(path) for path in PROGRAMS]
+    checked = list(check_all(files, Job(expect=True)))
+    wrong = [(one.file, one.verdict.verdict, one.expected) for one in checked if one.verdict.verdict != one.expected]
+    assert not wrong
+    entries = [
+        Entry(path.relative_to(ROOT / "programs"), path.read_text(), one.verdict)
+        for path, one in zip(PROGRAMS, checked, strict=True)
+    ]
+    made = make_catalogue(entries, "pgasrob catalogue programs")
+    kept = (ROOT / "programs" / "README.md").read_text()
+    assert without_times(kept) == without_times(made), "stale: run `pgasrob catalogue programs`"
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_definition_finds_what_is_expected(path: Path) -> None:
+    verdict = pgasrob.check(pgasrob.load(path), engine="definition")
+    assert verdict.nodes is not None
+    assert verdict.verdict == ("unknown" if path.stem in UNBOUNDED else expected(path, verdict.nodes))
+
+
+def ranges() -> list[tuple[Path, int]]:
+    """Programs whose header speaks of several node counts, with each of these counts."""
+    found = []
+    for path in PROGRAMS:
+        expectation = read_expectation(path.read_text(), str(path))
+        for case in expectation.cases if expectation else ():
+            found += [(path, count) for count in case.counts or ()]
+    return found
+
+
+@pytest.mark.parametrize(("path", "nodes"), ranges(), ids=lambda value: getattr(value, "stem", value))
+def test_headers_with_several_counts_hold_for_each(path: Path, nodes: int) -> None:
+    assert pgasrob.check(pgasrob.load(path), nodes).verdict == expected(path, nodes)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_four_heads_never_say_otherwise(path: Path) -> None:
+    """The paper's four heads; a limit may stop them, but a verdict of theirs is the expected one."""
+    verdict = pgasrob.check(pgasrob.load(path), heads=4, limits=pgasrob.Limits(500_000, 30))
+    assert verdict.nodes is not None
+    assert verdict.verdict in ("unknown", expected(path, verdict.nodes))
