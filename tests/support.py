@@ -172,6 +172,15 @@ def tiny_instances(draw: st.DrawFn, most: int = 5, commands: tuple[str, ...] = C
     return instance(*blocks)
 
 
+UNFENCED = [
+    "write(x, 1, y, u); write(x, 0, y, u); fence(u, 1); write(x, 0, z, u);",
+    "write(x, 1, y, u); read(y, 0, x, u); fence(u); write(x, 0, z, u);",
+    "write(x, 1, y, u); write(x, 0, y, u); fence(u); read(z, 0, x, u);",
+    "write(x, 1, y, u); read(y, 0, x, u); fence(u); read(z, 0, x, u);",
+]
+"""A fence that holds the write to rank 1 and none of the two operations on rank 0 that it stands between."""
+
+
 # Computations
 
 

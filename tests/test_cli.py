@@ -615,21 +615,28 @@ def test_completion_completes(words: str, completed: str) -> None:
 # --- show and catalogue ----------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def one_to_one(tmp_path: Path) -> str:
+    path = tmp_path / "one_to_one.pgas"
+    path.write_text(ONE_TO_ONE)
+    return str(path)
+
+
 @pytest.mark.parametrize("stage", ["control", "state-space", "normal-form", "cycle-types"])
-def test_show_prints_counts_and_a_graph(stage: str) -> None:
-    result = CliRunner().invoke(cli, ["show", str(ONE_TO_ONE), "--stage", stage, "--heads", "2"])
+def test_show_prints_counts_and_a_graph(one_to_one: str, stage: str) -> None:
+    result = CliRunner().invoke(cli, ["show", one_to_one, "--stage", stage, "--heads", "2"])
     assert result.exit_code == 0
     assert result.output.startswith("// ")
     assert result.output.rstrip().endswith("}")
 
 
-def test_show_dot_is_only_the_graph() -> None:
-    result = CliRunner().invoke(cli, ["show", str(ONE_TO_ONE), "--stage", "control", "--dot"])
+def test_show_dot_is_only_the_graph(one_to_one: str) -> None:
+    result = CliRunner().invoke(cli, ["show", one_to_one, "--stage", "control", "--dot"])
     assert result.output.startswith("digraph")
 
 
-def test_show_without_a_graph_says_why() -> None:
-    result = CliRunner().invoke(cli, ["show", str(ONE_TO_ONE), "--stage", "normal-form", "--dot"])
+def test_show_without_a_graph_says_why(one_to_one: str) -> None:
+    result = CliRunner().invoke(cli, ["show", one_to_one, "--stage", "normal-form", "--dot"])
     assert result.exit_code == 1
     assert "no graph" in result.stderr
 

@@ -75,7 +75,8 @@ class _Atoms:
     def value_back(self, term: Any) -> Expr:
         """A sympy polynomial as an expression, coefficients wrapped to 32 bits."""
         result: Expr | None = None
-        for factor, coefficient in term.as_coefficients_dict().items():
+        terms = term.as_coefficients_dict().items()
+        for factor, coefficient in sorted(terms, key=lambda item: (item[0] == 1, str(item[0]))):
             amount = INT32.wrap(int(coefficient))
             if amount == 0:
                 continue

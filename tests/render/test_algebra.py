@@ -13,11 +13,12 @@ from pgasrob.render.algebra import simplify_guard, simplify_value
 
 R, S = Register("r", 0), Register("s", 1)
 VALUES = st.sampled_from([0, 1, 2, -1, 7, 2**31 - 1, -(2**31)])
+OPERATORS = ["+", "-", "*", "==", "!=", "<", "<=", ">", ">=", "&&", "||", "/", "&"]
 LEAVES = st.one_of(st.just(R), st.just(S), VALUES.map(Const))
 EXPRESSIONS: st.SearchStrategy[Expr] = st.recursive(
     LEAVES,
     lambda inner: st.one_of(
-        st.builds(Binary, st.sampled_from(["+", "-", "*", "==", "!=", "<", "<=", ">", ">=", "&&", "||", "/", "&"]), inner, inner),
+        st.builds(Binary, st.sampled_from(OPERATORS), inner, inner),
         st.builds(Unary, st.sampled_from(["-", "!", "~"]), inner),
     ),
     max_leaves=8,

@@ -41,7 +41,7 @@ def test_the_state_space_of_one_to_one(one_to_one: Instance) -> None:
     assert (len(graph.nodes), len(graph.edges), len(graph.finals)) == (137, 319, 29)
 
 
-@pytest.mark.parametrize(("heads", "states", "transitions"), [(2, 57, 78), (4, 1021, 1520)])
+@pytest.mark.parametrize(("heads", "states", "transitions"), [(2, 97, 141), (4, 1021, 1520)])
 def test_the_normal_form_of_one_to_one(one_to_one: Instance, heads: int, states: int, transitions: int) -> None:
     stage = stages.normal_form(one_to_one, heads)
     assert stage.counts[:2] == [("states", f"{states}, of which {states} final"), ("transitions", str(transitions))]

@@ -15,6 +15,7 @@ from pgasrob.semantics.replay import Change, ReplayError, replay
 from pgasrob.semantics.state_space import StateSpace, computation_of
 from tests.oracle.replay import check_run
 from tests.support import (
+    UNFENCED,
     Drawn,
     computations,
     drawn_programs,
@@ -50,6 +51,12 @@ def test_the_paths_of_x_replay_to_the_same_state(data: st.DataObject, drawn: Dra
     run = replay(program, computation)
     assert run.complete and run.computation == computation
     assert (run.control, run.registers, run.memory) in {state[:3] for state in follow(program, computation)}
+
+
+@pytest.mark.parametrize("block", UNFENCED)
+def test_a_fence_rejects_no_more_than_it_orders(block: str) -> None:
+    program = instance(block, "")
+    assert all(replay(program, computation).complete for computation in computations(program))
 
 
 @given(st.data(), drawn_programs(loops=True))
@@ -100,7 +107,13 @@ def test_what_loads_and_stores_did() -> None:
 
 @pytest.mark.parametrize(
     ("command", "after"),
-    [("fetch_add(1, x, 2)", 3), ("swap(1, x, 8)", 8), ("compare_swap(1, x, 1, 8)", 8), ("compare_swap(1, x, 0, 8)", 1)],
+    [
+        ("fetch_add(1, x, 2)", 3),
+        ("fetch_add(1, x, 2147483647)", -2147483648),
+        ("swap(1, x, 8)", 8),
+        ("compare_swap(1, x, 1, 8)", 8),
+        ("compare_swap(1, x, 0, 8)", 1),
+    ],
 )
 def test_what_an_atomic_did(command: str, after: int) -> None:
     program = instance(f"r <- {command};", "")

@@ -21,6 +21,7 @@ from pgasrob.semantics.state_space import (
 from tests.oracle.semantics import Machine
 from tests.oracle.syntax import numbered
 from tests.support import (
+    UNFENCED,
     Drawn,
     computations,
     drawn_programs,
@@ -168,6 +169,15 @@ def test_a_fence_takes_each_rank_by_itself(fence: str) -> None:
 @pytest.mark.parametrize(("first", "second"), [("read", "read"), ("write", "read"), ("read", "write")])
 def test_a_fence_does_not_order_reads(first: str, second: str) -> None:
     assert steps(f"{first}(x, 0, y, u); fence(u); {second}(z, 0, w, u);") == ALL_SIX
+
+
+@pytest.mark.parametrize("block", UNFENCED)
+def test_a_fence_that_holds_something_else_orders_nothing_more(block: str) -> None:
+    found = orders(instance(block, ""), "popb")
+    assert {tuple(part for part in word.split() if part != "popb0") for word in found} == {
+        ("popb1", "popb3"),
+        ("popb3", "popb1"),
+    }
 
 
 def test_a_fence_must_stand_between() -> None:
@@ -437,7 +447,7 @@ def test_steps_carry_the_operation_and_occurrence_of_their_issue(data: st.DataOb
 # Against the oracle
 
 
-@given(drawn_programs(loops=True))
+@given(drawn_programs(loops=True) | drawn_programs(commands=("read", "write", "fence", "wait_local", "load")))
 @settings(max_examples=examples(150))
 def test_x_has_exactly_the_runs_of_the_oracle(drawn: Drawn) -> None:
     """Layer by layer: all prefixes of computations with so many transitions."""
