@@ -1,0 +1,56 @@
+"""What the README shows is what the commands print, and the program it shows is the one they run on."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"^```\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+SHOWN = [block for block in BLOCKS if block.startswith("$ pgasrob ")]
+
+
+def without_seconds(text: str) -> str:
+    return re.sub(r"\d+\.\d+ s\b", "_ s", text).rstrip()
+
+
+def test_there_is_something_to_compare() -> None:
+    assert len(SHOWN) >= 2
+
+
+@pytest.mark.parametrize("block", SHOWN, ids=lambda block: block.splitlines()[0])
+def test_commands_print_what_the_readme_shows(block: str) -> None:
+    command, _, output = block.partition("\n")
+    run = subprocess.run(
+        [sys.executable, "-m", *shlex.split(command.removeprefix("$ "))],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert without_seconds(run.stdout) == without_seconds(output)
+
+
+def test_the_program_shown_is_the_one_in_the_corpus() -> None:
+    assert (ROOT / "programs/one_to_one/one_to_one.pgas").read_text() in BLOCKS
+
+
+def test_every_path_named_exists() -> None:
+    paths = re.findall(r"`((?:programs|proofs|pgasrob|tests)/[\w/.-]*)`", README)
+    assert paths
+    assert not [path for path in paths if not (ROOT / path).exists()]
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    """But for pip's and pytest's -q."""
+    (command,) = [block.strip() for block in BLOCKS if "pytest" in block]
+    assert command in (ROOT / ".ci/run").read_text().replace(" -q", "")
