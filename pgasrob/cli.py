@@ -39,7 +39,7 @@ EXAMPLES = """\b
 Examples:
   pgasrob check ring.pgas                 one program on its own node count
   pgasrob check ring.pgas -n 2..5         on 2, 3, 4 and 5 nodes
-  pgasrob check programs --expect         every program of a folder against its header
+  pgasrob check programs --expect         all programs of a folder, with headers
   pgasrob check ring.pgas --format json   one JSON object per line
   pgasrob explain-error PG010             what an error code means
 """
@@ -187,9 +187,9 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) ->
 @click.option("--engine", type=EngineName(), default="product", show_default=True,
               help="How to decide: product is the paper's procedure, definition tries every computation.")  # fmt: skip
 @click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
-              help="Give up on a program (unknown) after so many states; 0: never.")  # fmt: skip
+              help="Give up on a check (unknown) after so many states; 0: never.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=_seconds, metavar="SECONDS",
-              help="Give up on a program (unknown) after so many seconds. Default: never.")  # fmt: skip
+              help="Give up on a check (unknown) after so many seconds. Default: never.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="json: one object per program and node count, one per line.")  # fmt: skip
 @click.option("--expect", is_flag=True, help="Compare every verdict with the program's header `// expect: ...`.")
@@ -215,13 +215,16 @@ def check(
     """Decide whether programs are robust.
 
     For a program that is not, a run on the network is shown that no sequentially consistent run looks like. Folders
-    are searched for .pgas and .c files; hidden ones are left out. Several programs give a table of their verdicts.
+    are searched for .pgas and .c files, hidden ones left out; C is not supported yet and counts as an error. Several
+    programs give a table of their verdicts.
     """
     from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import printer
     from pgasrob.robustness.batch import Job, check_all, find_programs
     from pgasrob.robustness.check import Limits
 
+    if heads is not None and engine != "product":
+        raise click.UsageError("--heads is for the product engine.")
     files, problems = find_programs(paths)
     for problem in problems:
         click.echo(f"pgasrob: {problem}", err=True)
@@ -239,7 +242,9 @@ def check(
     printing.end()
     if interrupted:
         left = len(files) - len({result["file"] for result in printing.results})
-        click.echo(f"pgasrob: interrupted{f', {left} of {len(files)} files not reached' if left else ''}", err=True)
+        unreached = f", {left} of {len(files)} files not reached" if left else ""
+        several = " at the node count above" if nodes and len(nodes) > 1 else ""
+        click.echo(f"pgasrob: interrupted{several}{unreached}", err=True)
         ctx.exit(INTERRUPTED)
     ctx.exit(next(code for code in GRAVEST_FIRST if code in outcomes))
 
@@ -307,7 +312,7 @@ def completion(shell: str) -> None:
 @click.option("--stage", type=click.Choice(["control", "state-space", "normal-form", "cycle-types"]), required=True,
               help="What to show: one of the steps from the program to the answer.")  # fmt: skip
 @click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
-@click.option("--heads", type=click.IntRange(1, 4), default=4, show_default=True,
+@click.option("--heads", type=click.IntRange(2, 4), default=2, show_default=True,
               help="Heads of the normal-form automaton.")  # fmt: skip
 @click.option("--dot", is_flag=True, help="Only the graph, in the DOT language: pgasrob show ... --dot | dot -Tsvg.")
 def show(file: str, stage: str, nodes: int | None, heads: int, dot: bool) -> None:
@@ -352,7 +357,7 @@ def catalogue(folder: str, only_check: bool) -> None:
 
     The programs are checked for it, so it takes as long as that.
     """
-    from pgasrob.render.catalogue import Entry, make_catalogue, without_times
+    from pgasrob.render.catalogue import HEADING, Entry, make_catalogue, without_times
     from pgasrob.robustness.batch import Job, check_all, find_programs, read_text
 
     files, problems = find_programs([folder])
@@ -360,14 +365,17 @@ def catalogue(folder: str, only_check: bool) -> None:
         raise click.UsageError("; ".join(problems))
     job = Job()
     entries = [
-        Entry(Path(checked.file).relative_to(folder), read_text(checked.file), checked.verdict)
+        Entry(Path(checked.file).relative_to(Path(folder)), read_text(checked.file), checked.verdict)
         for checked in check_all(files, job, _watcher(job.limits))
     ]
-    text = make_catalogue(entries, f"pgasrob catalogue {Path(folder).name}")
+    text = make_catalogue(entries, f"pgasrob catalogue {Path(folder).resolve().name}")
     target = Path(folder, "README.md")
-    stale = without_times(read_text(str(target))) != without_times(text)
+    before = read_text(str(target))
+    stale = without_times(before) != without_times(text)
     if only_check:
         click.echo(f"{target} is {'stale: make it again without --check' if stale else 'up to date'}")
         raise click.exceptions.Exit(NOT_ROBUST if stale else ROBUST)
-    target.write_text(text)
+    if before and not before.startswith(HEADING):
+        raise click.UsageError(f"{target} is not a catalogue; it is left as it is. Move it away first.")
+    target.write_text(text, encoding="utf-8")
     click.echo(f"{target}: {len(entries)} programs{'' if stale else ', nothing new but times'}")

@@ -94,13 +94,13 @@ def sizes(automaton: Any) -> tuple[int, int]:
 
 # Programs
 
-DECLARATIONS = "memory x = 1, y, z, w; register r, s; queue q, u unordered;"
+DECLARATIONS = "memory x = 1, y, z, w; register r, s; queue q, u unordered, v unordered;"
 
 
 def program(*blocks: str, nodes: int | None = None, declarations: str = DECLARATIONS) -> Program:
     """One block: every rank runs it. Several: rank i runs block i.
 
-    Cells x = 1, y, z, w have the addresses 0 to 3; queue q is FIFO, u unordered.
+    Cells x = 1, y, z, w have the addresses 0 to 3; queue q is FIFO, u and v are unordered.
     """
     if len(blocks) == 1:
         return parse(f"{declarations} nodes {nodes or 1}; process {{ {blocks[0]} }}")
@@ -177,18 +177,22 @@ UNFENCED = [
     "write(x, 1, y, u); read(y, 0, x, u); fence(u); write(x, 0, z, u);",
     "write(x, 1, y, u); write(x, 0, y, u); fence(u); read(z, 0, x, u);",
     "write(x, 1, y, u); read(y, 0, x, u); fence(u); read(z, 0, x, u);",
+    "write(x, 0, y, v); write(x, 0, z, u); fence(v); write(x, 0, w, u);",
 ]
-"""A fence that holds the write to rank 1 and none of the two operations on rank 0 that it stands between."""
+"""A fence that holds back something after the first operation, but nothing of the other two, which it stands between."""
 
 
 # Computations
 
 
-def layers(instance: Instance, most: int) -> Iterator[list[tuple[State, Path]]]:
-    """The paths of X(P, N) by length, as state reached and words, until a layer has more than ``most``."""
+def layers(instance: Instance, most: int, longest: int = 20) -> Iterator[list[tuple[State, Path]]]:
+    """The paths of X(P, N) by length, as state reached and words, until a layer has more than ``most`` of them or they
+    are the longest wanted."""
     space = StateSpace(instance)
     layer: list[tuple[State, Path]] = [(space.initial, [])]
-    while layer and len(layer) <= most:
+    for _ in range(longest + 1):
+        if not layer or len(layer) > most:
+            return
         yield layer
         layer = [(target, [*path, word]) for state, path in layer for word, target in space.successors(state)]
 

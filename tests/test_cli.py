@@ -661,3 +661,26 @@ def test_catalogue_writes_and_knows_when_it_is_stale(tmp_path: Path) -> None:
     assert runner.invoke(cli, ["catalogue", str(tmp_path), "--check"]).exit_code == 0
     program.write_text("// expect: robust\n// Nothing at all.\nprocess { barrier; }\n")
     assert runner.invoke(cli, ["catalogue", str(tmp_path), "--check"]).exit_code == 1
+
+
+def test_catalogue_leaves_a_readme_of_somebody_else_alone(tmp_path: Path) -> None:
+    (tmp_path / "one.pgas").write_text("// expect: robust\n// Nothing at all.\nprocess { barrier; }\n")
+    (tmp_path / "README.md").write_text("# Mine\n")
+    result = CliRunner().invoke(cli, ["catalogue", str(tmp_path)])
+    assert result.exit_code == 2
+    assert (tmp_path / "README.md").read_text() == "# Mine\n"
+
+
+def test_catalogue_of_this_folder_is_that_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "one.pgas").write_text("// expect: robust\n// Größe: nothing.\nprocess { barrier; }\n", encoding="utf-8")
+    assert CliRunner().invoke(cli, ["catalogue", str(folder)]).exit_code == 0
+    monkeypatch.chdir(folder)
+    assert CliRunner().invoke(cli, ["catalogue", ".", "--check"]).exit_code == 0
+
+
+def test_heads_are_for_the_product_engine_alone(one_to_one: str) -> None:
+    result = CliRunner().invoke(cli, ["check", one_to_one, "--engine", "definition", "--heads", "4"])
+    assert result.exit_code == 2
+    assert "--heads" in result.stderr

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,16 @@ def test_commands_print_what_the_readme_shows(block: str) -> None:
 
 def test_the_program_shown_is_the_one_in_the_corpus() -> None:
     assert (ROOT / "programs/one_to_one/one_to_one.pgas").read_text() in BLOCKS
+
+
+def test_the_python_shown_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["verdict"].verdict == "not robust"
+    assert names["verdict"].witness.run.events
+    assert names["verdict"].witness.cycle
 
 
 def test_every_path_named_exists() -> None:

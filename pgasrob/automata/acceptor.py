@@ -6,7 +6,7 @@ or not at all: a letter that it ignores leaves it where it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic
@@ -31,6 +31,21 @@ class Acceptor(Generic[Letter]):
     finals: frozenset[AcceptorState]
     delta: Mapping[AcceptorState, Mapping[Symbol, frozenset[AcceptorState]]]
     read: Callable[[Letter], Symbol | None]
+
+    @classmethod
+    def from_table(
+        cls,
+        initial: AcceptorState,
+        finals: Iterable[AcceptorState],
+        transitions: Mapping[Any, Mapping[Symbol, Any]],
+        read: Callable[[Letter], Symbol | None],
+    ) -> Acceptor[Letter]:
+        """A deterministic acceptor from its transition function, which may be partial."""
+        delta = {
+            state: {symbol: frozenset((target,)) for symbol, target in moves.items()}
+            for state, moves in transitions.items()
+        }
+        return cls(initial, frozenset(finals), delta, read)
 
     @classmethod
     def of(cls, automaton: FA, read: Callable[[Letter], Symbol | None]) -> Acceptor[Letter]:

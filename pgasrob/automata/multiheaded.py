@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from pgasrob.automata.automaton import Letter
-
-Headed = tuple[int, Letter]
 L = TypeVar("L")
 
 

@@ -5,9 +5,10 @@ Cells of all nodes are numbered ``rank * size + address``, so that a memory is o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.commands import (
@@ -94,6 +95,25 @@ class Instance:
         if isinstance(result, Fault):
             raise result
         return result
+
+    def evaluated(self, rank: int, control: int, registers: Registers) -> Iterator[tuple[Transition, Operands]]:
+        """The commands that ``rank`` stands before and that have a value, barriers left out: they take all ranks."""
+        for transition in self.automata[rank].out[control]:
+            if transition.command.kind == "barrier":
+                continue
+            try:
+                yield transition, self.operands(rank, transition, registers)
+            except Fault:
+                continue
+
+    def barriers(self, control: Sequence[int]) -> Iterator[tuple[Transition, ...]]:
+        """For every way in which all ranks can take part in a barrier now, the barrier transition of each."""
+        yield from product(
+            *(
+                [transition for transition in automaton.out[state] if transition.command.kind == "barrier"]
+                for automaton, state in zip(self.automata, control, strict=True)
+            )
+        )
 
     def owner(self, cell: Cell) -> int:
         """The rank on whose node ``cell`` lies."""

@@ -59,7 +59,7 @@ def _row(entry: Entry) -> str:
     known = verdict.verdict in ("robust", "not robust")
     cells = [
         link,
-        str(verdict.nodes),
+        "" if verdict.nodes is None else str(verdict.nodes),
         verdict.verdict,
         f"{verdict.stats.states:,}" if known else "",
         time_class(verdict.stats.seconds),

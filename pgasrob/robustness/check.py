@@ -48,13 +48,15 @@ class Engine(Protocol):
 def _definition(instance: Instance, heads: int | None) -> Engine:
     from pgasrob.robustness.definition import DefinitionSearch
 
+    if heads is not None:
+        raise ValueError("only the product engine has heads")
     return DefinitionSearch(instance)
 
 
 def _product(instance: Instance, heads: int | None) -> Engine:
     from pgasrob.robustness.product import HEADS, ProductSearch
 
-    return ProductSearch(instance, heads or HEADS)
+    return ProductSearch(instance, HEADS if heads is None else heads)
 
 
 ENGINES: dict[str, Callable[[Instance, int | None], Engine]] = {"product": _product, "definition": _definition}
@@ -66,6 +68,12 @@ class Limits:
 
     max_states: int | None = DEFAULT_MAX_STATES
     timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_states is not None and self.max_states < 1:
+            raise ValueError(f"a limit of {self.max_states} states; it takes 1 or more, or None")
+        if self.timeout is not None and not self.timeout > 0:
+            raise ValueError(f"a time limit of {self.timeout} s; it takes more than 0, or None")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +118,8 @@ def check(
 
     ``engine`` is one of :data:`ENGINES`; ``heads`` (2, or 4 for the paper's procedure to the letter) is for `product`.
     ``progress`` is called a few times a second. A program that has no process for some rank gives verdict `error`; a
-    limit that is hit gives `unknown`. Raises :class:`Interrupted` on Ctrl-C and ValueError for an engine that does not
-    exist.
+    limit that is hit gives `unknown`. Raises :class:`Interrupted` on Ctrl-C, and ValueError for an engine that does not
+    exist or heads that it does not have.
     """
     if engine not in ENGINES:
         raise ValueError(f"no engine {engine!r}; there is {', '.join(ENGINES)}")
@@ -152,15 +160,19 @@ class _Check:
 
     def run(self) -> Verdict:
         facts, engine = self.facts, self.engine
+        excluded = False
         try:
             exploring = facts.explore()
-            self._pursue(exploring, "SC runs", until=SC_FIRST)
+            self._pursue(exploring, "SC runs", until=min(SC_FIRST, self.limits.max_states or SC_FIRST))
             if not facts.fault:
                 self._pursue(engine.run(), self.name)
+            excluded = not engine.violation and not engine.gave_up
             if not facts.fault and not engine.violation:
                 self._pursue(exploring, "SC runs")
         except _LimitReached as limit:
-            return self._verdict(str(limit))
+            # The engine has ended when only the SC runs are too many.
+            prefix = "no computation is violating, but a fault cannot be excluded: " if excluded else ""
+            return self._verdict(f"{prefix}{limit}")
         except MemoryError:
             return self._verdict("out of memory")
         except KeyboardInterrupt:
@@ -174,7 +186,7 @@ class _Check:
                 return
             states = self.facts.states if phase == "SC runs" else self.engine.states
             if self.limits.max_states is not None and states > self.limits.max_states:
-                raise _LimitReached(f"the limit of {self.limits.max_states} states was reached")
+                raise _LimitReached(f"the limit of {self.limits.max_states:,} states was reached")
             now = time.monotonic()
             if now - self.looked < LOOK_AROUND:
                 continue

@@ -39,6 +39,29 @@ def cycle_types(nodes: int) -> Iterator[CycleType]:
                 yield (first, *order)
 
 
+def possible_cycle_types(nodes: int, joined: Callable[[int, int], bool]) -> Iterator[CycleType | None]:
+    """The cycle types whose neighbouring ranks are all ``joined``, shortest first, each once as in :func:`cycle_types`.
+
+    Most ranks share nothing with most others, so this walks the graph of those that do instead of all permutations.
+    None is yielded now and then while nothing is found, for a caller with limits to look at.
+    """
+
+    def paths(path: CycleType, length: int) -> Iterator[CycleType | None]:
+        if len(path) == length:
+            yield path if joined(path[-1], path[0]) else None
+            return
+        for rank in range(path[0] + 1, nodes):
+            if rank not in path:
+                if joined(path[-1], rank):
+                    yield from paths((*path, rank), length)
+                else:
+                    yield None
+
+    for length in range(1, nodes + 1):
+        for first in range(nodes - length + 1):
+            yield from paths((first,), length)
+
+
 @dataclass(frozen=True)
 class PairAutomaton:
     """Z^{source, target}: from the `leave` event of rank ``source`` to the `enter` event of rank ``target``.
@@ -62,8 +85,14 @@ class PairAutomaton:
     @cached_property
     def pairs(self) -> list[tuple[Access, Access]]:
         """The conflicts that can join the two ranks: a leaving and an entering access."""
+        entering: dict[int, list[Access]] = {}
+        for made in self.enters:
+            entering.setdefault(made.cell, []).append(made)
         return sorted(
-            (leaving, entering) for leaving in self.leaves for entering in self.enters if conflict(leaving, entering)
+            (leaving, other)
+            for leaving in self.leaves
+            for other in entering.get(leaving.cell, ())
+            if conflict(leaving, other)
         )
 
     def symbol(self, mark: str, made: Access) -> str:
@@ -110,7 +139,8 @@ class PairAutomaton:
         return _dfa(self.transitions(), "start", {"joined"})
 
     def acceptor(self) -> Acceptor[Marked]:
-        return Acceptor.of(self.automaton(), self.read)
+        """Z^{source, target} for the intersection: the same table, without the cost of importing automata-lib."""
+        return Acceptor.from_table("start", {"joined"}, self.transitions(), self.read)
 
 
 def some_conflict(letter: Marked) -> str | None:
@@ -142,6 +172,7 @@ class CycleTypeAutomata:
             for automaton in instance.automata
         )
         self._acceptors: dict[tuple[int, int], Acceptor[Marked]] = {}
+        self._joined: dict[tuple[int, int], bool] = {}
 
     def pair(self, source: int, target: int) -> PairAutomaton:
         return PairAutomaton(
@@ -157,18 +188,24 @@ class CycleTypeAutomata:
         """The pairs of neighbouring ranks of ``cycle``, the last with the first included."""
         return [(rank, cycle[(index + 1) % len(cycle)]) for index, rank in enumerate(cycle)]
 
-    def acceptors(self, cycle: CycleType) -> list[Acceptor[Marked]] | None:
-        """Finite automata whose intersection is Z^cyc; None when it is empty because two ranks share nothing."""
+    def joined(self, source: int, target: int) -> bool:
+        """Whether some edge can lead from rank ``source`` to rank ``target``: else Z of the pair is empty."""
+        known = self._joined.get((source, target))
+        if known is None:
+            pair = self.pair(source, target)
+            known = self._joined[source, target] = pair.identity or bool(pair.pairs)
+        return known
+
+    def acceptors(self, cycle: CycleType) -> list[Acceptor[Marked]]:
+        """Finite automata whose intersection is Z^cyc."""
         found = []
         for source, target in self.neighbours(cycle):
             acceptor = self._acceptors.get((source, target))
             if acceptor is None:
                 acceptor = self._acceptors[source, target] = self.pair(source, target).acceptor()
-            if acceptor.initial not in acceptor.hopeful:
-                return None
             found.append(acceptor)
         if self._barriers and len(cycle) > 1:
-            found.append(Acceptor.of(conflict_automaton(), some_conflict))
+            found.append(Acceptor.from_table("none", {"some"}, CONFLICT, some_conflict))
         return found
 
     def letters(self, cycle: CycleType) -> dict[str, Marked]:

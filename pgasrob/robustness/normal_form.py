@@ -17,11 +17,9 @@ from typing import NamedTuple
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.commands import REMOTE
 from pgasrob.program.control import Transition
-from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Cell, Instance, Memory, Operands, Registers
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.effect import issue, set_cell
-from pgasrob.semantics.state_space import barrier_choices
 
 HEADS = 4
 
@@ -98,18 +96,12 @@ class NormalForm:
 
     def successors(self, state: State) -> Iterator[Edge]:
         for rank in range(self.instance.nodes):
-            for transition in self.instance.automata[rank].out[state.control[rank]]:
-                if transition.command.kind == "barrier":
-                    continue
-                try:
-                    operands = self.instance.operands(rank, transition, state.registers[rank])
-                except Fault:
-                    continue
+            for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
                 if transition.command.kind in REMOTE:
                     yield from self._remote(state, rank, transition, operands)
                 else:
                     yield from self._local(state, rank, transition, operands)
-        for arrivals in barrier_choices(self.instance, state.control):
+        for arrivals in self.instance.barriers(state.control):
             word = tuple(
                 (1, Letter("barrier", rank, None, arrival.occurrence)) for rank, arrival in enumerate(arrivals)
             )

@@ -19,7 +19,7 @@ from pgasrob.automata.emptiness import EmptinessSearch
 from pgasrob.automata.intersection import Intersection
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.cycle_types import CycleType, CycleTypeAutomata, cycle_types
+from pgasrob.robustness.cycle_types import CycleType, CycleTypeAutomata, possible_cycle_types
 from pgasrob.robustness.marked_normal_form import Marked, MarkedNormalForm, MarkedWord
 from pgasrob.robustness.normal_form import NormalForm, numbered
 from pgasrob.robustness.violation import Violation
@@ -35,10 +35,12 @@ class ProductSearch:
     """The search over all cycle types of an instance.
 
     Attributes: ``violation`` once found; ``states`` and ``transitions`` of all intersections so far; ``refuted`` the
-    number of cycle types shown to be impossible. When ``run`` ends without a violation, the instance is robust.
+    number of cycle types searched in vain. When ``run`` ends without a violation, the instance is robust.
     """
 
     def __init__(self, instance: Instance, heads: int = HEADS) -> None:
+        if not 2 <= heads <= 4:
+            raise ValueError(f"{heads} heads: the normal forms have 2 to 4 parts")
         self._nodes = instance.nodes
         self._heads = heads
         self._normal_form = Interned(NormalForm(instance, heads))
@@ -66,11 +68,11 @@ class ProductSearch:
     def run(self) -> Iterator[None]:
         """Search, yielding after every piece; ends when a violation is found or every cycle type is refuted."""
         turns: deque[tuple[CycleType, Search, int]] = deque()
-        for cycle in cycle_types(self._nodes):
-            search = self._search(cycle)
-            if search is None:
-                self.refuted += 1
+        for cycle in possible_cycle_types(self._nodes, self._automata.joined):
+            if cycle is None:
+                yield
                 continue
+            search = self._search(cycle)
             self._open.append((cycle, search))
             yield from self._turn(cycle, search, 1, turns)
             if self.violation:
@@ -100,11 +102,9 @@ class ProductSearch:
         self._closed_transitions += search.transitions
         self.refuted += 1
 
-    def _search(self, cycle: CycleType) -> Search | None:
-        """The emptiness search for one cycle type; None when the ranks cannot be joined at all."""
+    def _search(self, cycle: CycleType) -> Search:
+        """The emptiness search for one cycle type."""
         acceptors = self._automata.acceptors(cycle)
-        if acceptors is None:
-            return None
         ranks = frozenset(cycle)
         if ranks not in self._marked:
             self._marked[ranks] = Interned(MarkedNormalForm(self._normal_form, sorted(ranks)))

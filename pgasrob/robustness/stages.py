@@ -11,7 +11,7 @@ from pgasrob.program.commands import Assume, Command, expressions_of, show
 from pgasrob.program.expressions import Const, Expr, Symbol
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.cycle_types import CycleTypeAutomata, cycle_types
-from pgasrob.robustness.normal_form import HEADS, NormalForm
+from pgasrob.robustness.normal_form import NormalForm
 from pgasrob.semantics.state_space import StateSpace
 
 LARGEST_GRAPH = 150
@@ -65,7 +65,7 @@ def state_space(instance: Instance) -> Stage:
     return _explored("state-space automaton X(P, N)", StateSpace(instance), lambda letter: _event(instance, letter))
 
 
-def normal_form(instance: Instance, heads: int = HEADS) -> Stage:
+def normal_form(instance: Instance, heads: int = 2) -> Stage:
     """Y(P, N) with ``heads`` heads."""
 
     def letter(headed: Any) -> str:
@@ -80,12 +80,14 @@ def cycle_type_automata(instance: Instance) -> Stage:
     automata = CycleTypeAutomata(instance)
     graphs, possible, total = [], 0, 0
     remarks: list[str] = []
+    least = ""
     for cycle in cycle_types(instance.nodes):
         if total == MOST_CYCLE_TYPES:
+            least = "at least "
             remarks.append(f"only the first {MOST_CYCLE_TYPES} cycle types were looked at")
             break
         total += 1
-        possible += automata.acceptors(cycle) is not None
+        possible += all(automata.joined(*pair) for pair in automata.neighbours(cycle))
     pairs = [(source, target) for source in range(instance.nodes) for target in range(instance.nodes)]
     joined = [automata.pair(*pair) for pair in pairs]
     joined = [pair for pair in joined if pair.pairs or pair.identity]
@@ -100,7 +102,7 @@ def cycle_type_automata(instance: Instance) -> Stage:
         title = f"Z from rank {pair.source} to rank {pair.target}"
         graphs.append(Graph(title, list(delta), frozenset([numbers["joined"]]), edges))
     counts = [
-        ("cycle types", f"{total}, of which {possible} possible"),
+        ("cycle types", f"{least}{total}, of which {least}{possible} possible"),
         ("pairs of ranks", f"{len(pairs)}, of which {len(joined)} share a cell or a barrier"),
         *((f"Z {pair.source} -> {pair.target}", f"{len(pair.transitions())} states") for pair in joined),
     ]

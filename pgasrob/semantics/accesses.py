@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pgasrob.program.commands import ATOMIC, REMOTE, Command, expressions_of
 from pgasrob.program.expressions import constant
-from pgasrob.program.instance import Cell, Instance, Operands
+from pgasrob.program.instance import Cell, Instance
 
 
 class Access(NamedTuple):
@@ -33,16 +33,6 @@ def access(kind: str, cell: Cell | None) -> Access | None:
     reads = kind in ("load", "await", "popa") or kind in ATOMIC
     writes = kind in ("store", "popb") or kind in ATOMIC
     return Access(cell, reads, writes)
-
-
-def accesses(operands: Operands) -> tuple[Access, ...]:
-    """All accesses of one command, at its issue or in its steps, in their order."""
-    at_issue = access(operands.kind, operands.cell)
-    if at_issue:
-        return (at_issue,)
-    if operands.source is None or operands.destination is None:
-        return ()
-    return (Access(operands.source, True, False), Access(operands.destination, False, True))
 
 
 def possible_accesses(instance: Instance, rank: int) -> frozenset[Access]:

@@ -17,7 +17,7 @@ from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Operands, Registers
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.effect import issue, set_cell
-from pgasrob.semantics.state_space import Letter, barrier_choices, computation_of
+from pgasrob.semantics.state_space import Letter, computation_of
 
 
 class SequentialState(NamedTuple):
@@ -44,7 +44,7 @@ class SequentialSpace:
 
     def successors(self, state: SequentialState) -> Iterator[Edge]:
         for rank in range(self.instance.nodes):
-            for transition, operands in self.evaluated(state, rank):
+            for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
                 done = execute(operands, state.registers[rank], state.memory)
                 if done is None:
                     continue
@@ -53,19 +53,9 @@ class SequentialSpace:
                     sequential_word(rank, transition, operands),
                     self._moved(state, rank, transition.target, registers, memory),
                 )
-        for arrivals in barrier_choices(self.instance, state.control):
+        for arrivals in self.instance.barriers(state.control):
             word = tuple(Letter("barrier", rank, None, arrival.occurrence) for rank, arrival in enumerate(arrivals))
             yield word, state._replace(control=tuple(arrival.target for arrival in arrivals))
-
-    def evaluated(self, state: SequentialState, rank: int) -> Iterator[tuple[Transition, Operands]]:
-        """The commands that ``rank`` stands before and that can be evaluated, barriers left out."""
-        for transition in self.instance.automata[rank].out[state.control[rank]]:
-            if transition.command.kind == "barrier":
-                continue
-            try:
-                yield transition, self.instance.operands(rank, transition, state.registers[rank])
-            except Fault:
-                continue
 
     def faults(self, state: SequentialState) -> Iterator[tuple[int, Transition, Fault]]:
         """The commands some rank stands before that cannot be evaluated."""
@@ -79,7 +69,7 @@ class SequentialSpace:
     def failed_assertions(self, state: SequentialState) -> Iterator[tuple[Letter, ...]]:
         """The words of the assertions that some rank stands before and that are false."""
         for rank in range(self.instance.nodes):
-            for transition, operands in self.evaluated(state, rank):
+            for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
                 if operands.kind == "assert" and not operands.values[0]:
                     yield sequential_word(rank, transition, operands)
 

@@ -8,11 +8,8 @@ unordered queues and fences alike.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import NamedTuple, TypeVar
 
-from pgasrob.program.control import Transition
-from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Cell, Instance, Memory, Operands, Registers
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.effect import issue, set_cell
@@ -84,13 +81,7 @@ class StateSpace:
             yield from self._steps(state, rank)
 
     def _issues(self, state: State, rank: int) -> Iterator[Edge]:
-        for transition in self.instance.automata[rank].out[state.control[rank]]:
-            if transition.command.kind == "barrier":
-                continue
-            try:
-                operands = self.instance.operands(rank, transition, state.registers[rank])
-            except Fault:
-                continue
+        for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
             pending = issue_pending(self.instance, operands, state.pending[rank])
             done = issue(operands, state.registers[rank], state.memory)
             if pending is None or done is None:
@@ -108,7 +99,7 @@ class StateSpace:
             )
 
     def _barriers(self, state: State) -> Iterator[Edge]:
-        for arrivals in barrier_choices(self.instance, state.control):
+        for arrivals in self.instance.barriers(state.control):
             word = tuple(
                 Letter("barrier", rank, None, transition.occurrence) for rank, transition in enumerate(arrivals)
             )
@@ -216,15 +207,6 @@ def _orders_any(fence: FenceMark, earlier: list[Operation | FenceMark]) -> bool:
 def _gap_marks(gap: set[FenceMark]) -> list[FenceMark]:
     uncovered = [fence for fence in gap if fence.target is None or FenceMark(fence.queue, None) not in gap]
     return sorted(uncovered, key=lambda fence: (fence.queue, -1 if fence.target is None else fence.target))
-
-
-def barrier_choices(instance: Instance, control: tuple[int, ...]) -> Iterator[tuple[Transition, ...]]:
-    """For every way in which all ranks can take part in a barrier now, the barrier transition of each."""
-    arrivals = [
-        [transition for transition in automaton.out[state] if transition.command.kind == "barrier"]
-        for automaton, state in zip(instance.automata, control, strict=True)
-    ]
-    yield from product(*arrivals)
 
 
 def computation_of(words: list[tuple[Letter, ...]]) -> Computation:

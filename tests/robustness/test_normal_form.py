@@ -167,6 +167,22 @@ def test_a_wait_needs_what_it_waits_for_in_the_first_part(queue: str, kind: str,
     assert may_wait(f"{command} wait_local(9);", parts)
 
 
+@pytest.mark.parametrize("wait", ["wait", "wait_local"])
+def test_a_wait_remembers_what_was_delayed_before_something_that_was_not(wait: str) -> None:
+    automaton = NormalForm(instance(f"write(x, 0, y, u); write(x, 0, z, u); {wait}(u);"), 4)
+    state = automaton.initial
+    for parts in ((2, 2), (1, 1)):
+        state = next(target for word, target in automaton.successors(state) if heads_of(word) == parts)
+    assert not list(automaton.successors(state))
+
+
+def test_the_least_delay_is_tried_first_and_none_at_all_last() -> None:
+    """So that the shortest word that is found delays something, but no more than it must."""
+    automaton = NormalForm(instance("write(x, 0, y, q);"), 3)
+    found = [heads_of(word) for word, _ in automaton.successors(automaton.initial)]
+    assert found == [(1, 2), (1, 3), (1, 1), (2, 2), (2, 3), (3, 3)]
+
+
 def test_the_memory_is_that_of_the_first_part() -> None:
     """Rule write': popb in tau_1 updates the memory, later ones do not."""
     automaton = NormalForm(instance("write(x, 0, y, q);"), 4)
