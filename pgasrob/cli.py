@@ -10,15 +10,14 @@ import math
 import os
 import re
 import sys
-from collections.abc import Sequence
 from contextlib import nullcontext
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pgasrob import __version__
+from pgasrob.diagnostics.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from pgasrob.render.json import Result
@@ -80,12 +79,6 @@ def main() -> None:
     cli.main(prog_name="pgasrob")
 
 
-def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """A question that names what ``word`` may have been meant to be, empty when nothing is close."""
-    close = get_close_matches(word, known, n=2)
-    return f" Did you mean {' or '.join(close)}?" if close else ""
-
-
 class _Commands(click.Group):
     """A group that suggests a command for a mistyped one, and ends quietly when nobody reads on or Ctrl-C is hit."""
 
@@ -95,8 +88,8 @@ class _Commands(click.Group):
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             file = name.endswith((".pgas", ".c")) or Path(name).exists()
-            hint = f" Did you mean `pgasrob check {name}`?" if file else did_you_mean(name, self.list_commands(ctx))
-            ctx.fail(f"No such command '{name}'.{hint}")
+            hint = f"did you mean `pgasrob check {name}`?" if file else did_you_mean(name, self.list_commands(ctx))
+            ctx.fail(f"no such command '{name}'{hint and '; '}{hint}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -140,7 +133,8 @@ class EngineName(click.ParamType):  # type: ignore[type-arg]  # generic from cli
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value not in self.names():
             names = self.names()
-            self.fail(f"{value!r} is not one of {', '.join(names)}.{did_you_mean(value, names)}", param, ctx)
+            hint = did_you_mean(value, names)
+            self.fail(f"{value!r} is not one of {', '.join(names)}{hint and '; '}{hint}", param, ctx)
         return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
@@ -230,7 +224,7 @@ def check(
         click.echo(f"pgasrob: {problem}", err=True)
     outcomes = [ERROR] * len(problems)
     job = Job(nodes, engine, Limits(max_states or None, timeout), heads, expect)
-    printing = printer(files, expect, format_ == "json", verbose)
+    printing = printer(files, expect, format_ == "json", verbose, strict)
     interrupted = False
     try:
         for checked in check_all(files, job, _watcher(job.limits)):

@@ -179,7 +179,7 @@ UNFENCED = [
     "write(x, 1, y, u); read(y, 0, x, u); fence(u); read(z, 0, x, u);",
     "write(x, 0, y, v); write(x, 0, z, u); fence(v); write(x, 0, w, u);",
 ]
-"""A fence that holds back something after the first operation, but nothing of the other two, which it stands between."""
+"""A fence that holds something back, but nothing of the other two operations, which it stands between."""
 
 
 # Computations

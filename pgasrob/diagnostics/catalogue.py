@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from textwrap import fill, indent
+
+from pgasrob.diagnostics.suggestions import closest
 
 WIDTH = 88
 
@@ -47,8 +48,8 @@ def explain(code: str) -> str:
         wanted = f"PG{int(number[1]):03}"
     if wanted in CATALOGUE:
         return str(CATALOGUE[wanted])
-    close = get_close_matches(wanted, CATALOGUE, n=1)
-    meant = f"did you mean {close[0]}?" if close else f"codes run from {min(CATALOGUE)} to {max(CATALOGUE)}"
+    close = closest(wanted, CATALOGUE)
+    meant = f"did you mean {close}?" if close else f"codes run from {min(CATALOGUE)} to {max(CATALOGUE)}"
     raise UnknownCode(f"there is no code {code.strip()!r}; {meant}")
 
 
@@ -182,9 +183,10 @@ process { read <- 1; }
 register got;
 process { got <- 1; }
 
-== PG018 `=` where `<-` or `==` is meant
-The sign `=` only gives memory its initial value. Assigning to a register and storing to memory are written `<-`, and
-comparing is written `==`.
+== PG018 `<-` assigns and `==` compares
+Assigning to a register and storing to memory are written `<-`, and comparing is written `==`; the sign `=` only gives
+memory its initial value. There is no `:=`, and no `+=`, `++` and the like: adding one to a register is `r <- r + 1;`,
+and a cell of memory is loaded into a register for that.
 -- wrong
 register r;
 process {
@@ -268,6 +270,39 @@ process {
 register r;
 process {
   r <- 1;
+}
+
+== PG026 there is no such command
+The commands are assign, load and store (`<-`), read, write, wait, wait_local, fence, await, barrier, assume, assert,
+skip, and the atomics fetch_add, swap and compare_swap. Other interfaces have other names for them: a put is a `write`
+and a get is a `read`, both from and to memory; quiet is `wait`, for one queue; wait_until is `await`. There are no
+functions to call, and no locks: a lock is built from `compare_swap` or `await`.
+-- wrong
+memory x, y;
+queue q;
+process { put(y, x, 1); }
+-- repaired
+memory x, y;
+queue q;
+process { write(x, 1, y, q); }
+
+== PG027 a statement of C that does not exist
+Control is written with if, else, while, choose, or, loop and goto. What C does with `for` and `do` is a `while`, or a
+`loop` when any number of times will do; `break`, `continue` and `return` are a `goto` to a label after the loop, at the
+end of its body and at the end of the process. A label needs a statement, if only `skip;`.
+-- wrong
+register r;
+process {
+  for (r <- 0; r < 3; r <- r + 1) { barrier; }
+}
+-- repaired
+register r;
+process {
+  r <- 0;
+  while (r < 3) {
+    barrier;
+    r <- r + 1;
+  }
 }
 
 == PG030 a rank without a process block

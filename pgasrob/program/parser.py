@@ -17,10 +17,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pgasrob.program.builder import KEYWORDS, Builder, after, at, did_you_mean
+from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.program.builder import Builder
+from pgasrob.program.expression_rules import after, at
+from pgasrob.program.habits import Habit, habit
 from pgasrob.program.program import Program, Source
 from pgasrob.program.report import Report, Stop, short
 from pgasrob.program.statements import NOWHERE, Span
+from pgasrob.program.vocabulary import KEYWORDS
 
 if TYPE_CHECKING:
     from lark import Lark, Token
@@ -168,6 +172,7 @@ class _Reading:
         self.astray = False  # outside all blocks, after something that was no declaration
         self.muffled = False  # after stray characters
         self.keywords_as_names: set[str] = set()
+        self.tests_to_come = 0  # of C's `do { ... } while (...);`
         self.done = False
 
     def run(self) -> None:
@@ -330,16 +335,22 @@ class _Reading:
 
     def recover(self, token: Token) -> None:
         """Give up the statement or declaration that ``token`` is in."""
-        expected = self.parser.accepts()
+        expected, last = self.parser.accepts(), self.builder.last
         parts = self.unwind()
-        if token.type != "LBRACE" or self.builder.last is not self.bare:
-            self.complain(token, expected)
         first = parts[0] if parts else token
+        meant = habit(last, token, self.peek(), expected, self.report.source.text, self.builder.kind)
+        word = meant.word if meant else ""
+        if self.tests_to_come and token.type == "SEMICOLON" and getattr(first, "type", "") == "WHILE":
+            self.tests_to_come -= 1
+        elif token.type != "LBRACE" or last is not self.bare:
+            self.complain(token, expected, meant)
         declaration = getattr(first, "type", "") in DECLARATIONS
         if not self.blocks and not declaration:
             self.astray = True
         self.put_in(ERROR)
-        skipped = self.skip(token, declaration)
+        if word == "do":
+            self.tests_to_come += 1
+        skipped = self.skip_head(token) if word == "for" else self.skip(token, declaration)
         if declaration or not self.blocks:
             for part in parts + skipped:
                 if getattr(part, "type", "") == "NAME":
@@ -372,6 +383,23 @@ class _Reading:
         self.muffled = False
         return skipped
 
+    def skip_head(self, token: Token) -> list[Token]:
+        """Pass over what stands in parentheses from ``token`` on, or over nothing; gives it."""
+        skipped: list[Token] = []
+        depth = 0
+        while token.type not in (END, "PROCESS", "LBRACE", "RBRACE") and len(skipped) <= MAX_SKIPPED:
+            depth += (token.type == "LPAR") - (token.type == "RPAR")
+            if not skipped and not depth:
+                break
+            skipped.append(token)
+            if not depth:
+                self.muffled = False
+                return skipped
+            token = self.take()
+        self.ahead.append(token)
+        self.muffled = False
+        return skipped
+
     def resumes_at(self, token: Token, declaration: bool) -> bool:
         """Whether the ERROR that stands for a declaration or statement can end before ``token``."""
         if token.type == "LBRACE":
@@ -381,12 +409,14 @@ class _Reading:
 
     # What to say
 
-    def complain(self, token: Token, expected: Collection[str]) -> None:
-        """Report ``token``, where the grammar would take one of ``expected``."""
+    def complain(self, token: Token, expected: Collection[str], meant: Habit | None) -> None:
+        """Report ``token``, where the grammar would take one of ``expected``; ``meant`` is what it is known for."""
         place, last = at(token), self.builder.last
         starts = "BARRIER" in expected  # a statement
         assigns = ("ARROW", "EQUALS")
-        if token.type == "RBRACE" and not self.blocks:
+        if meant:
+            self.say(meant.code, meant.message, meant.place, meant.hint)
+        elif token.type == "RBRACE" and not self.blocks:
             self.say("PG012", "this `}` closes nothing", place, "drop it, or look for a `}` too many above")
         elif token.type in DECLARATIONS and starts:
             self.say("PG025", f"`{token}` stands inside a block", place, "move it before the first process")
@@ -407,6 +437,8 @@ class _Reading:
             return MISPLACED[token.type]
         if "MEMORY" in expected:
             return "statements stand in a process, `process { ... }`; declarations come before it"
+        if expected == {"LPAR"} and self.builder.last.type in ("IF", "WHILE"):
+            return f"a condition stands in parentheses, `{self.builder.last} (...) {{ ... }}`"
         if "LBRACE" in expected and "MINUS" not in expected:
             return "a body is a block in braces, `{ ... }`"
         if expected == {"MEM"}:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
+from pgasrob.program.commands import show
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.render.written import WrittenCommands
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pgasrob.semantics.replay import Change, ReplayedEvent, Run
 
 SCHEMA = 1
+FAULT_CODE = "PG040"
 
 
 class Address(TypedDict):
@@ -59,9 +61,8 @@ class Event(TypedDict):
     """An event and what it did.
 
     ``command`` is its command or, for a step, that of its operation: as written, with `me` and `nodes` folded into the
-    numbers. ``target``
-    is the remote rank of a read or write and of its steps, or the rank of a fence; ``holds`` is for an assert. ``part``
-    (from 1) and ``marks`` ("enter", "leave") are null when the engine knows no normal form.
+    numbers. ``target`` is the remote rank of a read or write and of its steps, or the rank of a fence; ``holds`` is for
+    an assert. ``part`` (from 1) and ``marks`` ("enter", "leave") are null when the engine knows no normal form.
     """
 
     event: str
@@ -88,8 +89,9 @@ Edge = TypedDict("Edge", {"from": int, "to": int, "relation": str})
 
 
 class Fault(TypedDict):
-    """The command that cannot be evaluated, why, and the registers of its rank by name."""
+    """The command that cannot be evaluated, why, and the registers of its rank by name; ``code`` is PG040."""
 
+    code: str
     rank: int
     command: str
     line: int
@@ -181,7 +183,7 @@ class Result(TypedDict):
 
 def to_json(verdict: library.Verdict) -> Result:
     """``verdict`` as an object that `json.dumps` can write."""
-    stats = verdict.stats
+    stats, witness = verdict.stats, _witness(verdict.witness)
     return {
         "schema": SCHEMA,
         "file": verdict.file,
@@ -189,7 +191,7 @@ def to_json(verdict: library.Verdict) -> Result:
         "nodes": verdict.nodes,
         "engine": verdict.engine,
         "verdict": verdict.verdict,
-        "reason": verdict.reason,
+        "reason": _reason(verdict, witness),
         "assertions": verdict.assertions,
         "deadlock": verdict.deadlock,
         "stats": {
@@ -198,7 +200,7 @@ def to_json(verdict: library.Verdict) -> Result:
             "seconds": round(stats.seconds, 4),
             "sc_states": stats.sequential_states,
         },
-        "witness": _witness(verdict.witness),
+        "witness": witness,
         "assertion_run": _witness(verdict.assertion_run),
         "deadlock_run": _witness(verdict.deadlock_run),
         "errors": errors_to_json(verdict.errors),
@@ -213,6 +215,13 @@ def checked_to_json(checked: Checked) -> Result:
         result["expected"] = checked.expected
         result["as_expected"] = checked.verdict.verdict == checked.expected
     return result
+
+
+def _reason(verdict: library.Verdict, witness: Witness | None) -> str | None:
+    """The reason of ``verdict``, with the command of a fault as written."""
+    if verdict.reason and witness and witness["fault"] and verdict.witness and verdict.witness.fault:
+        return verdict.reason.replace(verdict.witness.fault.command, witness["fault"]["command"], 1)
+    return verdict.reason
 
 
 def errors_to_json(diagnostics: Iterable[Diagnostic]) -> list[Error]:
@@ -243,7 +252,7 @@ def _witness(witness: library.Witness | None) -> Witness | None:
         "memory": [_initial_cell(_address(instance, cell), value) for cell, value in enumerate(instance.memory)],
         "registers": list(instance.program.registers),
         "standing": [_standing(run, rank, texts) for rank in range(instance.nodes)],
-        "fault": None if witness.fault is None else _fault(witness.fault),
+        "fault": None if witness.fault is None else _fault(witness.fault, run, texts),
         "source": instance.program.source.text,
     }
 
@@ -298,15 +307,25 @@ def _edge(source: int, target: int, relation: str) -> Edge:
     return {"from": source, "to": target, "relation": relation}
 
 
-def _fault(fault: library.Fault) -> Fault:
+def _fault(fault: library.Fault, run: Run, texts: WrittenCommands) -> Fault:
     return {
+        "code": FAULT_CODE,
         "rank": fault.rank,
-        "command": fault.command,
+        "command": _faulting_command(fault, run, texts),
         "line": fault.line,
         "column": fault.column,
         "reason": fault.reason,
         "registers": fault.registers,
     }
+
+
+def _faulting_command(fault: library.Fault, run: Run, texts: WrittenCommands) -> str:
+    """The command at which ``run`` faults, as written; ``fault`` has it specialised, as the control automaton does."""
+    for transition in run.instance.automata[fault.rank].out[run.control[fault.rank]]:
+        span = transition.span
+        if (show(transition.command), span.line, span.column) == (fault.command, fault.line, fault.column):
+            return texts.text(fault.rank, transition.occurrence)
+    return fault.command
 
 
 def _standing(run: Run, rank: int, texts: WrittenCommands) -> Standing:

@@ -7,17 +7,22 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 
-from pgasrob.render.json import Result
-from pgasrob.render.lines import Line, glyphs_for, terminal_width, write
+from pgasrob.render import words
+from pgasrob.render.json import Result, Witness
+from pgasrob.render.lines import Line, glyphs_for, paragraph, terminal_width, write
 from pgasrob.render.table import Table
 
 
 class Printer:
-    """Prints results as they come; ``end`` prints what is about all of them."""
+    """Prints results as they come; ``end`` prints what is about all of them.
 
-    def __init__(self, files: Sequence[str], expect: bool) -> None:
+    ``strict``: a failing assertion or a deadlock counts as a failure, which ``end`` has to say.
+    """
+
+    def __init__(self, files: Sequence[str], expect: bool, strict: bool = False) -> None:
         self.files = files
         self.expect = expect
+        self.strict = strict
         self.width = terminal_width()
         self.glyphs = glyphs_for(sys.stdout)
         self.results: list[Result] = []
@@ -37,10 +42,14 @@ class Printer:
 
     def keep(self, result: Result) -> None:
         """Note ``result`` for the end, without its runs: of thousands of programs they would fill the memory."""
-        self.results.append({**result, "witness": None, "assertion_run": None, "deadlock_run": None})
+        witness = result["witness"]
+        fault: Witness | None = None
+        if witness and witness["fault"]:
+            fault = {**witness, "computation": [], "memory": [], "standing": [], "source": ""}
+        self.results.append({**result, "witness": fault, "assertion_run": None, "deadlock_run": None})
 
     def summary(self, table: Table) -> None:
-        self.write(table.end(self.results, time.monotonic() - self.began))
+        self.write(table.end(self.results, time.monotonic() - self.began, self.strict))
 
 
 class JsonLines(Printer):
@@ -65,6 +74,11 @@ class Reports(Printer):
             table = self.table()
             self.write([[], table.header(), *map(table.row, self.results)])
             self.summary(table)
+            return
+        if codes := words.codes(self.results):
+            self.write([[], *paragraph(words.explained(codes), self.width, "faint")])
+        if self.strict and (failing := words.only_strict(self.results, self.expect)):
+            self.write([[], *paragraph(failing, self.width, "bad")])
 
 
 class Rows(Printer):
@@ -83,10 +97,10 @@ class Rows(Printer):
             self.write([[("Counterexamples are shown for a single program or with --verbose.", "faint")]])
 
 
-def printer(files: Sequence[str], expect: bool, as_json: bool, verbose: bool) -> Printer:
+def printer(files: Sequence[str], expect: bool, as_json: bool, verbose: bool, strict: bool = False) -> Printer:
     """The printer for results of ``files``: reports for a single file or when ``verbose``, else rows."""
     if hasattr(sys.stdout, "reconfigure"):
         # A file name or source text that the encoding does not have is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
     kind = JsonLines if as_json else Reports if verbose or len(files) == 1 else Rows
-    return kind(files, expect)
+    return kind(files, expect, strict)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from pgasrob.render import words
 from pgasrob.render.json import Error, Result
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, shorten
 
@@ -82,29 +83,42 @@ class Table:
             line.append((layout.format(text), style))
         return line
 
-    def end(self, results: Sequence[Result], seconds: float) -> list[Line]:
-        """What follows the rows: errors, reasons, verdicts other than expected, and the summary."""
+    def end(self, results: Sequence[Result], seconds: float, strict: bool = False) -> list[Line]:
+        """What follows the rows: errors, reasons, verdicts other than expected, and the summary.
+
+        With ``strict`` the summary says how many results a failing assertion or a deadlock alone makes fail.
+        """
         notes = [line for result in results for line in self._notes(result)]
         lines: list[Line] = [[], *notes] if notes else []
+        if codes := words.codes([result for result in results if self._surprising(result)]):
+            lines += paragraph(words.explained(codes), self._width, "faint")
         lines += [[]]
         lines += paragraph(_summary(results, seconds), self._width, "heading")
         if self._expect:
             good = sum(bool(result.get("as_expected")) for result in results)
             bad = len(results) - good
             lines += [[(f"{good} as expected, ", "heading"), (f"{bad} not.", "bad" if bad else "heading")]]
+        if strict and (failing := words.only_strict(results, self._expect)):
+            lines += paragraph(failing, self._width, "bad")
         return lines
+
+    def _surprising(self, result: Result) -> bool:
+        return not (self._expect and result.get("as_expected"))
 
     def _notes(self, result: Result) -> Iterator[Line]:
         """What the row of ``result`` has no room for."""
         where = result["file"] if result["nodes"] is None else f"{result['file']} (nodes: {result['nodes']})"
-        surprising = not (self._expect and result.get("as_expected"))
+        surprising = self._surprising(result)
+        fault = result["witness"] and result["witness"]["fault"]
         if surprising:
             yield from _findings(result["file"], result["errors"], self._width)
-        if surprising and result["reason"] and not (result["verdict"] == "error" and result["errors"]):
+        if surprising and fault:
+            yield from paragraph(words.fault(result["file"], fault), self._width, "", "", "    ")
+        elif surprising and result["reason"] and not (result["verdict"] == "error" and result["errors"]):
             yield from paragraph(f"{where}: {result['verdict']}: {result['reason']}", self._width, "", "", "    ")
         if self._expect and surprising and result["verdict"] != "unknown":
             expected = result.get("expected")
-            wanted = f"expected {expected}" if expected else "but no `// expect:` says what was expected"
+            wanted = f"expected {expected}" if expected else f"but {words.nothing_expected(result)}"
             text = f"{where}: found {result['verdict']}, {wanted}"
             yield from paragraph(text, self._width, "bad", "", "    ")
 
@@ -125,13 +139,13 @@ def _findings(file: str, errors: list[Error], width: int) -> Iterator[Line]:
 def _summary(results: Sequence[Result], seconds: float) -> str:
     counts: Counter[str] = Counter(result["verdict"] for result in results)
     found = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    facts = Counter(fact for result in results for fact in _faults(result))
+    facts = Counter(fact for result in results for fact in _facts(result))
     more = "".join(f", {count} with {fact}" for fact, count in facts.items())
     things = "1 result" if len(results) == 1 else f"{len(results)} results"
     return f"{things} in {_seconds(seconds)} s: {found or 'none'}{more}."
 
 
-def _faults(result: Result) -> Iterator[str]:
+def _facts(result: Result) -> Iterator[str]:
     if result["assertions"] == "violated":
         yield "a failing assertion"
     if result["deadlock"] is True:

@@ -20,12 +20,16 @@ TALLEST = 1.5
 """How many times as many lines as a single column lanes may take: beyond it they are wrapped too often to be read."""
 MOST_TRACKS = 10
 """Ranks up to which a single column shows the lane by the place of the rank number."""
+MOST_INITIAL, MOST_ELEMENTS = 20, 8
+"""Initial values, and elements of an array among them, up to which all are listed."""
 MARK = "*"
 BAR = " {}"
 """What stands left of a lane, with a vertical line in the middle. A lane begins with the place of the mark."""
 PAIRS = re.compile(r"(?<=\bstep|\brank|\bline) (?=\d)| (?==)|(?<==) ")
 """Blanks at which a sentence is not broken: `step 7`, `x@0 = 1`."""
 CYCLE_TITLE = "The cycle, edge by edge (po program order, cf conflict, id one command):"
+NO_VIOLATION = "no computation is violating, but"
+"""How the reason begins when the engine has ended and only the SC runs were too many."""
 SC = "sequentially consistent (SC)"
 A_SC_RUN = f"a {SC} run"
 
@@ -49,7 +53,7 @@ def _headline(result: Result) -> Line:
         line.append((f" on {_nodes(result['nodes'])}", "heading"))
     if "as_expected" in result:
         expected = result.get("expected")
-        wrong = f" (expected {expected})" if expected else " (no `// expect:` says what was expected)"
+        wrong = f" (expected {expected})" if expected else f" ({words.nothing_expected(result)})"
         line.append((" (as expected)", "good") if result["as_expected"] else (wrong, "bad"))
     return line
 
@@ -86,8 +90,12 @@ def _sentences(result: Result) -> Iterator[tuple[str, str]]:
     if robust:
         yield f"On {_nodes(result['nodes'] or 0)} every run on the network looks like {A_SC_RUN}.", ""
     if result["verdict"] == "unknown":
-        more = " --max-states and --timeout set the limits." if "limit" in (result["reason"] or "") else ""
-        yield f"The search did not end, so this says nothing about robustness.{more}", "open"
+        reason = result["reason"] or ""
+        ended = reason.startswith((NO_VIOLATION, "internal error"))
+        told = [] if ended else ["The search did not end, so this says nothing about robustness."]
+        told += ["--max-states and --timeout set the limits."] * ("limit" in reason)
+        if told:
+            yield " ".join(told), "open"
     good = ["the assertions hold"] * (assertions == "hold") + ["there is no deadlock"] * (deadlock is False)
     if good and robust:
         yield f"In every run on the network {' and '.join(good)}.", "good"
@@ -144,23 +152,40 @@ def _title(witness: Witness) -> str:
 
 
 def _initially(witness: Witness) -> str:
-    """The initial values other than 0 of the cells that the run accesses."""
-    if not witness["computation"]:
-        return "No command has been issued: this is the initial state."
-    accessed = {event["address"]["name"] for event in witness["computation"] if event["address"]}
-    by_name: dict[str, list[int]] = {}
+    """The initial values of all memory, as far as they are not 0."""
+    by_name: dict[str, dict[int, list[int]]] = {}
     for cell in witness["memory"]:
-        if cell["name"] in accessed:
-            by_name.setdefault(cell["name"], []).append(cell["value"])
-    values = [together(text) for name, held in by_name.items() if any(held) for text in _values(name, held)]
-    return f"Initially {', '.join(values)}; all else is 0." if values else "Initially everything is 0."
+        by_name.setdefault(cell["name"].partition("[")[0], {}).setdefault(cell["rank"], []).append(cell["value"])
+    arrays = {cell["name"].partition("[")[0] for cell in witness["memory"] if "[" in cell["name"]}
+    values = [
+        together(text)
+        for name, held in by_name.items()
+        if any(map(any, held.values()))
+        for text in _values(name, held, name in arrays)
+    ]
+    if len(values) > MOST_INITIAL:
+        values[MOST_INITIAL:] = [f"and {len(values) - MOST_INITIAL} more that the program declares"]
+    start = "" if witness["computation"] else "No command has been issued. "
+    return start + (f"Initially {', '.join(values)}; all else is 0." if values else "Initially everything is 0.")
 
 
-def _values(name: str, held: list[int]) -> list[str]:
-    """The values of the cells ``name`` of all ranks, in one text when they are equal."""
-    if len(set(held)) == 1:
-        return [f"{name} = {held[0]} on every rank"]
-    return [f"{name}@{rank} = {value}" for rank, value in enumerate(held)]
+def _values(name: str, held: dict[int, list[int]], array: bool) -> list[str]:
+    """The values of ``name`` by rank, in one text when they are the same on all."""
+    first = next(iter(held.values()))
+    if all(values == first for values in held.values()):
+        return [f"{name} = {_value(first, array)} on every rank"]
+    return [f"{name}@{rank} = {_value(values, array)}" for rank, values in held.items() if any(values)]
+
+
+def _value(values: list[int], array: bool) -> str:
+    """As in a declaration: the zeros at the end of an array are left out, and of a long one the middle."""
+    if not array:
+        return str(values[0])
+    used = max((place + 1 for place, value in enumerate(values) if value), default=0)
+    shown = [str(value) for value in values[:used]]
+    if used > MOST_ELEMENTS:
+        shown[MOST_ELEMENTS - 2 : -1] = ["..."]
+    return f"{{{', '.join(shown)}}}"
 
 
 def _legend(witness: Witness, width: int) -> list[Line]:
@@ -417,18 +442,26 @@ def _marked_word(witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:
         letters.append("| " * bars + letter)
     ranks = " ".join(str(rank) for rank in witness["cycle_type"] or ())
     title = f"The same as a marked computation in normal form, with cycle type {ranks}:"
-    return [[], *paragraph(title, width, "heading"), *paragraph(" ".join(letters), width, "", "  ")]
+    names = [glyphs.tau + glyphs.subscript(number) for number in range(1, part + 1)]
+    parts = f"{' | '.join(names)} are the parts" if names[1:] else f"{names[0]} is the only part"
+    legend = (
+        f"{parts} of the normal form. enter and leave mark where the cycle enters and leaves each rank; the cycle type "
+        "is the order of the ranks."
+    )
+    lines: list[Line] = [[], *paragraph(title, width, "heading"), *paragraph(" ".join(letters), width, "", "  ")]
+    return lines + paragraph(legend, width, "faint", "  ")
 
 
 def _fault(file: str, fault: Fault, witness: Witness, width: int) -> list[Line]:
     """What cannot be evaluated, with its source line and the registers of its rank."""
     source = witness["source"].splitlines()
-    excerpt = source[fault["line"] - 1].strip() if 0 < fault["line"] <= len(source) else fault["command"]
+    excerpt = source[fault["line"] - 1].strip() if 0 < fault["line"] <= len(source) else ""
+    command = "" if fault["command"] in excerpt else f"The command is {together(fault['command'])}. "
     values = ", ".join(together(f"{name} = {value}") for name, value in fault["registers"].items())
     return [
-        *paragraph(f"{file}:{fault['line']}: rank {fault['rank']}: {fault['reason']}", width, "bad", "", "    "),
+        *paragraph(words.fault(file, fault), width, "bad", "", "    "),
         [(f"{fault['line']:>6} | ", "faint"), (excerpt, "")],
-        *paragraph(f"Registers of rank {fault['rank']}: {values or 'none'}.", width, "", "  "),
+        *paragraph(f"{command}Registers of rank {fault['rank']}: {values or 'none'}.", width, "", "  "),
         [],
     ]
 

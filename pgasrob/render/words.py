@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
-from pgasrob.render.json import Address, Edge, Event, NextCommand, Standing, Witness
+from pgasrob.render.json import Address, Edge, Event, Fault, NextCommand, Result, Standing, Witness
 
 STEPS = ("popa", "popb")
 FAILS = "FAILS"
@@ -140,3 +140,49 @@ def ranks(numbers: list[int]) -> str:
 def cycle_steps(witness: Witness) -> set[int]:
     """The places of the events on the cycle."""
     return {place for edge in witness["cycle"] or () for place in (edge["from"], edge["to"])}
+
+
+def fault(file: str, fault: Fault) -> str:
+    """A fault in the form of a diagnostic: ``ring.pgas:14: error[PG040]: rank 1: division by zero: 1 / 0``."""
+    return f"{file}:{fault['line']}: error[{fault['code']}]: rank {fault['rank']}: {fault['reason']}"
+
+
+def nothing_expected(result: Result) -> str:
+    """Why nothing can be compared with ``result``."""
+    if result["nodes"] is None:
+        return "no `// expect: error` without `at ...`, for it has no node count"
+    return "no `// expect:` says what was expected"
+
+
+def codes(results: Sequence[Result]) -> list[str]:
+    """The codes of all that is wrong with the texts and runs of ``results``, each once, in order."""
+    found = {error["code"] for result in results for error in result["errors"]}
+    for result in results:
+        if result["witness"] and result["witness"]["fault"]:
+            found.add(result["witness"]["fault"]["code"])
+    return sorted(found)
+
+
+def explained(codes: list[str]) -> str:
+    """Where ``codes`` are explained."""
+    if len(codes) == 1:
+        return f"`pgasrob explain-error {codes[0]}` explains the error."
+    return f"`pgasrob explain-error CODE` explains {', '.join(codes[:-1])} and {codes[-1]}."
+
+
+def fails(result: Result) -> bool:
+    """Whether an assertion fails or there is a deadlock."""
+    return result["assertions"] == "violated" or result["deadlock"] is True
+
+
+def only_strict(results: Sequence[Result], expect: bool) -> str:
+    """How many of ``results`` would be good but for `--strict`, "" when there are none."""
+    good = "as expected" if expect else "robust"
+    count = sum(
+        fails(result) and (result.get("as_expected", False) if expect else result["verdict"] == "robust")
+        for result in results
+    )
+    if not count:
+        return ""
+    verb = "fails" if count == 1 else "fail"
+    return f"{count} {good} {verb} only because of --strict (a failing assertion or a deadlock)."

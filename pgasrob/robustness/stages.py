@@ -16,7 +16,7 @@ from pgasrob.semantics.state_space import StateSpace
 
 LARGEST_GRAPH = 150
 """States up to which a stage comes with a graph: more cannot be read."""
-LARGEST_COUNT = 200_000
+LARGEST_COUNT = 20_000
 """States after which counting stops and says "at least"."""
 MOST_CYCLE_TYPES = 1000
 

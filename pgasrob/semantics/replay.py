@@ -33,9 +33,10 @@ class Change(NamedTuple):
 class ReplayedEvent:
     """An event with what it did.
 
-    ``command`` is the command it belongs to, as written, with the rank's own values folded in; ``read`` the value it
-    read from its cell, ``cell_change`` what it wrote there, ``register_change`` what it did to a register; ``queue``
-    and ``target`` are those of a remote command and its steps.
+    ``command`` is the text of the command it belongs to, specialised to its rank as in the control automaton: what has
+    a value without registers is a number there, `slot + me` an address and `me == 0` a 1. (`render.written` has the
+    command as in the source.) ``read`` is the value it read from its cell, ``cell_change`` what it wrote there,
+    ``register_change`` what it did to a register; ``queue`` and ``target`` are those of a remote command and its steps.
     """
 
     event: Event

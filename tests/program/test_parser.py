@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -18,7 +19,6 @@ from lark import Lark
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.catalogue import known_codes
 from pgasrob.program import builder, parser
-from pgasrob.program.builder import KEYWORDS, MAX_CELLS, MAX_NESTING
 from pgasrob.program.commands import (
     Assert,
     Assign,
@@ -38,7 +38,10 @@ from pgasrob.program.commands import (
     Write,
 )
 from pgasrob.program.control import build
+from pgasrob.program.declaration_rules import MAX_CELLS
+from pgasrob.program.expression_rules import MAX_NESTING
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Me, Nodes, Register, Symbol, Unary
+from pgasrob.program.habits import LOCK
 from pgasrob.program.parser import parse, parse_file
 from pgasrob.program.program import MemoryObject, Process, Program, Queue
 from pgasrob.program.statements import (
@@ -54,6 +57,7 @@ from pgasrob.program.statements import (
     Statement,
     While,
 )
+from pgasrob.program.vocabulary import KEYWORDS
 from tests.program.strategies import without_spans
 from tests.support import examples
 
@@ -437,7 +441,7 @@ process 0 { assert(mem[x] == 1); }
         ("r <- ); s <- (;", ["PG010 2:6", "PG010 2:15"]),
         ("r <- 1 + ; z <- 1;", ["PG010 2:10", "PG050 2:12"]),
         ("; ; skip;", ["PG010 2:1", "PG010 2:3"]),
-        ("asert(r); barier;", ["PG010 2:6", "PG010 2:17"]),
+        ("asert(r); barier;", ["PG026 2:1", "PG026 2:11"]),
         ("skip; else { r <- ; }", ["PG010 2:7", "PG010 2:19"]),
         ("{ skip; { r <- ; } }", ["PG010 2:1", "PG010 2:9", "PG010 2:16"]),
         # What follows a broken head is read as its blocks, if it can be one.
@@ -540,7 +544,7 @@ def test_mistakes_outside(text: str, expected: list[str]) -> None:
         ("memory a[4]; process { a[1] <- 2; }", "to store there, write `mem[a + 1] <- ...;`"),
         ("memory x; process { assert(mem[x + 1]); }",
          "load it into a register first, `r <- mem[x + 1];`; where an address is meant, write `x + 1`"),
-        ("process { asert(1); }", "did you mean `assert`?"),
+        ("process { asert(1); }", "did you mean `assert`? write `assert(condition);`"),
         ("proces { }", "did you mean `process`?"),
         ("memory x; queue q; process { write(x, 1, x); }", "write `write(local, rank, remote, queue)`"),
         ("process { fetch_add(0, 0, 1); }", "an atomic gives the old value: `r <- fetch_add(...);`"),
@@ -552,6 +556,107 @@ def test_mistakes_outside(text: str, expected: list[str]) -> None:
 )  # fmt: skip
 def test_hints(text: str, hint: str) -> None:
     assert hint in [found.hint for found in diagnostics(text)]
+
+
+# What people type who come from C or OpenSHMEM
+
+WRITE = "did you mean `write`? write `write(local, rank, remote, queue);`"
+READ = "did you mean `read`? write `read(local, rank, remote, queue);`"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("put(x, 1, y, q);", "there is no command `put`", WRITE),
+        ("get(x, 1, y, q);", "there is no command `get`", READ),
+        ("l: put(x, 1);", "there is no command `put`", WRITE),
+        ("r <- get(x);", "there is no command `get`", READ),
+        ("shmem_putmem(x, y, 4, 1);", "there is no command `shmem_putmem`", WRITE),
+        ("shmem_int_get(x, y, 4, 1);", "there is no command `shmem_int_get`", READ),
+        ("shmem_int_p(x, 1, 1);", "there is no command `shmem_int_p`", WRITE),
+        ("MPI_Put(x);", "there is no command `MPI_Put`", WRITE),
+        ("shmem_quiet();", "there is no command `shmem_quiet`", "did you mean `wait`? write `wait(queue);`"),
+        ("shmem_wait_until(x, 1);", "there is no command `shmem_wait_until`",
+         "did you mean `await`? write `await(mem[address] == value);`"),
+        ("shmem_barrier_all();", "there is no command `shmem_barrier_all`", "did you mean `barrier`? write `barrier;`"),
+        ("r <- shmem_fadd(x, 1);", "there is no command `shmem_fadd`",
+         "did you mean `fetch_add`? write `r <- fetch_add(rank, address, operand);`"),
+        ("shmem_int_cswap(x, 1);", "there is no command `shmem_int_cswap`",
+         "did you mean `compare_swap`? write `r <- compare_swap(rank, address, expected, new);`"),
+        ("wait_locl(q);", "there is no command `wait_locl`", "did you mean `wait_local`? write `wait_local(queue);`"),
+        ("foo();", "there is no command `foo`",
+         "the commands are assume, assert, read, write, wait, wait_local, fence, fetch_add, swap, compare_swap, await, "
+         "barrier, skip"),
+        ("barier;", "there is no command `barier`", "did you mean `barrier`? write `barrier;`"),
+        ("lock(x);", "there is no command `lock`",
+         LOCK),
+        ("shmem_clear_lock(x);", "there is no command `shmem_clear_lock`",
+         LOCK),
+        ("barrier();", "`barrier` takes no parentheses", "write `barrier;`"),
+        ("for (r <- 0; r < 3; r++) { r <- 2; }", "there is no `for`",
+         "use `while (...) { ... }`, or `loop { ... }` to repeat any number of times"),
+        ("do { skip; } while (r);", "there is no `do`",
+         "use `while (...) { ... }`, or `again:` before the body and `if (...) { goto again; }` after it"),
+        ("while (r) { break; }", "there is no `break`",
+         "leave the loop with `goto done;` and put the label after it, `done: skip;`"),
+        ("while (r) { continue }", "there is no `continue`",
+         "use `goto next;` and put the label at the end of the body, `next: skip;`"),
+        ("return r;", "there is no `return`",
+         "use `goto end;` and put the label at the end of the process, `end: skip;`"),
+        ("r += 1;", "there is no `+=`", "write `r <- r + 1`"),
+        ("r %= s - 1;", "there is no `%=`", "write `r <- r % (s - 1)`"),
+        ("r <<= 1;", "there is no `<<=`", "write `r <- r << 1`"),
+        ("x += 1;", "there is no `+=`", "load it into a register first, `r <- mem[x]; mem[x] <- r + 1`"),
+        ("mem[a + 1] -= s;", "there is no `-=`",
+         "load it into a register first, `r <- mem[a + 1]; mem[a + 1] <- r - s`"),
+        ("a[1] += s;", "there is no `+=`", "write `<-` to assign, load or store"),
+        ("r++;", "there is no `++`", "write `r <- r + 1`"),
+        ("--r;", "there is no `--`", "write `r <- r - 1`"),
+        ("r := 1;", "there is no `:=`", "write `r <- 1`"),
+        ("r = 1;", "`=` does not assign", "write `r <- 1`"),
+        ("r = x;", "`=` does not assign", "write `r <- mem[x]`"),
+        ("mem[x] = y + 1;", "`=` does not assign", "write `mem[x] <- y + 1`"),
+        ("mem[x] = y;", "`=` does not assign", "write `r <- mem[y]; mem[x] <- r`"),
+        ("r = // one\n 1;", "`=` does not assign", "write `<-` to assign, load or store"),
+        ("if r == 1 { skip; }", "expected `(`, found `r`", "a condition stands in parentheses, `if (...) { ... }`"),
+        ("while !r { skip; }", "expected `(`, found `!`", "a condition stands in parentheses, `while (...) { ... }`"),
+    ],
+)  # fmt: skip
+def test_habits_from_elsewhere(text: str, message: str, hint: str) -> None:
+    (only,) = diagnostics(f"{DECLARATIONS} process {{\n{text}\n}}")
+    assert (only.message, only.hint) == (message, hint)
+
+
+def test_what_a_hint_says_to_write_is_right() -> None:
+    (only,) = diagnostics(f"{DECLARATIONS} process {{ mem[a + 1] -= s; }}")
+    (shown,) = re.findall(r"`(.*)`", only.hint)
+    body(f"{shown};")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("for (r = 0; r < 3; r++) { r <- ; } s <- ;", ["PG027 2:1", "PG010 2:32", "PG010 2:41"]),
+        ("for (r = 0; r < 3; r++) s <- ;", ["PG027 2:1", "PG010 2:30"]),
+        ("for (r = (0; { s <- ; }", ["PG027 2:1", "PG010 2:21"]),
+        ("for (r", ["PG027 2:1"]),
+        ("for", ["PG027 2:1"]),
+        (
+            "do { do { r <- ; } while (r); } while (s); while (r);",
+            ["PG027 2:1", "PG010 2:16", "PG027 2:6", "PG010 2:53"],
+        ),
+        ("put(x)\nbarrier; r <- ;", ["PG026 2:1", "PG010 3:15"]),
+        ("r++ s <- ; s <- ;", ["PG018 2:2", "PG010 2:17"]),
+        ("x(1); r;", ["PG010 2:2", "PG010 2:8"]),  # they have a meaning, if not this one
+        ("r <- max(1, 2);", ["PG010 2:9"]),
+    ],
+)
+def test_reading_goes_on_after_a_habit(text: str, expected: list[str]) -> None:
+    assert in_process(text) == sorted(expected, key=lambda each: [int(n) for n in each[6:].split(":")])
+
+
+def test_a_register_may_be_called_like_a_statement_of_c() -> None:
+    parse("register for, do, break; process { for <- do; do: break <- 1; goto do; }")
 
 
 def test_a_diagnostic_is_drawn_with_its_line_and_carets() -> None:

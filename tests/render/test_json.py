@@ -186,6 +186,7 @@ def test_a_fault_has_its_run_and_its_values() -> None:
     assert (found["verdict"], found["assertions"], found["witness"]["cycle"]) == ("error", None, None)
     assert "8 / 0" in found["reason"]
     assert found["witness"]["fault"] == {
+        "code": "PG040",
         "rank": 0,
         "command": "r <- 8 / (r - 2)",
         "line": 3,
@@ -195,6 +196,12 @@ def test_a_fault_has_its_run_and_its_values() -> None:
     }
     assert [event["event"] for event in found["witness"]["computation"]] == ["load"]
     assert found["witness"]["standing"][0]["next"][0]["address"] is None
+
+
+def test_the_command_of_a_fault_is_as_written() -> None:
+    found = result("memory a[2], b; register r; process { choose { skip; } or { r <- mem[a + me + 2 * b + r]; } }")
+    assert found["witness"]["fault"]["command"] == "r <- mem[a + 0 + 2 * b + r]"
+    assert found["reason"].startswith("rank 0 faults at r <- mem[a + 0 + 2 * b + r]: address 4 is outside the memory")
 
 
 def test_a_text_that_is_no_program() -> None:

@@ -37,9 +37,9 @@ def expected(file: str, verdict: str, wanted: str | None, **more: Any) -> Result
     return result(file, verdict, expected=wanted, as_expected=verdict == wanted, **more)
 
 
-def text(results: list[Result], width: int = 80, expect: bool = False) -> list[str]:
+def text(results: list[Result], width: int = 80, expect: bool = False, strict: bool = False) -> list[str]:
     table = Table([each["file"] for each in results], width, expect)
-    lines = [table.header(), *map(table.row, results), *table.end(results, 1.5)]
+    lines = [table.header(), *map(table.row, results), *table.end(results, 1.5, strict)]
     return styled.plain(lines).splitlines()
 
 
@@ -59,6 +59,7 @@ def test_a_table() -> None:
         "",
         "lock/ticket.pgas (nodes: 4): unknown: the limit was hit",
         "bad.pgas:3:9: error[PG011]: missing `;`",
+        "`pgasrob explain-error PG011` explains the error.",
         "",
         "4 results in 1.50 s: 1 robust, 1 not robust, 1 unknown, 1 error, 1 with a",
         "failing assertion, 1 with a deadlock.",
@@ -92,6 +93,48 @@ def test_found_and_expected_stand_side_by_side() -> None:
     assert not any(note.startswith(("a.pgas", "e.pgas")) for note in notes)
     assert notes.count("f.pgas:3:9: error[PG011]: missing `;`") == 1
     assert notes[-1] == "2 as expected, 4 not."
+
+
+def test_a_file_without_a_node_count_can_only_be_expected_to_be_an_error() -> None:
+    found = text([expected("a.pgas", "error", None, nodes=None, errors=[SYNTAX])], 200, expect=True)
+    assert "a.pgas: found error, but no `// expect: error` without `at ...`, for it has no node count" in found
+
+
+def test_faults_have_the_form_of_diagnostics_and_codes_are_named_once() -> None:
+    fault = {"code": "PG040", "rank": 1, "command": "r <- 1 / r", "line": 14, "column": 3,
+             "reason": "division by zero: 1 / 0", "registers": {"r": 0}}  # fmt: skip
+    results = [
+        result("a.pgas", "error", witness={"fault": fault}, reason="rank 1 faults at r <- 1 / r"),
+        result("b.pgas", "error", None, errors=[SYNTAX, SYNTAX | {"code": "PG050"}]),
+        result("c.pgas", "error", None, errors=[SYNTAX]),
+    ]
+    notes = text(results)[5:]
+    assert notes[0] == "a.pgas:14: error[PG040]: rank 1: division by zero: 1 / 0"
+    assert [note for note in notes if "explain-error" in note] == [
+        "`pgasrob explain-error CODE` explains PG011, PG040 and PG050."
+    ]
+
+
+def test_errors_that_were_expected_are_not_explained() -> None:
+    assert "explain" not in "\n".join(text([expected("a.pgas", "error", "error", errors=[SYNTAX])], expect=True))
+
+
+def test_the_summary_says_what_fails_only_because_of_strict() -> None:
+    failing = [
+        expected("a.pgas", "robust", "robust", assertions="violated"),
+        expected("b.pgas", "not robust", "not robust", deadlock=True),
+        expected("c.pgas", "not robust", "robust", deadlock=True),
+        expected("d.pgas", "robust", "robust"),
+    ]
+    found = text(failing, expect=True, strict=True)
+    assert found[-2:] == [
+        "3 as expected, 1 not.",
+        "2 as expected fail only because of --strict (a failing assertion or a deadlock).",
+    ]
+    assert text(failing, expect=True)[-1] == "3 as expected, 1 not."
+    assert text(failing[3:], expect=True, strict=True)[-1] == "1 as expected, 0 not."
+    plain = text(failing, strict=True)
+    assert plain[-1] == "1 robust fails only because of --strict (a failing assertion or a deadlock)."
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])

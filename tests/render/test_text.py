@@ -66,6 +66,8 @@ The cycle, edge by edge (po program order, cf conflict, id one command):
 The same as a marked computation in normal form, with cycle type 0 1:
   (write₀, ∅) (popa₀, ∅) (write₁, ∅) (popa₁, ∅) (barrier₀, {enter})
   (barrier₁, {leave}) (load₀, {leave}) | (popb₀, ∅) (popb₁, {enter})
+  τ₁ | τ₂ are the parts of the normal form. enter and leave mark where the cycle
+  enters and leaves each rank; the cycle type is the order of the ranks.
 """
 
 
@@ -150,10 +152,15 @@ def test_a_deadlock_at_the_start() -> None:
 def test_a_fault_names_file_line_rank_values_and_run() -> None:
     text = told("memory x = 2; register r;\nprocess 0 { }\nprocess 1 {\n  r <- mem[x];\n  r <- 8 / (r - 2);\n}")
     assert "one_to_one.pgas: error on 2 nodes" in text
-    assert "one_to_one.pgas:5: rank 1: division by zero: 8 / 0\n     5 | r <- 8 / (r - 2);\n" in text
+    assert "one_to_one.pgas:5: error[PG040]: rank 1: division by zero: 8 / 0\n     5 | r <- 8 / (r - 2);\n" in text
     assert "Registers of rank 1: r = 2." in text
     assert re.search(r"1 │ 4  r <- mem\[x\]  reads x@1 = 2; r: 0 -> 2", text)
     assert text.count("division by zero") == 1
+
+
+def test_a_fault_of_a_command_that_the_source_does_not_spell_out_shows_it_as_others() -> None:
+    text = flat(told("memory a[2]; register r;\nprocess {\n  r <- 2 / (1 - me\n    - r);\n}"))
+    assert "3 | r <- 2 / (1 - me The command is r <- 2 / (0 - r). Registers of rank 1: r = 0." in text
 
 
 def test_a_text_that_is_no_program_shows_where_it_goes_wrong() -> None:
@@ -176,6 +183,12 @@ def test_what_was_expected_stands_behind_the_verdict(expected: str | None, note:
     found = result(ONE_TO_ONE)
     found |= {"expected": expected, "as_expected": expected == "not robust"}
     assert note in styled.plain(report(found))
+
+
+def test_a_file_without_a_node_count_can_only_be_expected_to_be_an_error() -> None:
+    found = result("process 0 { }", nodes=2)
+    found |= {"nodes": None, "expected": None, "as_expected": False}
+    assert "error (no `// expect: error` without `at ...`, for it has no node count)" in styled.plain(report(found))
 
 
 # The table
@@ -289,6 +302,37 @@ def test_equal_and_unequal_initial_values() -> None:
     assert "Initially x@0 = 1, x@1 = 5; all else is 0." in styled.plain(report(found))
 
 
+@pytest.mark.parametrize(
+    ("memory", "sentence"),
+    [
+        ("x", "Initially everything is 0."),
+        ("x, one = 1", "Initially one = 1 on every rank; all else is 0."),  # though no event accesses it
+        ("x, a[3] = {0, -2}, b[2]", "Initially a = {0, -2} on every rank; all else is 0."),
+        ("x = 7, a[1] = 3", "Initially x = 7 on every rank, a = {3} on every rank; all else is 0."),
+        ("x, a[8] = {1, 2, 3, 4, 5, 6, 7, 8}", "Initially a = {1, 2, 3, 4, 5, 6, 7, 8} on every rank; all else is 0."),
+        ("x, a[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}",
+         "Initially a = {1, 2, 3, 4, 5, 6, ..., 9} on every rank; all else is 0."),
+        ("x, " + ", ".join(f"v{number} = 1" for number in range(22)),
+         ", v19 = 1 on every rank, and 2 more that the program declares; all else is 0."),
+    ],
+)  # fmt: skip
+def test_the_initial_values_of_all_memory_are_told(memory: str, sentence: str) -> None:
+    assert sentence in flat(told(f"memory {memory}; process {{ mem[x] <- 1; assert(0); }}"))
+    assert sentence in flat(told(f"memory {memory}; process {{ await(mem[x] == 5); }}"))
+
+
+def test_the_sentence_about_an_unknown_verdict_is_true() -> None:
+    found = result("memory x; register r; process { loop { r <- r + 1; mem[x] <- r; assert(1); } }", max_states=50)
+    sentence = "The search did not end, so this says nothing about robustness."
+    assert sentence in flat(styled.plain(report(found)))
+    found["reason"] = "no computation is violating, but a fault cannot be excluded: the limit of 50 states was reached"
+    text = flat(styled.plain(report(found)))
+    assert sentence not in text
+    assert f"{found['reason']} " in text and "--max-states and --timeout set the limits." in text
+    found["reason"] = "internal error, please report it: the product engine's run does not replay"
+    assert sentence not in flat(styled.plain(report(found)))
+
+
 # Words
 
 
@@ -382,4 +426,5 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
     assert text.isascii()
     assert "\n   step | rank 0" in text and "\n tau_1 -+---" in text
     assert "(load_0, {leave}) | (popb_0, {}) (popb_1, {enter})" in text
+    assert "tau_1 | tau_2 are the parts of the normal form." in flat(text)
     assert styled.glyphs_for(io.TextIOWrapper(io.BytesIO(), encoding="utf-8")) == styled.UNICODE

@@ -1,0 +1,136 @@
+"""The rules of headers and declarations. See ``builder.py``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pgasrob.program.expression_rules import across, at
+from pgasrob.program.expressions import INT32, Register, Symbol
+from pgasrob.program.instance import MAX_NODES
+from pgasrob.program.program import MemoryObject, Queue
+from pgasrob.program.report import Report
+from pgasrob.program.statement_rules import StatementRules
+from pgasrob.program.statements import Span
+
+if TYPE_CHECKING:
+    from lark import Token
+
+MAX_CELLS = 65_536
+
+
+class DeclarationRules(StatementRules):
+    """The rules of headers and declarations; those of statements say whether a process stands before."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(report)
+        self._name: str | None = None
+        self._nodes: int | None = None
+        self._headers: set[str] = set()
+        self._memory: list[MemoryObject] = []
+        self._cells = 0
+        self._overfull = False
+        self._registers: list[str] = []
+        self._queues: list[Queue] = []
+
+    def program_header(self, keyword: Token, name: Token) -> None:
+        if self._header(keyword):
+            self._name = name.value
+
+    def nodes_header(self, keyword: Token, count: tuple[int, Span]) -> None:
+        nodes, span = count
+        if not 1 <= nodes <= MAX_NODES:
+            self._report.add(
+                "PG031", f"{nodes} nodes, but a program runs on 1..{MAX_NODES}", span, "choose another node count"
+            )
+        elif self._header(keyword):
+            self._nodes = nodes
+
+    def memory(self, keyword: Token, *_: object) -> None:
+        self._header(keyword)
+
+    def registers(self, keyword: Token, *_: object) -> None:
+        self._header(keyword)
+
+    def queues(self, keyword: Token, *_: object) -> None:
+        self._header(keyword)
+
+    def cell(self, name: Token, size: tuple[int, Span] | None, initial: list[tuple[int, Span]] | None) -> None:
+        cells = self._array_size(name, size)
+        values = initial or []
+        if len(values) > cells:
+            room = "a single cell" if size is None else f"{cells} cell{'s' if cells > 1 else ''}"
+            self._report.add(
+                "PG060",
+                f"{len(values)} initial values for `{name}`, which has {room}",
+                values[cells][1],
+                f"drop values, or declare `{name}[{len(values)}]`",
+            )
+        padded = tuple(value for value, _ in values[:cells]) + (0,) * (cells - len(values))
+        memory = MemoryObject(name.value, self._cells, None if size is None else cells, padded, self._here(name))
+        if self._declare(name, "memory", Symbol(name.value, self._cells)):
+            self._memory.append(memory)
+            self._cells += cells
+
+    def size(self, size: tuple[int, Span]) -> tuple[int, Span]:
+        return size
+
+    def initial(self, *values: tuple[int, Span]) -> list[tuple[int, Span]]:
+        return [(INT32.wrap(value), span) for value, span in values]
+
+    def integer(self, minus: Token | None, digits: Token) -> tuple[int, Span]:
+        value = self._integer(digits)
+        return (-value, across(minus, digits)) if minus else (value, at(digits))
+
+    def register(self, name: Token) -> None:
+        register = Register(name.value, len(self._registers))
+        if self._declare(name, "register", register):
+            self._registers.append(name.value)
+
+    def queue(self, name: Token, unordered: Token | None) -> None:
+        number = len(self._queues)
+        if self._declare(name, "queue", Symbol(name.value, number)):
+            self._queues.append(Queue(name.value, number, unordered is not None, self._here(name)))
+
+    # What the rules share
+
+    def _header(self, keyword: Token) -> bool:
+        """Whether the header of ``keyword`` may stand here: before the processes, and once where once is enough."""
+        name = keyword.value
+        if self._processes:
+            self._report.add(
+                "PG025", f"`{name}` stands after a process block", at(keyword), "move it before the first process"
+            )
+        if name in ("program", "nodes") and name in self._headers:
+            self._report.add("PG063", f"a second `{name}` header", at(keyword), "keep one of them")
+            return False
+        self._headers.add(name)
+        return True
+
+    def _declare(self, token: Token, kind: str, meaning: Register | Symbol) -> bool:
+        name = token.value
+        if name in self._declared:
+            earlier, line = self._declared[name]
+            self._report.add(
+                "PG051", f"`{name}` is already declared, as {earlier} on line {line}", at(token), "rename one of them"
+            )
+            return False
+        self._declared[name] = ("memory" if kind == "memory" else f"a {kind}", token.line or 0)
+        self._names[name] = meaning
+        return True
+
+    def _array_size(self, name: Token, size: tuple[int, Span] | None) -> int:
+        """The number of cells of ``name``; 1 when the size that is written is out of bounds."""
+        cells, span = size or (1, at(name))
+        if cells < 1:
+            problem = "no cells" if cells == 0 else "a negative size"
+            self._report.add("PG061", f"`{name}` has {problem}", span, "an array has at least one cell")
+            return 1
+        if self._cells + cells > MAX_CELLS and not self._overfull:
+            self._overfull = True
+            self._report.add(
+                "PG062",
+                f"{self._cells + cells} cells of memory per node with `{name}`",
+                span,
+                f"a node has at most {MAX_CELLS} cells; verify a smaller case",
+            )
+        return 1 if self._overfull else cells

@@ -1,0 +1,221 @@
+"""The rules of processes and statements. See ``builder.py``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.program import habits
+from pgasrob.program.commands import Assign, Await, Barrier, Command, Fence, Load, Store
+from pgasrob.program.expression_rules import ExpressionRules, Nested, across, at
+from pgasrob.program.expressions import Expr, Register
+from pgasrob.program.program import Process
+from pgasrob.program.report import Report, short
+from pgasrob.program.statements import (
+    Block,
+    Choose,
+    Do,
+    Goto,
+    If,
+    Labelled,
+    Loop,
+    Skip,
+    Statement,
+    While,
+)
+from pgasrob.program.vocabulary import OPERATIONS
+
+if TYPE_CHECKING:
+    from lark import Token
+
+
+class StatementRules(ExpressionRules):
+    """The rules of processes and statements."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(report)
+        self._processes: list[Process] = []
+        self._lost = False  # something that may have been a process could not be read
+        self._ranks: dict[int | None, Token] = {}  # rank, or None for a block without ranks -> where
+        self._labels: dict[str, int] = {}  # of the process at hand -> its line
+        self._gotos: list[Token] = []
+        self._broken = False  # a statement of the process at hand could not be read
+
+    def process(self, keyword: Token, ranks: list[tuple[int, Token]] | None, body: Nested[Block]) -> None:
+        if ranks is None:
+            self._claim(None, keyword)
+        for rank, token in ranks or []:
+            self._claim(rank, token)
+        head = across(keyword, ranks[-1][1]) if ranks else at(keyword)
+        numbers = tuple(rank for rank, _ in ranks) if ranks else None
+        self._processes.append(Process(numbers, body.tree, head))
+        if not self._broken:
+            self._report_unknown_labels()
+        self._forget_labels()
+
+    def ranks(self, *ranks: Token) -> list[tuple[int, Token]]:
+        return [(self._integer(rank), rank) for rank in ranks]
+
+    def broken_item(self, *_: object) -> None:
+        self._lost = True
+        self._forget_labels()
+
+    def broken(self, _: Token, *blocks: Nested[Block | Statement] | None) -> Nested[Statement]:
+        self._broken = True
+        return Nested(Skip(), max((block.depth for block in blocks if block), default=0))
+
+    def block(self, brace: Token, *statements: Nested[Statement]) -> Nested[Block]:
+        depth = self._deeper(statements, brace, "blocks")
+        return Nested(Block(tuple(statement.tree for statement in statements)), depth)
+
+    def labelled(self, label: Token, statement: Nested[Statement]) -> Nested[Statement]:
+        name = label.value
+        if name in self._labels:
+            self._report.add(
+                "PG055",
+                f"the label `{name}` stands twice in this process",
+                at(label),
+                f"rename one of them; the first is on line {self._labels[name]}",
+            )
+        self._labels.setdefault(name, label.line or 0)
+        return Nested(Labelled(name, statement.tree), statement.depth)
+
+    def load(self, target: Token, _: None, mem: Token, address: Nested[Expr]) -> Nested[Statement]:
+        hint = f"to copy a cell, load it into a register `r` first, then `mem[{target}] <- r;`"
+        return self._do(target, Load(self._target(target, hint), address.tree))
+
+    def store(self, mem: Token, address: Nested[Expr], _: None, value: Nested[Expr]) -> Nested[Statement]:
+        return self._do(mem, Store(address.tree, value.tree))
+
+    def element_store(self, name: Token, index: Nested[Expr], _: None, value: Nested[Expr]) -> Nested[Statement]:
+        self._report_element(name, index, at(name), "to store there, write `mem[{address}] <- ...;`")
+        return Nested(Skip(), 0)
+
+    def assign(self, target: Token, _: None, value: Nested[Expr]) -> Nested[Statement]:
+        hint = f"to store there, write `mem[{target}] <- ...;`"
+        return self._do(target, Assign(self._target(target, hint), value.tree))
+
+    def atomic(self, target: Token, _: None, name: Token, arguments: list[Nested[Expr]]) -> Nested[Statement]:
+        register = self._target(target, "the old value goes to a register")
+        return self._call(target, name, arguments, register)
+
+    def operation(self, name: Token, arguments: list[Nested[Expr]]) -> Nested[Statement]:
+        return self._call(name, name, arguments)
+
+    def await_memory(
+        self, keyword: Token, mem: Token, address: Nested[Expr], relation: str, value: Nested[Expr]
+    ) -> Nested[Statement]:
+        return self._do(keyword, Await(address.tree, relation, value.tree))
+
+    def barrier(self, keyword: Token) -> Nested[Statement]:
+        return self._do(keyword, Barrier())
+
+    def skip(self, keyword: Token) -> Nested[Statement]:
+        return Nested(Skip(), 0)
+
+    def goto(self, keyword: Token, label: Token) -> Nested[Statement]:
+        self._gotos.append(label)
+        return Nested(Goto(label.value), 0)
+
+    def branch(
+        self,
+        keyword: Token,
+        condition: tuple[Expr, Token],
+        then: Nested[Block],
+        otherwise: Nested[Block | Statement] | None,
+    ) -> Nested[Statement]:
+        test, end = condition
+        if otherwise is None:
+            return Nested(If(test, then.tree, None, across(keyword, end)), then.depth)
+        if isinstance(otherwise.tree, Block):
+            block, depth = otherwise.tree, otherwise.depth
+        else:  # `else if`: a block of its own, with nothing else in it
+            block, depth = Block((otherwise.tree,)), self._deeper([otherwise], keyword, "`else if`")
+        return Nested(If(test, then.tree, block, across(keyword, end)), max(then.depth, depth))
+
+    def while_loop(self, keyword: Token, condition: tuple[Expr, Token], body: Nested[Block]) -> Nested[Statement]:
+        test, end = condition
+        return Nested(While(test, body.tree, across(keyword, end)), body.depth)
+
+    def choose(self, keyword: Token, *branches: Nested[Block]) -> Nested[Statement]:
+        return Nested(Choose(tuple(branch.tree for branch in branches)), max(branch.depth for branch in branches))
+
+    def loop(self, keyword: Token, body: Nested[Block]) -> Nested[Statement]:
+        return Nested(Loop(body.tree), body.depth)
+
+    def condition(self, condition: Nested[Expr]) -> tuple[Expr, Token]:
+        return condition.tree, self.last
+
+    def arguments(self, *arguments: Nested[Expr] | None) -> list[Nested[Expr]]:
+        return [argument for argument in arguments if argument]
+
+    def arrow(self, sign: Token) -> None:
+        if sign.value == "=":
+            hint = habits.assignment(self._report.source.text, sign.start_pos or 0, sign.end_pos or 0, "=", self.kind)
+            self._report.add("PG018", "`=` does not assign", at(sign), hint)
+
+    def relation(self, sign: Token) -> str:
+        return self._comparison(sign)
+
+    # What the rules share
+
+    def _do(self, first: Token, command: Command) -> Nested[Statement]:
+        return Nested(Do(command, self._here(first)), 0)
+
+    def _call(self, first: Token, name: Token, arguments: list[Nested[Expr]], *register: Register) -> Nested[Statement]:
+        command, takes = OPERATIONS[name.value]
+        given = [argument.tree for argument in arguments]
+        if command is Fence and len(given) == 1:
+            return self._do(first, Fence(given[0], None))
+        if len(given) == len(takes):
+            return self._do(first, command(*register, *given))
+        wanted = f"{len(takes)} argument{'s' if len(takes) > 1 else ''}"
+        self._report.add(
+            "PG023",
+            f"`{name}` takes {'1 or 2 arguments' if command is Fence else wanted}, not {len(given)}",
+            self._here(name),
+            f"write `{name}({', '.join(takes)})`",
+        )
+        return Nested(Skip(), 0)
+
+    def _claim(self, rank: int | None, token: Token) -> None:
+        """The process at hand is for ``rank`` (None: for the ranks that no other block names)."""
+        first = self._ranks.setdefault(rank, token)
+        if first is token:
+            return
+        if rank is None:
+            message, hint = "a second process block without ranks", "name its ranks, or join the two"
+        else:
+            message, hint = f"rank {rank} already has a process block", "every rank runs one block"
+        code = "PG033" if rank is None else "PG032"
+        self._report.add(code, f"{message}; the first is on line {first.line}", at(token), hint)
+
+    def _target(self, name: Token, hint: str) -> Register:
+        """The register that a statement sets; ``hint`` is for a target that is memory."""
+        known = self._names.get(name.value)
+        if isinstance(known, Register):
+            return known
+        if known is None:
+            self._unknown.append((name, f"declare it: `register {name};`"))
+        else:
+            kind = self.kind(name.value)
+            self._report.add(
+                "PG053",
+                f"`{name}` is {kind}, not a register",
+                at(name),
+                hint if kind == "memory" else "only registers can be set",
+            )
+        return Register(name.value, 0)
+
+    def _report_unknown_labels(self) -> None:
+        for token in self._gotos:
+            if token.value not in self._labels:
+                self._report.add(
+                    "PG054",
+                    f"there is no label `{short(token.value)}` in this process",
+                    at(token),
+                    did_you_mean(token.value, self._labels) or f"write `{short(token.value)}:` before a statement",
+                )
+
+    def _forget_labels(self) -> None:
+        self._labels, self._gotos, self._broken = {}, [], False
