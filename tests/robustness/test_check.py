@@ -256,7 +256,7 @@ def test_an_interruption_carries_what_is_known(monkeypatch: pytest.MonkeyPatch) 
 # Engines that are wrong
 
 WRITE, POPA, POPB = Event("write", 0, 0, None, 0), Event("popa", 0, 0, 0, 0), Event("popb", 0, 0, 1, 0)
-LOAD = Event("load", 0, 1, 1, 1)
+LOAD, PENDING = Event("load", 0, 1, 1, 1), Event("write", 0, 2, None, 2)
 
 
 @pytest.mark.parametrize(
@@ -267,6 +267,7 @@ LOAD = Event("load", 0, 1, 1, 1)
         ((WRITE, POPA, POPB, LOAD), "lacks a happens-before cycle"),
         ((), "lacks a happens-before cycle"),
         ((WRITE, LOAD, POPA), "lacks the end of its operations"),
+        ((WRITE, LOAD, POPA, POPB, PENDING), "lacks the end of its operations"),
     ],
 )
 def test_a_claim_that_does_not_hold_up_is_never_believed(
@@ -274,7 +275,7 @@ def test_a_claim_that_does_not_hold_up_is_never_believed(
 ) -> None:
     """The witness is judged by replay and happens-before and not by the engine."""
     with_engine(monkeypatch, Fake(Violation(computation)))
-    verdict = check(program("write(x, 0, y, q); r <- mem[y];"), engine="fake")
+    verdict = check(program("write(x, 0, y, q); r <- mem[y]; write(x, 0, z, q);"), engine="fake")
     assert verdict.verdict == "unknown" and verdict.witness is None
     assert what in (verdict.reason or "") and "internal error, please report it" in (verdict.reason or "")
 
