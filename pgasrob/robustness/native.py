@@ -7,13 +7,11 @@ kernel says which moves it took; what events they are, is found out here by runn
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
-from typing import Any
 
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Fault
-from pgasrob.program.instance import Instance, Operands
+from pgasrob.program.instance import Instance, Operands, Registers
 from pgasrob.robustness.attack import DELAYED, NOW, PIECE
 from pgasrob.robustness.normal_form import Letter, numbered, remote_word
 from pgasrob.robustness.tables import tables
@@ -46,11 +44,19 @@ class _Kernel:
 
         self.instance = instance
         self.tables = tables(instance)
-        self.search: Any = Search(self.tables, attack=attack, memory_limit=memory_limit)
+        self.search = Search(self.tables, attack=attack, memory_limit=memory_limit)
 
-    def computation(self, moves: Sequence[Move], last: Move | None = None) -> tuple[Computation, tuple[int, ...]]:
+    def reason(self, rank: int, transition: Transition, registers: Registers) -> str:
+        """Why the command of ``transition`` cannot be evaluated."""
+        try:
+            self.instance.operands(rank, transition, registers)
+        except Fault as fault:
+            return str(fault)
+        raise AssertionError("the kernel reports a fault where there is none")
+
+    def computation(self, moves: Sequence[Move]) -> tuple[Computation, tuple[int, ...]]:
         """The events of a run, and the part of each."""
-        words = list(self._words([*moves, last] if last else moves))
+        words = list(self._words(moves))
         # comp sorts by part and keeps the order within one, so it can carry the parts along.
         joined = comp([(part, (part, event)) for part, event in numbered(words)], DELAYED)
         return tuple(event for _, event in joined), tuple(part for part, _ in joined)
@@ -82,7 +88,7 @@ class _Kernel:
 
 
 class NativeFacts:
-    """What is true of the SC runs: the attributes and methods of :class:`~pgasrob.semantics.sequential.SequentialFacts`.
+    """What is true of the SC runs, with what :class:`~pgasrob.semantics.sequential.SequentialFacts` has and does.
 
     By itself it searches the SC runs. As the ``facts`` of a :class:`NativeSearch` it learns from that search, and
     ``explore`` is for nobody to call.
@@ -93,63 +99,54 @@ class NativeFacts:
         self._search = self._kernel.search
         self.checks_assertions: bool = self._search.checks_assertions
         self.checks_deadlock: bool = self._search.checks_deadlock
+        # A fact does not change once it is known, so its run is worked out once.
+        self._fault: FoundFault | None = None
+        self._violated: Computation | None = None
+        self._deadlock: Computation | None = None
 
     @property
     def complete(self) -> bool:
-        complete: bool = self._search.sc_complete
-        return complete
+        return self._search.sc_complete
 
     @property
     def states(self) -> int:
-        states: int = self._search.sc_states
-        return states
+        return self._search.sc_states
 
     @property
     def transitions(self) -> int:
-        transitions: int = self._search.sc_transitions
-        return transitions
+        return self._search.sc_transitions
 
     @property
     def fault(self) -> FoundFault | None:
-        return self._fault if self._search.known[0] else None
+        if self._fault is None and (told := self._search.fault) is not None:
+            moves, rank, number, registers = told
+            transition = self._kernel.tables.edges[number]
+            reason = self._kernel.reason(rank, transition, tuple(registers))
+            run, _ = self._kernel.computation(moves)
+            self._fault = FoundFault(rank, transition, reason, tuple(registers), run)
+        return self._fault
 
     @property
     def violated(self) -> Computation | None:
-        return self._violated if self._search.known[1] else None
+        if self._violated is None and (told := self._search.violated) is not None:
+            moves, rank, number = told
+            self._violated, _ = self._kernel.computation([*moves, (rank, [number], [])])
+        return self._violated
 
     @property
     def deadlock(self) -> Computation | None:
-        return self._deadlock if self._search.known[2] else None
+        if self._deadlock is None and (moves := self._search.deadlock) is not None:
+            self._deadlock, _ = self._kernel.computation(moves)
+        return self._deadlock
 
     def explore(self) -> Iterator[None]:
         """Look at some more states per iteration; ends at a fault or when all SC runs have been seen."""
         while not self._search.run(PIECE):
             yield
 
-    # A fact does not change once it is known, so its run is worked out once.
-
-    @cached_property
-    def _fault(self) -> FoundFault:
-        (moves, rank, number), registers = self._search.fault
-        transition = self._kernel.tables.edges[number]
-        try:
-            self._kernel.instance.operands(rank, transition, tuple(registers))
-        except Fault as fault:
-            return FoundFault(rank, transition, str(fault), tuple(registers), self._kernel.computation(moves)[0])
-        raise AssertionError("the kernel reports a fault where there is none")
-
-    @cached_property
-    def _violated(self) -> Computation:
-        moves, rank, number = self._search.violated
-        return self._kernel.computation(moves, (rank, [number], []))[0]
-
-    @cached_property
-    def _deadlock(self) -> Computation:
-        return self._kernel.computation(self._search.deadlock)[0]
-
 
 class NativeSearch:
-    """The attack search of an instance: the attributes and methods of :class:`~pgasrob.robustness.attack.AttackSearch`.
+    """The attack search of an instance, with what :class:`~pgasrob.robustness.attack.AttackSearch` has and does.
 
     ``facts`` are those of the SC runs that the search has passed. A fault does not end it: ``facts.fault`` is for the
     caller to look at. ``memory_limit`` bounds the bytes of what is stored; beyond it ``run`` raises MemoryError.
@@ -164,19 +161,16 @@ class NativeSearch:
 
     @property
     def states(self) -> int:
-        states: int = self._search.states
-        return states
+        return self._search.states
 
     @property
     def transitions(self) -> int:
-        transitions: int = self._search.transitions
-        return transitions
+        return self._search.transitions
 
     @property
     def memory(self) -> int:
         """Bytes of all that the kernel stores."""
-        memory: int = self._search.memory
-        return memory
+        return self._search.memory
 
     @property
     def doing(self) -> str:

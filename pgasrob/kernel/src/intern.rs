@@ -22,7 +22,7 @@ impl Values {
     /// What a value costs in the map, roughly: key, number, control byte, at half load.
     const ENTRY: usize = 64;
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.values.len()
     }
 
@@ -74,7 +74,7 @@ impl Slots {
         Ok(Slots { of_rank: crate::memory::filled(Vec::new(), ranks)?, widths: Vec::new() })
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.widths.len()
     }
 

@@ -20,6 +20,10 @@ pub enum Move {
     Barrier(u64),
 }
 
+/// A move as the caller is told of it: the rank, None for a barrier; the transition taken, for a barrier that of every
+/// rank; the parts (1 or 2) of the steps.
+pub type Told = (Option<usize>, Vec<usize>, Vec<u8>);
+
 /// Where an edge leads.
 pub enum Successor<'a> {
     State(&'a State),

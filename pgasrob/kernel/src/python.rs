@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 
 use crate::code::{Relation, Value};
 use crate::memory::Error;
-use crate::search::{self, Told};
+use crate::moves::Told;
+use crate::search;
 use crate::tables::{self, Raw, Tables};
 
 impl From<Error> for PyErr {
@@ -19,8 +20,8 @@ impl From<Error> for PyErr {
     }
 }
 
-/// A fact of the SC runs: the run that leads to it, then the rank and the transition it is about.
-type Fact = (Vec<Told>, usize, usize);
+/// The moves to a fault, the rank, the transition, the registers of the rank.
+type ToldFault = (Vec<Told>, usize, usize, Vec<Value>);
 
 /// A breadth-first search over a program given as tables (``pgasrob.robustness.tables.Tables``).
 ///
@@ -98,13 +99,6 @@ impl Search {
         Ok(self.get()?.facts().checks_deadlock)
     }
 
-    /// Whether each of the facts is there, which is cheaper to ask than the run.
-    #[getter]
-    fn known(&self) -> PyResult<(bool, bool, bool)> {
-        let facts = self.get()?.facts();
-        Ok((facts.fault.is_some(), facts.violated.is_some(), facts.deadlock.is_some()))
-    }
-
     /// The moves of the run that closes the cycle; None so far.
     ///
     /// A move is (rank, transitions, parts): the transition's number in the tables and the part of each of its steps,
@@ -116,30 +110,22 @@ impl Search {
 
     /// The moves to a state with a fault, the rank, the transition, and the registers of the rank; None so far.
     #[getter]
-    fn fault(&mut self) -> PyResult<Option<(Fact, Vec<Value>)>> {
-        self.with(|search| {
-            let Some((state, rank, transition)) = search.facts().fault else { return Ok(None) };
-            let registers = search.sc_registers(state, rank)?;
-            Ok(Some(((search.sc_run(state)?, rank, transition), registers)))
-        })
+    fn fault(&self) -> PyResult<Option<ToldFault>> {
+        let fault = self.get()?.facts().fault.clone();
+        Ok(fault.map(|fault| (fault.run, fault.standing.rank, fault.standing.transition, fault.registers)))
     }
 
     /// The moves to a state before a failing assertion, the rank and the transition of that; None so far.
     #[getter]
-    fn violated(&mut self) -> PyResult<Option<Fact>> {
-        self.with(|search| {
-            let Some((state, rank, transition)) = search.facts().violated else { return Ok(None) };
-            Ok(Some((search.sc_run(state)?, rank, transition)))
-        })
+    fn violated(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
+        let violated = self.get()?.facts().violated.clone();
+        Ok(violated.map(|(standing, run)| (run, standing.rank, standing.transition)))
     }
 
     /// The moves to a deadlock; None so far.
     #[getter]
-    fn deadlock(&mut self) -> PyResult<Option<Vec<Told>>> {
-        self.with(|search| match search.facts().deadlock {
-            Some(state) => search.sc_run(state).map(Some),
-            None => Ok(None),
-        })
+    fn deadlock(&self) -> PyResult<Option<Vec<Told>>> {
+        Ok(self.get()?.facts().deadlock.clone())
     }
 }
 

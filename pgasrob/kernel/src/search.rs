@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use crate::facts::Facts;
+use crate::facts::{Facts, Fault, look_at, registers};
 use crate::memory::{Error, Result, push};
-use crate::moves::{Move, Space, Successor};
+use crate::moves::{Move, Space, Successor, Told};
 use crate::operands::World;
 use crate::state::{Layout, State};
 use crate::store::{Link, Store};
@@ -13,13 +13,12 @@ use crate::tables::Tables;
 /// Barriers passed in one go: a state can have as many as there are combinations, and the caller wants to look around.
 const BARRIERS: u64 = 4096;
 
+/// States that are unpacked at a time, at most.
+const UNPACKED: usize = 5;
+
 /// The classes of records, by their number in a [`Link`].
 const SC: usize = 0;
 const ATTACK: usize = 1;
-
-/// One step of a run, to be told to the caller: the rank, None for a barrier; the transition taken, for a barrier that
-/// of every rank; the parts (1 or 2) of the steps.
-pub type Told = (Option<usize>, Vec<usize>, Vec<u8>);
 
 /// The state after e. It counts as a state and waits for its turn like any other.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +43,7 @@ struct Visited {
 
 impl Visited {
     fn len(&self) -> usize {
-        self.stores[SC].len() + self.stores[ATTACK].len() + usize::from(self.found.is_some())
+        self.stores[SC].count() + self.stores[ATTACK].count() + usize::from(self.found.is_some())
     }
 
     fn class(&self, number: usize) -> usize {
@@ -133,6 +132,7 @@ impl Search {
     /// bytes of what it stores.
     pub fn new(tables: Tables, attack: bool, limit: Option<usize>) -> Result<Self> {
         let mut world = World::new(&tables, limit)?;
+        world.budget.take(UNPACKED * State::bytes(&tables)?)?;
         let zero = world.number(0)?;
         let layout = Layout::new(&tables, &world.values, &world.slots)?;
         let state = || State::initial(&tables, zero);
@@ -145,7 +145,7 @@ impl Search {
             unpacked: state()?,
         };
         visited.insert(&state()?, Link::NONE, &mut world)?;
-        let facts = Facts::new(Space { tables: &tables, attack });
+        let facts = Facts::new(&tables);
         let (state, next) = (state()?, state()?);
         Ok(Search {
             tables,
@@ -203,17 +203,17 @@ impl Search {
         let class = self.visited.class(self.expanded);
         let link = Link::new(class, self.expanded_of[class]);
         self.visited.load(link, &self.world, &mut self.state)?;
-        let Search { tables, attack, world, visited, facts, transitions, sc_transitions, state, next, .. } = self;
+        if class == SC && self.barriers_passed.is_none() {
+            self.learn(link)?;
+            if self.is_over() {
+                return Ok(true);
+            }
+        }
+        let Search { tables, attack, world, visited, transitions, sc_transitions, state, next, .. } = self;
         let space = Space { tables, attack: *attack };
         let mut passed = match self.barriers_passed {
             Some(passed) => passed,
             None => {
-                if class == SC {
-                    facts.look_at(space, world, state, link.index())?;
-                    if !space.attack && facts.fault.is_some() {
-                        return Ok(true);
-                    }
-                }
                 let mut visit = |world: &mut World, _: Move, successor: Successor<'_>| {
                     *transitions += 1;
                     match successor {
@@ -248,6 +248,23 @@ impl Search {
         Ok(true)
     }
 
+    /// Notes what the SC state in `self.state`, stored as `link`, shows that was not known.
+    fn learn(&mut self, link: Link) -> Result<()> {
+        let space = Space { tables: &self.tables, attack: self.attack };
+        let news = self.facts.news(look_at(space, &mut self.world, &self.state)?);
+        if let Some(standing) = news.fault {
+            let registers = registers(&self.tables, &self.world, &self.state, standing.rank)?;
+            self.facts.fault = Some(Fault { standing, registers, run: self.run_to(link)? });
+        }
+        if let Some(standing) = news.failed {
+            self.facts.violated = Some((standing, self.run_to(link)?));
+        }
+        if news.deadlock {
+            self.facts.deadlock = Some(self.run_to(link)?);
+        }
+        Ok(())
+    }
+
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -262,7 +279,7 @@ impl Search {
     }
 
     pub fn sc_states(&self) -> usize {
-        self.visited.stores[SC].len()
+        self.visited.stores[SC].count()
     }
 
     pub fn sc_transitions(&self) -> u64 {
@@ -300,21 +317,6 @@ impl Search {
             }
             _ => Ok(None),
         }
-    }
-
-    /// The run to an SC state, given by its number among them.
-    pub fn sc_run(&mut self, number: usize) -> Result<Vec<Told>> {
-        self.run_to(Link::new(SC, number))
-    }
-
-    /// The values of the registers of `rank` in an SC state.
-    pub fn sc_registers(&mut self, number: usize, rank: usize) -> Result<Vec<i128>> {
-        self.visited.load(Link::new(SC, number), &self.world, &mut self.next)?;
-        let registers = &self.next.registers[rank * self.tables.registers..(rank + 1) * self.tables.registers];
-        let mut values = Vec::new();
-        values.try_reserve_exact(registers.len())?;
-        values.extend(registers.iter().map(|&id| self.world.values.get(id)));
-        Ok(values)
     }
 
     /// The moves along the path by which a record was first reached.

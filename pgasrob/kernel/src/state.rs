@@ -49,6 +49,14 @@ impl State {
         })
     }
 
+    /// Bytes of an unpacked state.
+    pub fn bytes(tables: &Tables) -> Result<usize> {
+        let registers = tables.nodes.checked_mul(tables.registers).ok_or(Error::OutOfMemory)?;
+        let numbers = registers.checked_add(tables.nodes + tables.memory.len()).ok_or(Error::OutOfMemory)?;
+        let bytes = numbers.checked_mul(size_of::<u32>()).ok_or(Error::OutOfMemory)?;
+        bytes.checked_add(tables.nodes + tables.memory.len()).ok_or(Error::OutOfMemory)
+    }
+
     /// Becomes equal to `other`, a state of the same tables.
     pub fn copy(&mut self, other: &State) -> Result<()> {
         self.control.copy_from_slice(&other.control);
@@ -173,12 +181,12 @@ impl Layout {
 
     /// Whether every state over these values and slots can be packed.
     pub fn fits(&self, values: &Values, slots: &Slots) -> bool {
-        values.len() <= 1 << self.value && total(slots.widths()) <= self.slots
+        values.count() <= 1 << self.value && total(slots.widths()) <= self.slots
     }
 
     /// The layout with room for these values and slots; what is packed by the old one has to be packed anew.
     pub fn grow(&mut self, values: &Values, slots: &Slots) {
-        self.value = bits_for(values.len()).max(self.value);
+        self.value = bits_for(values.count()).max(self.value);
         let needed = total(slots.widths());
         if needed > self.slots {
             // A few slots are all there are, mostly. When they become many, some to spare save packing again and again.
@@ -259,7 +267,7 @@ impl Layout {
             state.touched[cell] = state.touched[cell] & !bit | if reader.read(1) == 1 { bit } else { 0 };
         }
         state.placement.clear();
-        state.placement.try_reserve(slots.len())?;
+        state.placement.try_reserve(slots.count())?;
         let mut left = widths.slots;
         for &width in slots.widths() {
             // A slot that did not fit was not there yet, nor any after it.

@@ -50,7 +50,7 @@ impl Store {
         Store { width, arenas: Vec::new(), shift: shift_for(width), count: 0, numbers: Vec::new(), tags: Vec::new() }
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.count
     }
 
@@ -216,7 +216,7 @@ mod tests {
                 assert_eq!(new, Ok(round == 0));
             }
         }
-        assert_eq!(store.len(), 100_000);
+        assert_eq!(store.count(), 100_000);
         for number in [0, 1, 9_361, 9_362, 99_999] {
             assert_eq!(store.record(number), &(number as u32).to_le_bytes()[..3]);
             assert_eq!((store.parent(number).class(), store.parent(number).index()), (1, number / 2));
@@ -233,7 +233,7 @@ mod tests {
         for byte in [1, 2, 1, 3] {
             store.insert(&vec![byte; 2 * ARENA], Link::NONE, &mut budget).unwrap();
         }
-        assert_eq!(store.len(), 3);
+        assert_eq!(store.count(), 3);
         assert_eq!(store.record(2)[ARENA], 3);
     }
 
@@ -250,7 +250,7 @@ mod tests {
             Ok(())
         };
         store.change(5, &mut budget, widen).unwrap();
-        assert_eq!(store.len(), 20_000);
+        assert_eq!(store.count(), 20_000);
         assert_eq!(store.record(4_660), &[0x34, 0x12, 7, 7, 7]);
         assert_eq!(store.parent(4_660).index(), 4_660);
         assert_eq!(store.insert(&[0x34, 0x12, 7, 7, 7], Link::NONE, &mut budget), Ok(false));
@@ -264,7 +264,7 @@ mod tests {
         let (mut store, mut budget) = (Store::new(4), Budget::new(Some(1 << 20)));
         let full = (0..u32::MAX).find_map(|number| store.insert(&number.to_le_bytes(), Link::NONE, &mut budget).err());
         assert_eq!(full, Some(Error::Limit(1 << 20)));
-        assert!(budget.used() <= 1 << 20 && store.len() > 20_000);
+        assert!(budget.used() <= 1 << 20 && store.count() > 20_000);
     }
 
     #[test]

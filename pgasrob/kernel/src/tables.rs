@@ -49,6 +49,8 @@ pub const INSTRUCTIONS: [&str; 18] = [
 ];
 const MAX_NODES: usize = 1 << 16;
 const MAX_CELLS: usize = 1 << 31;
+/// Of all ranks together. Unlike cells they stand in no list whose length would bear out the number.
+const MAX_REGISTERS: usize = 1 << 27;
 /// Integers per row of `commands` and `code`.
 const COMMAND_ROW: usize = 8;
 const CODE_ROW: usize = 4;
@@ -200,7 +202,7 @@ impl Tables {
         }
         let nodes = number(raw.nodes, "nodes", 1, MAX_NODES)?;
         let size = number(raw.size, "size", 0, MAX_CELLS)?;
-        let registers = number(raw.registers, "registers", 0, MAX_CELLS)?;
+        let registers = number(raw.registers, "registers", 0, MAX_REGISTERS / nodes)?;
         let cells = nodes.checked_mul(size).filter(|&cells| cells <= MAX_CELLS);
         if cells != Some(raw.memory.len()) || cells != Some(raw.touchable.len()) {
             return malformed("memory and touchable must have nodes * size entries");
