@@ -56,7 +56,7 @@ class Tables:
 
     - ``format``: :data:`FORMAT`.
     - ``nodes``, ``size``, ``registers``: ranks, cells per node, registers per rank.
-    - ``values``: constants and initial values, distinct, 0 among them. Other tables name them by their place.
+    - ``values``: constants and initial values. Other tables name them by their place.
     - ``memory``: for every cell of every node the value it starts with.
     - ``touchable``: for every cell the sum of the ways (:data:`READ` and so on) in which it may be touched. What stands
       in no record, because nobody can change it, is left out by this table.
@@ -100,7 +100,7 @@ class _Compiler:
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
-        self.values: dict[int, int] = {0: 0}
+        self.values: dict[int, int] = {}
         self.commands: dict[tuple[int, ...], int] = {}
         self.expressions: dict[Expr, int] = {}
         self.starts = [0]

@@ -15,14 +15,9 @@ pub struct World {
 }
 
 impl World {
-    /// Knows the values of the tables, by the same numbers.
     pub fn new(tables: &Tables, limit: Option<usize>) -> Result<Self> {
-        let mut budget = Budget::new(limit);
-        let mut values = Values::default();
-        for &value in &tables.values {
-            values.number(value, &mut budget)?;
-        }
-        Ok(World { values, slots: Slots::new(tables.nodes)?, budget, stack: Vec::new() })
+        let slots = Slots::new(tables.nodes)?;
+        Ok(World { values: Values::default(), slots, budget: Budget::new(limit), stack: Vec::new() })
     }
 
     pub fn number(&mut self, value: Value) -> Result<ValueId> {
@@ -136,7 +131,7 @@ impl Evaluation<'_> {
     fn value(&mut self, operand: Operand) -> Result<Option<Value>> {
         let World { values, stack, .. } = &mut *self.world;
         match &self.tables.expressions[operand] {
-            &Expression::Constant(id) => Ok(Some(values.get(id))),
+            &Expression::Constant(value) => Ok(Some(value)),
             &Expression::Register(index) => Ok(Some(values.get(self.registers[index]))),
             Expression::Code(code) => code.evaluate(|index| values.get(self.registers[index]), stack),
         }
@@ -145,9 +140,8 @@ impl Evaluation<'_> {
     /// The number of the operand's value.
     fn id(&mut self, operand: Operand) -> Result<Option<ValueId>> {
         match self.tables.expressions[operand] {
-            Expression::Constant(id) => Ok(Some(id)),
             Expression::Register(index) => Ok(Some(self.registers[index])),
-            Expression::Code(_) => match self.value(operand)? {
+            Expression::Constant(_) | Expression::Code(_) => match self.value(operand)? {
                 Some(value) => self.world.number(value).map(Some),
                 None => Ok(None),
             },

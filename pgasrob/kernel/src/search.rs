@@ -133,20 +133,19 @@ impl Search {
     pub fn new(tables: Tables, attack: bool, limit: Option<usize>) -> Result<Self> {
         let mut world = World::new(&tables, limit)?;
         world.budget.take(UNPACKED * State::bytes(&tables)?)?;
-        let zero = world.number(0)?;
+        let initial = State::initial(&tables, &mut world)?;
         let layout = Layout::new(&tables, &world.values, &world.slots)?;
-        let state = || State::initial(&tables, zero);
         let mut visited = Visited {
             stores: layout.bytes.map(Store::new),
             layout,
             classes: Vec::new(),
             found: None,
             record: Vec::new(),
-            unpacked: state()?,
+            unpacked: initial.duplicate()?,
         };
-        visited.insert(&state()?, Link::NONE, &mut world)?;
+        visited.insert(&initial, Link::NONE, &mut world)?;
         let facts = Facts::new(&tables);
-        let (state, next) = (state()?, state()?);
+        let (state, next) = (initial.duplicate()?, initial);
         Ok(Search {
             tables,
             attack,
@@ -342,7 +341,7 @@ impl Search {
         let Search { tables, world, visited, next, .. } = self;
         let space = Space { tables, attack: self.attack };
         // Not self.state: the state that is being expanded may have barriers left.
-        let state = &mut State::initial(tables, 0)?;
+        let state = &mut next.duplicate()?;
         visited.load(before, world, state)?;
         let mut packed = Vec::new();
         let reaches = |world: &World, successor: &State, packed: &mut Vec<u8>| -> Result<bool> {

@@ -6,6 +6,7 @@
 
 use crate::intern::{Slots, ValueId, Values};
 use crate::memory::{Error, Result, filled};
+use crate::operands::World;
 use crate::tables::{Command, Tables, touch};
 
 /// The step that the violation delays first.
@@ -34,9 +35,12 @@ pub struct State {
 
 impl State {
     /// Every rank at its control state 0, registers all 0.
-    pub fn initial(tables: &Tables, zero: ValueId) -> Result<Self> {
+    pub fn initial(tables: &Tables, world: &mut World) -> Result<Self> {
+        let zero = world.number(0)?;
         let mut memory = filled(zero, tables.memory.len())?;
-        memory.copy_from_slice(&tables.memory);
+        for (cell, &value) in memory.iter_mut().zip(&tables.memory) {
+            *cell = world.number(tables.values[value])?;
+        }
         let registers = tables.nodes.checked_mul(tables.registers).ok_or(Error::OutOfMemory)?;
         Ok(State {
             control: filled(0, tables.nodes)?,
@@ -47,6 +51,21 @@ impl State {
             touched: filled(0, tables.memory.len())?,
             placement: Vec::new(),
         })
+    }
+
+    /// A new state equal to this one.
+    pub fn duplicate(&self) -> Result<Self> {
+        let mut state = State {
+            control: filled(0, self.control.len())?,
+            registers: filled(0, self.registers.len())?,
+            memory: filled(0, self.memory.len())?,
+            source: None,
+            tainted: filled(false, self.tainted.len())?,
+            touched: filled(0, self.touched.len())?,
+            placement: Vec::new(),
+        };
+        state.copy(self)?;
+        Ok(state)
     }
 
     /// Bytes of an unpacked state.

@@ -89,8 +89,7 @@ pub struct Raw {
 /// An operand: most are constants or a register, which need no code.
 #[derive(Clone, Debug)]
 pub enum Expression {
-    /// The number of a value in [`Tables::values`].
-    Constant(u32),
+    Constant(Value),
     Register(usize),
     Code(Program),
 }
@@ -169,10 +168,9 @@ pub struct Tables {
     pub size: usize,
     /// Registers per rank.
     pub registers: usize,
-    /// The constants and initial values, distinct; 0, which registers start with, among them.
+    /// The initial value of every cell, by its place among the values.
+    pub memory: Vec<usize>,
     pub values: Vec<Value>,
-    /// The number of the initial value of every cell.
-    pub memory: Vec<u32>,
     /// In which ways every cell may be touched at all, bits of [`touch`].
     pub touchable: Vec<u8>,
     pub unordered: Vec<u64>,
@@ -207,8 +205,11 @@ impl Tables {
         if cells != Some(raw.memory.len()) || cells != Some(raw.touchable.len()) {
             return malformed("memory and touchable must have nodes * size entries");
         }
-        let values = distinct(&raw.values)?;
-        let memory = collect(raw.memory.iter().map(|&value| Ok(number(value, "memory", 0, values.len() - 1)? as u32)))?;
+        let values = collect(raw.values.iter().map(|&value| match value {
+            LEAST..=GREATEST => Ok(value),
+            _ => malformed(format!("value {value} has more than 64 bits")),
+        }))?;
+        let memory = collect(raw.memory.iter().map(|&value| below(value, "memory", values.len())))?;
         let touchable =
             collect(raw.touchable.iter().map(|&bits| Ok(number(bits, "touchable", 0, touch::ALL as usize)? as u8)))?;
         let unordered = collect(raw.unordered.iter().map(|&queue| {
@@ -248,8 +249,8 @@ impl Tables {
             nodes,
             size,
             registers,
-            values,
             memory,
+            values,
             touchable,
             unordered,
             states,
@@ -309,22 +310,6 @@ fn offsets(flat: &[i64], count: usize, length: usize, table: &str) -> Result<Vec
     Ok(offsets)
 }
 
-fn distinct(raw: &[Value]) -> Result<Vec<Value>> {
-    let values = collect(raw.iter().map(|&value| match value {
-        LEAST..=GREATEST => Ok(value),
-        _ => malformed(format!("value {value} has more than 64 bits")),
-    }))?;
-    let mut sorted = collect(values.iter().map(|&value| Ok(value)))?;
-    sorted.sort_unstable();
-    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-        return malformed("values must be distinct");
-    }
-    if sorted.binary_search(&0).is_err() {
-        return malformed("values must contain 0");
-    }
-    Ok(values)
-}
-
 fn expressions(raw: &Raw, values: &[Value], registers: usize) -> Result<Vec<Expression>> {
     let Some(count) = raw.expressions.len().checked_sub(1) else {
         return malformed("expressions must have at least one entry");
@@ -334,9 +319,9 @@ fn expressions(raw: &Raw, values: &[Value], registers: usize) -> Result<Vec<Expr
     collect(starts.windows(2).map(|piece| {
         let code = &code[piece[0]..piece[1]];
         let instructions = collect(code.iter().map(|row| instruction(row, values)))?;
-        Ok(match (instructions.as_slice(), code) {
-            ([Instruction::Push(_)], [row]) => Expression::Constant(below(row[1], "code", values.len())? as u32),
-            ([Instruction::Register(index)], _) if *index < registers => Expression::Register(*index),
+        Ok(match *instructions {
+            [Instruction::Push(value)] => Expression::Constant(value),
+            [Instruction::Register(index)] if index < registers => Expression::Register(index),
             _ => Expression::Code(Program::new(instructions, registers)?),
         })
     }))
