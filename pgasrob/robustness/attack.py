@@ -4,7 +4,7 @@ A shortest violation ends with a command e that closes the cycle. Without e the 
 relation of an SC run sigma, and the cycle leaves e by a conflict into a step of an earlier command, the *source*. So it
 is enough to run sigma command by command, guess the source once, delay what has to come after it (the set D), and watch
 for a command e whose access can slip in before the source. Neither cycle types nor four parts are needed: part 1 is
-what is not delayed, with e at its end; part 2 is D, and what is left of e (`proofs/attack.md`).
+what is not delayed, with e at its end; part 2 is D, and what is left of e (`proofs/two-parts.md`).
 
 This is the readable reference. It knows nothing of the number of steps an operation has or of the rules that order
 them: that is in `semantics.steps` and `placement`.
