@@ -179,7 +179,8 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) ->
 @click.option("-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
               help="Node counts: 2, 2..5 or 2,4. Default: the program's own, or 2.")  # fmt: skip
 @click.option("--engine", type=EngineName(), default="product", show_default=True,
-              help="How to decide: product is the paper's procedure, definition tries every computation.")  # fmt: skip
+              help="How to decide: product is the paper's procedure, attack one search without cycle types, "
+              "definition tries every computation.")  # fmt: skip
 @click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
               help="Give up on a check (unknown) after so many states; 0: never.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=_seconds, metavar="SECONDS",

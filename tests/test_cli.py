@@ -564,7 +564,7 @@ def test_help_and_version_import_nothing_heavy() -> None:
         (["zzz"], "no such command 'zzz'"),
         (["check", "--nods", "2", "p.pgas"], "--nodes"),
         (["check", "--engine", "prodct", "p.pgas"], "did you mean `product`?"),
-        (["check", "--engine", "zzz", "p.pgas"], "not one of product, definition"),
+        (["check", "--engine", "zzz", "p.pgas"], "not one of product, attack, definition"),
         (["check", "--format", "xml", "p.pgas"], "'xml'"),
         (["check", "--timeout", "0", "p.pgas"], "--timeout"),
         (["check", "--timeout", "nan", "p.pgas"], "--timeout"),

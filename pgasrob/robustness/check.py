@@ -59,7 +59,21 @@ def _product(instance: Instance, heads: int | None) -> Engine:
     return ProductSearch(instance, HEADS if heads is None else heads)
 
 
-ENGINES: dict[str, Callable[[Instance, int | None], Engine]] = {"product": _product, "definition": _definition}
+def _attack(instance: Instance, heads: int | None) -> Engine:
+    from pgasrob.robustness import native
+    from pgasrob.robustness.attack import AttackSearch
+
+    if heads is not None:
+        raise ValueError("only the product engine has heads")
+    # The same search twice: in Rust where the extension has been built, else in Python.
+    return native.NativeSearch(instance) if native.available() else AttackSearch(instance)
+
+
+ENGINES: dict[str, Callable[[Instance, int | None], Engine]] = {
+    "product": _product,
+    "attack": _attack,
+    "definition": _definition,
+}
 
 
 @dataclass(frozen=True, slots=True)

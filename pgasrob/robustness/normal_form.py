@@ -11,15 +11,17 @@ the table for all commands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.commands import REMOTE
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Cell, Instance, Memory, Operands, Registers
+from pgasrob.robustness.placement import Placement, fenced, lower_bounds, placed, wait_is_over
 from pgasrob.semantics.computation import Computation, Event
-from pgasrob.semantics.effect import issue, set_cell
+from pgasrob.semantics.effect import execute, issue
+from pgasrob.semantics.steps import steps_of
 
 HEADS = 4
 
@@ -31,41 +33,6 @@ class Letter(NamedTuple):
     rank: int
     cell: Cell | None
     occurrence: int
-
-
-class Parts(NamedTuple):
-    """Where the steps of one rank's operations in one queue have been placed, as far as later ones depend on it.
-
-    ``popa``, ``popb``: FIFO only, the parts of the last popa and popb, which later ones cannot undercut (the paper's
-    pa and pb). ``delayed``: some step lies after tau_1, so a wait is never over. ``local_delayed``: the same for
-    wait_local, which looks at popa of writes and popb of reads. ``targets``: unordered only, for each target the last
-    part that holds a popb of a write to it and the bound that a fence has made of it for later ones.
-    """
-
-    popa: int = 1
-    popb: int = 1
-    delayed: bool = False
-    local_delayed: bool = False
-    targets: tuple[tuple[int, int, int], ...] = ()
-
-    def bound(self, target: int) -> int:
-        """The part that a popb of a write to ``target`` cannot undercut because of fences."""
-        return next((floor for rank, _, floor in self.targets if rank == target), 1)
-
-    def latest(self, target: int) -> int:
-        return next((last for rank, last, _ in self.targets if rank == target), 1)
-
-    def with_target(self, target: int, last: int, floor: int) -> Parts:
-        others = tuple(entry for entry in self.targets if entry[0] != target)
-        # 1 bounds nothing: left out, so that states that behave alike are equal.
-        entry = ((target, last, floor),) if last > 1 else ()
-        return self._replace(targets=tuple(sorted(others + entry)))
-
-
-NOTHING_DELAYED = Parts()
-
-Placement = tuple[tuple[int, Parts], ...]
-"""The parts of one rank by queue id, sorted; a queue in which nothing is delayed is left out."""
 
 
 class State(NamedTuple):
@@ -110,77 +77,55 @@ class NormalForm:
     def _local(self, state: State, rank: int, transition: Transition, operands: Operands) -> Iterator[Edge]:
         """Everything that is one event of head 1: local commands, atomics, waits, fences."""
         placement = state.placement[rank]
-        if operands.kind in ("wait", "wait_local"):
-            parts = _parts(placement, operands.queue)
-            if parts.delayed if operands.kind == "wait" else parts.local_delayed:
-                return
-        if operands.kind == "fence":
-            placement = self._fenced(placement, operands)
+        if not wait_is_over(placement, operands):
+            return
         done = issue(operands, state.registers[rank], state.memory)
         if done is None:
             return
-        registers, memory = done
         letter = Letter(operands.kind, rank, operands.cell, transition.occurrence)
-        yield ((1, letter),), _moved(state, rank, transition, registers, memory, placement)
+        yield ((1, letter),), _moved(state, rank, transition, done, fenced(placement, operands))
 
     def _remote(self, state: State, rank: int, transition: Transition, operands: Operands) -> Iterator[Edge]:
-        source, destination, occurrence = operands.source, operands.destination, transition.occurrence
-        assert source is not None and destination is not None
-        for popa, popb, placement in self._placements(state.placement[rank], operands):
-            memory = state.memory
-            if popb == 1:
-                memory = set_cell(memory, destination, memory[source])
-            word = (
-                (1, Letter(operands.kind, rank, None, occurrence)),
-                (popa, Letter("popa", rank, source, occurrence)),
-                (popb, Letter("popb", rank, destination, occurrence)),
-            )
-            yield word, _moved(state, rank, transition, state.registers[rank], memory, placement)
+        steps = steps_of(operands)
+        before = state.placement[rank]
+        for parts in self._choices(lower_bounds(self.instance, before, operands, steps)):
+            registers, memory = state.registers[rank], state.memory
+            done = execute(operands, registers, memory) if parts[-1] == 1 else None
+            word = remote_word(rank, transition, operands, parts)
+            placement = placed(self.instance, before, operands, steps, parts)
+            yield word, _moved(state, rank, transition, done or (registers, memory), placement)
 
-    def _placements(self, placement: Placement, operands: Operands) -> Iterator[tuple[int, int, Placement]]:
-        """The parts in which popa and popb of a new operation may lie, and what they leave to later ones."""
-        queue, target = operands.queue, operands.target
-        assert queue is not None and target is not None
-        before = _parts(placement, queue)
-        fifo = not self.instance.is_unordered(queue)
-        ordered = not fifo and operands.kind == "write"
-        bound = before.bound(target) if ordered else before.popb
-        for popa in range(before.popa, self.heads + 1):
-            for popb in self._order:
-                if popb < max(popa, bound):
-                    continue
-                delayed = before.delayed or popb > 1
-                local = popa > 1 if operands.kind == "write" else popb > 1
-                after = before._replace(delayed=delayed, local_delayed=before.local_delayed or local)
-                if fifo:
-                    after = after._replace(popa=popa, popb=popb)
-                if ordered:
-                    after = after.with_target(target, max(popb, before.latest(target)), bound)
-                yield popa, popb, _placed(placement, queue, after)
-
-    def _fenced(self, placement: Placement, operands: Operands) -> Placement:
-        queue = operands.queue
-        assert queue is not None
-        parts = _parts(placement, queue)
-        for target, last, _ in parts.targets:
-            if operands.target in (None, target):
-                parts = parts.with_target(target, last, last)
-        return _placed(placement, queue, parts)
+    def _choices(self, bounds: list[int], least: int = 1) -> Iterator[tuple[int, ...]]:
+        """The parts that the steps of a chain may lie in, one after the other and none before its bound."""
+        if not bounds:
+            yield ()
+            return
+        # The last step decides whether the operation is delayed at all, and is tried in the order of `_order`.
+        order = self._order if len(bounds) == 1 else range(1, self.heads + 1)
+        for part in order:
+            if part >= max(least, bounds[0]):
+                for rest in self._choices(bounds[1:], part):
+                    yield (part, *rest)
 
 
-def _parts(placement: Placement, queue: int | None) -> Parts:
-    return next((parts for id, parts in placement if id == queue), NOTHING_DELAYED)
-
-
-def _placed(placement: Placement, queue: int, parts: Parts) -> Placement:
-    others = tuple(entry for entry in placement if entry[0] != queue)
-    entry = ((queue, parts),) if parts != NOTHING_DELAYED else ()
-    return tuple(sorted(others + entry))
+def remote_word(
+    rank: int, transition: Transition, operands: Operands, parts: Sequence[int]
+) -> tuple[tuple[int, Letter], ...]:
+    """The events of a remote command with its steps in ``parts``."""
+    occurrence = transition.occurrence
+    return (
+        (1, Letter(operands.kind, rank, None, occurrence)),
+        *(
+            (part, Letter(step.kind, rank, step.access.cell, occurrence))
+            for part, step in zip(parts, steps_of(operands), strict=True)
+        ),
+    )
 
 
 def _moved(
-    state: State, rank: int, transition: Transition, registers: Registers, memory: Memory, placement: Placement
+    state: State, rank: int, transition: Transition, after: tuple[Registers, Memory], placement: Placement
 ) -> State:
+    registers, memory = after
     return State(
         (*state.control[:rank], transition.target, *state.control[rank + 1 :]),
         (*state.registers[:rank], registers, *state.registers[rank + 1 :]),

@@ -36,6 +36,13 @@ def issue(operands: Operands, registers: Registers, memory: Memory) -> tuple[Reg
     return registers, memory
 
 
+def execute(operands: Operands, registers: Registers, memory: Memory) -> tuple[Registers, Memory] | None:
+    """Registers and memory after a command and all its steps, or None when it is not enabled."""
+    if operands.source is not None and operands.destination is not None:
+        return registers, set_cell(memory, operands.destination, memory[operands.source])
+    return issue(operands, registers, memory)
+
+
 def set_register(registers: Registers, operands: Operands, value: int) -> Registers:
     """The register file with the register that the command names set to ``value``."""
     index = operands.register

@@ -16,7 +16,7 @@ from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Operands, Registers
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.effect import issue, set_cell
+from pgasrob.semantics.effect import execute
 from pgasrob.semantics.state_space import Letter, computation_of
 
 
@@ -87,13 +87,6 @@ class SequentialSpace:
         control = (*state.control[:rank], target, *state.control[rank + 1 :])
         files = (*state.registers[:rank], registers, *state.registers[rank + 1 :])
         return SequentialState(control, files, memory)
-
-
-def execute(operands: Operands, registers: Registers, memory: Memory) -> tuple[Registers, Memory] | None:
-    """Registers and memory after a command and all its steps, or None when it is not enabled."""
-    if operands.source is not None and operands.destination is not None:
-        return registers, set_cell(memory, operands.destination, memory[operands.source])
-    return issue(operands, registers, memory)
 
 
 def sequential_word(rank: int, transition: Transition, operands: Operands) -> tuple[Letter, ...]:

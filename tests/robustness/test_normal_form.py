@@ -7,10 +7,8 @@ from hypothesis import given, settings
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.normal_form import (
-    NOTHING_DELAYED,
     Letter,
     NormalForm,
-    Parts,
     State,
     computation_of,
     numbered,
@@ -210,14 +208,6 @@ def test_a_queue_in_which_nothing_is_delayed_leaves_no_trace() -> None:
     for parts in ((1, 1), (1, 1), None):
         state = next(target for word, target in automaton.successors(state) if heads_of(word) == parts)
         assert state.placement == ((),)
-
-
-def test_parts_of_a_target() -> None:
-    parts = Parts().with_target(2, 3, 1).with_target(0, 4, 4)
-    assert parts.targets == ((0, 4, 4), (2, 3, 1))
-    assert [parts.bound(target) for target in range(3)] == [4, 1, 1]
-    assert [parts.latest(target) for target in range(3)] == [4, 1, 3]
-    assert Parts().with_target(1, 1, 1) == NOTHING_DELAYED
 
 
 def test_the_initial_state_delays_nothing() -> None:

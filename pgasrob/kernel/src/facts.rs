@@ -1,0 +1,108 @@
+//! What is true of the SC runs: faults, failed assertions, deadlocks (`pgasrob/semantics/sequential.py`).
+//!
+//! The states without an attack are the states of the SC runs, and in breadth-first order they come in the order in
+//! which a search over SC runs alone meets them: an attack state leads to no other.
+
+use crate::code::Value;
+use crate::memory::{Result, filled};
+use crate::moves::{Space, Told};
+use crate::operands::{Operands, World};
+use crate::state::State;
+use crate::tables::{Command, Tables};
+
+/// A command that a rank stands before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub rank: usize,
+    pub transition: usize,
+}
+
+/// What one state shows. After a fault nothing else is looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    /// The first command that cannot be evaluated.
+    pub fault: Option<Standing>,
+    /// The first assertion that is false.
+    pub failed: Option<Standing>,
+    pub deadlock: bool,
+}
+
+/// A command that cannot be evaluated: the registers of its rank and the run that leads to it.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    pub standing: Standing,
+    pub registers: Vec<Value>,
+    pub run: Vec<Told>,
+}
+
+/// The first of each kind that was met, with the run that leads there.
+///
+/// The runs are worked out at once: they are few, and a search that runs out of memory later can still tell them.
+#[derive(Debug)]
+pub struct Facts {
+    pub checks_assertions: bool,
+    pub checks_deadlock: bool,
+    pub fault: Option<Fault>,
+    pub violated: Option<(Standing, Vec<Told>)>,
+    pub deadlock: Option<Vec<Told>>,
+}
+
+impl Facts {
+    pub fn new(tables: &Tables) -> Self {
+        let some = |wanted: fn(Command) -> bool| {
+            (0..tables.transitions.len()).any(|transition| wanted(tables.command(transition)))
+        };
+        Facts {
+            checks_assertions: some(|command| matches!(command, Command::Assert { .. })),
+            checks_deadlock: some(|command| matches!(command, Command::Barrier | Command::Await { .. })),
+            fault: None,
+            violated: None,
+            deadlock: None,
+        }
+    }
+
+    /// What is new in what a state shows. A fault ends it: what comes after is not looked at any more.
+    pub fn news(&self, seen: Seen) -> Seen {
+        if self.fault.is_some() {
+            return Seen::default();
+        }
+        Seen {
+            fault: seen.fault,
+            failed: seen.failed.filter(|_| self.violated.is_none()),
+            deadlock: seen.deadlock && self.checks_deadlock && self.deadlock.is_none(),
+        }
+    }
+}
+
+/// Looks at a state of the SC runs.
+pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<Seen> {
+    let (mut failed, mut moves, mut ended, mut unwilling) = (None, space.barriers(state) > 0, true, false);
+    for rank in 0..space.tables.nodes {
+        let leaving = space.tables.leaving(rank, state.control[rank]);
+        ended &= leaving.is_empty();
+        unwilling |= !leaving.is_empty()
+            && leaving.clone().all(|transition| matches!(space.tables.command(transition), Command::Assume { .. }));
+        for transition in leaving {
+            let standing = Standing { rank, transition };
+            let Some(operands) = space.operands(world, state, rank, transition)? else {
+                return Ok(Seen { fault: Some(standing), ..Seen::default() });
+            };
+            if matches!(operands, Operands::Assert { holds: false }) {
+                failed = failed.or(Some(standing));
+            }
+            moves |= !matches!(operands, Operands::Barrier) && space.enabled(world, state, &operands);
+        }
+    }
+    // A rank whose every next command is an assume is stuck by the program's own will: no deadlock.
+    Ok(Seen { fault: None, failed, deadlock: !moves && !ended && !unwilling })
+}
+
+/// The values of the registers of `rank`.
+pub fn registers(tables: &Tables, world: &World, state: &State, rank: usize) -> Result<Vec<Value>> {
+    let registers = &state.registers[rank * tables.registers..(rank + 1) * tables.registers];
+    let mut values = filled(0, registers.len())?;
+    for (value, &id) in values.iter_mut().zip(registers) {
+        *value = world.values.get(id);
+    }
+    Ok(values)
+}

@@ -1,0 +1,104 @@
+//! Numbers for what is met on the way: values, and the places where the placement of steps is remembered.
+//!
+//! Neither is known before the search: a value may come from anywhere in 64 bits, a queue id from a register. Numbers
+//! are given in the order of discovery and never change, so a record stays right when more are given.
+
+use std::collections::HashMap;
+
+use crate::code::Value;
+use crate::memory::{Budget, Result, push};
+
+/// The number of a value.
+pub type ValueId = u32;
+
+/// All values met so far.
+#[derive(Debug, Default)]
+pub struct Values {
+    values: Vec<Value>,
+    numbers: HashMap<Value, ValueId>,
+}
+
+impl Values {
+    /// What a value costs in the map, roughly: key, number, control byte, at half load.
+    const ENTRY: usize = 64;
+
+    pub fn count(&self) -> usize {
+        self.values.len()
+    }
+
+    pub fn get(&self, id: ValueId) -> Value {
+        self.values[id as usize]
+    }
+
+    pub fn number(&mut self, value: Value, budget: &mut Budget) -> Result<ValueId> {
+        if let Some(&id) = self.numbers.get(&value) {
+            return Ok(id);
+        }
+        let id = ValueId::try_from(self.values.len())?;
+        budget.take(Self::ENTRY)?;
+        self.numbers.try_reserve(1)?;
+        push(&mut self.values, value, budget)?;
+        self.numbers.insert(value, id);
+        Ok(id)
+    }
+}
+
+/// What is remembered of the steps of a rank in a queue, or of its fenced steps in an unordered queue to one target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub queue: u64,
+    pub target: Option<u32>,
+}
+
+/// The places in which some step has been delayed. A slot is the number of a place of a rank; its bits in the state
+/// are those of [`bits`].
+#[derive(Debug, Default)]
+pub struct Slots {
+    of_rank: Vec<Vec<(Place, usize)>>,
+    widths: Vec<u8>,
+}
+
+/// The bits of a slot (`pgasrob/robustness/placement.py`, `Parts`, with parts 1 and 2 only).
+pub mod bits {
+    /// Of a queue: some step is delayed; a step that wait_local waits for is; a step of stage 0, 1 is (FIFO only).
+    pub const DELAYED: u8 = 1;
+    pub const LOCAL_DELAYED: u8 = 2;
+    pub const STAGE: [u8; 2] = [4, 8];
+    /// Of a target: a fenced step to it is delayed; a fence has made later ones come after that.
+    pub const FENCED_DELAYED: u8 = 1;
+    pub const FENCE_BOUND: u8 = 2;
+}
+
+impl Slots {
+    pub fn new(ranks: usize) -> Result<Self> {
+        Ok(Slots { of_rank: crate::memory::filled(Vec::new(), ranks)?, widths: Vec::new() })
+    }
+
+    pub fn count(&self) -> usize {
+        self.widths.len()
+    }
+
+    /// How many bits each slot has.
+    pub fn widths(&self) -> &[u8] {
+        &self.widths
+    }
+
+    /// The places of a rank that have slots.
+    pub fn of_rank(&self, rank: usize) -> &[(Place, usize)] {
+        &self.of_rank[rank]
+    }
+
+    pub fn find(&self, rank: usize, place: Place) -> Option<usize> {
+        self.of_rank[rank].iter().find(|(known, _)| *known == place).map(|&(_, slot)| slot)
+    }
+
+    pub fn number(&mut self, rank: usize, place: Place, width: u8, budget: &mut Budget) -> Result<usize> {
+        if let Some(slot) = self.find(rank, place) {
+            return Ok(slot);
+        }
+        let slot = self.widths.len();
+        push(&mut self.widths, width, budget)?;
+        push(&mut self.of_rank[rank], (place, slot), budget)?;
+        Ok(slot)
+    }
+}

@@ -1,0 +1,90 @@
+//! What the search may allocate: a budget, and growth that fails instead of aborting the process.
+
+use std::fmt;
+
+/// Why a search cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The allocator refused, or a number no longer fits its type.
+    OutOfMemory,
+    /// The memory limit of the caller, in bytes, would be exceeded.
+    Limit(usize),
+    /// The tables contradict themselves; says how.
+    Malformed(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::OutOfMemory => write!(f, "out of memory"),
+            Error::Limit(bytes) => write!(f, "the memory limit of {bytes} bytes was reached"),
+            Error::Malformed(how) => write!(f, "malformed tables: {how}"),
+        }
+    }
+}
+
+impl From<std::collections::TryReserveError> for Error {
+    fn from(_: std::collections::TryReserveError) -> Self {
+        Error::OutOfMemory
+    }
+}
+
+impl From<std::num::TryFromIntError> for Error {
+    fn from(_: std::num::TryFromIntError) -> Self {
+        Error::OutOfMemory
+    }
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The bytes in use by what grows with the search, and how many there may be.
+#[derive(Debug)]
+pub struct Budget {
+    used: usize,
+    limit: usize,
+}
+
+impl Budget {
+    pub fn new(limit: Option<usize>) -> Self {
+        Budget { used: 0, limit: limit.unwrap_or(usize::MAX) }
+    }
+
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Says that `bytes` more are about to be allocated.
+    pub fn take(&mut self, bytes: usize) -> Result<()> {
+        let used = self.used.checked_add(bytes).ok_or(Error::OutOfMemory)?;
+        if used > self.limit {
+            return Err(Error::Limit(self.limit));
+        }
+        self.used = used;
+        Ok(())
+    }
+
+    /// Says that `bytes` have been freed.
+    pub fn give(&mut self, bytes: usize) {
+        self.used = self.used.saturating_sub(bytes);
+    }
+}
+
+/// `count` times `item` in a new vector.
+pub fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
+    let mut items = Vec::new();
+    items.try_reserve_exact(count)?;
+    items.resize(count, item);
+    Ok(items)
+}
+
+/// Appends `item`, charging `budget` when the vector grows.
+pub fn push<T>(items: &mut Vec<T>, item: T, budget: &mut Budget) -> Result<()> {
+    if items.len() == items.capacity() {
+        let before = items.capacity();
+        let more = before.max(16);
+        budget.take(more.checked_mul(size_of::<T>()).ok_or(Error::OutOfMemory)?)?;
+        items.try_reserve_exact(more)?;
+    }
+    items.push(item);
+    Ok(())
+}

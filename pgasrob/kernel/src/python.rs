@@ -1,0 +1,199 @@
+//! The border to Python: module `pgasrob._kernel`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::code::{Relation, Value};
+use crate::memory::Error;
+use crate::moves::Told;
+use crate::search;
+use crate::tables::{self, Raw, Tables};
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Malformed(_) => PyValueError::new_err(error.to_string()),
+            Error::OutOfMemory | Error::Limit(_) => PyMemoryError::new_err(error.to_string()),
+        }
+    }
+}
+
+/// The moves to a fault, the rank, the transition, the registers of the rank.
+type ToldFault = (Vec<Told>, usize, usize, Vec<Value>);
+
+/// A breadth-first search over a program given as tables (``pgasrob.robustness.tables.Tables``).
+///
+/// Without ``attack`` only SC runs are searched, and a fault ends the search. ``memory_limit`` bounds the bytes it may
+/// store. Malformed tables are a ValueError, too little memory is a MemoryError.
+#[pyclass(module = "pgasrob._kernel")]
+struct Search {
+    /// None after a panic, when nothing can be trusted any more.
+    search: Option<search::Search>,
+}
+
+#[pymethods]
+impl Search {
+    #[new]
+    #[pyo3(signature = (tables, *, attack=true, memory_limit=None))]
+    fn new(tables: &Bound<'_, PyAny>, attack: bool, memory_limit: Option<usize>) -> PyResult<Self> {
+        let raw = raw(tables)?;
+        let search = guarded(|| search::Search::new(Tables::new(&raw)?, attack, memory_limit))??;
+        Ok(Search { search: Some(search) })
+    }
+
+    /// Look at up to ``states`` more states, without the interpreter lock; True when the search is over.
+    fn run(&mut self, py: Python<'_>, states: usize) -> PyResult<bool> {
+        self.with(|search| py.detach(|| search.run(states)))
+    }
+
+    /// States stored, and edges seen.
+    #[getter]
+    fn states(&self) -> PyResult<usize> {
+        Ok(self.get()?.states())
+    }
+
+    #[getter]
+    fn transitions(&self) -> PyResult<u64> {
+        Ok(self.get()?.transitions())
+    }
+
+    /// The same of the SC runs alone.
+    #[getter]
+    fn sc_states(&self) -> PyResult<usize> {
+        Ok(self.get()?.sc_states())
+    }
+
+    #[getter]
+    fn sc_transitions(&self) -> PyResult<u64> {
+        Ok(self.get()?.sc_transitions())
+    }
+
+    /// Whether all SC runs have been seen.
+    #[getter]
+    fn sc_complete(&self) -> PyResult<bool> {
+        Ok(self.get()?.sc_complete())
+    }
+
+    /// Bytes of everything that grows with the search.
+    #[getter]
+    fn memory(&self) -> PyResult<usize> {
+        Ok(self.get()?.memory())
+    }
+
+    /// Bytes of a packed state without an attack, and with one.
+    #[getter]
+    fn record_bytes(&self) -> PyResult<(usize, usize)> {
+        Ok(self.get()?.record_bytes().into())
+    }
+
+    /// Whether the program has assertions, and whether it has commands that can deadlock.
+    #[getter]
+    fn checks_assertions(&self) -> PyResult<bool> {
+        Ok(self.get()?.facts().checks_assertions)
+    }
+
+    #[getter]
+    fn checks_deadlock(&self) -> PyResult<bool> {
+        Ok(self.get()?.facts().checks_deadlock)
+    }
+
+    /// The moves of the run that closes the cycle; None so far.
+    ///
+    /// A move is (rank, transitions, parts): the transition's number in the tables and the part of each of its steps,
+    /// or for a barrier None, the transition of every rank and no parts.
+    #[getter]
+    fn violation(&mut self) -> PyResult<Option<Vec<Told>>> {
+        self.with(search::Search::violation)
+    }
+
+    /// The moves to a state with a fault, the rank, the transition, and the registers of the rank; None so far.
+    #[getter]
+    fn fault(&self) -> PyResult<Option<ToldFault>> {
+        let fault = self.get()?.facts().fault.clone();
+        Ok(fault.map(|fault| (fault.run, fault.standing.rank, fault.standing.transition, fault.registers)))
+    }
+
+    /// The moves to a state before a failing assertion, the rank and the transition of that; None so far.
+    #[getter]
+    fn violated(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
+        let violated = self.get()?.facts().violated.clone();
+        Ok(violated.map(|(standing, run)| (run, standing.rank, standing.transition)))
+    }
+
+    /// The moves to a deadlock; None so far.
+    #[getter]
+    fn deadlock(&self) -> PyResult<Option<Vec<Told>>> {
+        Ok(self.get()?.facts().deadlock.clone())
+    }
+}
+
+impl Search {
+    fn get(&self) -> PyResult<&search::Search> {
+        self.search.as_ref().ok_or_else(broken)
+    }
+
+    fn with<T>(&mut self, work: impl FnOnce(&mut search::Search) -> Result<T, Error>) -> PyResult<T> {
+        let search = self.search.as_mut().ok_or_else(broken)?;
+        match guarded(|| work(search)) {
+            Ok(result) => Ok(result?),
+            Err(error) => {
+                self.search = None;
+                Err(error)
+            }
+        }
+    }
+}
+
+fn broken() -> PyErr {
+    PyRuntimeError::new_err("the kernel has failed before")
+}
+
+/// No input should make the kernel panic. If one does, that is an exception and not the end of the interpreter.
+fn guarded<T>(work: impl FnOnce() -> T) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        PyRuntimeError::new_err(format!("internal error, please report it: the kernel failed: {text}"))
+    })
+}
+
+fn raw(tables: &Bound<'_, PyAny>) -> PyResult<Raw> {
+    Ok(Raw {
+        format: field(tables, "format")?,
+        nodes: field(tables, "nodes")?,
+        size: field(tables, "size")?,
+        registers: field(tables, "registers")?,
+        values: field(tables, "values")?,
+        memory: field(tables, "memory")?,
+        touchable: field(tables, "touchable")?,
+        unordered: field(tables, "unordered")?,
+        states: field(tables, "states")?,
+        leaving: field(tables, "leaving")?,
+        transitions: field(tables, "transitions")?,
+        commands: field(tables, "commands")?,
+        expressions: field(tables, "expressions")?,
+        code: field(tables, "code")?,
+    })
+}
+
+/// A field of the tables; whatever is wrong with it is a ValueError.
+fn field<T: for<'a, 'py> FromPyObject<'a, 'py>>(tables: &Bound<'_, PyAny>, name: &str) -> PyResult<T> {
+    let malformed = |error: PyErr| {
+        if error.is_instance_of::<PyMemoryError>(tables.py()) {
+            return error;
+        }
+        PyValueError::new_err(format!("malformed tables: {name}: {error}"))
+    };
+    tables.getattr(name).and_then(|value| value.extract().map_err(Into::into)).map_err(malformed)
+}
+
+#[pymodule]
+fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Search>()?;
+    module.add("FORMAT", tables::FORMAT)?;
+    module.add("KINDS", tables::KINDS)?;
+    module.add("INSTRUCTIONS", tables::INSTRUCTIONS)?;
+    module.add("RELATIONS", Relation::ALL.map(|(_, symbol)| symbol))
+}

@@ -1,0 +1,397 @@
+//! The program as tables of integers, checked once: whatever passes here cannot make the search panic.
+//!
+//! `pgasrob/robustness/tables.py` writes the tables and documents their format.
+
+use crate::code::{GREATEST, Instruction, LEAST, Program, Relation, Type, Value};
+use crate::memory::{Error, Result};
+
+/// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
+pub const FORMAT: i64 = 1;
+/// Commands by their number in the tables.
+pub const KINDS: [&str; 16] = [
+    "load",
+    "store",
+    "assign",
+    "assume",
+    "assert",
+    "read",
+    "write",
+    "barrier",
+    "wait",
+    "wait_local",
+    "fence",
+    "await",
+    "fetch_add",
+    "swap",
+    "compare_swap",
+    "fence_all",
+];
+/// Instructions by their number in the tables; the relations follow.
+pub const INSTRUCTIONS: [&str; 18] = [
+    "push",
+    "register",
+    "jump_if_zero",
+    "jump",
+    "truth",
+    "!",
+    "~",
+    "negate",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "&",
+    "|",
+    "^",
+    "<<",
+    ">>",
+];
+const MAX_NODES: usize = 1 << 16;
+const MAX_CELLS: usize = 1 << 31;
+/// Of all ranks together. Unlike cells they stand in no list whose length would bear out the number.
+const MAX_REGISTERS: usize = 1 << 27;
+/// Integers per row of `commands` and `code`.
+const COMMAND_ROW: usize = 8;
+const CODE_ROW: usize = 4;
+const TRANSITION_ROW: usize = 2;
+
+/// In which ways a cell may be touched, bits of [`Tables::touchable`] and of the state's sets.
+pub mod touch {
+    /// By the commands that are not delayed: t_r and t_w (ALGORITHM, section 3).
+    pub const READ: u8 = 1;
+    pub const WRITTEN: u8 = 2;
+    /// By the steps in D: d_r and d_w.
+    pub const DELAYED_READ: u8 = 4;
+    pub const DELAYED_WRITTEN: u8 = 8;
+    pub const ALL: u8 = 15;
+}
+
+/// The tables as they come from Python.
+#[derive(Clone, Debug, Default)]
+pub struct Raw {
+    pub format: i64,
+    pub nodes: i64,
+    pub size: i64,
+    pub registers: i64,
+    pub values: Vec<Value>,
+    pub memory: Vec<i64>,
+    pub touchable: Vec<i64>,
+    pub unordered: Vec<i64>,
+    pub states: Vec<i64>,
+    pub leaving: Vec<i64>,
+    pub transitions: Vec<i64>,
+    pub commands: Vec<i64>,
+    pub expressions: Vec<i64>,
+    pub code: Vec<i64>,
+}
+
+/// An operand: most are constants or a register, which need no code.
+#[derive(Clone, Debug)]
+pub enum Expression {
+    Constant(Value),
+    Register(usize),
+    Code(Program),
+}
+
+/// The number of an expression in [`Tables::expressions`].
+pub type Operand = usize;
+
+#[derive(Clone, Copy, Debug)]
+pub enum Update {
+    Add { amount: Operand, kind: Type },
+    Swap { new: Operand },
+    CompareSwap { expected: Operand, new: Operand },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Command {
+    Load {
+        register: usize,
+        address: Operand,
+    },
+    Store {
+        address: Operand,
+        value: Operand,
+    },
+    Assign {
+        register: usize,
+        value: Operand,
+    },
+    Assume {
+        condition: Operand,
+    },
+    Assert {
+        condition: Operand,
+    },
+    /// A read or write: two steps, `write` says which end is the source.
+    Transfer {
+        write: bool,
+        local: Operand,
+        rank: Operand,
+        remote: Operand,
+        queue: Operand,
+    },
+    Barrier,
+    Wait {
+        queue: Operand,
+        local: bool,
+    },
+    Fence {
+        queue: Operand,
+        rank: Option<Operand>,
+    },
+    Await {
+        address: Operand,
+        relation: Relation,
+        value: Operand,
+    },
+    Atomic {
+        register: usize,
+        rank: Operand,
+        address: Operand,
+        update: Update,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Transition {
+    pub command: usize,
+    pub target: u32,
+}
+
+/// A program on N nodes.
+#[derive(Debug)]
+pub struct Tables {
+    pub nodes: usize,
+    /// Cells per node; cell `a` of rank `r` has the number `r * size + a`.
+    pub size: usize,
+    /// Registers per rank.
+    pub registers: usize,
+    /// The initial value of every cell, by its place among the values.
+    pub memory: Vec<usize>,
+    pub values: Vec<Value>,
+    /// In which ways every cell may be touched at all, bits of [`touch`].
+    pub touchable: Vec<u8>,
+    pub unordered: Vec<u64>,
+    /// The number of control states of every rank.
+    pub states: Vec<u32>,
+    pub transitions: Vec<Transition>,
+    pub commands: Vec<Command>,
+    pub expressions: Vec<Expression>,
+    first_state: Vec<usize>,
+    leaving: Vec<usize>,
+}
+
+impl Tables {
+    /// The transitions that leave control state `state` of `rank`, by their numbers.
+    pub fn leaving(&self, rank: usize, state: u32) -> std::ops::Range<usize> {
+        let place = self.first_state[rank] + state as usize;
+        self.leaving[place]..self.leaving[place + 1]
+    }
+
+    pub fn command(&self, transition: usize) -> Command {
+        self.commands[self.transitions[transition].command]
+    }
+
+    pub fn new(raw: &Raw) -> Result<Self> {
+        if raw.format != FORMAT {
+            return malformed(format!("format {}, but this kernel reads {FORMAT}", raw.format));
+        }
+        let nodes = number(raw.nodes, "nodes", 1, MAX_NODES)?;
+        let size = number(raw.size, "size", 0, MAX_CELLS)?;
+        let registers = number(raw.registers, "registers", 0, MAX_REGISTERS / nodes)?;
+        let cells = nodes.checked_mul(size).filter(|&cells| cells <= MAX_CELLS);
+        if cells != Some(raw.memory.len()) || cells != Some(raw.touchable.len()) {
+            return malformed("memory and touchable must have nodes * size entries");
+        }
+        let values = collect(raw.values.iter().map(|&value| match value {
+            LEAST..=GREATEST => Ok(value),
+            _ => malformed(format!("value {value} has more than 64 bits")),
+        }))?;
+        let memory = collect(raw.memory.iter().map(|&value| below(value, "memory", values.len())))?;
+        let touchable =
+            collect(raw.touchable.iter().map(|&bits| Ok(number(bits, "touchable", 0, touch::ALL as usize)? as u8)))?;
+        let unordered = collect(raw.unordered.iter().map(|&queue| {
+            u64::try_from(queue).map_err(|_| Error::Malformed("unordered has a negative queue".into()))
+        }))?;
+        let expressions = expressions(raw, &values, registers)?;
+        let commands =
+            rows::<COMMAND_ROW>(&raw.commands, "commands")?.map(|row| command(row, registers, expressions.len()));
+        let commands = collect(commands)?;
+
+        if raw.states.len() != nodes {
+            return malformed("states must have an entry per rank");
+        }
+        let states =
+            collect(raw.states.iter().map(|&count| Ok(number(count, "states", 1, u32::MAX as usize)? as u32)))?;
+        let mut first_state = Vec::new();
+        first_state.try_reserve_exact(nodes)?;
+        let mut all = 0_usize;
+        for &count in &states {
+            first_state.push(all);
+            all += count as usize; // at most 2^16 times 2^32
+        }
+        let leaving = offsets(&raw.leaving, all, raw.transitions.len() / TRANSITION_ROW, "leaving")?;
+        let mut transitions = collect(rows::<TRANSITION_ROW>(&raw.transitions, "transitions")?.map(|row| {
+            Ok(Transition {
+                command: below(row[0], "transitions", commands.len())?,
+                target: below(row[1], "transitions", u32::MAX as usize)? as u32,
+            })
+        }))?;
+        for (rank, &count) in states.iter().enumerate() {
+            let (first, last) = (leaving[first_state[rank]], leaving[first_state[rank] + count as usize]);
+            if transitions[first..last].iter_mut().any(|transition| transition.target >= count) {
+                return malformed("transitions has a target that its rank does not have");
+            }
+        }
+        Ok(Tables {
+            nodes,
+            size,
+            registers,
+            memory,
+            values,
+            touchable,
+            unordered,
+            states,
+            transitions,
+            commands,
+            expressions,
+            first_state,
+            leaving,
+        })
+    }
+}
+
+fn malformed<T>(how: impl Into<String>) -> Result<T> {
+    Err(Error::Malformed(how.into()))
+}
+
+fn number(value: i64, table: &str, least: usize, greatest: usize) -> Result<usize> {
+    match usize::try_from(value) {
+        Ok(number) if (least..=greatest).contains(&number) => Ok(number),
+        _ => malformed(format!("{value} in {table} is outside {least}..{greatest}")),
+    }
+}
+
+fn below(value: i64, table: &str, end: usize) -> Result<usize> {
+    match usize::try_from(value) {
+        Ok(number) if number < end => Ok(number),
+        _ => malformed(format!("{value} in {table} names nothing")),
+    }
+}
+
+fn collect<T>(items: impl ExactSizeIterator<Item = Result<T>>) -> Result<Vec<T>> {
+    let mut collected = Vec::new();
+    collected.try_reserve_exact(items.len())?;
+    for item in items {
+        collected.push(item?);
+    }
+    Ok(collected)
+}
+
+fn rows<'a, const ROW: usize>(
+    flat: &'a [i64],
+    table: &str,
+) -> Result<impl ExactSizeIterator<Item = &'a [i64; ROW]> + use<'a, ROW>> {
+    let (rows, rest) = flat.as_chunks::<ROW>();
+    if rest.is_empty() { Ok(rows.iter()) } else { malformed(format!("{table} must have rows of {ROW}")) }
+}
+
+/// `count` pieces of a table of `length` rows, given by where each begins and the end of the last.
+fn offsets(flat: &[i64], count: usize, length: usize, table: &str) -> Result<Vec<usize>> {
+    if flat.len() != count + 1 {
+        return malformed(format!("{table} must have {} entries", count + 1));
+    }
+    let offsets = collect(flat.iter().map(|&offset| number(offset, table, 0, length)))?;
+    if offsets[0] != 0 || offsets[count] != length || !offsets.is_sorted() {
+        return malformed(format!("{table} must ascend from 0 to {length}"));
+    }
+    Ok(offsets)
+}
+
+fn expressions(raw: &Raw, values: &[Value], registers: usize) -> Result<Vec<Expression>> {
+    let Some(count) = raw.expressions.len().checked_sub(1) else {
+        return malformed("expressions must have at least one entry");
+    };
+    let starts = offsets(&raw.expressions, count, raw.code.len() / CODE_ROW, "expressions")?;
+    let code = collect(rows::<CODE_ROW>(&raw.code, "code")?.map(|row| Ok(*row)))?;
+    collect(starts.windows(2).map(|piece| {
+        let code = &code[piece[0]..piece[1]];
+        let instructions = collect(code.iter().map(|row| instruction(row, values)))?;
+        Ok(match *instructions {
+            [Instruction::Push(value)] => Expression::Constant(value),
+            [Instruction::Register(index)] if index < registers => Expression::Register(index),
+            _ => Expression::Code(Program::new(instructions, registers)?),
+        })
+    }))
+}
+
+/// One row of `code`: instruction, argument, bits, signed.
+fn instruction(row: &[i64; CODE_ROW], values: &[Value]) -> Result<Instruction> {
+    let [number, argument, bits, signed] = *row;
+    let number = below(number, "code", INSTRUCTIONS.len() + Relation::ALL.len())?;
+    if let Some(place) = number.checked_sub(INSTRUCTIONS.len()) {
+        return Ok(Instruction::Compare(Relation::ALL[place].0));
+    }
+    let kind = || Type::new(bits, signed);
+    let place = || below(argument, "code", usize::MAX);
+    Ok(match INSTRUCTIONS[number] {
+        "push" => Instruction::Push(values[below(argument, "code", values.len())?]),
+        "register" => Instruction::Register(place()?),
+        "jump_if_zero" => Instruction::JumpIfZero(place()?),
+        "jump" => Instruction::Jump(place()?),
+        "truth" => Instruction::Truth,
+        "!" => Instruction::Not,
+        "~" => Instruction::Complement(kind()?),
+        "negate" => Instruction::Negate(kind()?),
+        "+" => Instruction::Add(kind()?),
+        "-" => Instruction::Subtract(kind()?),
+        "*" => Instruction::Multiply(kind()?),
+        "/" => Instruction::Divide(kind()?),
+        "%" => Instruction::Remainder(kind()?),
+        "&" => Instruction::And(kind()?),
+        "|" => Instruction::Or(kind()?),
+        "^" => Instruction::Xor(kind()?),
+        "<<" => Instruction::ShiftLeft(kind()?),
+        _ => Instruction::ShiftRight(kind()?),
+    })
+}
+
+/// One row of `commands`: kind, register, relation or bits, signed, and up to four expressions in the order of the
+/// syntax.
+fn command(row: &[i64; COMMAND_ROW], registers: usize, expressions: usize) -> Result<Command> {
+    let [kind, register, detail, signed, operands @ ..] = *row;
+    let operand = |place: usize| below(operands[place], "commands", expressions);
+    let register = || below(register, "commands", registers);
+    let atomic = |update: Update| -> Result<Command> {
+        Ok(Command::Atomic { register: register()?, rank: operand(0)?, address: operand(1)?, update })
+    };
+    Ok(match KINDS[below(kind, "commands", KINDS.len())?] {
+        "load" => Command::Load { register: register()?, address: operand(0)? },
+        "store" => Command::Store { address: operand(0)?, value: operand(1)? },
+        "assign" => Command::Assign { register: register()?, value: operand(0)? },
+        "assume" => Command::Assume { condition: operand(0)? },
+        "assert" => Command::Assert { condition: operand(0)? },
+        kind @ ("read" | "write") => Command::Transfer {
+            write: kind == "write",
+            local: operand(0)?,
+            rank: operand(1)?,
+            remote: operand(2)?,
+            queue: operand(3)?,
+        },
+        "barrier" => Command::Barrier,
+        "wait" => Command::Wait { queue: operand(0)?, local: false },
+        "wait_local" => Command::Wait { queue: operand(0)?, local: true },
+        "fence" => Command::Fence { queue: operand(0)?, rank: Some(operand(1)?) },
+        "fence_all" => Command::Fence { queue: operand(0)?, rank: None },
+        "await" => Command::Await {
+            address: operand(0)?,
+            relation: Relation::ALL[below(detail, "commands", Relation::ALL.len())?].0,
+            value: operand(1)?,
+        },
+        "fetch_add" => atomic(Update::Add { amount: operand(2)?, kind: Type::new(detail, signed)? })?,
+        "swap" => atomic(Update::Swap { new: operand(2)? })?,
+        _ => atomic(Update::CompareSwap { expected: operand(2)?, new: operand(3)? })?,
+    })
+}

@@ -1,0 +1,259 @@
+"""The `attack` engine: one search over SC runs that guesses where a violation is delayed.
+
+A shortest violation ends with a command e that closes the cycle. Without e the computation has the happens-before
+relation of an SC run sigma, and the cycle leaves e by a conflict into a step of an earlier command, the *source*. So it
+is enough to run sigma command by command, guess the source once, delay what has to come after it (the set D), and watch
+for a command e whose access can slip in before the source. Neither cycle types nor four parts are needed: part 1 is
+what is not delayed, with e at its end; part 2 is D, and what is left of e (`proofs/two-parts.md`).
+
+This is the readable reference. It knows nothing of the number of steps an operation has or of the rules that order
+them: that is in `semantics.steps` and `placement`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pgasrob.automata.emptiness import EmptinessSearch
+from pgasrob.automata.multiheaded import comp
+from pgasrob.program.control import Transition
+from pgasrob.program.instance import Instance, Memory, Operands, Registers
+from pgasrob.robustness.normal_form import Letter, numbered, remote_word
+from pgasrob.robustness.placement import Placement, fenced, lower_bounds, placed, wait_is_over
+from pgasrob.robustness.violation import Violation
+from pgasrob.semantics.accesses import Access, access, conflict
+from pgasrob.semantics.effect import execute, issue
+from pgasrob.semantics.steps import Step, steps_of
+
+NOW, DELAYED = 1, 2
+PIECE = 256
+"""States looked at before the search lets its caller look around."""
+
+
+class Touched(NamedTuple):
+    """The cells that some accesses read and write, as bit sets."""
+
+    read: int = 0
+    written: int = 0
+
+    def hits(self, made: Access) -> bool:
+        """Whether ``made`` conflicts with one of the accesses."""
+        cells = self.read | self.written if made.writes else self.written
+        return bool(cells >> made.cell & 1)
+
+    def adding(self, made: Access) -> Touched:
+        bit = 1 << made.cell
+        return Touched(
+            self.read | bit if made.reads else self.read, self.written | bit if made.writes else self.written
+        )
+
+
+class Attack(NamedTuple):
+    """What there is to know once the source has been chosen.
+
+    ``tainted``: the ranks whose further commands happen after the source's command, a bit set. ``done``: what tainted
+    commands, the source's among them, have accessed without delay. ``delayed``: what the steps in D access.
+    """
+
+    source: Access
+    tainted: int
+    done: Touched = Touched()
+    delayed: Touched = Touched()
+
+    def taints(self, rank: int) -> bool:
+        return bool(self.tainted >> rank & 1)
+
+
+class State(NamedTuple):
+    """Control, registers and memory of sigma without D, the placement of steps per rank, the attack once begun."""
+
+    control: tuple[int, ...]
+    registers: tuple[Registers, ...]
+    memory: Memory
+    placement: tuple[Placement, ...]
+    attack: Attack | None
+
+
+class Found(NamedTuple):
+    """The state after e: the cycle is closed."""
+
+
+Word = tuple[tuple[int, Letter], ...]
+Edge = tuple[Word, State | Found]
+
+
+class AttackSpace:
+    """The search as a two-headed automaton; only the state after e is final."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        nodes = instance.nodes
+        self.initial: State | Found = State(
+            (0,) * nodes, (instance.registers,) * nodes, instance.memory, ((),) * nodes, None
+        )
+
+    def is_final(self, state: State | Found) -> bool:
+        return isinstance(state, Found)
+
+    def successors(self, state: State | Found) -> Iterator[Edge]:
+        if isinstance(state, Found):
+            return
+        for rank in range(self.instance.nodes):
+            for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
+                if steps_of(operands):
+                    yield from self._remote(state, rank, transition, operands)
+                else:
+                    yield from self._local(state, rank, transition, operands)
+        yield from self._barriers(state)
+
+    def _barriers(self, state: State) -> Iterator[Edge]:
+        attack = state.attack
+        if attack and attack.tainted:
+            attack = attack._replace(tainted=(1 << self.instance.nodes) - 1)
+        for arrivals in self.instance.barriers(state.control):
+            word = tuple(
+                (NOW, Letter("barrier", rank, None, arrival.occurrence)) for rank, arrival in enumerate(arrivals)
+            )
+            yield word, state._replace(control=tuple(arrival.target for arrival in arrivals), attack=attack)
+
+    def _local(self, state: State, rank: int, transition: Transition, operands: Operands) -> Iterator[Edge]:
+        """A command that is one event, at its issue."""
+        if not wait_is_over(state.placement[rank], operands):
+            return
+        after = issue(operands, state.registers[rank], state.memory)
+        if after is None:
+            return
+        word = ((NOW, Letter(operands.kind, rank, operands.cell, transition.occurrence)),)
+        attack, made = state.attack, access(operands.kind, operands.cell)
+        if attack and made:
+            reached = attack.taints(rank) or attack.done.hits(made)
+            if attack.delayed.hits(made):
+                # In sigma it would come after D, so it is not in part 1; but it may be e.
+                if reached and conflict(made, attack.source):
+                    yield word, Found()
+                return
+            if reached:
+                attack = attack._replace(tainted=attack.tainted | 1 << rank, done=attack.done.adding(made))
+        placement = fenced(state.placement[rank], operands)
+        yield word, _moved(state, rank, transition, after, placement, attack)
+
+    def _remote(self, state: State, rank: int, transition: Transition, operands: Operands) -> Iterator[Edge]:
+        """A command with steps: e, or a source, or a command of sigma whose steps are delayed where they must be."""
+        steps, attack = steps_of(operands), state.attack
+        bounds = lower_bounds(self.instance, state.placement[rank], operands, steps)
+        if attack is None:
+            yield self._issued(state, rank, transition, operands, [NOW] * len(steps), None)
+            for source in range(len(steps)):
+                parts = [NOW] * source + [DELAYED] * (len(steps) - source)
+                begun = Attack(steps[source].access, 1 << rank)
+                yield self._issued(state, rank, transition, operands, parts, begun)
+            return
+        leaving = _leaving_step(rank, steps, bounds, attack)
+        if leaving is not None:
+            # e comes after all of sigma, so what is left of it comes after D.
+            parts = [NOW] * (leaving + 1) + [DELAYED] * (len(steps) - leaving - 1)
+            yield remote_word(rank, transition, operands, parts), Found()
+        parts = []
+        for step, bound in zip(steps, bounds, strict=True):
+            parts.append(max(bound, DELAYED if attack.delayed.hits(step.access) else NOW, *parts[-1:]))
+        yield self._issued(state, rank, transition, operands, parts, attack)
+
+    def _issued(
+        self,
+        state: State,
+        rank: int,
+        transition: Transition,
+        operands: Operands,
+        parts: Sequence[int],
+        attack: Attack | None,
+    ) -> Edge:
+        """The edge of a remote command of sigma with its steps in ``parts``."""
+        steps = steps_of(operands)
+        if attack and (
+            attack.taints(rank)
+            or any(attack.done.hits(step.access) or attack.delayed.hits(step.access) for step in steps)
+        ):
+            done, delayed = attack.done, attack.delayed
+            for step, part in zip(steps, parts, strict=True):
+                if part == NOW:
+                    done = done.adding(step.access)
+                else:
+                    delayed = delayed.adding(step.access)
+            attack = attack._replace(tainted=attack.tainted | 1 << rank, done=done, delayed=delayed)
+        registers, memory = state.registers[rank], state.memory
+        after = execute(operands, registers, memory) if parts[-1] == NOW else None
+        placement = placed(self.instance, state.placement[rank], operands, steps, parts)
+        word = remote_word(rank, transition, operands, parts)
+        return word, _moved(state, rank, transition, after or (registers, memory), placement, attack)
+
+
+def _leaving_step(rank: int, steps: Sequence[Step], bounds: Sequence[int], attack: Attack) -> int | None:
+    """The first step by which the command, as e, goes before the source and closes the cycle; None if there is none.
+
+    Its steps up to that one must not be ordered after D. The cycle enters the command by program order or by a conflict
+    of one of its steps; those that are left come last of all, after D too.
+    """
+    for place, step in enumerate(steps):
+        if bounds[place] == DELAYED:
+            return None
+        if conflict(step.access, attack.source) and (
+            attack.taints(rank)
+            or any(attack.done.hits(before.access) for before in steps[: place + 1])
+            or any(attack.done.hits(left.access) or attack.delayed.hits(left.access) for left in steps[place + 1 :])
+        ):
+            return place
+    return None
+
+
+def _moved(
+    state: State,
+    rank: int,
+    transition: Transition,
+    after: tuple[Registers, Memory],
+    placement: Placement,
+    attack: Attack | None,
+) -> State:
+    registers, memory = after
+    return State(
+        (*state.control[:rank], transition.target, *state.control[rank + 1 :]),
+        (*state.registers[:rank], registers, *state.registers[rank + 1 :]),
+        memory,
+        (*state.placement[:rank], placement, *state.placement[rank + 1 :]),
+        attack,
+    )
+
+
+class AttackSearch:
+    """The attack search of an instance, breadth-first by commands.
+
+    Attributes: ``violation`` once found; ``states``, ``transitions``. When ``run`` ends without a violation, the
+    instance is robust.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self._search: EmptinessSearch[State | Found, tuple[int, Letter]] = EmptinessSearch(AttackSpace(instance))
+        self.violation: Violation | None = None
+        self.gave_up: str | None = None  # finitely many states: it gives up only when its caller does
+
+    @property
+    def states(self) -> int:
+        return self._search.states
+
+    @property
+    def transitions(self) -> int:
+        return self._search.transitions
+
+    @property
+    def doing(self) -> str:
+        """What the search is at, for a progress display."""
+        return ""
+
+    def run(self) -> Iterator[None]:
+        """Search, yielding after every piece; ends when a violation is found or there is none."""
+        while not self._search.advance(PIECE):
+            yield
+        if self._search.path is not None:
+            # comp sorts by part and keeps the order within one, so it can carry the parts along.
+            joined = comp([(part, (part, event)) for part, event in numbered(self._search.path)], DELAYED)
+            self.violation = Violation(tuple(event for _, event in joined), tuple(part for part, _ in joined))

@@ -1,0 +1,114 @@
+"""In which parts of a normal form the steps of a rank's operations lie, as far as later commands depend on it.
+
+Y(P, N) and the attack search both build a computation command by command and place the steps of each at once: in part
+1, which is what has happened, or in a later part. What a later command of the rank has to know of that is little:
+where a FIFO queue forces its steps to, where a fence does, and whether a wait can be over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pgasrob.program.instance import Instance, Operands
+from pgasrob.semantics.steps import Step
+
+
+class Parts(NamedTuple):
+    """Where the steps of one rank's operations in one queue have been placed.
+
+    ``stages``: FIFO only, for each stage the part of the last step of that stage, which later ones cannot undercut (the
+    paper's pa and pb). ``delayed``: some step lies after part 1, so a wait is never over. ``local_delayed``: the same
+    for wait_local. ``targets``: unordered only, for each target the last part that holds a fenced step to it and the
+    bound that a fence has made of it for later ones. Bounds of 1 bind nothing and are left out.
+    """
+
+    stages: tuple[int, ...] = ()
+    delayed: bool = False
+    local_delayed: bool = False
+    targets: tuple[tuple[int, int, int], ...] = ()
+
+    def stage(self, stage: int) -> int:
+        return self.stages[stage] if stage < len(self.stages) else 1
+
+    def fence_bound(self, target: int) -> int:
+        """The part that a fenced step to ``target`` cannot undercut."""
+        return next((bound for rank, _, bound in self.targets if rank == target), 1)
+
+    def latest(self, target: int) -> int:
+        return next((last for rank, last, _ in self.targets if rank == target), 1)
+
+    def with_target(self, target: int, last: int, bound: int) -> Parts:
+        others = tuple(entry for entry in self.targets if entry[0] != target)
+        entry = ((target, last, bound),) if last > 1 else ()
+        return self._replace(targets=tuple(sorted(others + entry)))
+
+    def with_stage(self, stage: int, part: int) -> Parts:
+        if part <= self.stage(stage):
+            return self
+        known = max(len(self.stages), stage + 1)
+        return self._replace(stages=tuple(part if index == stage else self.stage(index) for index in range(known)))
+
+
+NOTHING_DELAYED = Parts()
+
+Placement = tuple[tuple[int, Parts], ...]
+"""The parts of one rank by queue id, sorted; a queue in which nothing is delayed is left out."""
+
+
+def parts_of(placement: Placement, queue: int | None) -> Parts:
+    return next((parts for id, parts in placement if id == queue), NOTHING_DELAYED)
+
+
+def wait_is_over(placement: Placement, operands: Operands) -> bool:
+    """Whether a wait or wait_local may be issued; every other command may."""
+    if operands.kind not in ("wait", "wait_local"):
+        return True
+    parts = parts_of(placement, operands.queue)
+    return not (parts.delayed if operands.kind == "wait" else parts.local_delayed)
+
+
+def lower_bounds(instance: Instance, placement: Placement, operands: Operands, steps: Sequence[Step]) -> list[int]:
+    """For each step of a new operation by itself the earliest part that the completion rules allow."""
+    parts = parts_of(placement, operands.queue)
+    assert operands.queue is not None and operands.target is not None
+    if not instance.is_unordered(operands.queue):
+        return [parts.stage(step.stage) for step in steps]
+    return [parts.fence_bound(operands.target) if step.fenced else 1 for step in steps]
+
+
+def placed(
+    instance: Instance, placement: Placement, operands: Operands, steps: Sequence[Step], chosen: Sequence[int]
+) -> Placement:
+    """``placement`` after a new operation whose steps lie in the parts ``chosen``."""
+    queue, target = operands.queue, operands.target
+    assert queue is not None and target is not None
+    parts = parts_of(placement, queue)
+    fifo = not instance.is_unordered(queue)
+    for step, part in zip(steps, chosen, strict=True):
+        if part == 1:
+            continue
+        parts = parts._replace(delayed=True, local_delayed=parts.local_delayed or step.local)
+        if fifo:
+            parts = parts.with_stage(step.stage, part)
+        elif step.fenced:
+            parts = parts.with_target(target, max(part, parts.latest(target)), parts.fence_bound(target))
+    return _with(placement, queue, parts)
+
+
+def fenced(placement: Placement, operands: Operands) -> Placement:
+    """``placement`` after a fence: where fenced steps lie now, later ones cannot come before."""
+    if operands.kind != "fence":
+        return placement
+    parts = parts_of(placement, operands.queue)
+    for target, last, _ in parts.targets:
+        if operands.target in (None, target):
+            parts = parts.with_target(target, last, last)
+    assert operands.queue is not None
+    return _with(placement, operands.queue, parts)
+
+
+def _with(placement: Placement, queue: int, parts: Parts) -> Placement:
+    others = tuple(entry for entry in placement if entry[0] != queue)
+    entry = ((queue, parts),) if parts != NOTHING_DELAYED else ()
+    return tuple(sorted(others + entry))

@@ -1,0 +1,262 @@
+"""An instance as flat tables of integers, which is all that the native kernel knows of a program.
+
+A table of rows has them one after the other; a table of pieces has where each piece begins, and the end of the last.
+The kernel checks the tables and refuses what it cannot trust (`pgasrob/kernel/src/tables.rs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pgasrob.program.commands import ATOMIC, REMOTE, Command, expressions_of
+from pgasrob.program.control import Transition
+from pgasrob.program.expressions import (
+    INT32,
+    RELATIONS,
+    Binary,
+    Conditional,
+    Const,
+    Expr,
+    IntType,
+    Register,
+    Symbol,
+    Unary,
+    constant,
+    render,
+)
+from pgasrob.program.instance import Cell, Instance
+
+FORMAT = 1
+"""Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
+
+KINDS = (
+    "load", "store", "assign", "assume", "assert", "read", "write", "barrier", "wait", "wait_local", "fence", "await",
+    "fetch_add", "swap", "compare_swap", "fence_all",
+)  # fmt: skip
+"""The kinds of commands by number. ``fence_all`` is a fence that names no rank."""
+
+INSTRUCTIONS = (
+    "push", "register", "jump_if_zero", "jump", "truth", "!", "~", "negate", "+", "-", "*", "/", "%", "&", "|", "^",
+    "<<", ">>",
+)  # fmt: skip
+"""The instructions of the stack code by number; the relations come after them."""
+
+_KIND = {kind: number for number, kind in enumerate(KINDS)}
+_RELATION = {symbol: number for number, symbol in enumerate(RELATIONS)}
+_INSTRUCTION = {name: number for number, name in enumerate((*INSTRUCTIONS, *RELATIONS))}
+
+READ, WRITTEN, DELAYED_READ, DELAYED_WRITTEN = 1, 2, 4, 8
+"""In which ways a cell may be touched: by any command, and by a step (only steps are delayed)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What :class:`pgasrob._kernel.Search` takes, and ``edges``, by which its moves are understood.
+
+    - ``format``: :data:`FORMAT`.
+    - ``nodes``, ``size``, ``registers``: ranks, cells per node, registers per rank.
+    - ``values``: constants and initial values. Other tables name them by their place.
+    - ``memory``: for every cell of every node the value it starts with.
+    - ``touchable``: for every cell the sum of the ways (:data:`READ` and so on) in which it may be touched. What stands
+      in no record, because nobody can change it, is left out by this table.
+    - ``unordered``: the ids of the unordered queues.
+    - ``states``: for every rank the number of its control states.
+    - ``leaving``: the pieces of ``transitions``, one for every control state, rank by rank.
+    - ``transitions``: rows (command, target).
+    - ``commands``: rows (kind, register, detail, signed, four expressions), -1 where there is none. ``detail`` is the
+      relation of an await, or the bits of the type that a fetch_add computes in. Expressions are in the order of the
+      syntax.
+    - ``expressions``: the pieces of ``code``, one for every expression.
+    - ``code``: rows (instruction, argument, bits, signed). The argument is a value, a register, or the instruction of
+      the same expression to jump to; bits and signed give the type of an operation.
+    - ``edges``: the transitions, in the order of their rows.
+    """
+
+    format: int
+    nodes: int
+    size: int
+    registers: int
+    values: list[int]
+    memory: list[int]
+    touchable: list[int]
+    unordered: list[int]
+    states: list[int]
+    leaving: list[int]
+    transitions: list[int]
+    commands: list[int]
+    expressions: list[int]
+    code: list[int]
+    edges: list[Transition]
+
+
+def tables(instance: Instance) -> Tables:
+    """The tables of ``instance``."""
+    return _Compiler(instance).tables()
+
+
+class _Compiler:
+    """Collects the rows; equal values, expressions and commands get one number."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.values: dict[int, int] = {}
+        self.commands: dict[tuple[int, ...], int] = {}
+        self.expressions: dict[Expr, int] = {}
+        self.starts = [0]
+        self.code: list[int] = []
+
+    def tables(self) -> Tables:
+        instance = self.instance
+        memory = [self.value(value) for value in instance.memory]
+        leaving, transitions, edges = [0], [], []
+        for automaton in instance.automata:
+            for out in automaton.out:
+                for transition in out:
+                    transitions += [self.command(transition.command), transition.target]
+                    edges.append(transition)
+                leaving.append(len(edges))
+        return Tables(
+            FORMAT,
+            instance.nodes,
+            instance.size,
+            len(instance.registers),
+            list(self.values),
+            memory,
+            touchable(instance),
+            sorted(instance.unordered),
+            [len(automaton.out) for automaton in instance.automata],
+            leaving,
+            transitions,
+            [entry for row in self.commands for entry in row],
+            self.starts,
+            self.code,
+            edges,
+        )
+
+    def value(self, value: int) -> int:
+        return self.values.setdefault(value, len(self.values))
+
+    def command(self, command: Command) -> int:
+        kind = command.kind
+        operands = [self.expression(expr) for expr in expressions_of(command).values()]
+        if kind == "fence" and len(operands) == 1:
+            kind = "fence_all"
+        type: IntType = getattr(command, "type", INT32)
+        row = (
+            _KIND[kind],
+            command.register.index if hasattr(command, "register") else -1,
+            _RELATION[command.relation] if hasattr(command, "relation") else type.bits,
+            int(type.signed),
+            *operands,
+            *[-1] * (4 - len(operands)),
+        )
+        return self.commands.setdefault(row, len(self.commands))
+
+    def expression(self, expr: Expr) -> int:
+        number = self.expressions.get(expr)
+        if number is None:
+            number = self.expressions[expr] = len(self.expressions)
+            for instruction in self.compiled(expr):
+                self.code += instruction
+            self.starts.append(len(self.code) // 4)
+        return number
+
+    def compiled(self, expr: Expr) -> list[tuple[int, int, int, int]]:
+        """The code of ``expr``, with places to jump to counted from its beginning."""
+        code: list[tuple[int, int, int, int]] = []
+
+        def emit(name: str, argument: int = 0, type: IntType = INT32) -> int:
+            code.append((_INSTRUCTION[name], argument, type.bits, int(type.signed)))
+            return len(code) - 1
+
+        def land(*jumps: int) -> None:
+            """Let jumps that were emitted earlier go to the instruction that comes next."""
+            for jump in jumps:
+                instruction, _, bits, signed = code[jump]
+                code[jump] = (instruction, len(code), bits, signed)
+
+        def add(expr: Expr) -> None:
+            match expr:
+                case Const(value) | Symbol(_, value):
+                    emit("push", self.value(value))
+                case Register(_, index):
+                    emit("register", index)
+                case Unary(symbol, operand, type):
+                    add(operand)
+                    emit("negate" if symbol == "-" else symbol, type=type)
+                case Binary("&&", left, right):
+                    add(left)
+                    decided = emit("jump_if_zero")
+                    add(right)
+                    emit("truth")
+                    end = emit("jump")
+                    land(decided)
+                    emit("push", self.value(0))
+                    land(end)
+                case Binary("||", left, right):
+                    add(left)
+                    undecided = emit("jump_if_zero")
+                    emit("push", self.value(1))
+                    end = emit("jump")
+                    land(undecided)
+                    add(right)
+                    emit("truth")
+                    land(end)
+                case Binary(symbol, left, right, type):
+                    add(left)
+                    add(right)
+                    emit(symbol, type=type)
+                case Conditional(condition, then, otherwise):
+                    add(condition)
+                    no = emit("jump_if_zero")
+                    add(then)
+                    end = emit("jump")
+                    land(no)
+                    add(otherwise)
+                    land(end)
+                case _:
+                    raise ValueError(f"{render(expr)} must be specialised for a rank before it is compiled")
+
+        add(expr)
+        return code
+
+
+def touchable(instance: Instance) -> list[int]:
+    """For every cell the ways in which some command of some rank may touch it, ignoring control and values.
+
+    Exact for constant addresses and ranks; an operand that depends on a register may be any cell it could name.
+    """
+    ways = [0] * len(instance.memory)
+    seen: set[tuple[int, Command]] = set()
+    for rank, automaton in enumerate(instance.automata):
+        for transition in automaton.transitions:
+            if (rank, transition.command) not in seen:
+                seen.add((rank, transition.command))
+                for cells, way in _touched(instance, rank, transition.command):
+                    for cell in cells:
+                        ways[cell] |= way
+    return ways
+
+
+def _touched(instance: Instance, rank: int, command: Command) -> Iterator[tuple[Iterable[Cell], int]]:
+    exprs, size = expressions_of(command), instance.size
+
+    def cells(ranks: Iterable[int], address: str) -> list[Cell]:
+        return [node * size + index for node in ranks for index in _choices(exprs[address], size)]
+
+    if command.kind in REMOTE:
+        here, there = cells([rank], "local"), cells(_choices(exprs["rank"], instance.nodes), "remote")
+        source, destination = (here, there) if command.kind == "write" else (there, here)
+        yield source, READ | DELAYED_READ
+        yield destination, WRITTEN | DELAYED_WRITTEN
+    elif command.kind in ATOMIC:
+        yield cells(_choices(exprs["rank"], instance.nodes), "address"), READ | WRITTEN
+    elif "address" in exprs:
+        yield cells([rank], "address"), WRITTEN if command.kind == "store" else READ
+
+
+def _choices(expr: Expr, bound: int) -> Iterable[int]:
+    """The values below ``bound`` that ``expr`` may have."""
+    value = constant(expr)
+    return range(bound) if value is None else [value] if 0 <= value < bound else []

@@ -1,0 +1,344 @@
+"""The native kernel against its reference: the same states, edges, violation and facts; and nothing brings it down."""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pgasrob.program.commands import Assign
+from pgasrob.program.expressions import RELATIONS, Binary, Conditional, Const, Expr, IntType, Register, Unary
+from pgasrob.program.instance import Instance, instantiate
+from pgasrob.program.program import Process, Program
+from pgasrob.program.statements import Block, Do
+from pgasrob.robustness import native
+from pgasrob.robustness.attack import AttackSearch
+from pgasrob.robustness.check import load
+from pgasrob.robustness.native import NativeFacts, NativeSearch
+from pgasrob.robustness.tables import FORMAT, INSTRUCTIONS, KINDS, Tables, tables
+from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.replay import replay
+from pgasrob.semantics.sequential import SequentialFacts
+from tests.oracle.strategies import random_program
+from tests.support import examples, instance, translated
+
+kernel = pytest.importorskip("pgasrob._kernel", reason="the kernel has not been built")
+
+CORPUS = sorted(Path(__file__).parents[2].glob("programs/*/*.pgas"))
+FACTS = ("fault", "violated", "deadlock", "checks_assertions", "checks_deadlock")
+SEARCHED = ("states", "transitions", "complete")
+
+
+def agree(program: Instance, most: int = 30_000) -> bool | None:
+    """Compare the searches piece by piece, up to ``most`` states; says whether there is a violation, if that is known.
+
+    A violation is compared whole, so with it the order in which the states are met.
+    """
+    reference, search = AttackSearch(program), NativeSearch(program)
+    pieces, over = search.run(), False
+    for _ in reference.run():
+        next(pieces, None)
+        assert (search.states, search.transitions) == (reference.states, reference.transitions)
+        if reference.states > most:
+            break
+    else:
+        over = True
+        assert next(pieces, "over") == "over"
+        assert (search.states, search.transitions) == (reference.states, reference.transitions)
+        assert search.violation == reference.violation
+    if search.violation is not None:
+        run = replay(program, search.violation.computation)
+        assert run.complete and HappensBefore(run.computation).cycle is not None
+    agree_on_facts(program, search if over and search.violation is None else None, most)
+    return search.violation is not None if over else None
+
+
+def agree_on_facts(program: Instance, searched: NativeSearch | None, most: int) -> None:
+    """Compare what is learnt of the SC runs, by themselves and by a search that has seen all states."""
+    reference, facts = SequentialFacts(program), NativeFacts(program)
+    for _ in reference.explore():
+        if reference.states > most:
+            return
+    for _ in facts.explore():
+        pass
+    for name in (*FACTS, *SEARCHED):
+        assert getattr(facts, name) == getattr(reference, name), name
+    if searched is not None:
+        # Alone, the search over SC runs ends at a fault; the attack search goes on.
+        for name in FACTS if reference.fault else (*FACTS, *SEARCHED):
+            assert getattr(searched.facts, name) == getattr(reference, name), name
+
+
+# Equality
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_the_corpus(path: Path) -> None:
+    assert agree(load(path).instantiate()) is not None
+
+
+@pytest.mark.parametrize("nodes", [1, 3])
+@pytest.mark.parametrize("name", ["one_to_one/one_to_one", "halo/halo_no_wait", "spin_lock/spin_lock"])
+def test_the_corpus_on_other_node_counts(name: str, nodes: int) -> None:
+    path = next(path for path in CORPUS if path.match(f"{name}.pgas"))
+    assert agree(load(path).instantiate(nodes)) is not None
+
+
+@pytest.mark.parametrize("loops", [False, True], ids=["without loops", "with loops"])
+def test_random_programs(loops: bool) -> None:
+    seen = Counter(
+        agree(translated(random_program(seed, loops=loops)).instance, most=3_000)
+        for seed in range(examples(300, nightly=10_000))
+    )
+    assert seen[True] > 60 and seen[False] > 60 and seen[None] < 30
+
+
+def test_the_numbering_of_the_tables_is_the_kernels() -> None:
+    assert (FORMAT, list(KINDS), list(INSTRUCTIONS)) == (kernel.FORMAT, kernel.KINDS, kernel.INSTRUCTIONS)
+    assert list(RELATIONS) == kernel.RELATIONS
+
+
+# Values, queues, barriers
+
+
+TYPES = st.builds(IntType, st.sampled_from((1, 7, 8, 16, 32, 32, 32, 63, 64)), st.booleans())
+EDGES = [sign * (1 << bits) + off for bits in (0, 7, 8, 31, 32, 63) for sign in (-1, 1) for off in (-1, 0, 1)]
+CONSTANTS = (st.sampled_from(EDGES) | st.integers(-70, 70)).filter(lambda value: -(1 << 63) <= value < 1 << 64)
+
+
+def expressions(leaves: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+    operators = ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "&&", "||", *RELATIONS)
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.builds(Unary, st.sampled_from("!~-"), inner, TYPES),
+            st.builds(Binary, st.sampled_from(operators), inner, inner, TYPES),
+            st.builds(Conditional, inner, inner, inner),
+        ),
+        max_leaves=8,
+    )
+
+
+@given(CONSTANTS, expressions(st.builds(Const, CONSTANTS) | st.just(Register("r", 0))))
+@settings(max_examples=examples(400, nightly=10_000))
+def test_expressions_of_all_types(start: int, expr: Expr) -> None:
+    """Registers are shown by a fault, here the one of ``expr`` or the one after it."""
+    value, fault = Const(start), Binary("/", Const(1), Const(0))
+    body = Block(
+        (
+            Do(Assign(Register("r", 0), value)),
+            Do(Assign(Register("s", 1), expr)),
+            Do(Assign(Register("s", 1), fault)),
+        )
+    )
+    program = Program("p", None, (), ("r", "s"), (), (Process(None, body),))
+    agree_on_facts(instantiate(program, 1), None, 100)
+    assert NativeFacts(instantiate(program, 1)).fault is None, "nothing has been looked at"
+
+
+def test_values_wrap_and_faults_are_found() -> None:
+    for body in (
+        "r <- -2147483647 - 1; r <- r - 1; mem[x] <- r; s <- r / -1; r <- fetch_add(0, x, 1); s <- mem[x]; r <- 1 / s;",
+        "r <- 1; r <- r << 31; s <- r >> 31; r <- r / s; mem[y] <- r; s <- 1 << (r & 63);",
+        "r <- 1; loop { r <- r * 65599; mem[x] <- r; } s <- 1 << r;",
+    ):
+        agree(instance(body), most=2_000)
+
+
+def test_the_table_of_values_grows() -> None:
+    """Records are packed anew while there are states with and without an attack."""
+    count = "while (r < 300) {{ mem[x] <- r * 12345; {} r <- r + 1; }} s <- mem[y];"
+    assert agree(instance(count.format("write(x, me, y, q); wait(q);"))) is False
+    # The load reads before the last put arrives.
+    assert agree(instance(count.format("write(x, me, y, q);"))) is True
+    assert agree(instance("r <- fetch_add(0, x, 37); loop { r <- fetch_add(0, x, r); }", nodes=2), most=2_000) is None
+
+
+def test_queue_ids_that_are_known_only_in_the_search() -> None:
+    """More and more places where steps are delayed, on FIFO queues, on an unordered one and with targets."""
+    body = (
+        "while (r < 40) { write(x, (me + r) % nodes, a + r, r * 1000003); r <- r + 1; } "
+        "wait(4000012); wait_local(r); fence(1); mem[z] <- 1;"
+    )
+    declarations = "memory x = 1, z, a[41]; register r;"
+    assert agree(instance(body, nodes=1, declarations=declarations)) is False
+    agree(instance(body, nodes=2, declarations=declarations), most=5_000)
+    declarations = "memory x = 1, y, z, w; register r, s; queue q unordered, u unordered, v;"
+    body = (
+        "while (r < 3) { write(x, (me + r) % nodes, y, r); fence(r, (me + 1) % nodes); read(z, r % nodes, x, r); "
+        "r <- r + 1; } fence(0); write(x, me, y, 0); wait(1);"
+    )
+    for nodes in (1, 2, 3):
+        agree(instance(body, nodes=nodes, declarations=declarations), most=5_000)
+
+
+def test_more_barriers_than_the_kernel_passes_at_a_time() -> None:
+    """Every rank has two barriers to choose from; behind them nothing can move."""
+    program = instance("choose { barrier; assume(r); } or { barrier; assume(s); }", nodes=13)
+    reference, search = AttackSearch(program), kernel.Search(tables(program))
+    assert not search.run(1) and 1 < search.states < 8_193, "it comes back in the middle of a state"
+    while not search.run(1_000):
+        pass
+    for _ in reference.run():
+        pass
+    assert (search.states, search.transitions) == (reference.states, reference.transitions) == (8_193, 8_192)
+    assert agree(instance("choose { barrier; } or { barrier; r <- 1; assert(s); }", nodes=4)) is False
+
+
+def test_programs_with_next_to_nothing() -> None:
+    for body in ("", "skip;", "barrier;", "loop { barrier; }", "await(mem[x] == 0);", "assume(r);", "assert(r);"):
+        for nodes in (1, 3):
+            agree(instance(body, nodes=nodes))
+    agree(instance("r <- 1;", declarations="register r;"))
+
+
+def test_a_state_holds_no_cell_that_nobody_can_write() -> None:
+    few = "memory x = 1, y; register r; queue q;"
+    many = "memory x = 1, y, table[500] = {1, 2, 3}; register r; queue q;"
+    sizes = [
+        kernel.Search(tables(instance("write(x, me, y, q); r <- mem[y];", nodes=2, declarations=text))).record_bytes
+        for text in (few, many)
+    ]
+    assert sizes[1][0] <= sizes[0][0] + 1 and sizes[1][1] <= sizes[0][1] + 2
+
+
+# What can go wrong
+
+
+def big() -> Instance:
+    return load(next(path for path in CORPUS if path.stem == "halo")).instantiate(4)
+
+
+def test_too_little_memory_is_an_exception_and_stays_one() -> None:
+    search = NativeSearch(big(), memory_limit=200_000)
+    for _ in range(2):
+        with pytest.raises(MemoryError, match="the memory limit of 200000 bytes was reached"):
+            for _ in search.run():
+                pass
+        assert 1_000 < search.states < 13_553 and search.memory <= 200_000
+    assert search.violation is None and not search.facts.complete
+    with pytest.raises(MemoryError):
+        NativeSearch(big(), memory_limit=10)
+
+
+def test_what_was_known_before_the_memory_ran_out_can_still_be_told() -> None:
+    body = "assert(r); loop { r <- r * 65599 + 1; mem[x] <- r; }"
+    search = NativeSearch(instance(body), memory_limit=100_000)
+    with pytest.raises(MemoryError):
+        for _ in search.run():
+            pass
+    assert search.facts.violated is not None and len(search.facts.violated) == 1
+
+
+def test_a_search_can_be_run_in_pieces_of_any_size() -> None:
+    whole = NativeSearch(big())
+    for _ in whole.run():
+        pass
+    search = kernel.Search(tables(big()))
+    assert not search.run(0) and search.states == 1
+    source = random.Random(1)
+    while not search.run(source.randrange(2_000)):
+        pass
+    assert (search.states, search.transitions) == (whole.states, whole.transitions)
+    assert search.run(5) and search.run(0)
+
+
+def test_other_threads_go_on_meanwhile() -> None:
+    search = kernel.Search(tables(big()))
+    thread = threading.Thread(target=search.run, args=(1 << 40,))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(10)  # so that nobody gets the lock unless it is released
+    try:
+        thread.start()
+        turns = 0
+        while thread.is_alive():
+            thread.join(0.0001)
+            turns += 1
+    finally:
+        sys.setswitchinterval(interval)
+    assert search.run(1) and turns > 1
+
+
+def test_without_the_kernel_it_is_not_available(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert native.available()
+    monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
+    assert not native.available()
+
+
+TABLES = ("values", "memory", "touchable", "unordered", "states", "leaving", "transitions", "commands", "expressions",
+          "code")  # fmt: skip
+NUMBERS = ("format", "nodes", "size", "registers")
+
+
+def test_malformed_tables_are_refused() -> None:
+    good = tables(instance("write(x, me, y, q); r <- r && s ? 1 : 2;", nodes=2))
+    kernel.Search(good)
+    for name in NUMBERS:
+        for value in (-1, 1 << 40, 1 << 62, 1 << 70, None, "2"):
+            with pytest.raises(ValueError, match="malformed tables"):
+                kernel.Search(replace(good, **{name: value}))
+    for name in TABLES:
+        entries = getattr(good, name)
+        beyond = 1 << 64 if name == "values" else -1
+        for value in (None, 3, [*entries, beyond], [*entries, 1 << 70], [*entries, "x"], [*entries, None]):
+            with pytest.raises(ValueError, match="malformed tables"):
+                kernel.Search(replace(good, **{name: value}))
+    for wrong in (None, 5, object()):
+        with pytest.raises(ValueError, match="malformed tables"):
+            kernel.Search(wrong)
+
+
+def mangled(good: Tables, source: random.Random) -> Tables:
+    """``good`` with a few entries changed, taken out or put in."""
+    odd = (-(1 << 63), -1, 0, 1, 2, 3, 4, 7, 12, 15, 16, 63, 64, 255, 1 << 16, 1 << 31, (1 << 63) - 1)
+    changed: dict[str, object] = {}
+    for _ in range(source.choice((1, 1, 1, 2, 3))):
+        name = source.choice((*TABLES, *TABLES, *NUMBERS))
+        if name in NUMBERS:
+            changed[name] = source.choice(odd)
+            continue
+        entries = list(changed.get(name, getattr(good, name)))  # type: ignore[call-overload]
+        place = source.randrange(len(entries) + 1)
+        match source.choice(("change", "change", "change", "change", "swap", "insert", "drop")):
+            case "change" if place < len(entries):
+                entries[place] = source.choice((*odd, *entries))
+            case "swap" if place < len(entries):
+                other = source.randrange(len(entries))
+                entries[place], entries[other] = entries[other], entries[place]
+            case "insert":
+                entries.insert(place, source.choice(odd))
+            case _:
+                entries = entries[:place]
+        changed[name] = entries
+    return replace(good, **changed)  # type: ignore[arg-type]
+
+
+def outcomes(count: int) -> Iterator[str]:
+    source = random.Random(7)
+    for seed in range(count):
+        if seed % 20 == 0:
+            good = tables(translated(random_program(seed, loops=True)).instance)
+        try:
+            search = kernel.Search(mangled(good, source), attack=bool(seed % 5), memory_limit=1 << 22)
+            search.run(300)
+            _ = search.violation, search.fault, search.violated, search.deadlock
+            yield "runs"
+        except ValueError as error:
+            yield "refused" if "malformed tables: " in str(error) else str(error)
+        except MemoryError:
+            yield "too large"
+
+
+def test_mangled_tables_are_refused_or_mean_something() -> None:
+    """No exception but ValueError and MemoryError, least of all the RuntimeError of a panic."""
+    seen = Counter(outcomes(examples(4_000, nightly=200_000)))
+    assert set(seen) <= {"runs", "refused", "too large"}
+    assert seen["runs"] > 500 and seen["refused"] > 500

@@ -1,0 +1,82 @@
+"""The placement of steps in parts: what later commands of a rank have to know of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob.program.instance import Operands
+from pgasrob.robustness.placement import NOTHING_DELAYED, Parts, fenced, lower_bounds, placed, wait_is_over
+from pgasrob.semantics.steps import steps_of
+from tests.support import instance
+
+PROGRAM = instance("write(x, 0, x, q); write(x, 0, x, u);")  # q is FIFO, u unordered
+FIFO, UNORDERED = 0, 1
+KINDS = ("read", "write")
+
+
+def operation(kind: str, queue: int, target: int = 0) -> Operands:
+    return Operands(kind, source=0, destination=1, queue=queue, target=target)
+
+
+def after(kind: str, queue: int, *parts: int) -> tuple[tuple[int, Parts], ...]:
+    one = operation(kind, queue)
+    return placed(PROGRAM, (), one, steps_of(one), parts)
+
+
+def bounds(placement: tuple[tuple[int, Parts], ...], kind: str, queue: int, target: int = 0) -> list[int]:
+    one = operation(kind, queue, target)
+    return lower_bounds(PROGRAM, placement, one, steps_of(one))
+
+
+def test_parts_of_a_target() -> None:
+    parts = Parts().with_target(2, 3, 1).with_target(0, 4, 4)
+    assert parts.targets == ((0, 4, 4), (2, 3, 1))
+    assert [parts.fence_bound(target) for target in range(3)] == [4, 1, 1]
+    assert [parts.latest(target) for target in range(3)] == [4, 1, 3]
+    assert Parts().with_target(1, 1, 1) == NOTHING_DELAYED
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_kept_of_an_operation_that_is_not_delayed(kind: str) -> None:
+    assert after(kind, FIFO, 1, 1) == after(kind, UNORDERED, 1, 1) == ()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fifo_bounds_stage_by_stage_whatever_the_target(kind: str) -> None:
+    assert bounds(after(kind, FIFO, 1, 2), "write", FIFO, target=7) == [1, 2]
+    assert bounds(after(kind, FIFO, 2, 3), "read", FIFO) == [2, 3]
+    assert bounds(after(kind, FIFO, 2, 3), "read", UNORDERED) == [1, 1]
+
+
+def test_an_unordered_queue_bounds_nothing_without_a_fence() -> None:
+    assert bounds(after("write", UNORDERED, 2, 2), "write", UNORDERED) == [1, 1]
+
+
+@pytest.mark.parametrize(("target", "bound"), [(None, 2), (0, 2), (1, 1)])
+def test_a_fence_bounds_later_writes_to_its_target(target: int | None, bound: int) -> None:
+    placement = fenced(after("write", UNORDERED, 1, 2), Operands("fence", queue=UNORDERED, target=target))
+    assert bounds(placement, "write", UNORDERED) == [1, bound]
+    assert bounds(placement, "write", UNORDERED, target=1) == [1, 1]
+    assert bounds(placement, "read", UNORDERED) == [1, 1]
+
+
+def test_a_fence_orders_no_reads() -> None:
+    placement = after("read", UNORDERED, 1, 2)
+    assert fenced(placement, Operands("fence", queue=UNORDERED)) == placement
+
+
+@pytest.mark.parametrize("queue", [FIFO, UNORDERED])
+@pytest.mark.parametrize(
+    ("kind", "parts", "wait", "wait_local"),
+    [
+        ("write", (1, 1), True, True),
+        ("write", (1, 2), False, True),  # the source has been read
+        ("write", (2, 2), False, False),
+        ("read", (1, 2), False, False),  # the data has not arrived
+    ],
+)
+def test_when_waits_are_over(kind: str, parts: tuple[int, int], wait: bool, wait_local: bool, queue: int) -> None:
+    placement = after(kind, queue, *parts)
+    assert wait_is_over(placement, Operands("wait", queue=queue)) == wait
+    assert wait_is_over(placement, Operands("wait_local", queue=queue)) == wait_local
+    assert wait_is_over(placement, Operands("wait", queue=1 - queue))
