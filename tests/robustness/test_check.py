@@ -218,7 +218,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("clock")
 def test_a_timeout_gives_unknown() -> None:
-    verdict = check(program("loop { r <- r + 1; }"), nodes=1, limits=Limits(max_states=None, timeout=2.5))
+    verdict = check(program("loop { r <- r + 1; }"), nodes=1, limits=Limits(max_states=5_000, timeout=2.5))
     assert (verdict.verdict, verdict.reason) == ("unknown", "the time limit of 2.5 s was reached")
     assert 2.5 < verdict.stats.seconds < 2.7
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from pgasrob.automata.automaton import Reached
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.check import Limits, check, load
+from pgasrob.robustness.attack import AttackSearch
+from pgasrob.robustness.check import ENGINES, Limits, check, load
 from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.verdict import Verdict, Witness
@@ -33,7 +34,12 @@ from tests.oracle.strategies import COMMANDS
 from tests.oracle.syntax import Program as OracleProgram
 from tests.support import Drawn, drawn_programs, examples, json_events, translated
 
-MOST_STATES = {"definition": 50_000, "two heads": 50_000, "four heads": examples(8_000, nightly=60_000)}
+MOST_STATES = {
+    "definition": 50_000,
+    "two heads": 50_000,
+    "four heads": examples(8_000, nightly=60_000),
+    "attack": 50_000,
+}
 """States after which an engine is not asked any further: four heads are slow, and loops may have no end."""
 MOST_STATES_OF_LOOPS = {name: examples(3_000, nightly=most) for name, most in MOST_STATES.items()}
 
@@ -57,6 +63,7 @@ def engines(program: Instance, most: dict[str, int] = MOST_STATES) -> Iterator[t
         ("definition", DefinitionSearch(program)),
         ("two heads", ProductSearch(program, 2)),
         ("four heads", ProductSearch(program, 4)),
+        ("attack", AttackSearch(program)),
     ):
         over = True
         for _ in search.run():
@@ -89,7 +96,7 @@ def agree(drawn: Drawn, most: dict[str, int] = MOST_STATES, most_runs: int = 20_
 @given(programs())
 @settings(max_examples=examples(300, nightly=10_000))
 def test_all_engines_and_the_oracle_agree(drawn: Drawn) -> None:
-    """Theorems 5 and 16, with four parts and with two."""
+    """Theorems 5 and 16 with four parts and with two, and the attack search."""
     agree(drawn)
 
 
@@ -113,7 +120,8 @@ def test_the_random_programs_are_no_sham() -> None:
 
     look()
     assert seen[True] >= 6 and seen[False] >= 6
-    assert min(seen["oracle"], seen["definition"], seen["two heads"]) >= 38 and seen["four heads"] >= 20
+    assert min(seen[name] for name in ("oracle", "definition", "two heads", "attack")) >= 38
+    assert seen["four heads"] >= 20
 
 
 @pytest.mark.parametrize("name", LITMUS)
@@ -132,7 +140,7 @@ def test_the_litmus_programs(name: str) -> None:
 STALE_POLL = sorted(Path(__file__).parents[2].glob("programs/stale_poll/*.pgas"))
 
 
-@pytest.mark.parametrize("engine", ["definition", "product"])
+@pytest.mark.parametrize("engine", sorted(ENGINES))
 @pytest.mark.parametrize("path", STALE_POLL, ids=lambda path: path.stem)
 def test_a_poll_that_reads_a_stale_value_is_a_violation_and_waiting_is_none(path: Path, engine: str) -> None:
     """`proofs/waiting.md`: the programs state their verdicts."""
@@ -149,7 +157,7 @@ def test_there_are_programs_that_poll_and_programs_that_wait() -> None:
 
 def verdicts(drawn: Drawn) -> list[Verdict]:
     limits = Limits(max_states=200_000)
-    return [check(drawn.program, engine=engine, limits=limits) for engine in ("definition", "product")]
+    return [check(drawn.program, engine=engine, limits=limits) for engine in sorted(ENGINES)]
 
 
 def check_facts(drawn: Drawn, verdict: Verdict, expected: Result) -> None:
