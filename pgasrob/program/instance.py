@@ -15,14 +15,17 @@ from pgasrob.program.commands import (
     ATOMIC,
     REMOTE,
     Command,
+    FetchAdd,
     expressions_of,
     map_expressions,
 )
 from pgasrob.program.control import ControlAutomaton, Transition, build
 from pgasrob.program.expressions import (
+    INT32,
     RELATIONS,
     Evaluator,
     Fault,
+    IntType,
     evaluator,
     specialise,
 )
@@ -41,7 +44,8 @@ class Operands:
 
     For a load, store, await or atomic ``cell`` is the cell accessed at issue; for a read or write ``source`` and
     ``destination`` are the cells of popa and popb, ``target`` the remote rank. ``values`` holds what the command
-    computes with: the value stored or assigned, an atomic's operands, whether an assume or assert holds.
+    computes with: the value stored or assigned, an atomic's operands, whether an assume or assert holds. A fetch_add
+    computes in ``type``.
     """
 
     kind: str
@@ -53,6 +57,7 @@ class Operands:
     register: int | None = None
     values: tuple[int, ...] = ()
     relation: Callable[[int, int], bool] | None = None
+    type: IntType = INT32
 
 
 Evaluated = Callable[[Registers], Operands]
@@ -142,11 +147,13 @@ class Instance:
         if kind in ATOMIC:
             where = self._cell(run["address"], run["rank"])
             order = [name for name in run if name not in ("rank", "address")]
+            type = command.type if isinstance(command, FetchAdd) else INT32
             return lambda registers: Operands(
                 kind,
                 cell=where(registers),
                 register=register,
                 values=tuple(run[name](registers) for name in order),
+                type=type,
             )
         if kind in ("load", "store", "await"):
             where = self._cell(run["address"], lambda registers: rank)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pgasrob.program.expressions import INT32
 from pgasrob.program.instance import Memory, Operands, Registers
+from pgasrob.semantics.steps import steps_of
 
 
 def issue(operands: Operands, registers: Registers, memory: Memory) -> tuple[Registers, Memory] | None:
@@ -28,7 +28,7 @@ def issue(operands: Operands, registers: Registers, memory: Memory) -> tuple[Reg
     registers = set_register(registers, operands, old)
     match kind, values:
         case "fetch_add", (amount,):
-            memory = set_cell(memory, cell, INT32.wrap(old + amount))
+            memory = set_cell(memory, cell, operands.type.wrap(old + amount))
         case "swap", (new,):
             memory = set_cell(memory, cell, new)
         case "compare_swap", (expected, new) if old == expected:
@@ -36,11 +36,25 @@ def issue(operands: Operands, registers: Registers, memory: Memory) -> tuple[Reg
     return registers, memory
 
 
-def execute(operands: Operands, registers: Registers, memory: Memory) -> tuple[Registers, Memory] | None:
-    """Registers and memory after a command and all its steps, or None when it is not enabled."""
-    if operands.source is not None and operands.destination is not None:
-        return registers, set_cell(memory, operands.destination, memory[operands.source])
-    return issue(operands, registers, memory)
+def execute(
+    operands: Operands, registers: Registers, memory: Memory, happened: int | None = None
+) -> tuple[Registers, Memory] | None:
+    """Registers and memory after a command and the first ``happened`` of its steps, all when it is None; or None when
+    the command is not enabled.
+
+    What a step reads, the next step that writes carries on.
+    """
+    after = issue(operands, registers, memory)
+    if after is None:
+        return None
+    registers, memory = after
+    carried = 0
+    for step in steps_of(operands)[:happened]:
+        if step.access.writes:
+            memory = set_cell(memory, step.access.cell, carried)
+        else:
+            carried = memory[step.access.cell]
+    return registers, memory
 
 
 def set_register(registers: Registers, operands: Operands, value: int) -> Registers:

@@ -1,4 +1,4 @@
-"""What a command does at its issue: the part of the rules that X, the SC runs and Y share."""
+"""What a command does at its issue and in its steps: the part of the rules that X, the SC runs and Y share."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import operator
 
 import pytest
 
-from pgasrob.program.instance import Operands
-from pgasrob.semantics.effect import issue, set_cell, set_register
+from pgasrob.program.expressions import IntType
+from pgasrob.program.instance import Memory, Operands
+from pgasrob.semantics import effect
+from pgasrob.semantics.accesses import Access
+from pgasrob.semantics.effect import execute, issue, set_cell, set_register
+from pgasrob.semantics.steps import Step
 
 REGISTERS = (10, 20)
 MEMORY = (1, 2, 3)
@@ -68,3 +72,41 @@ def test_set_register_and_set_cell_change_one_place() -> None:
     assert set_register(REGISTERS, Operands("assign", register=0), 5) == (5, 20)
     assert set_cell(MEMORY, 0, 5) == (5, 2, 3)
     assert (REGISTERS, MEMORY) == ((10, 20), (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("type", "cell"), [(IntType(8, signed=True), -126), (IntType(8, signed=False), 130), (IntType(64, True), 130)]
+)
+def test_fetch_add_wraps_as_its_type(type: IntType, cell: int) -> None:
+    operands = Operands("fetch_add", cell=0, register=0, values=(3,), type=type)
+    assert issue(operands, REGISTERS, (127,)) == ((127, 20), (cell,))
+
+
+# A command and some of its steps
+
+
+def test_a_local_command_has_no_steps() -> None:
+    load = Operands("load", cell=2, register=0)
+    assert execute(load, REGISTERS, MEMORY) == execute(load, REGISTERS, MEMORY, 0) == ((3, 20), MEMORY)
+    assert execute(Operands("assume", values=(0,)), REGISTERS, MEMORY) is None
+
+
+@pytest.mark.parametrize(("happened", "memory"), [(None, (1, 2, 1)), (2, (1, 2, 1)), (1, MEMORY), (0, MEMORY)])
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_the_destination_is_written_by_the_second_step(kind: str, happened: int | None, memory: Memory) -> None:
+    operands = Operands(kind, source=0, destination=2, queue=0, target=0)
+    assert execute(operands, REGISTERS, MEMORY, happened) == (REGISTERS, memory)
+
+
+@pytest.mark.parametrize(
+    ("happened", "memory"),
+    [(0, (1, 2, 3)), (1, (1, 2, 3)), (2, (1, 1, 3)), (3, (1, 1, 3)), (4, (3, 1, 3)), (None, (3, 1, 3))],
+)
+def test_of_a_longer_chain_the_steps_that_have_happened_have_their_effect(
+    happened: int | None, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accesses = [Access(0, True, False), Access(1, False, True), Access(2, True, False), Access(0, False, True)]
+    chain = tuple(Step("popa", access, stage, False, False) for stage, access in enumerate(accesses))
+    monkeypatch.setattr(effect, "steps_of", lambda operands: chain)
+    operands = Operands("write", source=0, destination=1, queue=0, target=0)
+    assert execute(operands, REGISTERS, MEMORY, happened) == (REGISTERS, memory)
