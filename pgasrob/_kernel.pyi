@@ -7,10 +7,19 @@ _Move = tuple[int | None, list[int], list[int]]
 FORMAT: int
 KINDS: list[str]
 INSTRUCTIONS: list[str]
+REDUCTIONS: list[str]
 RELATIONS: list[str]
 
 class Search:
-    def __init__(self, tables: Tables, *, attack: bool = True, memory_limit: int | None = None) -> None: ...
+    def __init__(
+        self,
+        tables: Tables,
+        *,
+        attack: bool = True,
+        reductions: list[str] = ...,
+        memory_limit: int | None = None,
+        threads: int = 1,
+    ) -> None: ...
     def run(self, states: int) -> bool: ...
     @property
     def states(self) -> int: ...
@@ -33,7 +42,7 @@ class Search:
     @property
     def violation(self) -> list[_Move] | None: ...
     @property
-    def fault(self) -> tuple[list[_Move], int, int, list[int]] | None: ...
+    def fault(self) -> tuple[list[_Move], int, int] | None: ...
     @property
     def violated(self) -> tuple[list[_Move], int, int] | None: ...
     @property

@@ -7,13 +7,13 @@ for a command e whose access can slip in before the source. Neither cycle types 
 what is not delayed, with e at its end; part 2 is D, and what is left of e (`proofs/two-parts.md`).
 
 This is the readable reference. It knows nothing of the number of steps an operation has or of the rules that order
-them: that is in `semantics.steps` and `placement`.
+them: that is in `semantics.steps` and `placement`. What makes it fast is in `reduction`, and is all optional.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from pgasrob.automata.emptiness import EmptinessSearch
 from pgasrob.automata.multiheaded import comp
@@ -41,6 +41,14 @@ class Touched(NamedTuple):
         """Whether ``made`` conflicts with one of the accesses."""
         cells = self.read | self.written if made.writes else self.written
         return bool(cells >> made.cell & 1)
+
+    def conflicts(self, other: Touched) -> bool:
+        """Whether one of the accesses conflicts with one of ``other``."""
+        return bool(self.written & (other.read | other.written) or self.read & other.written)
+
+    def joined(self, other: Touched) -> Touched:
+        """These accesses and those of ``other``."""
+        return Touched(self.read | other.read, self.written | other.written)
 
     def adding(self, made: Access) -> Touched:
         bit = 1 << made.cell
@@ -83,11 +91,20 @@ Word = tuple[tuple[int, Letter], ...]
 Edge = tuple[Word, State | Found]
 
 
-class AttackSpace:
-    """The search as a two-headed automaton; only the state after e is final."""
+Choosable = Mapping[tuple[int, int, int], int]
+"""For a rank, its control state and the occurrence of a remote command the steps that may be chosen as the source: a
+bit set."""
 
-    def __init__(self, instance: Instance) -> None:
+
+class AttackSpace:
+    """The search as a two-headed automaton; only the state after e is final.
+
+    ``choosable`` restricts the choice of the source; None: any step of any command.
+    """
+
+    def __init__(self, instance: Instance, choosable: Choosable | None = None) -> None:
         self.instance = instance
+        self._choosable = choosable
         nodes = instance.nodes
         self.initial: State | Found = State(
             (0,) * nodes, (instance.registers,) * nodes, instance.memory, ((),) * nodes, None
@@ -100,14 +117,19 @@ class AttackSpace:
         if isinstance(state, Found):
             return
         for rank in range(self.instance.nodes):
-            for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
-                if steps_of(operands):
-                    yield from self._remote(state, rank, transition, operands)
-                else:
-                    yield from self._local(state, rank, transition, operands)
-        yield from self._barriers(state)
+            yield from self.moves(state, rank)
+        yield from self.barriers(state)
 
-    def _barriers(self, state: State) -> Iterator[Edge]:
+    def moves(self, state: State, rank: int) -> Iterator[Edge]:
+        """The edges by commands of ``rank``, barriers left out."""
+        for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
+            if steps_of(operands):
+                yield from self._remote(state, rank, transition, operands)
+            else:
+                yield from self._local(state, rank, transition, operands)
+
+    def barriers(self, state: State) -> Iterator[Edge]:
+        """The edges by barriers."""
         attack = state.attack
         if attack and attack.tainted:
             attack = attack._replace(tainted=(1 << self.instance.nodes) - 1)
@@ -144,7 +166,7 @@ class AttackSpace:
         bounds = lower_bounds(self.instance, state.placement[rank], operands, steps)
         if attack is None:
             yield self._issued(state, rank, transition, operands, [NOW] * len(steps), None)
-            for source in range(len(steps)):
+            for source in self._sources(state, rank, transition, len(steps)):
                 parts = [NOW] * source + [DELAYED] * (len(steps) - source)
                 begun = Attack(steps[source].access, 1 << rank)
                 yield self._issued(state, rank, transition, operands, parts, begun)
@@ -158,6 +180,13 @@ class AttackSpace:
         for step, bound in zip(steps, bounds, strict=True):
             parts.append(max(bound, DELAYED if attack.delayed.hits(step.access) else NOW, *parts[-1:]))
         yield self._issued(state, rank, transition, operands, parts, attack)
+
+    def _sources(self, state: State, rank: int, transition: Transition, steps: int) -> Iterator[int]:
+        """The steps of a remote command that may be the source."""
+        chosen = -1
+        if self._choosable is not None:
+            chosen = self._choosable[rank, state.control[rank], transition.occurrence]
+        return (step for step in range(steps) if chosen >> step & 1)
 
     def _issued(
         self,
@@ -181,11 +210,11 @@ class AttackSpace:
                 else:
                     delayed = delayed.adding(step.access)
             attack = attack._replace(tainted=attack.tainted | 1 << rank, done=done, delayed=delayed)
-        registers, memory = state.registers[rank], state.memory
-        after = execute(operands, registers, memory) if parts[-1] == NOW else None
+        after = execute(operands, state.registers[rank], state.memory, parts.count(NOW))
+        assert after is not None, "a remote command is always enabled"
         placement = placed(self.instance, state.placement[rank], operands, steps, parts)
         word = remote_word(rank, transition, operands, parts)
-        return word, _moved(state, rank, transition, after or (registers, memory), placement, attack)
+        return word, _moved(state, rank, transition, after, placement, attack)
 
 
 def _leaving_step(rank: int, steps: Sequence[Step], bounds: Sequence[int], attack: Attack) -> int | None:
@@ -224,15 +253,30 @@ def _moved(
     )
 
 
+class Search(Protocol):
+    """A breadth-first search for the state after e, as :class:`~pgasrob.automata.emptiness.EmptinessSearch` is one."""
+
+    path: list[Word] | None
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def transitions(self) -> int: ...
+
+    def advance(self, states: int) -> bool: ...
+
+
 class AttackSearch:
-    """The attack search of an instance, breadth-first by commands.
+    """The attack search of an instance, breadth-first by commands, with some of the reductions.
 
     Attributes: ``violation`` once found; ``states``, ``transitions``. When ``run`` ends without a violation, the
-    instance is robust.
+    instance is robust. ``reductions`` are names of :data:`pgasrob.robustness.reduction.REDUCTIONS`; none: the plain
+    search.
     """
 
-    def __init__(self, instance: Instance) -> None:
-        self._search: EmptinessSearch[State | Found, tuple[int, Letter]] = EmptinessSearch(AttackSpace(instance))
+    def __init__(self, instance: Instance, reductions: Collection[str] = ()) -> None:
+        self._search = _search(instance, reductions)
         self.violation: Violation | None = None
         self.gave_up: str | None = None  # finitely many states: it gives up only when its caller does
 
@@ -257,3 +301,12 @@ class AttackSearch:
             # comp sorts by part and keeps the order within one, so it can carry the parts along.
             joined = comp([(part, (part, event)) for part, event in numbered(self._search.path)], DELAYED)
             self.violation = Violation(tuple(event for _, event in joined), tuple(part for part, _ in joined))
+
+
+def _search(instance: Instance, reductions: Collection[str]) -> Search:
+    if reductions:
+        from pgasrob.robustness.reduction.reduced import ReducedSearch
+
+        return ReducedSearch(instance, reductions)
+    plain: EmptinessSearch[State | Found, tuple[int, Letter]] = EmptinessSearch(AttackSpace(instance))
+    return plain

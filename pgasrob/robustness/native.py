@@ -6,7 +6,7 @@ kernel says which moves it took; what events they are, is found out here by runn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.control import Transition
@@ -14,12 +14,16 @@ from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Operands, Registers
 from pgasrob.robustness.attack import DELAYED, NOW, PIECE
 from pgasrob.robustness.normal_form import Letter, numbered, remote_word
+from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.tables import tables
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.effect import execute
 from pgasrob.semantics.sequential import FoundFault
 from pgasrob.semantics.steps import steps_of
+
+LARGE, LARGE_PIECE = 16_384, 2_048
+"""From so many states on pieces are larger, so that threads have enough to do."""
 
 Move = tuple[int | None, list[int], list[int]]
 """What the kernel tells of a move: rank, transition, parts of its steps; for a barrier None and the transition of every
@@ -39,12 +43,28 @@ def available() -> bool:
 class _Kernel:
     """A search of the kernel, and its moves understood."""
 
-    def __init__(self, instance: Instance, attack: bool, memory_limit: int | None) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        attack: bool,
+        reductions: Collection[str],
+        memory_limit: int | None,
+        threads: int = 1,
+    ) -> None:
         from pgasrob._kernel import Search
 
         self.instance = instance
-        self.tables = tables(instance)
-        self.search = Search(self.tables, attack=attack, memory_limit=memory_limit)
+        sources: list[int] | None = None
+        if attack and "infeasibility" in reductions:
+            from pgasrob.robustness.reduction.infeasibility import choosable
+
+            sources = choosable(instance)
+        self.harmless = sources is not None and not any(sources)
+        self.tables = tables(instance, reductions, sources)
+        known = [name for name in reductions if name != "infeasibility"]
+        self.search = Search(
+            self.tables, attack=attack, reductions=known, memory_limit=memory_limit, threads=threads
+        )
 
     def reason(self, rank: int, transition: Transition, registers: Registers) -> str:
         """Why the command of ``transition`` cannot be evaluated."""
@@ -61,10 +81,18 @@ class _Kernel:
         joined = comp([(part, (part, event)) for part, event in numbered(words)], DELAYED)
         return tuple(event for _, event in joined), tuple(part for part, _ in joined)
 
-    def _words(self, moves: Sequence[Move]) -> Iterator[Word]:
-        instance = self.instance
-        registers = [instance.registers] * instance.nodes
-        memory = instance.memory
+    def registers(self, moves: Sequence[Move], rank: int) -> Registers:
+        """The registers of ``rank`` after a run."""
+        registers = [self.instance.registers] * self.instance.nodes
+        for _ in self._words(moves, registers):
+            pass
+        return registers[rank]
+
+    def _words(self, moves: Sequence[Move], registers: list[Registers] | None = None) -> Iterator[Word]:
+        """The words of ``moves``; ``registers`` are those of the ranks, and are kept up to date."""
+        instance, memory = self.instance, self.instance.memory
+        if registers is None:
+            registers = [instance.registers] * instance.nodes
         for mover, taken, parts in moves:
             transitions = [self.tables.edges[number] for number in taken]
             if mover is None:
@@ -74,11 +102,10 @@ class _Kernel:
                 )
                 continue
             operands = instance.operands(mover, transitions[0], registers[mover])
+            after = execute(operands, registers[mover], memory, parts.count(NOW))
+            assert after is not None, "the kernel took a move that is not enabled"
+            registers[mover], memory = after
             yield self._word(mover, transitions[0], operands, parts)
-            if DELAYED not in parts:
-                after = execute(operands, registers[mover], memory)
-                assert after is not None, "the kernel took a move that is not enabled"
-                registers[mover], memory = after
 
     @staticmethod
     def _word(rank: int, transition: Transition, operands: Operands, parts: Sequence[int]) -> Word:
@@ -94,8 +121,14 @@ class NativeFacts:
     ``explore`` is for nobody to call.
     """
 
-    def __init__(self, instance: Instance, memory_limit: int | None = None, kernel: _Kernel | None = None) -> None:
-        self._kernel = kernel or _Kernel(instance, attack=False, memory_limit=memory_limit)
+    def __init__(
+        self,
+        instance: Instance,
+        reductions: Collection[str] = (),
+        memory_limit: int | None = None,
+        kernel: _Kernel | None = None,
+    ) -> None:
+        self._kernel = kernel or _Kernel(instance, False, reductions, memory_limit)
         self._search = self._kernel.search
         self.checks_assertions: bool = self._search.checks_assertions
         self.checks_deadlock: bool = self._search.checks_deadlock
@@ -119,11 +152,11 @@ class NativeFacts:
     @property
     def fault(self) -> FoundFault | None:
         if self._fault is None and (told := self._search.fault) is not None:
-            moves, rank, number, registers = told
-            transition = self._kernel.tables.edges[number]
-            reason = self._kernel.reason(rank, transition, tuple(registers))
+            moves, rank, number = told
+            transition, registers = self._kernel.tables.edges[number], self._kernel.registers(moves, rank)
+            reason = self._kernel.reason(rank, transition, registers)
             run, _ = self._kernel.computation(moves)
-            self._fault = FoundFault(rank, transition, reason, tuple(registers), run)
+            self._fault = FoundFault(rank, transition, reason, registers, run)
         return self._fault
 
     @property
@@ -150,10 +183,18 @@ class NativeSearch:
 
     ``facts`` are those of the SC runs that the search has passed. A fault does not end it: ``facts.fault`` is for the
     caller to look at. ``memory_limit`` bounds the bytes of what is stored; beyond it ``run`` raises MemoryError.
+    ``reductions`` are names of :data:`pgasrob.robustness.reduction.REDUCTIONS`; none: the plain search. With several
+    ``threads`` a large search takes less time and finds the same, state for state.
     """
 
-    def __init__(self, instance: Instance, memory_limit: int | None = None) -> None:
-        self._kernel = _Kernel(instance, attack=True, memory_limit=memory_limit)
+    def __init__(
+        self,
+        instance: Instance,
+        reductions: Collection[str] = REDUCTIONS,
+        memory_limit: int | None = None,
+        threads: int = 1,
+    ) -> None:
+        self._kernel = _Kernel(instance, True, reductions, memory_limit, threads)
         self._search = self._kernel.search
         self.facts = NativeFacts(instance, kernel=self._kernel)
         self.violation: Violation | None = None
@@ -179,7 +220,7 @@ class NativeSearch:
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every piece; ends when a violation is found or there is none."""
-        while not self._search.run(PIECE):
+        while not self._search.run(PIECE if self._search.states < LARGE else LARGE_PIECE):
             yield
         moves = self._search.violation
         if moves is not None:

@@ -20,7 +20,7 @@ class Parts(NamedTuple):
     ``stages``: FIFO only, for each stage the part of the last step of that stage, which later ones cannot undercut (the
     paper's pa and pb). ``delayed``: some step lies after part 1, so a wait is never over. ``local_delayed``: the same
     for wait_local. ``targets``: unordered only, for each target the last part that holds a fenced step to it and the
-    bound that a fence has made of it for later ones. Bounds of 1 bind nothing and are left out.
+    bound that a fence has made of it for later ones. An entry in which both are 1 binds nothing and is left out.
     """
 
     stages: tuple[int, ...] = ()
@@ -40,7 +40,7 @@ class Parts(NamedTuple):
 
     def with_target(self, target: int, last: int, bound: int) -> Parts:
         others = tuple(entry for entry in self.targets if entry[0] != target)
-        entry = ((target, last, bound),) if last > 1 else ()
+        entry = ((target, last, bound),) if last > 1 or bound > 1 else ()
         return self._replace(targets=tuple(sorted(others + entry)))
 
     def with_stage(self, stage: int, part: int) -> Parts:
@@ -101,9 +101,9 @@ def fenced(placement: Placement, operands: Operands) -> Placement:
     if operands.kind != "fence":
         return placement
     parts = parts_of(placement, operands.queue)
-    for target, last, _ in parts.targets:
+    for target, last, bound in parts.targets:
         if operands.target in (None, target):
-            parts = parts.with_target(target, last, last)
+            parts = parts.with_target(target, last, max(last, bound))
     assert operands.queue is not None
     return _with(placement, operands.queue, parts)
 

@@ -6,8 +6,9 @@ The kernel checks the tables and refuses what it cannot trust (`pgasrob/kernel/s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pgasrob.program.commands import ATOMIC, REMOTE, Command, expressions_of
 from pgasrob.program.control import Transition
@@ -27,7 +28,7 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.instance import Cell, Instance
 
-FORMAT = 1
+FORMAT = 3
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 KINDS = (
@@ -64,13 +65,25 @@ class Tables:
     - ``states``: for every rank the number of its control states.
     - ``leaving``: the pieces of ``transitions``, one for every control state, rank by rank.
     - ``transitions``: rows (command, target).
+    - ``sources``: for every transition the steps of its command that may be chosen as a source, as bits.
     - ``commands``: rows (kind, register, detail, signed, four expressions), -1 where there is none. ``detail`` is the
       relation of an await, or the bits of the type that a fetch_add computes in. Expressions are in the order of the
       syntax.
     - ``expressions``: the pieces of ``code``, one for every expression.
     - ``code``: rows (instruction, argument, bits, signed). The argument is a value, a register, or the instruction of
       the same expression to jump to; bits and signed give the type of an operation.
+    - ``soon``, ``ever``: for every control state, piece by piece, rows (cell, :data:`READ` and :data:`WRITTEN`): what
+      the rank may access before its next barrier, and at all.
+    - ``barrier_later``: for every control state whether a barrier may come.
+    - ``live``: for every control state the registers that may be read before they are set, and decide anything.
+    - ``relevant``: the cells whose values may decide anything.
+    - ``queues``: for every control state rows (queue or -1 for any, how it is used), as in `reduction.futures`.
+    - ``classes``: pieces of interchangeable ranks. ``moving``: the addresses of cells that move with their rank.
+      ``rank_registers``, ``rank_cells``: rows (register or address, k) for those that hold a rank plus k.
+      ``moving_targets``: whether the targets of operations are ranks that move.
     - ``edges``: the transitions, in the order of their rows.
+
+    The analyses for the reductions stand in what comes after the code; without those reductions it is empty.
     """
 
     format: int
@@ -84,15 +97,39 @@ class Tables:
     states: list[int]
     leaving: list[int]
     transitions: list[int]
+    sources: list[int]
     commands: list[int]
     expressions: list[int]
     code: list[int]
+    soon_starts: list[int]
+    soon: list[int]
+    ever_starts: list[int]
+    ever: list[int]
+    barrier_later: list[int]
+    live_starts: list[int]
+    live: list[int]
+    relevant: list[int]
+    queue_starts: list[int]
+    queues: list[int]
+    class_starts: list[int]
+    classes: list[int]
+    moving: list[int]
+    rank_registers: list[int]
+    rank_cells: list[int]
+    moving_targets: int
     edges: list[Transition]
 
 
-def tables(instance: Instance) -> Tables:
-    """The tables of ``instance``."""
-    return _Compiler(instance).tables()
+ALL_STEPS = 255
+"""The bits of a command whose every step may be a source."""
+
+
+def tables(instance: Instance, reductions: Collection[str] = (), sources: Sequence[int] | None = None) -> Tables:
+    """The tables of ``instance``, with the analyses that ``reductions`` need.
+
+    ``sources`` are the steps that may be chosen as a source, by transition as bits; None: all.
+    """
+    return _Compiler(instance).tables(reductions, sources)
 
 
 class _Compiler:
@@ -106,7 +143,7 @@ class _Compiler:
         self.starts = [0]
         self.code: list[int] = []
 
-    def tables(self) -> Tables:
+    def tables(self, reductions: Collection[str], sources: Sequence[int] | None) -> Tables:
         instance = self.instance
         memory = [self.value(value) for value in instance.memory]
         leaving, transitions, edges = [0], [], []
@@ -128,10 +165,12 @@ class _Compiler:
             [len(automaton.out) for automaton in instance.automata],
             leaving,
             transitions,
+            [ALL_STEPS] * len(edges) if sources is None else list(sources),
             [entry for row in self.commands for entry in row],
             self.starts,
             self.code,
-            edges,
+            **_analyses(instance, reductions),
+            edges=edges,
         )
 
     def value(self, value: int) -> int:
@@ -220,6 +259,81 @@ class _Compiler:
 
         add(expr)
         return code
+
+
+def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]:
+    """The tables that only reductions need."""
+    soon: list[list[int]] = []
+    ever: list[list[int]] = []
+    barriers: list[int] = []
+    live: list[list[int]] = []
+    relevant: list[int] = []
+    queues: list[list[int]] = []
+    if not {"persistent", "liveness"}.isdisjoint(reductions):
+        from pgasrob.robustness.reduction.futures import futures
+        from pgasrob.robustness.reduction.relevance import relevance
+
+        known = futures(instance)
+        soon = [_rows(touched.read, touched.written) for rank in known.before_barrier for touched in rank]
+        if "liveness" in reductions:
+            ever = [_rows(touched.read, touched.written) for rank in known.ever for touched in rank]
+            barriers = [int(later) for rank in known.barrier_later for later in rank]
+            deciding = relevance(instance)
+            relevant = [cell for cell in range(len(instance.memory)) if deciding.cells >> cell & 1]
+            live = [
+                sorted(registers & deciding.registers[rank])
+                for rank, states in enumerate(known.live)
+                for registers in states
+            ]
+            queues = [
+                [entry for queue, use in used.items() for entry in (-1 if queue is None else queue, use)]
+                for rank in known.queues
+                for used in rank
+            ]
+    classes: list[list[int]] = []
+    moving: list[int] = []
+    registers: list[int] = []
+    cells: list[int] = []
+    targets = False
+    if "symmetry" in reductions:
+        from pgasrob.robustness.reduction.symmetry import symmetry
+
+        found = symmetry(instance)
+        if found.classes:
+            classes, moving, targets = [list(ranks) for ranks in found.classes], list(found.moving), found.targets
+            registers = [entry for index, k in enumerate(found.registers) if k is not None for entry in (index, k)]
+            cells = [entry for index, k in enumerate(found.cells) if k is not None for entry in (index, k)]
+    return {
+        **_pieces("soon", soon, 2),
+        **_pieces("ever", ever, 2),
+        "barrier_later": barriers,
+        **_pieces("live", live, 1),
+        "relevant": relevant,
+        **_pieces("queues", queues, 2, "queue_starts"),
+        **_pieces("classes", classes, 1, "class_starts"),
+        "moving": moving,
+        "rank_registers": registers,
+        "rank_cells": cells,
+        "moving_targets": int(targets),
+    }
+
+
+def _rows(read: int, written: int) -> list[int]:
+    """Rows (cell, ways) of the cells in two bit sets, ascending."""
+    rows, cells = [], read | written
+    while cells:
+        lowest = cells & -cells
+        rows += [lowest.bit_length() - 1, (READ if read & lowest else 0) | (WRITTEN if written & lowest else 0)]
+        cells ^= lowest
+    return rows
+
+
+def _pieces(name: str, pieces: list[list[int]], row: int, starts: str | None = None) -> dict[str, list[int]]:
+    """The tables ``name``, all pieces one after the other, and ``starts``, where each begins, counted in rows."""
+    where = [0]
+    for piece in pieces:
+        where.append(where[-1] + len(piece) // row)
+    return {starts or f"{name}_starts": where, name: [entry for piece in pieces for entry in piece]}
 
 
 def touchable(instance: Instance) -> list[int]:

@@ -6,7 +6,7 @@ import random
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgasrob.diagnostics import SourceError
 from pgasrob.program.commands import Assign
 from pgasrob.program.expressions import RELATIONS, Binary, Conditional, Const, Expr, IntType, Register, Unary
 from pgasrob.program.instance import Instance, instantiate
@@ -23,6 +24,7 @@ from pgasrob.robustness import native
 from pgasrob.robustness.attack import AttackSearch
 from pgasrob.robustness.check import load
 from pgasrob.robustness.native import NativeFacts, NativeSearch
+from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.tables import FORMAT, INSTRUCTIONS, KINDS, Tables, tables
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
@@ -42,7 +44,7 @@ def agree(program: Instance, most: int = 30_000) -> bool | None:
 
     A violation is compared whole, so with it the order in which the states are met.
     """
-    reference, search = AttackSearch(program), NativeSearch(program)
+    reference, search = AttackSearch(program), NativeSearch(program, ())
     pieces, over = search.run(), False
     for _ in reference.run():
         next(pieces, None)
@@ -77,6 +79,36 @@ def agree_on_facts(program: Instance, searched: NativeSearch | None, most: int) 
             assert getattr(searched.facts, name) == getattr(reference, name), name
 
 
+def agree_reduced(program: Instance, reductions: Collection[str], most: int = 5_000) -> bool | None:
+    """The same counts and answers with reductions; the runs may differ, but must show what they are there to show.
+
+    The facts must be those of the plain search. Programs with more than ``most`` states are left out.
+    """
+    plain = NativeSearch(program, ())
+    for _ in plain.run():
+        if plain.states > most:
+            return None
+    reference, search = AttackSearch(program, reductions), NativeSearch(program, reductions)
+    for each in (reference, search):
+        for _ in each.run():
+            pass
+        assert (each.violation is None) == (plain.violation is None)
+        if each.violation is not None:
+            run = replay(program, each.violation.computation)
+            assert run.complete and HappensBefore(run.computation).cycle is not None
+    assert (search.states, search.transitions) == (reference.states, reference.transitions)
+    facts = search.facts
+    if search.violation is None:
+        assert (facts.fault is None) == (plain.facts.fault is None)
+        if facts.fault is None:
+            assert (facts.violated is None) == (plain.facts.violated is None)
+            assert (facts.deadlock is None) == (plain.facts.deadlock is None)
+    for computation in (facts.fault and facts.fault.run, facts.violated, facts.deadlock):
+        if computation is not None:
+            replay(program, computation)
+    return search.violation is not None
+
+
 # Equality
 
 
@@ -101,9 +133,40 @@ def test_random_programs(loops: bool) -> None:
     assert seen[True] > 60 and seen[False] > 60 and seen[None] < 30
 
 
+SUBSETS = [(name,) for name in REDUCTIONS] + [REDUCTIONS]
+
+
+@pytest.mark.parametrize("reductions", SUBSETS, ids=[*REDUCTIONS, "all"])
+def test_reductions_on_random_programs(reductions: tuple[str, ...]) -> None:
+    seen = Counter(
+        agree_reduced(translated(random_program(seed, loops=seed % 3 == 0)).instance, reductions)
+        for seed in range(examples(60, nightly=2_000))
+    )
+    assert seen[True] > 10 and seen[False] > 10
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_reductions_on_the_corpus(path: Path) -> None:
+    program = load(path)
+    for nodes in (None, 3):
+        try:
+            sized = program.instantiate(nodes)
+        except SourceError:  # it has no process for a third rank
+            continue
+        agree_reduced(sized, REDUCTIONS)
+
+
+def test_any_subset_of_the_reductions() -> None:
+    source = random.Random(3)
+    for seed in range(examples(100, nightly=10_000)):
+        reductions = [name for name in REDUCTIONS if source.random() < 0.5]
+        agree_reduced(translated(random_program(1_000_000 + seed, loops=seed % 3 == 0)).instance, reductions)
+
+
 def test_the_numbering_of_the_tables_is_the_kernels() -> None:
     assert (FORMAT, list(KINDS), list(INSTRUCTIONS)) == (kernel.FORMAT, kernel.KINDS, kernel.INSTRUCTIONS)
     assert list(RELATIONS) == kernel.RELATIONS
+    assert {*kernel.REDUCTIONS, "infeasibility"} == set(REDUCTIONS)
 
 
 # Values, queues, barriers
@@ -213,12 +276,17 @@ def test_a_state_holds_no_cell_that_nobody_can_write() -> None:
 # What can go wrong
 
 
+def mcs_lock() -> Instance:
+    """A program with ranks as values that change places."""
+    return load(next(path for path in CORPUS if path.stem == "mcs_lock")).instantiate(3)
+
+
 def big() -> Instance:
     return load(next(path for path in CORPUS if path.stem == "halo")).instantiate(4)
 
 
 def test_too_little_memory_is_an_exception_and_stays_one() -> None:
-    search = NativeSearch(big(), memory_limit=200_000)
+    search = NativeSearch(big(), (), memory_limit=200_000)
     for _ in range(2):
         with pytest.raises(MemoryError, match="the memory limit of 200000 bytes was reached"):
             for _ in search.run():
@@ -231,7 +299,7 @@ def test_too_little_memory_is_an_exception_and_stays_one() -> None:
 
 def test_what_was_known_before_the_memory_ran_out_can_still_be_told() -> None:
     body = "assert(r); loop { r <- r * 65599 + 1; mem[x] <- r; }"
-    search = NativeSearch(instance(body), memory_limit=100_000)
+    search = NativeSearch(instance(body), (), memory_limit=100_000)
     with pytest.raises(MemoryError):
         for _ in search.run():
             pass
@@ -239,7 +307,7 @@ def test_what_was_known_before_the_memory_ran_out_can_still_be_told() -> None:
 
 
 def test_a_search_can_be_run_in_pieces_of_any_size() -> None:
-    whole = NativeSearch(big())
+    whole = NativeSearch(big(), ())
     for _ in whole.run():
         pass
     search = kernel.Search(tables(big()))
@@ -273,8 +341,10 @@ def test_without_the_kernel_it_is_not_available(monkeypatch: pytest.MonkeyPatch)
     assert not native.available()
 
 
-TABLES = ("values", "memory", "touchable", "unordered", "states", "leaving", "transitions", "commands", "expressions",
-          "code")  # fmt: skip
+TABLES = ("values", "memory", "touchable", "unordered", "states", "leaving", "transitions", "sources", "commands",
+          "expressions", "code")  # fmt: skip
+ANALYSES = ("soon_starts", "soon", "ever_starts", "ever", "barrier_later", "live_starts", "live", "relevant", "queue_starts", "queues",
+            "class_starts", "classes", "moving", "rank_registers", "rank_cells")  # fmt: skip
 NUMBERS = ("format", "nodes", "size", "registers")
 
 
@@ -291,6 +361,14 @@ def test_malformed_tables_are_refused() -> None:
         for value in (None, 3, [*entries, beyond], [*entries, 1 << 70], [*entries, "x"], [*entries, None]):
             with pytest.raises(ValueError, match="malformed tables"):
                 kernel.Search(replace(good, **{name: value}))
+    reduced = tables(mcs_lock(), REDUCTIONS)
+    kernel.Search(reduced, reductions=kernel.REDUCTIONS)
+    for name in ANALYSES:
+        for value in (None, 3, [*getattr(reduced, name), -2], [*getattr(reduced, name), 1 << 70]):
+            with pytest.raises(ValueError, match="malformed tables"):
+                kernel.Search(replace(reduced, **{name: value}), reductions=kernel.REDUCTIONS)
+    with pytest.raises(ValueError, match="no reduction symmetri"):
+        kernel.Search(good, reductions=["symmetri"])
     for wrong in (None, 5, object()):
         with pytest.raises(ValueError, match="malformed tables"):
             kernel.Search(wrong)
@@ -301,7 +379,7 @@ def mangled(good: Tables, source: random.Random) -> Tables:
     odd = (-(1 << 63), -1, 0, 1, 2, 3, 4, 7, 12, 15, 16, 63, 64, 255, 1 << 16, 1 << 31, (1 << 63) - 1)
     changed: dict[str, object] = {}
     for _ in range(source.choice((1, 1, 1, 2, 3))):
-        name = source.choice((*TABLES, *TABLES, *NUMBERS))
+        name = source.choice((*TABLES, *TABLES, *ANALYSES, *NUMBERS))
         if name in NUMBERS:
             changed[name] = source.choice(odd)
             continue
@@ -325,9 +403,11 @@ def outcomes(count: int) -> Iterator[str]:
     source = random.Random(7)
     for seed in range(count):
         if seed % 20 == 0:
-            good = tables(translated(random_program(seed, loops=True)).instance)
+            program = translated(random_program(seed, loops=True)).instance if seed % 40 else mcs_lock()
+            good = tables(program, REDUCTIONS)
         try:
-            search = kernel.Search(mangled(good, source), attack=bool(seed % 5), memory_limit=1 << 22)
+            bad = mangled(good, source)
+            search = kernel.Search(bad, attack=bool(seed % 5), reductions=kernel.REDUCTIONS, memory_limit=1 << 22)
             search.run(300)
             _ = search.violation, search.fault, search.violated, search.deadlock
             yield "runs"

@@ -34,6 +34,13 @@ def test_parts_of_a_target() -> None:
     assert [parts.fence_bound(target) for target in range(3)] == [4, 1, 1]
     assert [parts.latest(target) for target in range(3)] == [4, 1, 3]
     assert Parts().with_target(1, 1, 1) == NOTHING_DELAYED
+    assert parts.with_target(0, 1, 4).targets == ((0, 1, 4), (2, 3, 1))
+    assert parts.with_target(0, 1, 1).targets == ((2, 3, 1),)
+
+
+def test_a_fence_keeps_a_bound_whose_reason_is_forgotten() -> None:
+    placement = ((UNORDERED, Parts(targets=((0, 1, 2),))),)
+    assert fenced(placement, Operands("fence", queue=UNORDERED)) == placement
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,8 +3,7 @@
 //! The states without an attack are the states of the SC runs, and in breadth-first order they come in the order in
 //! which a search over SC runs alone meets them: an attack state leads to no other.
 
-use crate::code::Value;
-use crate::memory::{Result, filled};
+use crate::memory::Result;
 use crate::moves::{Space, Told};
 use crate::operands::{Operands, World};
 use crate::state::State;
@@ -27,14 +26,6 @@ pub struct Seen {
     pub deadlock: bool,
 }
 
-/// A command that cannot be evaluated: the registers of its rank and the run that leads to it.
-#[derive(Clone, Debug)]
-pub struct Fault {
-    pub standing: Standing,
-    pub registers: Vec<Value>,
-    pub run: Vec<Told>,
-}
-
 /// The first of each kind that was met, with the run that leads there.
 ///
 /// The runs are worked out at once: they are few, and a search that runs out of memory later can still tell them.
@@ -42,7 +33,7 @@ pub struct Fault {
 pub struct Facts {
     pub checks_assertions: bool,
     pub checks_deadlock: bool,
-    pub fault: Option<Fault>,
+    pub fault: Option<(Standing, Vec<Told>)>,
     pub violated: Option<(Standing, Vec<Told>)>,
     pub deadlock: Option<Vec<Told>>,
 }
@@ -95,14 +86,4 @@ pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<See
     }
     // A rank whose every next command is an assume is stuck by the program's own will: no deadlock.
     Ok(Seen { fault: None, failed, deadlock: !moves && !ended && !unwilling })
-}
-
-/// The values of the registers of `rank`.
-pub fn registers(tables: &Tables, world: &World, state: &State, rank: usize) -> Result<Vec<Value>> {
-    let registers = &state.registers[rank * tables.registers..(rank + 1) * tables.registers];
-    let mut values = filled(0, registers.len())?;
-    for (value, &id) in values.iter_mut().zip(registers) {
-        *value = world.values.get(id);
-    }
-    Ok(values)
 }

@@ -3,15 +3,22 @@
 //! It knows nothing of syntax, and nothing of happens-before beyond the rules of the search: a violation that it finds
 //! is replayed by `pgasrob/semantics` before anybody is told.
 
+pub mod ahead;
+pub mod analyses;
 pub mod code;
 pub mod facts;
 pub mod intern;
+pub mod liveness;
 pub mod memory;
+pub mod merging;
 pub mod moves;
 pub mod operands;
+pub mod persistent;
 #[cfg(feature = "python")]
 mod python;
+pub mod reduction;
 pub mod search;
 pub mod state;
 pub mod store;
+pub mod symmetry;
 pub mod tables;

@@ -9,6 +9,10 @@ pub enum Error {
     OutOfMemory,
     /// The memory limit of the caller, in bytes, would be exceeded.
     Limit(usize),
+    /// The user wants it to end.
+    Interrupted,
+    /// A value or a slot has no number yet, and this is not the place to give it one.
+    Unnumbered,
     /// The tables contradict themselves; says how.
     Malformed(String),
 }
@@ -18,6 +22,8 @@ impl fmt::Display for Error {
         match self {
             Error::OutOfMemory => write!(f, "out of memory"),
             Error::Limit(bytes) => write!(f, "the memory limit of {bytes} bytes was reached"),
+            Error::Interrupted => write!(f, "interrupted"),
+            Error::Unnumbered => write!(f, "a value without a number"),
             Error::Malformed(how) => write!(f, "malformed tables: {how}"),
         }
     }
@@ -37,16 +43,28 @@ impl From<std::num::TryFromIntError> for Error {
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The bytes in use by what grows with the search, and how many there may be.
+/// The bytes in use by what grows with the search, and how many there may be. Whoever works on all of them at once asks
+/// it now and then whether to go on.
 #[derive(Debug)]
 pub struct Budget {
     used: usize,
     limit: usize,
+    interrupted: fn() -> bool,
 }
 
 impl Budget {
     pub fn new(limit: Option<usize>) -> Self {
-        Budget { used: 0, limit: limit.unwrap_or(usize::MAX) }
+        Budget { used: 0, limit: limit.unwrap_or(usize::MAX), interrupted: || false }
+    }
+
+    /// Lets `interrupted` say when to end.
+    pub fn heed(&mut self, interrupted: fn() -> bool) {
+        self.interrupted = interrupted;
+    }
+
+    /// An error when the user wants it to end.
+    pub fn go_on(&self) -> Result<()> {
+        if (self.interrupted)() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     pub fn used(&self) -> usize {
@@ -75,6 +93,14 @@ pub fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
     items.try_reserve_exact(count)?;
     items.resize(count, item);
     Ok(items)
+}
+
+/// The items of a list in a new vector.
+pub fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(items.len())?;
+    copy.extend_from_slice(items);
+    Ok(copy)
 }
 
 /// Appends `item`, charging `budget` when the vector grows.

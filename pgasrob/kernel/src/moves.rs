@@ -11,22 +11,23 @@ use crate::operands::{NewValue, Operands, Transfer, World, evaluate};
 use crate::state::{Source, State};
 use crate::tables::{Command, Tables, touch};
 
-/// What labels an edge: enough to find its events again.
+/// What labels an edge of one rank: it issues the command of a transition, whose first `now` of `steps` steps are in
+/// part 1, the others in part 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Move {
-    /// A rank issues the command of a transition. Its first `now` of `steps` steps are in part 1, the others in part 2.
-    Command { rank: usize, transition: usize, now: usize, steps: usize },
-    /// The barrier with the given number among those that are possible ([`barrier`]).
-    Barrier(u64),
+pub struct Move {
+    pub rank: usize,
+    pub transition: usize,
+    pub now: usize,
+    pub steps: usize,
 }
 
 /// A move as the caller is told of it: the rank, None for a barrier; the transition taken, for a barrier that of every
 /// rank; the parts (1 or 2) of the steps.
 pub type Told = (Option<usize>, Vec<usize>, Vec<u8>);
 
-/// Where an edge leads.
+/// Where an edge leads. The state is the visitor's to change.
 pub enum Successor<'a> {
-    State(&'a State),
+    State(&'a mut State),
     /// The state after e: the cycle is closed.
     Found,
 }
@@ -37,10 +38,21 @@ impl<F: FnMut(&mut World, Move, Successor<'_>) -> Result<ControlFlow<()>>> Visit
 
 /// An access to a cell; an atomic reads and writes.
 #[derive(Clone, Copy, Debug)]
-struct Access {
-    cell: usize,
-    reads: bool,
-    writes: bool,
+pub struct Access {
+    pub cell: usize,
+    pub reads: bool,
+    pub writes: bool,
+}
+
+/// What there is to know of a command that a rank stands before, for the choice of a persistent set.
+#[derive(Clone, Copy, Debug)]
+pub struct Outlook {
+    /// At issue or in steps.
+    pub accesses: [Option<Access>; 2],
+    /// Whether it can be issued now, as a command of sigma.
+    pub moves: bool,
+    /// Whether it can ever be issued as one: it waits for nothing in D, and conflicts with nothing there.
+    pub passes: bool,
 }
 
 /// A step of a remote command (`Step` in `pgasrob/semantics/steps.py`).
@@ -94,8 +106,7 @@ impl Access {
         if bits & !tables.touchable[self.cell] != 0 {
             return Err(Error::Malformed(format!("touchable leaves out an access to cell {}", self.cell)));
         }
-        state.touched[self.cell] |= bits;
-        Ok(())
+        state.touch(self.cell, bits)
     }
 }
 
@@ -108,29 +119,63 @@ pub struct Space<'a> {
 }
 
 impl Space<'_> {
-    /// Visits the edges that leave `state` and are issued by one rank. `next` is scratch space.
+    /// Visits the edges that leave `state` and are issued by `rank` alone. `next` is a copy of it, or was
+    /// when it was last copied.
     pub fn commands(
         &self,
         world: &mut World,
         state: &State,
+        rank: usize,
         next: &mut State,
         visit: &mut impl Visit,
     ) -> Result<ControlFlow<()>> {
-        for rank in 0..self.tables.nodes {
-            for transition in self.tables.leaving(rank, state.control[rank]) {
-                let Some(operands) = self.operands(world, state, rank, transition)? else { continue };
-                let issue = Issue { space: *self, state, rank, transition };
-                let flow = match operands {
-                    Operands::Barrier => continue,
-                    Operands::Transfer(transfer) => issue.remote(world, next, &transfer, visit)?,
-                    _ => issue.local(world, next, operands, visit)?,
-                };
-                if flow.is_break() {
-                    return Ok(flow);
-                }
+        for transition in self.tables.leaving(rank, state.control[rank]) {
+            let Some(operands) = self.operands(world, state, rank, transition)? else { continue };
+            let issue = Issue { space: *self, state, rank, transition };
+            let flow = match operands {
+                Operands::Barrier => continue,
+                Operands::Transfer(transfer) => issue.remote(world, next, &transfer, visit)?,
+                _ => issue.local(world, next, operands, visit)?,
+            };
+            if flow.is_break() {
+                return Ok(flow);
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Whether all that `rank` can do next is to wait for steps in D, which is for ever.
+    pub fn waits_for_delayed(&self, world: &mut World, state: &State, rank: usize) -> Result<bool> {
+        let leaving = self.tables.leaving(rank, state.control[rank]);
+        if leaving.is_empty()
+            || !leaving.clone().all(|transition| matches!(self.tables.command(transition), Command::Wait { .. }))
+        {
+            return Ok(false);
+        }
+        for transition in leaving {
+            match self.operands(world, state, rank, transition)? {
+                Some(Operands::Wait { queue, local }) if !wait_is_over(world, state, rank, queue, local) => {}
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// What a command would do if it could be issued, as far as other ranks are concerned.
+    pub fn outlook(&self, world: &World, state: &State, rank: usize, operands: &Operands) -> Outlook {
+        let waits = |queue, local| !wait_is_over(world, state, rank, queue, local);
+        let blocked = match *operands {
+            Operands::Wait { queue, local } => waits(queue, local),
+            _ => false,
+        };
+        let accesses = match operands {
+            Operands::Transfer(transfer) => steps_of(transfer).map(|step| Some(step.access)),
+            _ => [access_at_issue(operands), None],
+        };
+        let remote = matches!(operands, Operands::Transfer(_));
+        let pruned = !remote && accesses[0].is_some_and(|access| access.meets_delayed(state));
+        let moves = !blocked && !pruned && self.enabled(world, state, operands);
+        Outlook { accesses, moves, passes: !blocked && !pruned }
     }
 
     /// The operands of a transition of `rank`; None for a fault.
@@ -175,6 +220,7 @@ impl Space<'_> {
     /// Makes `next` the state after the barrier number `choice`.
     pub fn pass_barrier(&self, state: &State, choice: u64, next: &mut State) -> Result<()> {
         next.copy(state)?;
+        next.mix();
         for (control, transition) in next.control.iter_mut().zip(self.barrier(state, choice)?) {
             *control = self.tables.transitions[transition].target;
         }
@@ -199,8 +245,7 @@ impl Space<'_> {
         if self.tables.touchable[cell] & touch::WRITTEN == 0 {
             return Err(Error::Malformed(format!("touchable leaves out a write to cell {cell}")));
         }
-        next.memory[cell] = value;
-        Ok(())
+        next.set_cell(cell, value)
     }
 }
 
@@ -226,7 +271,7 @@ impl Issue<'_> {
         if !self.wait_is_over(world, &operands) || !space.enabled(world, state, &operands) {
             return Ok(ControlFlow::Continue(()));
         }
-        let label = Move::Command { rank, transition, now: 0, steps: 0 };
+        let label = Move { rank, transition, now: 0, steps: 0 };
         let mut reached = false;
         let access = access_at_issue(&operands);
         if let (Some(source), Some(access)) = (state.source, access) {
@@ -243,7 +288,7 @@ impl Issue<'_> {
         self.move_on(next)?;
         self.perform(world, next, &operands)?;
         if let (true, Some(access)) = (reached, access) {
-            next.tainted[rank] = true;
+            next.taint(rank)?;
             access.enter(space.tables, next, false)?;
         }
         visit(world, label, Successor::State(next))
@@ -254,12 +299,12 @@ impl Issue<'_> {
         let Issue { space, state, rank, .. } = self;
         let registers = rank * space.tables.registers;
         match *operands {
-            Operands::Load { register, cell } => next.registers[registers + register] = state.memory[cell],
+            Operands::Load { register, cell } => next.set_register(registers + register, state.memory[cell])?,
             Operands::Store { cell, value } => space.set_cell(next, cell, value)?,
-            Operands::Assign { register, value } => next.registers[registers + register] = value,
+            Operands::Assign { register, value } => next.set_register(registers + register, value)?,
             Operands::Atomic { register, cell, new } => {
                 let old = state.memory[cell];
-                next.registers[registers + register] = old;
+                next.set_register(registers + register, old)?;
                 match new {
                     NewValue::Add { amount, kind } => {
                         let sum: Value = kind.wrap(world.values.get(old).wrapping_add(amount));
@@ -295,13 +340,16 @@ impl Issue<'_> {
     ) -> Result<ControlFlow<()>> {
         let Issue { space, state, rank, transition } = self;
         let steps = steps_of(transfer);
-        let label = |now| Move::Command { rank, transition, now, steps: steps.len() };
+        let label = |now| Move { rank, transition, now, steps: steps.len() };
         let Some(source) = state.source else {
             self.issue_steps(world, next, transfer, steps.len())?;
             let mut flow = visit(world, label(steps.len()), Successor::State(next))?;
             for (first, step) in steps.iter().enumerate().take_while(|_| space.attack) {
                 if flow.is_break() {
                     break;
+                }
+                if !space.tables.may_be_source(transition, first) {
+                    continue;
                 }
                 self.begin(world, next, transfer, first, step.access)?;
                 flow = visit(world, label(first), Successor::State(next))?;
@@ -341,7 +389,7 @@ impl Issue<'_> {
 
     /// The command is happens-after the source's.
     fn taint(self, next: &mut State, steps: &[Step], now: usize) -> Result<()> {
-        next.tainted[self.rank] = true;
+        next.taint(self.rank)?;
         for (place, step) in steps.iter().enumerate() {
             step.access.enter(self.space.tables, next, place >= now)?;
         }
@@ -408,18 +456,21 @@ impl Issue<'_> {
 
     /// Makes `next` the state with the rank behind the transition and all else as before.
     fn move_on(self, next: &mut State) -> Result<()> {
-        next.copy(self.state)?;
-        next.control[self.rank] = self.space.tables.transitions[self.transition].target;
-        Ok(())
+        next.reset(self.state)?;
+        next.set_control(self.rank, self.space.tables.transitions[self.transition].target)
     }
 
     /// Whether a wait or wait_local may be issued; every other command may.
     fn wait_is_over(self, world: &World, operands: &Operands) -> bool {
         let &Operands::Wait { queue, local } = operands else { return true };
-        let slot = world.slots.find(self.rank, Place { queue, target: None });
-        let waits_for = if local { bits::LOCAL_DELAYED } else { bits::DELAYED };
-        slot.is_none_or(|slot| self.state.slot(slot) & waits_for == 0)
+        wait_is_over(world, self.state, self.rank, queue, local)
     }
+}
+
+fn wait_is_over(world: &World, state: &State, rank: usize, queue: u64, local: bool) -> bool {
+    let slot = world.slots.find(rank, Place { queue, target: None });
+    let waits_for = if local { bits::LOCAL_DELAYED } else { bits::DELAYED };
+    slot.is_none_or(|slot| state.slot(slot) & waits_for == 0)
 }
 
 fn access_at_issue(operands: &Operands) -> Option<Access> {

@@ -20,6 +20,20 @@ impl World {
         Ok(World { values: Values::default(), slots, budget: Budget::new(limit), stack: Vec::new() })
     }
 
+    /// A copy that gives no numbers itself.
+    pub fn frozen(&self) -> Result<Self> {
+        let mut copy =
+            World { values: Values::default(), slots: Slots::default(), budget: Budget::new(None), stack: Vec::new() };
+        copy.catch_up(self)?;
+        Ok(copy)
+    }
+
+    /// Learns the numbers that `other` has given since this became a copy of it.
+    pub fn catch_up(&mut self, other: &World) -> Result<()> {
+        self.slots.follow(&other.slots);
+        self.values.follow(&other.values)
+    }
+
     pub fn number(&mut self, value: Value) -> Result<ValueId> {
         self.values.number(value, &mut self.budget)
     }

@@ -2,31 +2,31 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::code::{Relation, Value};
+use crate::analyses::Reductions;
+use crate::code::Relation;
 use crate::memory::Error;
 use crate::moves::Told;
 use crate::search;
-use crate::tables::{self, Raw, Tables};
+use crate::tables::{self, Raw};
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
         match error {
-            Error::Malformed(_) => PyValueError::new_err(error.to_string()),
+            Error::Malformed(_) | Error::Unnumbered => PyValueError::new_err(error.to_string()),
+            Error::Interrupted => PyKeyboardInterrupt::new_err(()),
             Error::OutOfMemory | Error::Limit(_) => PyMemoryError::new_err(error.to_string()),
         }
     }
 }
 
-/// The moves to a fault, the rank, the transition, the registers of the rank.
-type ToldFault = (Vec<Told>, usize, usize, Vec<Value>);
-
 /// A breadth-first search over a program given as tables (``pgasrob.robustness.tables.Tables``).
 ///
-/// Without ``attack`` only SC runs are searched, and a fault ends the search. ``memory_limit`` bounds the bytes it may
-/// store. Malformed tables are a ValueError, too little memory is a MemoryError.
+/// Without ``attack`` only SC runs are searched, and a fault ends the search. ``reductions`` are names of ``REDUCTIONS``.
+/// ``memory_limit`` bounds the bytes it may store. ``threads`` work at it where there is enough to do, and change nothing
+/// but the time it takes. Malformed tables are a ValueError, too little memory is a MemoryError.
 #[pyclass(module = "pgasrob._kernel")]
 struct Search {
     /// None after a panic, when nothing can be trusted any more.
@@ -36,10 +36,18 @@ struct Search {
 #[pymethods]
 impl Search {
     #[new]
-    #[pyo3(signature = (tables, *, attack=true, memory_limit=None))]
-    fn new(tables: &Bound<'_, PyAny>, attack: bool, memory_limit: Option<usize>) -> PyResult<Self> {
+    #[pyo3(signature = (tables, *, attack=true, reductions=Vec::new(), memory_limit=None, threads=1))]
+    fn new(
+        tables: &Bound<'_, PyAny>,
+        attack: bool,
+        reductions: Vec<String>,
+        memory_limit: Option<usize>,
+        threads: usize,
+    ) -> PyResult<Self> {
         let raw = raw(tables)?;
-        let search = guarded(|| search::Search::new(Tables::new(&raw)?, attack, memory_limit))??;
+        let mut search = guarded(|| search::Search::new(&raw, attack, Reductions::new(&reductions)?, memory_limit))??;
+        search.think_ahead(threads);
+        search.heed(|| Python::attach(|py| py.check_signals().is_err()));
         Ok(Search { search: Some(search) })
     }
 
@@ -108,11 +116,12 @@ impl Search {
         self.with(search::Search::violation)
     }
 
-    /// The moves to a state with a fault, the rank, the transition, and the registers of the rank; None so far.
+    /// The moves to a state before a command that cannot be evaluated, the rank and the transition of that; None so
+    /// far.
     #[getter]
-    fn fault(&self) -> PyResult<Option<ToldFault>> {
+    fn fault(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
         let fault = self.get()?.facts().fault.clone();
-        Ok(fault.map(|fault| (fault.run, fault.standing.rank, fault.standing.transition, fault.registers)))
+        Ok(fault.map(|(standing, run)| (run, standing.rank, standing.transition)))
     }
 
     /// The moves to a state before a failing assertion, the rank and the transition of that; None so far.
@@ -175,6 +184,23 @@ fn raw(tables: &Bound<'_, PyAny>) -> PyResult<Raw> {
         commands: field(tables, "commands")?,
         expressions: field(tables, "expressions")?,
         code: field(tables, "code")?,
+        sources: field(tables, "sources")?,
+        soon_starts: field(tables, "soon_starts")?,
+        soon: field(tables, "soon")?,
+        ever_starts: field(tables, "ever_starts")?,
+        ever: field(tables, "ever")?,
+        barrier_later: field(tables, "barrier_later")?,
+        live_starts: field(tables, "live_starts")?,
+        live: field(tables, "live")?,
+        relevant: field(tables, "relevant")?,
+        queue_starts: field(tables, "queue_starts")?,
+        queues: field(tables, "queues")?,
+        class_starts: field(tables, "class_starts")?,
+        classes: field(tables, "classes")?,
+        moving: field(tables, "moving")?,
+        rank_registers: field(tables, "rank_registers")?,
+        rank_cells: field(tables, "rank_cells")?,
+        moving_targets: field(tables, "moving_targets")?,
     })
 }
 
@@ -195,5 +221,6 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FORMAT", tables::FORMAT)?;
     module.add("KINDS", tables::KINDS)?;
     module.add("INSTRUCTIONS", tables::INSTRUCTIONS)?;
+    module.add("REDUCTIONS", Reductions::NAMES)?;
     module.add("RELATIONS", Relation::ALL.map(|(_, symbol)| symbol))
 }

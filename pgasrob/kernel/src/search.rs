@@ -2,23 +2,34 @@
 
 use std::ops::ControlFlow;
 
-use crate::facts::{Facts, Fault, look_at, registers};
-use crate::memory::{Error, Result, push};
+use crate::ahead::{ALL, Met, Plan, Worker};
+use crate::analyses::Reductions;
+use crate::facts::{Facts, Seen, Standing, look_at};
+use crate::intern::Place;
+use crate::memory::{Error, Result, copied, filled, push};
 use crate::moves::{Move, Space, Successor, Told};
 use crate::operands::World;
+use crate::persistent::Persistent;
+use crate::reduction::Reduction;
 use crate::state::{Layout, State};
 use crate::store::{Link, Store};
-use crate::tables::Tables;
+use crate::tables::{Command, Expression, Raw, Tables, Update};
 
 /// Barriers passed in one go: a state can have as many as there are combinations, and the caller wants to look around.
 const BARRIERS: u64 = 4096;
 
+/// States that wait for their turn when it is worthwhile to look ahead with several threads; how many of them are taken
+/// on at a time, and by how many threads, at most.
+const WORTHWHILE: usize = 256;
+const TURNS: usize = 2048;
+const MOST_THREADS: usize = 8;
+
 /// States that are unpacked at a time, at most.
-const UNPACKED: usize = 5;
+const UNPACKED: usize = 7;
 
 /// The classes of records, by their number in a [`Link`].
-const SC: usize = 0;
-const ATTACK: usize = 1;
+pub const SC: usize = 0;
+pub const ATTACK: usize = 1;
 
 /// The state after e. It counts as a state and waits for its turn like any other.
 #[derive(Clone, Copy, Debug)]
@@ -30,12 +41,17 @@ struct Found {
 
 /// What the search has stored so far.
 #[derive(Debug)]
-struct Visited {
-    layout: Layout,
-    stores: [Store; 2],
+pub struct Visited {
+    pub layout: Layout,
+    pub stores: [Store; 2],
+    /// How often the layout has changed.
+    layouts: usize,
     /// The class of every state in the order of discovery, 64 to a word.
     classes: Vec<u64>,
     found: Option<Found>,
+    /// The record of the state that is being expanded; empty when the layout has changed since.
+    base: Vec<u8>,
+    begun: bool,
     /// The packed form of a state, and a state to unpack records into while they are packed anew.
     record: Vec<u8>,
     unpacked: State,
@@ -64,11 +80,17 @@ impl Visited {
         if !self.layout.fits(&world.values, &world.slots) {
             self.widen(world)?;
         }
-        self.layout.pack(state, &world.slots, &mut self.record)
+        if self.base.is_empty() {
+            self.layout.pack(state, &world.slots, &mut self.record)
+        } else {
+            self.layout.patch(&self.base, self.begun, state, &world.slots, &mut self.record)
+        }
     }
 
     /// Packs every record anew, in a layout with room for all values and slots there are.
     fn widen(&mut self, world: &mut World) -> Result<()> {
+        self.base.clear();
+        self.layouts += 1;
         let Visited { layout, stores, unpacked, .. } = self;
         let widths = layout.widths();
         layout.grow(&world.values, &world.slots);
@@ -82,13 +104,22 @@ impl Visited {
         Ok(())
     }
 
-    fn insert(&mut self, state: &State, parent: Link, world: &mut World) -> Result<()> {
+    /// Whether `state` is new; then it is stored.
+    fn insert(&mut self, state: &State, parent: Link, world: &mut World) -> Result<bool> {
         self.pack(state, world)?;
-        let (class, number) = (usize::from(state.source.is_some()), self.len());
-        if self.stores[class].insert(&self.record, parent, &mut world.budget)? {
+        let record = std::mem::take(&mut self.record);
+        let new = self.insert_record(usize::from(state.source.is_some()), &record, parent, world);
+        self.record = record;
+        new
+    }
+
+    fn insert_record(&mut self, class: usize, record: &[u8], parent: Link, world: &mut World) -> Result<bool> {
+        let number = self.len();
+        let new = self.stores[class].insert(record, parent, &mut world.budget)?;
+        if new {
             self.classify(number, class, world)?;
         }
-        Ok(())
+        Ok(new)
     }
 
     fn insert_found(&mut self, parent: Link, world: &mut World) -> Result<()> {
@@ -100,10 +131,29 @@ impl Visited {
         Ok(())
     }
 
-    fn load(&self, link: Link, world: &World, state: &mut State) -> Result<()> {
+    /// Loads a record whose state is going to be expanded.
+    fn load_to_expand(&mut self, link: Link, world: &World, state: &mut State) -> Result<()> {
+        self.load(link, world, state)?;
+        self.base.clear();
+        self.base.try_reserve(self.layout.bytes[1])?;
+        self.base.extend_from_slice(self.stores[link.class()].record(link.index()));
+        self.begun = link.class() == ATTACK;
+        Ok(())
+    }
+
+    pub fn load(&self, link: Link, world: &World, state: &mut State) -> Result<()> {
         let record = self.stores[link.class()].record(link.index());
         self.layout.unpack(record, link.class() == ATTACK, self.layout.widths(), &world.slots, state)
     }
+}
+
+/// A move from one record to another, and what was merged into it.
+#[derive(Debug, Default)]
+struct Step {
+    /// Ranks by their places in the record that it leaves.
+    run: Vec<Told>,
+    /// Where the ranks have gone; None when all keep their places.
+    places: Option<Vec<usize>>,
 }
 
 /// A search that can be run a piece at a time.
@@ -112,6 +162,10 @@ pub struct Search {
     tables: Tables,
     attack: bool,
     world: World,
+    reduction: Reduction,
+    persistent: Persistent,
+    /// What is merged into the beginning.
+    start: Step,
     visited: Visited,
     facts: Facts,
     /// How many states have been expanded, in all and per class.
@@ -125,31 +179,47 @@ pub struct Search {
     failure: Option<Error>,
     state: State,
     next: State,
+    /// One for every thread; none where one thread does it all.
+    workers: Vec<Worker>,
+    threads: usize,
 }
 
 impl Search {
-    /// A search over `tables`; without `attack` over the SC runs alone, and then a fault ends it. `limit` bounds the
-    /// bytes of what it stores.
-    pub fn new(tables: Tables, attack: bool, limit: Option<usize>) -> Result<Self> {
+    /// A search over the tables in `raw`; without `attack` over the SC runs alone, and then a fault ends it. `limit`
+    /// bounds the bytes of what it stores.
+    pub fn new(raw: &Raw, attack: bool, on: Reductions, limit: Option<usize>) -> Result<Self> {
+        let tables = Tables::new(raw)?;
         let mut world = World::new(&tables, limit)?;
         world.budget.take(UNPACKED * State::bytes(&tables)?)?;
-        let initial = State::initial(&tables, &mut world)?;
-        let layout = Layout::new(&tables, &world.values, &world.slots)?;
+        let state = State::initial(&tables, &mut world)?;
+        foresee(&tables, attack, &mut world)?;
+        let mut next = state.duplicate()?;
+        let mut reduction = Reduction::new(raw, &tables, on, &mut world, &state)?;
+        let mut start = Step::default();
+        let space = Space { tables: &tables, attack };
+        reduction.normalise(space, &mut world, &mut next, None, Some(&mut start.run))?;
+        start.places = reduction.places().map(copied).transpose()?;
+        let layout = Layout::new(&tables, &reduction.analyses, &world.values, &world.slots)?;
         let mut visited = Visited {
             stores: layout.bytes.map(Store::new),
             layout,
+            layouts: 0,
             classes: Vec::new(),
             found: None,
+            base: Vec::new(),
+            begun: false,
             record: Vec::new(),
-            unpacked: initial.duplicate()?,
+            unpacked: state.duplicate()?,
         };
-        visited.insert(&initial, Link::NONE, &mut world)?;
+        visited.insert(&next, Link::NONE, &mut world)?;
         let facts = Facts::new(&tables);
-        let (state, next) = (initial.duplicate()?, initial);
         Ok(Search {
             tables,
             attack,
             world,
+            reduction,
+            persistent: Persistent::default(),
+            start,
             visited,
             facts,
             expanded: 0,
@@ -161,7 +231,14 @@ impl Search {
             failure: None,
             state,
             next,
+            workers: Vec::new(),
+            threads: 1,
         })
+    }
+
+    /// Lets `interrupted` say when to end, where one piece may take long. That is an error, and final like any other.
+    pub fn heed(&mut self, interrupted: fn() -> bool) {
+        self.world.budget.heed(interrupted);
     }
 
     /// Looks at up to `states` more states; true when the search is over, one way or the other. An error is final.
@@ -176,16 +253,28 @@ impl Search {
         over
     }
 
+    /// Lets so many threads work at it where that helps.
+    pub fn think_ahead(&mut self, threads: usize) {
+        self.threads = threads.min(MOST_THREADS);
+    }
+
     fn advance(&mut self, mut states: usize) -> Result<bool> {
         while !self.is_over() {
             if states == 0 {
                 return Ok(false);
             }
-            states -= 1;
             if self.visited.found.is_some_and(|found| found.number == self.expanded) {
                 self.violated = true;
                 return Ok(true);
             }
+            let waiting = self.visited.len() - self.expanded;
+            if self.threads > 1 && states.min(waiting) >= WORTHWHILE && self.barriers_passed.is_none() {
+                let turns = states.min(waiting).min(TURNS);
+                self.advance_together(turns)?;
+                states -= turns;
+                continue;
+            }
+            states -= 1;
             if !self.expand()? {
                 return Ok(false);
             }
@@ -197,49 +286,154 @@ impl Search {
         self.violated || self.complete() || (!self.attack && self.facts.fault.is_some())
     }
 
-    /// Expands the next state; false when there are barriers left for another time.
-    fn expand(&mut self) -> Result<bool> {
-        let class = self.visited.class(self.expanded);
-        let link = Link::new(class, self.expanded_of[class]);
-        self.visited.load(link, &self.world, &mut self.state)?;
-        if class == SC && self.barriers_passed.is_none() {
-            self.learn(link)?;
+    /// Expands the next `turns` states, or as many as there are until the search is over or has to come back. What they
+    /// lead to is worked out by all threads; what of it is new, in their order by this one.
+    fn advance_together(&mut self, turns: usize) -> Result<()> {
+        let mut links = Vec::new();
+        links.try_reserve_exact(turns)?;
+        let mut of_class = self.expanded_of;
+        for number in self.expanded..self.expanded + turns {
+            if self.visited.found.is_some_and(|found| found.number == number) {
+                break;
+            }
+            let class = self.visited.class(number);
+            links.push(Link::new(class, of_class[class]));
+            of_class[class] += 1;
+        }
+        while self.workers.len() < self.threads {
+            self.workers.try_reserve(1)?;
+            self.workers.push(Worker::new(&self.world, &self.reduction, &self.state)?);
+        }
+        let mut workers = std::mem::take(&mut self.workers);
+        let done = self.take_turns(&mut workers, &links);
+        self.workers = workers;
+        done
+    }
+
+    fn take_turns(&mut self, workers: &mut [Worker], links: &[Link]) -> Result<()> {
+        let share = links.len().div_ceil(workers.len()).max(1);
+        let (space, visited) = (Space { tables: &self.tables, attack: self.attack }, &self.visited);
+        for worker in workers.iter_mut() {
+            worker.catch_up(&self.world)?;
+        }
+        std::thread::scope(|scope| {
+            let mut threads = Vec::new();
+            let mut shares = workers.iter_mut().zip(links.chunks(share));
+            let own = shares.next();
+            for (worker, links) in shares {
+                threads.try_reserve(1)?;
+                threads.push(
+                    std::thread::Builder::new()
+                        .spawn_scoped(scope, move || worker.look(space, visited, links))
+                        .map_err(|_| Error::OutOfMemory)?,
+                );
+            }
+            let mut done = own.map_or(Ok(()), |(worker, links)| worker.look(space, visited, links));
+            for thread in threads {
+                done = done.and(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            done
+        })?;
+        let layouts = self.visited.layouts;
+        for (turn, &link) in links.iter().enumerate() {
+            if self.is_over() {
+                break;
+            }
+            let worker = &workers[turn / share];
+            let plan = worker.plans[turn % share];
+            // Records of an old layout are of no use.
+            let known = !plan.unknown && self.visited.layouts == layouts;
+            let whole = if known { self.follow_plan(link, worker, plan)? } else { self.expand()? };
+            if !whole {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Expands the next state, of which it is known what it leads to.
+    fn follow_plan(&mut self, link: Link, worker: &Worker, plan: Plan) -> Result<bool> {
+        if let Some(seen) = plan.seen {
+            self.learn(link, seen)?;
             if self.is_over() {
                 return Ok(true);
             }
         }
-        let Search { tables, attack, world, visited, transitions, sc_transitions, state, next, .. } = self;
-        let space = Space { tables, attack: *attack };
-        let mut passed = match self.barriers_passed {
-            Some(passed) => passed,
-            None => {
-                let mut visit = |world: &mut World, _: Move, successor: Successor<'_>| {
-                    *transitions += 1;
-                    match successor {
-                        Successor::Found => visited.insert_found(link, world)?,
-                        Successor::State(next) => {
-                            *sc_transitions += u64::from(next.source.is_none());
-                            visited.insert(next, link, world)?;
-                        }
-                    }
-                    Ok(ControlFlow::Continue(()))
-                };
-                let _ = space.commands(world, state, next, &mut visit)?;
-                0
-            }
-        };
-        let barriers = space.barriers(state);
-        let until = barriers.min(passed.saturating_add(BARRIERS));
-        while passed < until {
-            space.pass_barrier(state, passed, next)?;
-            visited.insert(next, link, world)?;
-            *transitions += 1;
-            *sc_transitions += u64::from(class == SC);
-            passed += 1;
+        let mut fresh: Vec<Option<bool>> = filled(None, self.tables.nodes)?;
+        let set = &worker.sets[plan.set.0..plan.set.1];
+        for &rank in set {
+            fresh[rank] = Some(false);
         }
-        if passed < barriers {
-            self.barriers_passed = Some(passed);
-            return Ok(false);
+        for edge in &worker.edges[plan.edges.0..plan.edges.1] {
+            self.transitions += 1;
+            self.sc_transitions += u64::from(edge.sc);
+            let new = match edge.met {
+                Met::Found => {
+                    self.visited.insert_found(link, &mut self.world)?;
+                    false
+                }
+                Met::Dropped => true,
+                Met::Known => false,
+                Met::Record { class, start, end } => {
+                    self.visited.insert_record(class, &worker.bytes[start..end], link, &mut self.world)?
+                }
+            };
+            if edge.ordinary && new && edge.rank != ALL {
+                fresh[edge.rank] = Some(true);
+            }
+        }
+        if !set.is_empty() && !fresh.contains(&Some(true)) {
+            // This set puts off what must not be put off for ever.
+            self.visited.load_to_expand(link, &self.world, &mut self.state)?;
+            self.next.mix();
+            return self.expand_rest(link, fresh);
+        }
+        self.expanded += 1;
+        self.expanded_of[link.class()] += 1;
+        Ok(true)
+    }
+
+    /// Expands the next state; false when there are barriers left for another time.
+    fn expand(&mut self) -> Result<bool> {
+        let class = self.visited.class(self.expanded);
+        let link = Link::new(class, self.expanded_of[class]);
+        self.visited.load_to_expand(link, &self.world, &mut self.state)?;
+        self.next.mix();
+        if class == SC && self.barriers_passed.is_none() {
+            let space = Space { tables: &self.tables, attack: self.attack };
+            let seen = look_at(space, &mut self.world, &self.state)?;
+            self.learn(link, seen)?;
+            if self.is_over() {
+                return Ok(true);
+            }
+        }
+        let fresh = filled(None, self.tables.nodes)?;
+        self.expand_rest(link, fresh)
+    }
+
+    /// Expands the state in `self.state`, some ranks of which may have been expanded already: `fresh` says of these
+    /// whether an ordinary move led to something new.
+    fn expand_rest(&mut self, link: Link, fresh: Vec<Option<bool>>) -> Result<bool> {
+        let class = link.class();
+        if self.barriers_passed.is_some() || !self.expand_commands(link, fresh)? {
+            let mut passed = self.barriers_passed.unwrap_or(0);
+            let Search { tables, attack, world, reduction, visited, state, next, .. } = self;
+            let space = Space { tables, attack: *attack };
+            let barriers = space.barriers(state);
+            let until = barriers.min(passed.saturating_add(BARRIERS));
+            while passed < until {
+                space.pass_barrier(state, passed, next)?;
+                if reduction.normalise(space, world, next, None, None)? {
+                    visited.insert(next, link, world)?;
+                }
+                self.transitions += 1;
+                self.sc_transitions += u64::from(class == SC);
+                passed += 1;
+            }
+            if passed < barriers {
+                self.barriers_passed = Some(passed);
+                return Ok(false);
+            }
         }
         self.barriers_passed = None;
         self.expanded += 1;
@@ -247,19 +441,71 @@ impl Search {
         Ok(true)
     }
 
-    /// Notes what the SC state in `self.state`, stored as `link`, shows that was not known.
-    fn learn(&mut self, link: Link) -> Result<()> {
-        let space = Space { tables: &self.tables, attack: self.attack };
-        let news = self.facts.news(look_at(space, &mut self.world, &self.state)?);
+    /// Stores what the commands of the state in `self.state` lead to; true when those of a few ranks were enough, so
+    /// that neither other ranks nor barriers need to be looked at.
+    fn expand_commands(&mut self, link: Link, mut fresh: Vec<Option<bool>>) -> Result<bool> {
+        let nodes = self.tables.nodes;
+        if self.reduction.analyses.on.persistent {
+            let space = Space { tables: &self.tables, attack: self.attack };
+            self.persistent.look(space, &mut self.world, &self.state)?;
+            while self.persistent.find(&self.reduction.analyses)? {
+                let mut enough = false;
+                for place in 0..self.persistent.set().len() {
+                    let rank = self.persistent.set()[place];
+                    let new = match fresh[rank] {
+                        Some(new) => new,
+                        None => self.expand_rank(rank, link)?,
+                    };
+                    fresh[rank] = Some(new);
+                    enough |= new;
+                }
+                if enough {
+                    return Ok(true);
+                }
+            }
+        }
+        for rank in (0..nodes).filter(|&rank| fresh[rank].is_none()) {
+            self.expand_rank(rank, link)?;
+        }
+        Ok(false)
+    }
+
+    /// Stores what the commands of `rank` lead to; whether one that chooses no source led to something new. What can
+    /// lead nowhere counts as new: it is no reason to look at other ranks.
+    fn expand_rank(&mut self, rank: usize, link: Link) -> Result<bool> {
+        let Search { tables, attack, world, reduction, visited, transitions, sc_transitions, state, next, .. } = self;
+        let space = Space { tables, attack: *attack };
+        let begun = state.source.is_some();
+        let mut fresh = false;
+        let mut visit = |world: &mut World, _: Move, successor: Successor<'_>| {
+            *transitions += 1;
+            match successor {
+                Successor::Found => visited.insert_found(link, world)?,
+                Successor::State(next) => {
+                    *sc_transitions += u64::from(next.source.is_none());
+                    let ordinary = next.source.is_some() == begun;
+                    let kept = reduction.normalise(space, world, next, Some(rank), None)?;
+                    let new = !kept || visited.insert(next, link, world)?;
+                    fresh |= ordinary && new;
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        let _ = space.commands(world, state, rank, next, &mut visit)?;
+        Ok(fresh)
+    }
+
+    /// Notes what the SC state stored as `link` shows that was not known.
+    fn learn(&mut self, link: Link, seen: Seen) -> Result<()> {
+        let news = self.facts.news(seen);
         if let Some(standing) = news.fault {
-            let registers = registers(&self.tables, &self.world, &self.state, standing.rank)?;
-            self.facts.fault = Some(Fault { standing, registers, run: self.run_to(link)? });
+            self.facts.fault = Some(self.run_before(link, standing)?);
         }
         if let Some(standing) = news.failed {
-            self.facts.violated = Some((standing, self.run_to(link)?));
+            self.facts.violated = Some(self.run_before(link, standing)?);
         }
         if news.deadlock {
-            self.facts.deadlock = Some(self.run_to(link)?);
+            self.facts.deadlock = Some(self.run_to(link, None)?.0);
         }
         Ok(())
     }
@@ -309,40 +555,84 @@ impl Search {
     pub fn violation(&mut self) -> Result<Option<Vec<Told>>> {
         match self.visited.found {
             Some(found) if self.violated => {
-                let mut run = self.run_to(found.parent)?;
-                let last = self.move_to(found.parent, None)?;
-                push_told(&mut run, last)?;
-                Ok(Some(run))
+                let last = self.step(found.parent, None)?;
+                Ok(Some(self.run_to(found.parent, Some(last))?.0))
             }
             _ => Ok(None),
         }
     }
 
-    /// The moves along the path by which a record was first reached.
-    fn run_to(&mut self, link: Link) -> Result<Vec<Told>> {
-        let (mut run, mut after) = (Vec::new(), link);
+    /// The run to a state in which a rank stands before a command, and which rank and command it is in that run.
+    fn run_before(&mut self, link: Link, standing: Standing) -> Result<(Standing, Vec<Told>)> {
+        let (run, real) = self.run_to(link, None)?;
+        let rank = real[standing.rank];
+        let transition = self.tables.counterpart(standing.transition, standing.rank, rank);
+        Ok((Standing { rank, transition }, run))
+    }
+
+    /// The moves along the path by which a record was first reached, and then `last`; and for every place in that
+    /// record the rank that stands there in the run.
+    fn run_to(&mut self, link: Link, last: Option<Step>) -> Result<(Vec<Told>, Vec<usize>)> {
+        let mut steps = Vec::new();
+        let mut after = link;
         loop {
             let before = self.visited.stores[after.class()].parent(after.index());
             if before == Link::NONE {
-                run.reverse();
-                return Ok(run);
+                break;
             }
-            let step = self.move_to(before, Some(after))?;
-            push_told(&mut run, step)?;
+            steps.try_reserve(1)?;
+            steps.push(self.step(before, Some(after))?);
             after = before;
         }
+        let mut real = filled(0, self.tables.nodes)?;
+        for (place, rank) in real.iter_mut().enumerate() {
+            *rank = place;
+        }
+        let (mut run, mut old) = (Vec::new(), real.clone());
+        for step in std::iter::once(&self.start).chain(steps.iter().rev()) {
+            self.translate(step, &real, &mut run)?;
+            if let Some(places) = &step.places {
+                old.copy_from_slice(&real);
+                for (place, &rank) in places.iter().zip(&old) {
+                    real[*place] = rank;
+                }
+            }
+        }
+        if let Some(last) = &last {
+            self.translate(last, &real, &mut run)?;
+        }
+        Ok((run, real))
+    }
+
+    /// Adds the moves of a step to `run`, with the ranks that stand at their places.
+    fn translate(&self, step: &Step, real: &[usize], run: &mut Vec<Told>) -> Result<()> {
+        for (mover, transitions, parts) in &step.run {
+            let mut translated = filled(0, transitions.len())?;
+            match *mover {
+                Some(place) => translated[0] = self.tables.counterpart(transitions[0], place, real[place]),
+                None => {
+                    for (place, &transition) in transitions.iter().enumerate() {
+                        translated[real[place]] = self.tables.counterpart(transition, place, real[place]);
+                    }
+                }
+            }
+            run.try_reserve(1)?;
+            run.push((mover.map(|place| real[place]), translated, parts.clone()));
+        }
+        Ok(())
     }
 
     /// The first move from one record that leads to another, or to the state after e for None.
     ///
     /// Moves are not stored. A record is linked to the state that it was first reached from, by the first move there
-    /// that reaches it; so this is the one.
-    fn move_to(&mut self, before: Link, after: Option<Link>) -> Result<Told> {
-        let Search { tables, world, visited, next, .. } = self;
-        let space = Space { tables, attack: self.attack };
+    /// that reaches it; so this is the one, or one as good.
+    fn step(&mut self, before: Link, after: Option<Link>) -> Result<Step> {
         // Not self.state: the state that is being expanded may have barriers left.
-        let state = &mut next.duplicate()?;
+        let state = &mut self.state.duplicate()?;
+        let Search { tables, attack, world, reduction, visited, next, .. } = self;
+        let space = Space { tables, attack: *attack };
         visited.load(before, world, state)?;
+        next.mix();
         let mut packed = Vec::new();
         let reaches = |world: &World, successor: &State, packed: &mut Vec<u8>| -> Result<bool> {
             let Some(after) = after else { return Ok(false) };
@@ -352,40 +642,89 @@ impl Search {
             visited.layout.pack(successor, &world.slots, packed)?;
             Ok(packed == visited.stores[after.class()].record(after.index()))
         };
-        let mut taken = None;
-        let mut visit = |world: &mut World, label: Move, successor: Successor<'_>| {
-            let same = match successor {
-                Successor::Found => after.is_none(),
-                Successor::State(next) => reaches(world, next, &mut packed)?,
+        let mut taken: Option<Step> = None;
+        for rank in 0..tables.nodes {
+            let mut visit = |world: &mut World, label: Move, successor: Successor<'_>| {
+                let mut run = Vec::new();
+                run.try_reserve(1)?;
+                run.push(told(label));
+                let same = match successor {
+                    Successor::Found => after.is_none(),
+                    Successor::State(next) => {
+                        reduction.normalise(space, world, next, Some(rank), Some(&mut run))?
+                            && reaches(world, next, &mut packed)?
+                    }
+                };
+                Ok(if same {
+                    taken = Some(Step { run, places: None });
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
             };
-            Ok(if same {
-                taken = Some(label);
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
-        };
-        if space.commands(world, state, next, &mut visit)?.is_continue() {
+            if space.commands(world, state, rank, next, &mut visit)?.is_break() {
+                break;
+            }
+        }
+        if taken.is_none() {
             for choice in 0..space.barriers(state) {
+                let mut run = vec![(None, space.barrier(state, choice)?, Vec::new())];
                 space.pass_barrier(state, choice, next)?;
-                if reaches(world, next, &mut packed)? {
-                    taken = Some(Move::Barrier(choice));
+                if reduction.normalise(space, world, next, None, Some(&mut run))? && reaches(world, next, &mut packed)?
+                {
+                    taken = Some(Step { run, places: None });
                     break;
                 }
             }
         }
-        match taken {
-            Some(Move::Command { rank, transition, now, steps }) => {
-                Ok((Some(rank), vec![transition], (0..steps).map(|step| if step < now { 1 } else { 2 }).collect()))
-            }
-            Some(Move::Barrier(choice)) => Ok((None, space.barrier(state, choice)?, Vec::new())),
-            None => Err(Error::Malformed("no move leads along the path of a state".into())),
-        }
+        let mut taken = taken.ok_or_else(|| Error::Malformed("no move leads along the path of a state".into()))?;
+        next.mix();
+        // The move that was taken is the one that was normalised last.
+        taken.places = if after.is_some() { reduction.places().map(copied).transpose()? } else { None };
+        Ok(taken)
     }
 }
 
-fn push_told(run: &mut Vec<Told>, step: Told) -> Result<()> {
-    run.try_reserve(1)?;
-    run.push(step);
+/// Numbers the values and slots that stand in the program. A record has room for them from the beginning, so that fewer
+/// have to be packed anew.
+fn foresee(tables: &Tables, attack: bool, world: &mut World) -> Result<()> {
+    let constant = |operand: usize| match tables.expressions[operand] {
+        Expression::Constant(value) => Some(value),
+        _ => None,
+    };
+    for (rank, &states) in tables.states.iter().enumerate() {
+        for transition in (0..states).flat_map(|state| tables.leaving(rank, state)) {
+            match tables.command(transition) {
+                Command::Store { value, .. }
+                | Command::Assign { value, .. }
+                | Command::Atomic {
+                    update: Update::Swap { new: value } | Update::CompareSwap { new: value, .. },
+                    ..
+                } => {
+                    if let Some(value) = constant(value) {
+                        world.number(value)?;
+                    }
+                }
+                Command::Transfer { write, rank: target, queue, .. } if attack => {
+                    let Some(queue) = constant(queue).and_then(|queue| u64::try_from(queue).ok()) else { continue };
+                    let unordered = tables.unordered.contains(&queue);
+                    let World { slots, budget, .. } = world;
+                    slots.number(rank, Place { queue, target: None }, if unordered { 2 } else { 4 }, budget)?;
+                    let target = constant(target).and_then(|target| u32::try_from(target).ok());
+                    if let Some(target) =
+                        target.filter(|&target| unordered && write && (target as usize) < tables.nodes)
+                    {
+                        slots.number(rank, Place { queue, target: Some(target) }, 2, budget)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
     Ok(())
+}
+
+fn told(label: Move) -> Told {
+    let Move { rank, transition, now, steps } = label;
+    (Some(rank), vec![transition], (0..steps).map(|step| if step < now { 1 } else { 2 }).collect())
 }

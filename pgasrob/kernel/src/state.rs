@@ -4,6 +4,8 @@
 //! in states with an attack the part that ALGORITHM, section 3, adds. States with and without an attack have records of
 //! their own class, so the many SC states do not pay for what they do not have.
 
+use crate::analyses::{Analyses, Reductions};
+use crate::code::Value;
 use crate::intern::{Slots, ValueId, Values};
 use crate::memory::{Error, Result, filled};
 use crate::operands::World;
@@ -14,6 +16,17 @@ use crate::tables::{Command, Tables, touch};
 pub struct Source {
     pub cell: usize,
     pub writes: bool,
+}
+
+/// A part of a state that a move may change.
+#[derive(Clone, Copy, Debug)]
+enum Field {
+    Control(usize),
+    Register(usize),
+    Cell(usize),
+    Tainted(usize),
+    Touched(usize),
+    Slot(usize),
 }
 
 /// Control, registers and memory of sigma without D, and once a source is chosen what there is to know of the attack.
@@ -31,6 +44,10 @@ pub struct State {
     pub touched: Vec<u8>,
     /// The bits of every slot; slots that are not there are zero.
     pub placement: Vec<u8>,
+    /// What may differ from the state that this one was copied from, besides the source; a field may be listed twice.
+    changes: Vec<Field>,
+    /// More than that may differ.
+    mixed: bool,
 }
 
 impl State {
@@ -50,6 +67,8 @@ impl State {
             tainted: filled(false, tables.nodes)?,
             touched: filled(0, tables.memory.len())?,
             placement: Vec::new(),
+            changes: Vec::new(),
+            mixed: true,
         })
     }
 
@@ -63,6 +82,8 @@ impl State {
             tainted: filled(false, self.tainted.len())?,
             touched: filled(0, self.touched.len())?,
             placement: Vec::new(),
+            changes: Vec::new(),
+            mixed: true,
         };
         state.copy(self)?;
         Ok(state)
@@ -89,7 +110,67 @@ impl State {
             self.placement.extend_from_slice(&other.placement);
         }
         self.source = other.source;
+        self.changes.clear();
+        self.mixed = false;
         Ok(())
+    }
+
+    /// Becomes equal to `base`, of which it was the last copy. Cheaper than to copy it again when little has changed.
+    pub fn reset(&mut self, base: &State) -> Result<()> {
+        if self.mixed {
+            return self.copy(base);
+        }
+        for index in 0..self.changes.len() {
+            match self.changes[index] {
+                Field::Control(rank) => self.control[rank] = base.control[rank],
+                Field::Register(register) => self.registers[register] = base.registers[register],
+                Field::Cell(cell) => self.memory[cell] = base.memory[cell],
+                Field::Tainted(rank) => self.tainted[rank] = base.tainted[rank],
+                Field::Touched(cell) => self.touched[cell] = base.touched[cell],
+                Field::Slot(slot) => self.placement[slot] = base.slot(slot),
+            }
+        }
+        self.changes.clear();
+        self.source = base.source;
+        Ok(())
+    }
+
+    /// Says that it is changed in ways that are not listed.
+    pub fn mix(&mut self) {
+        self.mixed = true;
+    }
+
+    fn change(&mut self, field: Field) -> Result<()> {
+        self.changes.try_reserve(1)?;
+        self.changes.push(field);
+        Ok(())
+    }
+
+    pub fn set_control(&mut self, rank: usize, control: u32) -> Result<()> {
+        self.control[rank] = control;
+        self.change(Field::Control(rank))
+    }
+
+    pub fn set_register(&mut self, register: usize, value: ValueId) -> Result<()> {
+        self.registers[register] = value;
+        self.change(Field::Register(register))
+    }
+
+    pub fn set_cell(&mut self, cell: usize, value: ValueId) -> Result<()> {
+        self.memory[cell] = value;
+        self.change(Field::Cell(cell))
+    }
+
+    /// Puts `rank` into T.
+    pub fn taint(&mut self, rank: usize) -> Result<()> {
+        self.tainted[rank] = true;
+        self.change(Field::Tainted(rank))
+    }
+
+    /// Adds `bits` of [`touch`] to a cell.
+    pub fn touch(&mut self, cell: usize, bits: u8) -> Result<()> {
+        self.touched[cell] |= bits;
+        self.change(Field::Touched(cell))
     }
 
     /// The bits of a slot.
@@ -103,11 +184,11 @@ impl State {
             self.placement.resize(slot + 1, 0);
         }
         self.placement[slot] |= bits;
-        Ok(())
+        self.change(Field::Slot(slot))
     }
 }
 
-/// What changes at all, and so stands in a record. Known from the tables.
+/// What changes at all, and so stands in a record. Known from the tables and the reductions.
 #[derive(Debug)]
 struct Shape {
     /// Bits of the control state of each rank.
@@ -119,6 +200,13 @@ struct Shape {
     touchable: Vec<(usize, u8)>,
     /// Bits of the number of a cell.
     cell: u32,
+    /// For every rank the bits before its control state.
+    control_at: Vec<usize>,
+    /// For every register and cell its place in `registers` and `cells`, for every cell the place of its first bit in
+    /// `touchable`.
+    register_place: Vec<Option<usize>>,
+    cell_place: Vec<Option<usize>>,
+    touched_place: Vec<usize>,
 }
 
 /// How states are packed: [`Shape`] with as many bits as there are values and slots so far, and some to spare.
@@ -138,18 +226,17 @@ fn bits_for(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
 
-fn total(widths: &[u8]) -> usize {
-    widths.iter().map(|&width| width as usize).sum()
-}
-
 impl Shape {
-    fn new(tables: &Tables) -> Result<Self> {
+    fn new(tables: &Tables, analyses: &Analyses) -> Result<Self> {
+        let Reductions { liveness: ended, .. } = analyses.on;
+        // Values that stand for ranks change when ranks change places, even where no command sets them.
+        let named = |offset: Option<Value>| analyses.renames() && offset.is_some();
         let mut assigned = filled(false, tables.nodes * tables.registers)?;
         let mut place = 0;
         let mut control = Vec::new();
         control.try_reserve_exact(tables.nodes)?;
         for (rank, &states) in tables.states.iter().enumerate() {
-            control.push(bits_for(states as usize));
+            control.push(bits_for(states as usize + usize::from(ended)));
             for state in 0..states {
                 for transition in tables.leaving(rank, state) {
                     if let Command::Load { register, .. }
@@ -162,15 +249,52 @@ impl Shape {
             }
             place += tables.registers;
         }
+        if tables.registers > 0 {
+            for ranks in assigned.chunks_exact_mut(tables.registers) {
+                for (assigned, &offset) in ranks.iter_mut().zip(&analyses.symmetry.registers) {
+                    *assigned |= named(offset);
+                }
+            }
+        }
         let touchable = &tables.touchable;
+        let changes = |(cell, bits): (usize, &u8)| {
+            bits & touch::WRITTEN != 0 || named(analyses.symmetry.cells[cell % tables.size])
+        };
+        let registers = places(assigned.iter().copied())?;
+        let cells = places(touchable.iter().enumerate().map(changes))?;
+        let mut control_at = filled(0, control.len())?;
+        for rank in 1..control.len() {
+            control_at[rank] = control_at[rank - 1] + control[rank - 1] as usize;
+        }
+        let mut touched_place = filled(0, touchable.len())?;
+        for cell in 1..touchable.len() {
+            touched_place[cell] = touched_place[cell - 1] + touchable[cell - 1].count_ones() as usize;
+        }
         Ok(Shape {
             control,
-            registers: places(assigned.iter().copied())?,
-            cells: places(touchable.iter().map(|bits| bits & touch::WRITTEN != 0))?,
+            register_place: inverse(&registers, assigned.len())?,
+            registers,
+            cell_place: inverse(&cells, touchable.len())?,
+            cells,
             touchable: touchable_bits(touchable)?,
             cell: bits_for(touchable.len()),
+            control_at,
+            touched_place,
         })
     }
+
+    fn control_bits(&self) -> usize {
+        self.control_at.last().map_or(0, |at| at + self.control[self.control.len() - 1] as usize)
+    }
+}
+
+/// For each of `count` things where it stands in `list`.
+fn inverse(list: &[usize], count: usize) -> Result<Vec<Option<usize>>> {
+    let mut places = filled(None, count)?;
+    for (place, &thing) in list.iter().enumerate() {
+        places[thing] = Some(place);
+    }
+    Ok(places)
 }
 
 /// Where `chosen` is true.
@@ -192,30 +316,88 @@ fn touchable_bits(touchable: &[u8]) -> Result<Vec<(usize, u8)>> {
 }
 
 impl Layout {
-    pub fn new(tables: &Tables, values: &Values, slots: &Slots) -> Result<Self> {
-        let mut layout = Layout { shape: Shape::new(tables)?, value: 0, slots: 0, bytes: [0; 2] };
+    /// There is room for what reductions make of states, the control state of ranks that have ended for good say.
+    pub fn new(tables: &Tables, analyses: &Analyses, values: &Values, slots: &Slots) -> Result<Self> {
+        let mut layout = Layout { shape: Shape::new(tables, analyses)?, value: 0, slots: 0, bytes: [0; 2] };
         layout.grow(values, slots);
         Ok(layout)
     }
 
     /// Whether every state over these values and slots can be packed.
     pub fn fits(&self, values: &Values, slots: &Slots) -> bool {
-        values.count() <= 1 << self.value && total(slots.widths()) <= self.slots
+        values.count() <= 1 << self.value && slots.bits() <= self.slots
     }
 
     /// The layout with room for these values and slots; what is packed by the old one has to be packed anew.
     pub fn grow(&mut self, values: &Values, slots: &Slots) {
         self.value = bits_for(values.count()).max(self.value);
-        let needed = total(slots.widths());
+        let needed = slots.bits();
         if needed > self.slots {
             // A few slots are all there are, mostly. When they become many, some to spare save packing again and again.
             self.slots = if needed <= 64 { needed } else { needed + needed / 4 };
         }
         let shape = &self.shape;
-        let control: usize = shape.control.iter().map(|&bits| bits as usize).sum();
-        let plain = control + (shape.registers.len() + shape.cells.len()) * self.value as usize;
         let attack = shape.cell as usize + 1 + shape.control.len() + shape.touchable.len() + self.slots;
-        self.bytes = [plain.div_ceil(8), (plain + attack).div_ceil(8)];
+        self.bytes = [self.plain().div_ceil(8), (self.plain() + attack).div_ceil(8)];
+    }
+
+    /// Bits of the part without an attack.
+    fn plain(&self) -> usize {
+        let shape = &self.shape;
+        shape.control_bits() + (shape.registers.len() + shape.cells.len()) * self.value as usize
+    }
+
+    /// Packs `state`, given the record `base` of the state that it was last copied from, packed by this layout. What
+    /// has not changed is not looked at.
+    pub fn patch(&self, base: &[u8], begun: bool, state: &State, slots: &Slots, record: &mut Vec<u8>) -> Result<()> {
+        if state.mixed {
+            return self.pack(state, slots, record);
+        }
+        let (shape, value) = (&self.shape, self.value);
+        let attack = self.plain();
+        let tainted = attack + shape.cell as usize + 1;
+        let touched = tainted + shape.control.len();
+        let placed = touched + shape.touchable.len();
+        let bytes = self.bytes[usize::from(state.source.is_some())];
+        record.clear();
+        record.try_reserve(self.bytes[1] + WINDOW)?;
+        record.extend_from_slice(base);
+        // Room for the last numbers to be written with a window around them.
+        record.resize(self.bytes[1] + WINDOW, 0);
+        if let (false, Some(source)) = (begun, state.source) {
+            poke(record, attack, shape.cell, u32::try_from(source.cell)?);
+            poke(record, attack + shape.cell as usize, 1, source.writes.into());
+        }
+        for &change in &state.changes {
+            match change {
+                Field::Control(rank) => poke(record, shape.control_at[rank], shape.control[rank], state.control[rank]),
+                Field::Register(register) => {
+                    if let Some(place) = shape.register_place[register] {
+                        let at = shape.control_bits() + place * value as usize;
+                        poke(record, at, value, state.registers[register]);
+                    }
+                }
+                Field::Cell(cell) => {
+                    if let Some(place) = shape.cell_place[cell] {
+                        let at = shape.control_bits() + (shape.registers.len() + place) * value as usize;
+                        poke(record, at, value, state.memory[cell]);
+                    }
+                }
+                Field::Tainted(rank) => poke(record, tainted + rank, 1, state.tainted[rank].into()),
+                Field::Touched(cell) => {
+                    let first = shape.touched_place[cell];
+                    let bits = shape.touchable[first..].iter().take_while(|(of, _)| *of == cell);
+                    for (place, (_, bit)) in bits.enumerate() {
+                        poke(record, touched + first + place, 1, (state.touched[cell] & bit != 0).into());
+                    }
+                }
+                Field::Slot(slot) => {
+                    poke(record, placed + slots.start(slot), slots.widths()[slot].into(), state.slot(slot).into());
+                }
+            }
+        }
+        record.truncate(bytes);
+        Ok(())
     }
 
     /// A copy of the numbers, to read old records with while the layout grows.
@@ -296,6 +478,17 @@ impl Layout {
         }
         Ok(())
     }
+}
+
+/// Bytes that are read and written at a time to change a few bits.
+const WINDOW: usize = 8;
+
+/// Writes `number` over the `bits` from bit `at` on.
+fn poke(record: &mut [u8], at: usize, bits: u32, number: u32) {
+    let Some(window) = record[at / 8..].first_chunk_mut::<WINDOW>() else { return };
+    let mask = ((1 << bits) - 1) << (at % 8);
+    let word = u64::from_le_bytes(*window) & !mask | u64::from(number) << (at % 8) & mask;
+    *window = word.to_le_bytes();
 }
 
 /// The parts of a layout that grow.

@@ -32,6 +32,9 @@ impl Link {
 /// Bytes of an arena, at most, unless a single record needs more.
 const ARENA: usize = 1 << 16;
 
+/// Records looked at between two questions whether to go on.
+const LOOK_AROUND: usize = 1 << 16;
+
 #[derive(Debug)]
 pub struct Store {
     /// Bytes of a record without its link.
@@ -90,6 +93,10 @@ impl Store {
         Ok(true)
     }
 
+    pub fn contains(&self, record: &[u8]) -> bool {
+        !self.tags.is_empty() && self.tags[self.find(hash(record), |index| self.record(index) == record)] != 0
+    }
+
     /// The place of a record with this hash that is the `same`, or the empty place where it belongs.
     fn find(&self, hash: u64, same: impl Fn(usize) -> bool) -> usize {
         let mask = self.tags.len() - 1; // a power of two, and never full
@@ -130,21 +137,25 @@ impl Store {
         budget.take(places.checked_mul(PLACE).ok_or(Error::OutOfMemory)?)?;
         self.tags = crate::memory::filled(0, places)?;
         self.numbers = crate::memory::filled(0, places)?;
-        self.number_all();
-        Ok(())
+        self.number_all(budget)
     }
 
     /// Enters all records into an empty table.
-    fn number_all(&mut self) {
+    fn number_all(&mut self, budget: &Budget) -> Result<()> {
         for index in 0..self.count {
+            if index % LOOK_AROUND == LOOK_AROUND - 1 {
+                budget.go_on()?;
+            }
             let hash = hash(self.record(index));
             let place = self.find(hash, |_| false);
             self.tags[place] = tag(hash);
             self.numbers[place] = index as u32;
         }
+        Ok(())
     }
 
-    /// Gives every record a new form of `width` bytes: `change` writes it. Numbers and links stay as they are.
+    /// Gives every record a new form of `width` bytes: `change` writes it. Numbers and links stay as they are. After an
+    /// error the records are of no use any more.
     pub fn change(
         &mut self,
         width: usize,
@@ -155,6 +166,7 @@ impl Store {
         let size = old.width + Link::BYTES;
         let mut record = Vec::new();
         for arena in old.arenas {
+            budget.go_on()?;
             for entry in arena.chunks_exact(size) {
                 let (before, parent) = entry.split_at(old.width);
                 change(before, &mut record)?;
@@ -169,10 +181,7 @@ impl Store {
         }
         (self.tags, self.numbers) = (old.tags, old.numbers);
         self.tags.fill(0);
-        if !self.tags.is_empty() {
-            self.number_all();
-        }
-        Ok(())
+        if self.tags.is_empty() { Ok(()) } else { self.number_all(budget) }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::code::{GREATEST, Instruction, LEAST, Program, Relation, Type, Value};
 use crate::memory::{Error, Result};
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 1;
+pub const FORMAT: i64 = 3;
 /// Commands by their number in the tables.
 pub const KINDS: [&str; 16] = [
     "load",
@@ -81,9 +81,26 @@ pub struct Raw {
     pub states: Vec<i64>,
     pub leaving: Vec<i64>,
     pub transitions: Vec<i64>,
+    pub sources: Vec<i64>,
     pub commands: Vec<i64>,
     pub expressions: Vec<i64>,
     pub code: Vec<i64>,
+    pub soon_starts: Vec<i64>,
+    pub soon: Vec<i64>,
+    pub ever_starts: Vec<i64>,
+    pub ever: Vec<i64>,
+    pub barrier_later: Vec<i64>,
+    pub live_starts: Vec<i64>,
+    pub live: Vec<i64>,
+    pub relevant: Vec<i64>,
+    pub queue_starts: Vec<i64>,
+    pub queues: Vec<i64>,
+    pub class_starts: Vec<i64>,
+    pub classes: Vec<i64>,
+    pub moving: Vec<i64>,
+    pub rank_registers: Vec<i64>,
+    pub rank_cells: Vec<i64>,
+    pub moving_targets: i64,
 }
 
 /// An operand: most are constants or a register, which need no code.
@@ -179,6 +196,8 @@ pub struct Tables {
     pub transitions: Vec<Transition>,
     pub commands: Vec<Command>,
     pub expressions: Vec<Expression>,
+    /// For every transition the steps that may be a source, as bits.
+    sources: Vec<u8>,
     first_state: Vec<usize>,
     leaving: Vec<usize>,
 }
@@ -186,8 +205,29 @@ pub struct Tables {
 impl Tables {
     /// The transitions that leave control state `state` of `rank`, by their numbers.
     pub fn leaving(&self, rank: usize, state: u32) -> std::ops::Range<usize> {
-        let place = self.first_state[rank] + state as usize;
+        // A rank that has ended for good stands behind its last control state, where nothing leaves.
+        if state >= self.states[rank] {
+            return 0..0;
+        }
+        let place = self.control(rank, state);
         self.leaving[place]..self.leaving[place + 1]
+    }
+
+    /// The number of a control state among those of all ranks.
+    pub fn control(&self, rank: usize, state: u32) -> usize {
+        self.first_state[rank] + state as usize
+    }
+
+    /// The number of the transition of rank `to` that is what `transition` is for rank `from`, which has the same
+    /// automaton.
+    pub fn counterpart(&self, transition: usize, from: usize, to: usize) -> usize {
+        let first = |rank: usize| self.leaving[self.first_state[rank]];
+        transition - first(from) + first(to)
+    }
+
+    /// Whether the step `step` of the command of `transition` may be chosen as a source.
+    pub fn may_be_source(&self, transition: usize, step: usize) -> bool {
+        self.sources[transition] >> step & 1 == 1
     }
 
     pub fn command(&self, transition: usize) -> Command {
@@ -245,6 +285,11 @@ impl Tables {
                 return malformed("transitions has a target that its rank does not have");
             }
         }
+        if raw.sources.len() != transitions.len() {
+            return malformed("sources must have an entry per transition");
+        }
+        let sources =
+            collect(raw.sources.iter().map(|&steps| Ok(number(steps, "sources", 0, u8::MAX as usize)? as u8)))?;
         Ok(Tables {
             nodes,
             size,
@@ -257,31 +302,32 @@ impl Tables {
             transitions,
             commands,
             expressions,
+            sources,
             first_state,
             leaving,
         })
     }
 }
 
-fn malformed<T>(how: impl Into<String>) -> Result<T> {
+pub fn malformed<T>(how: impl Into<String>) -> Result<T> {
     Err(Error::Malformed(how.into()))
 }
 
-fn number(value: i64, table: &str, least: usize, greatest: usize) -> Result<usize> {
+pub fn number(value: i64, table: &str, least: usize, greatest: usize) -> Result<usize> {
     match usize::try_from(value) {
         Ok(number) if (least..=greatest).contains(&number) => Ok(number),
         _ => malformed(format!("{value} in {table} is outside {least}..{greatest}")),
     }
 }
 
-fn below(value: i64, table: &str, end: usize) -> Result<usize> {
+pub fn below(value: i64, table: &str, end: usize) -> Result<usize> {
     match usize::try_from(value) {
         Ok(number) if number < end => Ok(number),
         _ => malformed(format!("{value} in {table} names nothing")),
     }
 }
 
-fn collect<T>(items: impl ExactSizeIterator<Item = Result<T>>) -> Result<Vec<T>> {
+pub fn collect<T>(items: impl ExactSizeIterator<Item = Result<T>>) -> Result<Vec<T>> {
     let mut collected = Vec::new();
     collected.try_reserve_exact(items.len())?;
     for item in items {
@@ -290,7 +336,7 @@ fn collect<T>(items: impl ExactSizeIterator<Item = Result<T>>) -> Result<Vec<T>>
     Ok(collected)
 }
 
-fn rows<'a, const ROW: usize>(
+pub fn rows<'a, const ROW: usize>(
     flat: &'a [i64],
     table: &str,
 ) -> Result<impl ExactSizeIterator<Item = &'a [i64; ROW]> + use<'a, ROW>> {
@@ -299,7 +345,7 @@ fn rows<'a, const ROW: usize>(
 }
 
 /// `count` pieces of a table of `length` rows, given by where each begins and the end of the last.
-fn offsets(flat: &[i64], count: usize, length: usize, table: &str) -> Result<Vec<usize>> {
+pub fn offsets(flat: &[i64], count: usize, length: usize, table: &str) -> Result<Vec<usize>> {
     if flat.len() != count + 1 {
         return malformed(format!("{table} must have {} entries", count + 1));
     }

@@ -1,0 +1,301 @@
+//! What is known of a program before the search, for the reductions (`pgasrob/robustness/reduction/`).
+//!
+//! Like the tables it comes from Python and is checked once. Wrong analyses can make the search wrong, never unsafe.
+
+use std::collections::HashMap;
+
+use crate::code::Value;
+use crate::memory::{Error, Result, filled};
+use crate::tables::{Raw, Tables, below, collect, malformed, number, offsets, rows, touch};
+
+/// Which reductions are on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reductions {
+    pub persistent: bool,
+    pub merging: bool,
+    pub liveness: bool,
+    pub symmetry: bool,
+}
+
+impl Reductions {
+    pub const NAMES: [&str; 4] = ["persistent", "merging", "liveness", "symmetry"];
+
+    pub fn new(names: &[String]) -> Result<Self> {
+        if let Some(name) = names.iter().find(|name| !Self::NAMES.contains(&name.as_str())) {
+            return malformed(format!("no reduction {name}"));
+        }
+        let on = |name: &str| names.iter().any(|known| known == name);
+        Ok(Reductions {
+            persistent: on("persistent"),
+            merging: on("merging"),
+            liveness: on("liveness"),
+            symmetry: on("symmetry"),
+        })
+    }
+}
+
+/// How later commands of a rank use a queue, bits.
+pub mod usage {
+    pub const WAITED: u8 = 1;
+    pub const WAITED_LOCAL: u8 = 2;
+    pub const ISSUED: u8 = 4;
+    pub const FENCED: u8 = 8;
+}
+
+/// A set of cells read and one of cells written, a bit per cell.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Cells {
+    pub read: Vec<u64>,
+    pub written: Vec<u64>,
+}
+
+impl Cells {
+    pub fn new(cells: usize) -> Result<Self> {
+        let words = cells.div_ceil(64);
+        Ok(Cells { read: filled(0, words)?, written: filled(0, words)? })
+    }
+
+    pub fn clear(&mut self) {
+        self.read.fill(0);
+        self.written.fill(0);
+    }
+
+    pub fn add(&mut self, other: &Cells) {
+        for (words, others) in [(&mut self.read, &other.read), (&mut self.written, &other.written)] {
+            for (word, other) in words.iter_mut().zip(others) {
+                *word |= other;
+            }
+        }
+    }
+
+    pub fn reads(&self, cell: usize) -> bool {
+        self.read[cell / 64] >> (cell % 64) & 1 == 1
+    }
+
+    pub fn writes(&self, cell: usize) -> bool {
+        self.written[cell / 64] >> (cell % 64) & 1 == 1
+    }
+}
+
+/// Which ranks are interchangeable, and what moves when they change places.
+#[derive(Debug, Default)]
+pub struct Symmetry {
+    pub classes: Vec<Vec<usize>>,
+    /// The class of every rank.
+    pub class_of: Vec<Option<usize>>,
+    /// The addresses whose cells move with their rank, ascending.
+    pub moving: Vec<usize>,
+    /// For every address its place in `moving`.
+    pub place: Vec<Option<usize>>,
+    /// Registers and addresses that hold a rank plus so much.
+    pub registers: Vec<Option<Value>>,
+    pub cells: Vec<Option<Value>>,
+    /// Whether targets of operations are ranks that change places.
+    pub targets: bool,
+}
+
+#[derive(Debug)]
+pub struct Analyses {
+    pub on: Reductions,
+    soon_starts: Vec<usize>,
+    /// (cell, bits of `touch`), ascending within a control state.
+    soon: Vec<(usize, u8)>,
+    /// For every control state the number of a set in `sets`.
+    ever: Vec<usize>,
+    sets: Vec<Cells>,
+    /// Whether a rank can still make an access or take part in a barrier.
+    acts_later: Vec<bool>,
+    live_starts: Vec<usize>,
+    live: Vec<usize>,
+    /// For every cell whether its value may decide anything.
+    relevant: Vec<bool>,
+    queue_starts: Vec<usize>,
+    queues: Vec<(Option<u64>, u8)>,
+    pub symmetry: Symmetry,
+}
+
+impl Analyses {
+    pub fn new(raw: &Raw, tables: &Tables, on: Reductions) -> Result<Self> {
+        let cells = tables.memory.len();
+        let states: usize = tables.states.iter().map(|&count| count as usize).sum();
+        let cell_rows = |flat: &[i64], table: &str| -> Result<Vec<(usize, u8)>> {
+            collect(rows::<2>(flat, table)?.map(|row| {
+                let ways = (touch::READ | touch::WRITTEN) as usize;
+                Ok((below(row[0], table, cells)?, number(row[1], table, 0, ways)? as u8))
+            }))
+        };
+        let (futures, lives) = (on.persistent || on.liveness, on.liveness);
+        let count = if futures { states } else { 0 };
+        let soon = cell_rows(&raw.soon, "soon")?;
+        let soon_starts = offsets(&raw.soon_starts, count, soon.len(), "soon")?;
+        if soon_starts.windows(2).any(|piece| !soon[piece[0]..piece[1]].is_sorted_by(|one, two| one.0 < two.0)) {
+            return malformed("soon must ascend by cell");
+        }
+        let count = if lives { states } else { 0 };
+        let rows_of_ever = cell_rows(&raw.ever, "ever")?;
+        let ever_starts = offsets(&raw.ever_starts, count, rows_of_ever.len(), "ever")?;
+        let (ever, sets) = share(&ever_starts, &rows_of_ever, cells)?;
+        let live_starts = offsets(&raw.live_starts, count, raw.live.len(), "live")?;
+        let live = collect(raw.live.iter().map(|&register| below(register, "live", tables.registers)))?;
+        let mut relevant = filled(false, cells)?;
+        for &cell in &raw.relevant {
+            relevant[below(cell, "relevant", cells)?] = true;
+        }
+        let queues = collect(rows::<2>(&raw.queues, "queues")?.map(|row| {
+            let queue = if row[0] == -1 { None } else { Some(u64::try_from(row[0])?) };
+            Ok((queue, number(row[1], "queues", 0, 15)? as u8))
+        }))?;
+        let queue_starts = offsets(&raw.queue_starts, count, queues.len(), "queues")?;
+        if raw.barrier_later.len() != count {
+            return malformed("barrier_later must have an entry per control state");
+        }
+        let mut acts_later = filled(false, count)?;
+        for (state, acts) in acts_later.iter_mut().enumerate() {
+            let set = &sets[ever[state]];
+            *acts = raw.barrier_later[state] != 0 || set.read.iter().chain(&set.written).any(|&word| word != 0);
+        }
+        let symmetry = symmetry(raw, tables)?;
+        Ok(Analyses {
+            on,
+            soon_starts,
+            soon,
+            ever,
+            sets,
+            acts_later,
+            live_starts,
+            live,
+            relevant,
+            queue_starts,
+            queues,
+            symmetry,
+        })
+    }
+
+    /// Whether there are ranks that change places.
+    pub fn renames(&self) -> bool {
+        self.on.symmetry && !self.symmetry.classes.is_empty()
+    }
+
+    /// In which ways a cell may be accessed from a control state on, before the next barrier.
+    pub fn soon(&self, control: usize, cell: usize) -> u8 {
+        let rows = &self.soon[self.soon_starts[control]..self.soon_starts[control + 1]];
+        rows.binary_search_by_key(&cell, |row| row.0).map_or(0, |place| rows[place].1)
+    }
+
+    /// The cells that may be accessed from a control state on.
+    pub fn ever(&self, control: usize) -> &Cells {
+        &self.sets[self.ever[control]]
+    }
+
+    pub fn acts_later(&self, control: usize) -> bool {
+        self.acts_later[control]
+    }
+
+    /// Whether the value of a cell may decide anything.
+    pub fn is_relevant(&self, cell: usize) -> bool {
+        self.relevant[cell]
+    }
+
+    /// The registers that may be read before they are set, and may decide anything.
+    pub fn live(&self, control: usize) -> &[usize] {
+        &self.live[self.live_starts[control]..self.live_starts[control + 1]]
+    }
+
+    /// How a queue is used from a control state on, bits of [`usage`].
+    pub fn usage(&self, control: usize, queue: u64) -> u8 {
+        let rows = &self.queues[self.queue_starts[control]..self.queue_starts[control + 1]];
+        rows.iter().filter(|row| row.0.is_none_or(|known| known == queue)).fold(0, |bits, row| bits | row.1)
+    }
+}
+
+/// The sets of cells by control state; equal ones, of which there are many, are kept once.
+fn share(starts: &[usize], rows: &[(usize, u8)], cells: usize) -> Result<(Vec<usize>, Vec<Cells>)> {
+    let (mut ever, mut sets) = (Vec::new(), Vec::new());
+    let mut numbers: HashMap<&[(usize, u8)], usize> = HashMap::new();
+    ever.try_reserve_exact(starts.len() - 1)?;
+    for piece in starts.windows(2) {
+        let rows = &rows[piece[0]..piece[1]];
+        let number = match numbers.get(rows) {
+            Some(&number) => number,
+            None => {
+                let mut set = Cells::new(cells)?;
+                for &(cell, ways) in rows {
+                    let bit = |way: u8| u64::from(ways & way != 0) << (cell % 64);
+                    set.read[cell / 64] |= bit(touch::READ);
+                    set.written[cell / 64] |= bit(touch::WRITTEN);
+                }
+                sets.try_reserve(1)?;
+                sets.push(set);
+                numbers.try_reserve(1)?;
+                numbers.insert(rows, sets.len() - 1);
+                sets.len() - 1
+            }
+        };
+        ever.push(number);
+    }
+    Ok((ever, sets))
+}
+
+fn symmetry(raw: &Raw, tables: &Tables) -> Result<Symmetry> {
+    let ranks = collect(raw.classes.iter().map(|&rank| below(rank, "classes", tables.nodes)))?;
+    let count =
+        raw.class_starts.len().checked_sub(1).ok_or_else(|| Error::Malformed("class_starts is empty".into()))?;
+    let starts = offsets(&raw.class_starts, count, ranks.len(), "classes")?;
+    let mut class_of = filled(None, tables.nodes)?;
+    let mut classes = Vec::new();
+    classes.try_reserve_exact(count)?;
+    for (class, piece) in starts.windows(2).enumerate() {
+        let members = &ranks[piece[0]..piece[1]];
+        if members.is_empty() || !members.is_sorted_by(|one, two| one < two) {
+            return malformed("a class must have ascending ranks");
+        }
+        for &rank in members {
+            let same = |one: usize, two: usize| {
+                let states = tables.states[one];
+                states == tables.states[two]
+                    && (0..states).all(|state| {
+                        let (here, there) = (tables.leaving(one, state), tables.leaving(two, state));
+                        let target = |transition: usize| tables.transitions[transition].target;
+                        here.len() == there.len() && here.zip(there).all(|(one, two)| target(one) == target(two))
+                    })
+            };
+            if class_of[rank].is_some() || !same(members[0], rank) {
+                return malformed("ranks of a class must be in no other and have the same automaton");
+            }
+            class_of[rank] = Some(class);
+        }
+        classes.push(collect(members.iter().map(|&rank| Ok(rank)))?);
+    }
+    let moving = collect(raw.moving.iter().map(|&address| below(address, "moving", tables.size)))?;
+    if !moving.is_sorted_by(|one, two| one < two) {
+        return malformed("moving must ascend");
+    }
+    let mut place = filled(None, tables.size)?;
+    for (index, &address) in moving.iter().enumerate() {
+        place[address] = Some(index);
+        // What one of them can be, the others can be: a record has room for no more.
+        let touchable = |rank: usize| tables.touchable[rank * tables.size + address];
+        if classes.iter().any(|members| members.iter().any(|&rank| touchable(rank) != touchable(members[0]))) {
+            return malformed("touchable must be the same for the ranks of a class");
+        }
+    }
+    let offsets = |flat: &[i64], table: &str, count: usize| -> Result<Vec<Option<Value>>> {
+        let mut offsets = filled(None, count)?;
+        for row in rows::<2>(flat, table)? {
+            if row[1].unsigned_abs() > 1 << 32 {
+                return malformed(format!("{table} has an offset of {}", row[1]));
+            }
+            offsets[below(row[0], table, count)?] = Some(Value::from(row[1]));
+        }
+        Ok(offsets)
+    };
+    Ok(Symmetry {
+        classes,
+        class_of,
+        moving,
+        place,
+        registers: offsets(&raw.rank_registers, "rank_registers", tables.registers)?,
+        cells: offsets(&raw.rank_cells, "rank_cells", tables.size)?,
+        targets: raw.moving_targets != 0,
+    })
+}

@@ -1,0 +1,139 @@
+//! Liveness: what nobody can use again is forgotten, and an attack that can lead nowhere is dropped.
+
+use crate::analyses::{Analyses, Cells, usage};
+use crate::intern::{ValueId, bits};
+use crate::memory::{Result, copied, filled};
+use crate::moves::Space;
+use crate::operands::World;
+use crate::state::State;
+use crate::tables::{Tables, touch};
+
+#[derive(Debug)]
+pub struct Liveness {
+    /// What a register or a cell of an address holds when its value is not needed. For one that holds a rank plus k it
+    /// is k - 1, which stands for no rank.
+    registers: Vec<ValueId>,
+    cells: Vec<ValueId>,
+    /// Scratch: what any rank can still access; the registers of one rank that live.
+    later: Cells,
+    live: Vec<bool>,
+}
+
+impl Liveness {
+    pub fn new(tables: &Tables, analyses: &Analyses, world: &mut World) -> Result<Self> {
+        let mut dead = |offset: &Option<i128>| {
+            let offset = offset.filter(|_| analyses.on.symmetry);
+            world.number(offset.map_or(0, |offset| offset - 1))
+        };
+        let mut registers = filled(0, tables.registers)?;
+        for (value, offset) in registers.iter_mut().zip(&analyses.symmetry.registers) {
+            *value = dead(offset)?;
+        }
+        let mut cells = filled(0, tables.size)?;
+        for (value, offset) in cells.iter_mut().zip(&analyses.symmetry.cells) {
+            *value = dead(offset)?;
+        }
+        Ok(Liveness {
+            registers,
+            cells,
+            later: Cells::new(tables.memory.len())?,
+            live: filled(false, tables.registers)?,
+        })
+    }
+
+    /// One for another thread.
+    pub fn fork(&self) -> Result<Self> {
+        Ok(Liveness {
+            registers: copied(&self.registers)?,
+            cells: copied(&self.cells)?,
+            later: Cells::new(self.later.read.len() * 64)?,
+            live: copied(&self.live)?,
+        })
+    }
+
+    /// Forgets what it can; false when the state has an attack that leads nowhere.
+    pub fn forget(
+        &mut self,
+        space: Space<'_>,
+        analyses: &Analyses,
+        world: &mut World,
+        state: &mut State,
+    ) -> Result<bool> {
+        let tables = space.tables;
+        if state.source.is_some() {
+            for rank in 0..tables.nodes {
+                if space.waits_for_delayed(world, state, rank)? {
+                    state.control[rank] = tables.states[rank];
+                }
+            }
+        }
+        self.later.clear();
+        for rank in 0..tables.nodes {
+            self.live.fill(false);
+            if state.control[rank] < tables.states[rank] {
+                let control = tables.control(rank, state.control[rank]);
+                self.later.add(analyses.ever(control));
+                for &register in analyses.live(control) {
+                    self.live[register] = true;
+                }
+            }
+            let first = rank * tables.registers;
+            for (register, live) in self.live.iter().enumerate() {
+                if !live {
+                    state.registers[first + register] = self.registers[register];
+                }
+            }
+        }
+        for (cell, value) in state.memory.iter_mut().enumerate() {
+            if !(self.later.reads(cell) && analyses.is_relevant(cell)) {
+                *value = self.cells[cell % tables.size];
+            }
+        }
+        if state.source.is_none() {
+            return Ok(true);
+        }
+        self.forget_attack(tables, analyses, world, state);
+        Ok(self.leads_somewhere(state))
+    }
+
+    fn forget_attack(&self, tables: &Tables, analyses: &Analyses, world: &World, state: &mut State) {
+        for (cell, touched) in state.touched.iter_mut().enumerate() {
+            if *touched != 0 {
+                let (read, written) = (self.later.reads(cell), self.later.writes(cell));
+                if !written {
+                    *touched &= !(touch::READ | touch::DELAYED_READ);
+                }
+                if !read && !written {
+                    *touched = 0;
+                }
+            }
+        }
+        for rank in 0..tables.nodes {
+            let control =
+                (state.control[rank] < tables.states[rank]).then(|| tables.control(rank, state.control[rank]));
+            state.tainted[rank] &= control.is_some_and(|control| analyses.acts_later(control));
+            for &(place, slot) in world.slots.of_rank(rank) {
+                let placed = state.slot(slot);
+                if placed == 0 {
+                    continue;
+                }
+                let used = control.map_or(0, |control| analyses.usage(control, place.queue));
+                let keep = |way: u8, bits: u8| if used & way != 0 { bits } else { 0 };
+                state.placement[slot] &= if place.target.is_some() {
+                    keep(usage::FENCED, bits::FENCED_DELAYED) | keep(usage::ISSUED, bits::FENCE_BOUND)
+                } else {
+                    keep(usage::WAITED, bits::DELAYED)
+                        | keep(usage::WAITED_LOCAL, bits::LOCAL_DELAYED)
+                        | keep(usage::ISSUED, bits::STAGE[0] | bits::STAGE[1])
+                };
+            }
+        }
+    }
+
+    /// Whether some command can still meet the source, and some way into the cycle is left.
+    fn leads_somewhere(&self, state: &State) -> bool {
+        let Some(source) = state.source else { return true };
+        let met = self.later.writes(source.cell) || (source.writes && self.later.reads(source.cell));
+        met && (state.tainted.contains(&true) || state.touched.iter().any(|&touched| touched != 0))
+    }
+}

@@ -1,0 +1,152 @@
+//! Persistent sets of ranks (ALGORITHM, section 4): which ranks may be expanded alone at a state.
+
+use crate::analyses::Analyses;
+use crate::memory::{Result, filled};
+use crate::moves::{Access, Space};
+use crate::operands::{Operands, World};
+use crate::state::State;
+use crate::tables::touch;
+
+/// What one rank may do next.
+#[derive(Debug, Default)]
+struct Rank {
+    /// Some command leaves its control state.
+    active: bool,
+    at_barrier: bool,
+    /// It has a move that chooses no source and ends nothing.
+    moves: bool,
+    /// The accesses of the commands that it stands before.
+    next: Vec<Access>,
+    /// The control states behind those that can be passed without a barrier.
+    behind: Vec<usize>,
+}
+
+/// Finds the sets of a state, from the best on.
+#[derive(Debug, Default)]
+pub struct Persistent {
+    ranks: Vec<Rank>,
+    active: usize,
+    /// Where the next singleton is looked for.
+    seed: usize,
+    /// The sets with more than one rank in their order, once they are needed, and the place of the next.
+    larger: Option<Vec<Vec<usize>>>,
+    place: usize,
+    /// The set that was found last.
+    set: Vec<usize>,
+}
+
+impl Persistent {
+    /// Looks at a state.
+    pub fn look(&mut self, space: Space<'_>, world: &mut World, state: &State) -> Result<()> {
+        let tables = space.tables;
+        if self.ranks.len() < tables.nodes {
+            self.ranks.try_reserve_exact(tables.nodes)?;
+            self.ranks.resize_with(tables.nodes, Rank::default);
+        }
+        (self.active, self.seed, self.larger, self.place) = (0, 0, None, 0);
+        for (rank, looked) in self.ranks.iter_mut().enumerate() {
+            let leaving = tables.leaving(rank, state.control[rank]);
+            (looked.active, looked.at_barrier, looked.moves) = (!leaving.is_empty(), false, false);
+            looked.next.clear();
+            looked.behind.clear();
+            self.active += usize::from(looked.active);
+            for transition in leaving {
+                let Some(operands) = space.operands(world, state, rank, transition)? else { continue };
+                if matches!(operands, Operands::Barrier) {
+                    looked.at_barrier = true;
+                    continue;
+                }
+                let outlook = space.outlook(world, state, rank, &operands);
+                looked.moves |= outlook.moves;
+                looked.next.try_reserve(outlook.accesses.len())?;
+                looked.next.extend(outlook.accesses.into_iter().flatten());
+                if outlook.passes {
+                    looked.behind.try_reserve(1)?;
+                    looked.behind.push(tables.control(rank, tables.transitions[transition].target));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the next set that may be expanded alone, smaller ones first and then those of lower ranks. False when
+    /// there is no other; else it is [`Self::set`].
+    pub fn find(&mut self, analyses: &Analyses) -> Result<bool> {
+        while self.seed < self.ranks.len() {
+            let seed = self.seed;
+            self.seed += 1;
+            let may = self.active > 1 && self.is_seed(seed) && self.ranks[seed].moves;
+            if may && (0..self.ranks.len()).all(|other| other == seed || !self.demands(analyses, seed, other)) {
+                self.set.clear();
+                self.set.try_reserve(1)?;
+                self.set.push(seed);
+                return Ok(true);
+            }
+        }
+        if self.larger.is_none() {
+            self.larger = Some(self.closures(analyses)?);
+        }
+        let found = self.larger.as_mut().and_then(|larger| larger.get_mut(self.place));
+        self.place += 1;
+        Ok(found.map(|found| std::mem::swap(found, &mut self.set)).is_some())
+    }
+
+    pub fn set(&self) -> &[usize] {
+        &self.set
+    }
+
+    /// No barrier can be passed while it stays where it is.
+    fn is_seed(&self, rank: usize) -> bool {
+        self.ranks[rank].active && !self.ranks[rank].at_barrier
+    }
+
+    /// Whether `other` belongs to every set with `member` in it.
+    fn demands(&self, analyses: &Analyses, member: usize, other: usize) -> bool {
+        let (member, other) = (&self.ranks[member], &self.ranks[other]);
+        other.active
+            && member.next.iter().any(|access| {
+                other.next.iter().any(|its| its.cell == access.cell && (its.writes || access.writes))
+                    || other.behind.iter().any(|&control| {
+                        let ways = analyses.soon(control, access.cell);
+                        ways & if access.writes { touch::READ | touch::WRITTEN } else { touch::WRITTEN } != 0
+                    })
+            })
+    }
+
+    /// The usable sets with more than one rank.
+    fn closures(&self, analyses: &Analyses) -> Result<Vec<Vec<usize>>> {
+        let nodes = self.ranks.len();
+        let mut demanded: Vec<Option<Vec<usize>>> = filled(None, nodes)?;
+        let mut closures: Vec<Vec<usize>> = Vec::new();
+        for seed in (0..nodes).filter(|&rank| self.is_seed(rank)) {
+            let mut inside = filled(false, nodes)?;
+            let mut set = Vec::new();
+            set.try_reserve_exact(nodes)?;
+            inside[seed] = true;
+            set.push(seed);
+            let mut place = 0;
+            while let Some(&member) = set.get(place) {
+                place += 1;
+                let demands = demanded[member].get_or_insert_with(|| {
+                    (0..nodes).filter(|&other| other != member && self.demands(analyses, member, other)).collect()
+                });
+                for &other in demands.iter() {
+                    if !std::mem::replace(&mut inside[other], true) {
+                        set.push(other);
+                    }
+                }
+            }
+            let usable = set.len() > 1 && set.len() < self.active && set.iter().any(|&rank| self.ranks[rank].moves);
+            if usable {
+                set.sort_unstable();
+                if !closures.contains(&set) {
+                    closures.try_reserve(1)?;
+                    closures.push(set);
+                }
+            }
+        }
+        // Stable: sets of one size stay in the order of their seeds.
+        closures.sort_by_key(Vec::len);
+        Ok(closures)
+    }
+}

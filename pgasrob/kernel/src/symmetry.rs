@@ -1,0 +1,233 @@
+//! Symmetry: states that differ in the names of interchangeable ranks have one representative.
+//!
+//! The same order as `pgasrob/robustness/reduction/symmetry.py`, number for number, so that both store the same states.
+
+use crate::analyses::Symmetry as Known;
+use crate::code::Value;
+use crate::intern::{Place, ValueId};
+use crate::memory::{Result, filled};
+use crate::operands::World;
+use crate::state::State;
+use crate::tables::Tables;
+
+#[derive(Debug)]
+pub struct Symmetry {
+    colours: Vec<Value>,
+    keys: Vec<Vec<Value>>,
+    order: Vec<usize>,
+    old: State,
+    /// The place of every rank in the representative.
+    pub places: Vec<usize>,
+}
+
+impl Symmetry {
+    pub fn new(tables: &Tables, state: &State) -> Result<Self> {
+        Self::of(tables.nodes, state)
+    }
+
+    /// One for another thread.
+    pub fn fork(&self, state: &State) -> Result<Self> {
+        Self::of(self.places.len(), state)
+    }
+
+    fn of(nodes: usize, state: &State) -> Result<Self> {
+        let mut places = filled(0, nodes)?;
+        for (rank, place) in places.iter_mut().enumerate() {
+            *place = rank;
+        }
+        Ok(Symmetry {
+            colours: filled(0, nodes)?,
+            keys: filled(Vec::new(), nodes)?,
+            order: Vec::new(),
+            old: state.duplicate()?,
+            places,
+        })
+    }
+
+    /// Turns `state` into its representative, and says in `places` where every rank has gone.
+    pub fn represent(&mut self, tables: &Tables, known: &Known, world: &mut World, state: &mut State) -> Result<()> {
+        self.colour(tables, known, world, state)?;
+        let mut moves = false;
+        for class in &known.classes {
+            self.order.clear();
+            self.order.try_reserve(class.len())?;
+            self.order.extend_from_slice(class);
+            let colours = &self.colours;
+            self.order.sort_unstable_by_key(|&rank| (colours[rank], rank));
+            for (&rank, &place) in self.order.iter().zip(class) {
+                self.places[rank] = place;
+                moves |= rank != place;
+            }
+        }
+        if moves { self.permute(tables, known, world, state) } else { Ok(()) }
+    }
+
+    /// Colours the ranks of the classes: by what is in them, then by the colours of those they refer to, until no two
+    /// ranks of a colour can be told apart so.
+    fn colour(&mut self, tables: &Tables, known: &Known, world: &World, state: &State) -> Result<()> {
+        let classes = known.classes.iter().enumerate();
+        for (class, &rank) in classes.flat_map(|(class, ranks)| ranks.iter().map(move |rank| (class, rank))) {
+            self.colours[rank] = class as Value;
+        }
+        let mut count = known.classes.len();
+        loop {
+            self.order.clear();
+            self.order.try_reserve(tables.nodes)?;
+            self.order.extend(known.classes.iter().flatten());
+            for &rank in &self.order {
+                self.keys[rank].clear();
+                let mut key =
+                    Key { known, colours: &self.colours, rank, nodes: tables.nodes, key: &mut self.keys[rank] };
+                key.fill(tables, world, state)?;
+            }
+            let keys = &self.keys;
+            self.order.sort_unstable_by(|&one, &two| keys[one].cmp(&keys[two]));
+            let mut colour = 0;
+            for (index, &rank) in self.order.iter().enumerate() {
+                if index > 0 && keys[rank] != keys[self.order[index - 1]] {
+                    colour += 1;
+                }
+                self.colours[rank] = colour;
+            }
+            let distinct = colour as usize + 1;
+            if distinct == count || distinct == self.order.len() {
+                return Ok(());
+            }
+            count = distinct;
+        }
+    }
+
+    fn permute(&mut self, tables: &Tables, known: &Known, world: &mut World, state: &mut State) -> Result<()> {
+        let Symmetry { old, places, .. } = self;
+        old.copy(state)?;
+        let (size, registers) = (tables.size, tables.registers);
+        let renamed = |world: &mut World, id: ValueId, offset: Option<Value>| -> Result<ValueId> {
+            match rank_in(world.values.get(id), offset, tables.nodes) {
+                Some((rank, offset)) if places[rank] != rank => world.number(places[rank] as Value + offset),
+                _ => Ok(id),
+            }
+        };
+        for (rank, &place) in places.iter().enumerate() {
+            state.control[place] = old.control[rank];
+            for (register, &offset) in known.registers.iter().enumerate() {
+                state.registers[place * registers + register] =
+                    renamed(world, old.registers[rank * registers + register], offset)?;
+            }
+            for (address, &offset) in known.cells.iter().enumerate() {
+                let home = if known.place[address].is_some() { place } else { rank };
+                state.memory[home * size + address] = renamed(world, old.memory[rank * size + address], offset)?;
+            }
+        }
+        let Some(source) = old.source else { return Ok(()) };
+        let home = |cell: usize| match known.place[cell % size] {
+            Some(_) => places[cell / size] * size + cell % size,
+            None => cell,
+        };
+        state.source = Some(crate::state::Source { cell: home(source.cell), ..source });
+        for (cell, &touched) in old.touched.iter().enumerate() {
+            state.touched[home(cell)] = touched;
+        }
+        state.placement.fill(0);
+        for rank in 0..tables.nodes {
+            state.tainted[places[rank]] = old.tainted[rank];
+            for index in 0..world.slots.of_rank(rank).len() {
+                let (place, slot) = world.slots.of_rank(rank)[index];
+                if old.slot(slot) == 0 {
+                    continue;
+                }
+                let target = place.target.map(|to| if known.targets { places[to as usize] as u32 } else { to });
+                let width = world.slots.widths()[slot];
+                let moved = Place { target, ..place };
+                let slot_there = world.slots.number(places[rank], moved, width, &mut world.budget)?;
+                state.set_slot(slot_there, old.slot(slot))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The rank that a value stands for, with the offset that is added to it.
+fn rank_in(value: Value, offset: Option<Value>, nodes: usize) -> Option<(usize, Value)> {
+    let offset = offset?;
+    let rank = usize::try_from(value - offset).ok().filter(|&rank| rank < nodes)?;
+    Some((rank, offset))
+}
+
+/// What tells a rank from others: numbers that are compared in order.
+struct Key<'a> {
+    known: &'a Known,
+    colours: &'a [Value],
+    rank: usize,
+    nodes: usize,
+    key: &'a mut Vec<Value>,
+}
+
+impl Key<'_> {
+    fn fill(&mut self, tables: &Tables, world: &World, state: &State) -> Result<()> {
+        let (known, rank, size) = (self.known, self.rank, tables.size);
+        let slots = world.slots.of_rank(rank);
+        self.key
+            .try_reserve(8 + 2 * tables.registers + 3 * known.moving.len() + 4 * slots.len() + tables.memory.len())?;
+        let tainted = state.source.is_some() && state.tainted[rank];
+        self.key.extend([self.colours[rank], state.control[rank].into(), tainted.into()]);
+        for (register, &offset) in known.registers.iter().enumerate() {
+            let value = world.values.get(state.registers[rank * tables.registers + register]);
+            self.mark(value, offset);
+        }
+        for &address in &known.moving {
+            let cell = rank * size + address;
+            self.mark(world.values.get(state.memory[cell]), known.cells[address]);
+            self.key.push(if state.source.is_some() { state.touched[cell].into() } else { 0 });
+        }
+        let source = state.source.filter(|source| source.cell / size == rank);
+        let source = source.and_then(|source| known.place[source.cell % size]);
+        self.key.push(source.map_or(0, |place| 1 + place as Value));
+        if state.source.is_some() {
+            self.placements(world, state)?;
+        }
+        self.key.push(-1); // less than a queue: a shorter list comes first
+        for (cell, &value) in state.memory.iter().enumerate() {
+            let address = cell % size;
+            if known.place[address].is_none() && known.cells[address].is_some() {
+                let stands_for = rank_in(world.values.get(value), known.cells[address], self.nodes);
+                self.key.push(Value::from(stands_for.is_some_and(|(named, _)| named == rank)));
+            }
+        }
+        Ok(())
+    }
+
+    fn placements(&mut self, world: &World, state: &State) -> Result<()> {
+        let slots = world.slots.of_rank(self.rank);
+        let mut entries = Vec::new();
+        entries.try_reserve_exact(slots.len())?;
+        for &(place, slot) in slots {
+            let bits = state.slot(slot);
+            if bits == 0 {
+                continue;
+            }
+            let target = match place.target {
+                None => [-1, 0],
+                Some(to) => self.marked(to.into(), self.known.targets.then_some(0)),
+            };
+            entries.push([place.queue.into(), target[0], target[1], bits.into()]);
+        }
+        entries.sort_unstable();
+        self.key.extend(entries.iter().flatten());
+        Ok(())
+    }
+
+    fn mark(&mut self, value: Value, offset: Option<Value>) {
+        let mark = self.marked(value, offset);
+        self.key.extend(mark);
+    }
+
+    /// A value in terms that do not change when ranks change places.
+    fn marked(&self, value: Value, offset: Option<Value>) -> [Value; 2] {
+        match rank_in(value, offset, self.nodes) {
+            None => [0, value],
+            Some((rank, _)) if rank == self.rank => [1, 0],
+            Some((rank, _)) if self.known.class_of[rank].is_some() => [2, self.colours[rank]],
+            Some((rank, _)) => [3, rank as Value],
+        }
+    }
+}

@@ -1,0 +1,425 @@
+"""Intervals of integers: what an expression may be when its registers lie in intervals, and what a condition says of
+them.
+
+An interval is a pair (low, high), both included. Expressions are compiled to functions of the *file*, the intervals of
+a rank's registers, once for all the times that a fixpoint asks. None stands for nothing: an expression that has no
+value, since it faults in every case, or a file that no register file lies in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from pgasrob.program.expressions import (
+    RELATIONS,
+    Binary,
+    Conditional,
+    Const,
+    Expr,
+    IntType,
+    Register,
+    Symbol,
+    Unary,
+    render,
+)
+
+Interval = tuple[int, int]
+File = tuple[Interval, ...]
+
+Value = Callable[[File], Interval | None]
+"""The values of an expression over a file."""
+Narrow = Callable[[File], File | None]
+"""What is left of a file."""
+Limit = Callable[[File, int, int], File | None]
+"""What is left of a file when an expression lies between two bounds."""
+
+_EITHER = (0, 1)
+_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_COMPILED = 4_096
+"""Expressions whose functions are kept."""
+
+
+def joined(first: Interval, second: Interval) -> Interval:
+    """The least interval that contains both."""
+    return min(first[0], second[0]), max(first[1], second[1])
+
+
+def joined_files(first: File, second: File) -> File:
+    """The least file that contains both; ``first`` itself when that is the one."""
+    if first == second:
+        return first
+    grown = False
+    found = []
+    for one, other in zip(first, second, strict=True):
+        if other[0] < one[0] or other[1] > one[1]:
+            one, grown = joined(one, other), True
+        found.append(one)
+    return tuple(found) if grown else first
+
+
+def bounds(type: IntType) -> Interval:
+    """The values of ``type``."""
+    half = 1 << (type.bits - 1)
+    return (-half, half - 1) if type.signed else (0, 2 * half - 1)
+
+
+def wrapped(low: int, high: int, type: IntType) -> Interval:
+    """The values of ``type`` that those between ``low`` and ``high`` wrap to."""
+    least, greatest = bounds(type)
+    if least <= low and high <= greatest:
+        return low, high
+    first, last = type.wrap(low), type.wrap(high)
+    # One turn around for all of them keeps them together.
+    return (first, last) if last - first == high - low else (least, greatest)
+
+
+# Values
+
+
+@lru_cache(_COMPILED)
+def value_of(expr: Expr) -> Value:
+    """The values of ``expr``, which must be specialised."""
+    match expr:
+        case Const(value) | Symbol(_, value):
+            only = (value, value)
+            return lambda file: only
+        case Register(_, index):
+            return lambda file: file[index]
+        case Unary("!", operand):
+            return _truth(operand, of_zero=1, of_others=0)
+        case Unary(symbol, operand, type):
+            inner, less = value_of(operand), int(symbol == "~")  # ~x is -x - 1
+            return lambda file: None if (found := inner(file)) is None else _negated(found, less, type)
+        case Binary("&&" | "||" as symbol, left, right):
+            return _short_circuit(symbol, left, right)
+        case Binary(symbol, left, right, type):
+            return _binary(symbol, value_of(left), value_of(right), type)
+        case Conditional(condition, then, otherwise):
+            return _either(condition, value_of(then), value_of(otherwise))
+    raise ValueError(f"{render(expr)} must be specialised for a rank before it is evaluated")
+
+
+def _negated(found: Interval, less: int, type: IntType) -> Interval:
+    return wrapped(-found[1] - less, -found[0] - less, type)
+
+
+def _truth(expr: Expr, of_zero: int, of_others: int) -> Value:
+    inner = value_of(expr)
+
+    def truth(file: File) -> Interval | None:
+        found = inner(file)
+        if found is None:
+            return None
+        if found == (0, 0):
+            return of_zero, of_zero
+        return _EITHER if found[0] <= 0 <= found[1] else (of_others, of_others)
+
+    return truth
+
+
+def _short_circuit(symbol: str, left: Expr, right: Expr) -> Value:
+    """&& and ||: what is on the right has a value only where what is on the left has not decided."""
+    decides = int(symbol == "||")
+    decided, undecided = narrowing(left, bool(decides)), narrowing(left, not decides)
+    rest = _truth(right, of_zero=0, of_others=1)
+
+    def value(file: File) -> Interval | None:
+        further = undecided(file)
+        last = None if further is None else rest(further)
+        if decided(file) is None:
+            return last
+        return (decides, decides) if last is None else joined(last, (decides, decides))
+
+    return value
+
+
+def _either(condition: Expr, then: Value, otherwise: Value) -> Value:
+    yes, no = narrowing(condition, True), narrowing(condition, False)
+
+    def value(file: File) -> Interval | None:
+        first, second = yes(file), no(file)
+        one = None if first is None else then(first)
+        other = None if second is None else otherwise(second)
+        if one is None or other is None:
+            return other if one is None else one
+        return joined(one, other)
+
+    return value
+
+
+def _binary(symbol: str, left: Value, right: Value, type: IntType) -> Value:
+    compute = _ARITHMETIC.get(symbol) or _relation(symbol)
+
+    def value(file: File) -> Interval | None:
+        first, second = left(file), right(file)
+        return None if first is None or second is None else compute(first, second, type)
+
+    return value
+
+
+def _relation(symbol: str) -> Callable[[Interval, Interval, IntType], Interval | None]:
+    never = _NEGATED[symbol]
+
+    def related(left: Interval, right: Interval, type: IntType) -> Interval:
+        if not may_be_related(symbol, left, right):
+            return 0, 0
+        return _EITHER if may_be_related(never, left, right) else (1, 1)
+
+    return related
+
+
+def may_be_related(symbol: str, left: Interval, right: Interval) -> bool:
+    """Whether some values of the two are related."""
+    match symbol:
+        case "==":
+            return left[0] <= right[1] and right[0] <= left[1]
+        case "!=":
+            return left != right or left[0] != left[1]
+        case "<" | "<=":
+            return RELATIONS[symbol](left[0], right[1])
+    return RELATIONS[symbol](left[1], right[0])
+
+
+def _add(left: Interval, right: Interval, type: IntType) -> Interval:
+    return wrapped(left[0] + right[0], left[1] + right[1], type)
+
+
+def _subtract(left: Interval, right: Interval, type: IntType) -> Interval:
+    return wrapped(left[0] - right[1], left[1] - right[0], type)
+
+
+def _multiply(left: Interval, right: Interval, type: IntType) -> Interval:
+    corners = [one * other for one in left for other in right]
+    return wrapped(min(corners), max(corners), type)
+
+
+def _divide(left: Interval, right: Interval, type: IntType) -> Interval | None:
+    # The quotient is monotone in the dividend, and in the divisor on either side of 0.
+    divisors = [divisor for divisor in (*right, -1, 1) if divisor and right[0] <= divisor <= right[1]]
+    corners = [_quotient(dividend, divisor) for dividend in left for divisor in divisors]
+    return wrapped(min(corners), max(corners), type) if corners else None
+
+
+def _quotient(dividend: int, divisor: int) -> int:
+    quotient = abs(dividend) // abs(divisor)
+    return quotient if (dividend < 0) == (divisor < 0) else -quotient
+
+
+def _remainder(left: Interval, right: Interval, type: IntType) -> Interval | None:
+    most = max(abs(right[0]), abs(right[1])) - 1
+    if most < 0:
+        return None
+    low, high = left
+    if right[0] == right[1] and low >= 0 and low // (most + 1) == high // (most + 1):
+        return low % (most + 1), high % (most + 1)
+    # It has the sign of the dividend, and no more than its magnitude.
+    return max(low, -most) if low < 0 else 0, min(high, most) if high > 0 else 0
+
+
+def _and(left: Interval, right: Interval, type: IntType) -> Interval:
+    if left[0] == left[1] and right[0] == right[1]:
+        return wrapped(left[0] & right[0], left[0] & right[0], type)
+    highs = [side[1] for side in (left, right) if side[0] >= 0]
+    return wrapped(0, min(highs), type) if highs else _any_bits(left, right, type)
+
+
+def _or(left: Interval, right: Interval, type: IntType) -> Interval:
+    if left[0] == left[1] and right[0] == right[1]:
+        return wrapped(left[0] | right[0], left[0] | right[0], type)
+    return _any_bits(left, right, type)
+
+
+def _xor(left: Interval, right: Interval, type: IntType) -> Interval:
+    if left[0] == left[1] and right[0] == right[1]:
+        return wrapped(left[0] ^ right[0], left[0] ^ right[0], type)
+    return _any_bits(left, right, type)
+
+
+def _any_bits(left: Interval, right: Interval, type: IntType) -> Interval:
+    """All that fits the bits of the two; an operation on bits sets no others."""
+    bits = max(bound.bit_length() for bound in (*left, *right))
+    return wrapped(-(1 << bits) if left[0] < 0 or right[0] < 0 else 0, (1 << bits) - 1, type)
+
+
+def _shift_left(left: Interval, right: Interval, type: IntType) -> Interval | None:
+    low, high = max(right[0], 0), min(right[1], type.bits - 1)
+    if low > high:
+        return None
+    corners = [value << by for value in left for by in (low, high)]
+    return wrapped(min(corners), max(corners), type)
+
+
+def _shift_right(left: Interval, right: Interval, type: IntType) -> Interval | None:
+    low, high = max(right[0], 0), min(right[1], type.bits - 1)
+    if low > high:
+        return None
+    corners = [value >> by for value in left for by in (low, high)]
+    return wrapped(min(corners), max(corners), type)
+
+
+_ARITHMETIC: dict[str, Callable[[Interval, Interval, IntType], Interval | None]] = {
+    "+": _add,
+    "-": _subtract,
+    "*": _multiply,
+    "/": _divide,
+    "%": _remainder,
+    "&": _and,
+    "|": _or,
+    "^": _xor,
+    "<<": _shift_left,
+    ">>": _shift_right,
+}
+
+
+# Conditions
+
+
+@lru_cache(_COMPILED)
+def narrowing(condition: Expr, truth: bool) -> Narrow:
+    """What is left of a file when ``condition`` has a value and is true, or is false."""
+    match condition:
+        case Unary("!", operand):
+            return narrowing(operand, not truth)
+        case Binary("&&" | "||" as symbol, left, right):
+            decides = symbol == "||"
+            further, last = narrowing(left, not decides), narrowing(right, truth)
+            if truth != decides:
+                return _one_after_the_other(further, last)
+            return _one_of(narrowing(left, decides), _one_after_the_other(further, last))
+        case Binary(symbol, left, right) if symbol in RELATIONS:
+            return comparing(left, symbol if truth else _NEGATED[symbol], right)
+        case Conditional(test, then, otherwise):
+            return _one_of(
+                _one_after_the_other(narrowing(test, True), narrowing(then, truth)),
+                _one_after_the_other(narrowing(test, False), narrowing(otherwise, truth)),
+            )
+    return comparing(condition, "!=" if truth else "==", Const(0))
+
+
+def _one_after_the_other(first: Narrow, second: Narrow) -> Narrow:
+    return lambda file: None if (left := first(file)) is None else second(left)
+
+
+def _one_of(first: Narrow, second: Narrow) -> Narrow:
+    def narrow(file: File) -> File | None:
+        one, other = first(file), second(file)
+        if one is None or other is None:
+            return other if one is None else one
+        return joined_files(one, other)
+
+    return narrow
+
+
+def comparing(left: Expr, symbol: str, right: Expr) -> Narrow:
+    """What is left of a file when the two are related."""
+    first, second = value_of(left), value_of(right)
+    limit_left, limit_right = limiting(left), limiting(right)
+
+    def narrow(file: File) -> File | None:
+        one, other = first(file), second(file)
+        if one is None or other is None or not may_be_related(symbol, one, other):
+            return None
+        narrowed = limit_left(file, *related_to(symbol, one, other))
+        return None if narrowed is None else limit_right(narrowed, *related_to(_MIRRORED[symbol], other, one))
+
+    return narrow
+
+
+_MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def related_to(symbol: str, one: Interval, other: Interval) -> Interval:
+    """The part of ``one`` whose values are related to some value of ``other``; there must be some."""
+    low, high = one
+    match symbol:
+        case "==":
+            return max(low, other[0]), min(high, other[1])
+        case "!=":
+            if other[0] == other[1]:
+                return low + (low == other[0]), high - (high == other[0])
+            return one
+        case "<" | "<=":
+            return low, min(high, other[1] - (symbol == "<"))
+    return max(low, other[0] + (symbol == ">")), high
+
+
+@lru_cache(_COMPILED)
+def limiting(expr: Expr) -> Limit:
+    """What is left of a file when ``expr`` has a value and lies between two bounds."""
+    match expr:
+        case Register(_, index):
+            return lambda file, low, high: _limited(file, index, low, high)
+        case Binary("+", left, right, type):
+            return _limiting_sum(left, right, type, sign=1)
+        case Binary("-", left, right, type):
+            return _limiting_sum(left, right, type, sign=-1)
+    value = value_of(expr)
+
+    def limit(file: File, low: int, high: int) -> File | None:
+        found = value(file)
+        return None if found is None or found[1] < low or high < found[0] else file
+
+    return limit
+
+
+def _limited(file: File, index: int, low: int, high: int) -> File | None:
+    least, greatest = file[index]
+    if low <= least and greatest <= high:
+        return file
+    low, high = max(low, least), min(high, greatest)
+    return (*file[:index], (low, high), *file[index + 1 :]) if low <= high else None
+
+
+def _limiting_sum(left: Expr, right: Expr, type: IntType, sign: int) -> Limit:
+    first, second = value_of(left), value_of(right)
+    limit_left, limit_right = limiting(left), limiting(right)
+    least, greatest = bounds(type)
+
+    def limit(file: File, low: int, high: int) -> File | None:
+        one, other = first(file), second(file)
+        if one is None or other is None:
+            return None
+        added = other if sign > 0 else (-other[1], -other[0])
+        if one[0] + added[0] < least or one[1] + added[1] > greatest:
+            return file  # it may wrap, and then the bounds say nothing of the two sides
+        narrowed = limit_left(file, low - added[1], high - added[0])
+        if narrowed is None:
+            return None
+        low, high = low - one[1], high - one[0]
+        return limit_right(narrowed, low, high) if sign > 0 else limit_right(narrowed, -high, -low)
+
+    return limit
+
+
+# Faults
+
+
+def may_fault(expr: Expr, file: File) -> bool:
+    """Whether ``expr`` may have no value for some registers in ``file``."""
+    match expr:
+        case Unary(_, operand):
+            return may_fault(operand, file)
+        case Binary("&&" | "||" as symbol, left, right):
+            return may_fault(left, file) or _may_fault_after(left, symbol == "&&", right, file)
+        case Binary(symbol, left, right, type):
+            if may_fault(left, file) or may_fault(right, file):
+                return True
+            operand = value_of(right)(file)
+            if operand is None:
+                return True
+            if symbol in ("/", "%"):
+                return operand[0] <= 0 <= operand[1]
+            return symbol in ("<<", ">>") and (operand[0] < 0 or operand[1] >= type.bits)
+        case Conditional(condition, then, otherwise):
+            return (
+                may_fault(condition, file)
+                or _may_fault_after(condition, True, then, file)
+                or _may_fault_after(condition, False, otherwise, file)
+            )
+    return False
+
+
+def _may_fault_after(condition: Expr, truth: bool, expr: Expr, file: File) -> bool:
+    narrowed = narrowing(condition, truth)(file)
+    return narrowed is not None and may_fault(expr, narrowed)

@@ -1,0 +1,126 @@
+"""Liveness: what nobody can use again is forgotten, and an attack that can lead nowhere is given up.
+
+What can still be used is what the commands that may come can touch, whatever the values (`futures`), and of that what
+may decide anything (`relevance`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from pgasrob.program.instance import Instance, Memory, Registers
+from pgasrob.robustness.attack import Attack, State, Touched
+from pgasrob.robustness.placement import NOTHING_DELAYED, Parts, Placement, wait_is_over
+from pgasrob.robustness.reduction.futures import FENCED, ISSUED, WAITED, WAITED_LOCAL, Futures
+from pgasrob.robustness.reduction.relevance import relevance
+
+
+def has_ended(instance: Instance, state: State, rank: int) -> bool:
+    """Whether ``rank`` has ended because D blocks it for ever: it is in a state that its automaton does not have."""
+    return state.control[rank] == len(instance.automata[rank].out)
+
+
+def without_blocked(instance: Instance, state: State) -> State:
+    """``state`` with the ranks ended that stand before nothing but waits that D blocks."""
+    if state.attack is None:
+        return state
+    control = tuple(
+        len(instance.automata[rank].out) if _is_blocked(instance, state, rank) else state.control[rank]
+        for rank in range(instance.nodes)
+    )
+    return state._replace(control=control)
+
+
+def _is_blocked(instance: Instance, state: State, rank: int) -> bool:
+    if has_ended(instance, state, rank):
+        return False
+    leaving = instance.automata[rank].out[state.control[rank]]
+    issued = list(instance.evaluated(rank, state.control[rank], state.registers[rank]))
+    if not leaving or len(issued) < len(leaving):
+        return False  # A barrier is no wait, nor is a command that cannot be evaluated.
+    return not any(wait_is_over(state.placement[rank], operands) for _, operands in issued)
+
+
+class Liveness:
+    """What may be forgotten in the states of an instance.
+
+    ``registers`` and ``cells`` are the values that take the place of forgotten ones, for a register file and for the
+    flat memory.
+    """
+
+    def __init__(self, instance: Instance, futures: Futures, registers: Registers, cells: Memory) -> None:
+        self._instance = instance
+        self._futures = futures
+        self._relevance = relevance(instance)
+        self._registers = registers
+        self._cells = cells
+
+    def reduced(self, state: State) -> State | None:
+        """``state`` without what nobody can use again; None when its attack can lead nowhere."""
+        futures, state = self._futures, without_blocked(self._instance, state)
+        going = [rank for rank in range(self._instance.nodes) if not has_ended(self._instance, state, rank)]
+        later = reduce(Touched.joined, (futures.ever[rank][state.control[rank]] for rank in going), Touched())
+        attack, placement = state.attack, state.placement
+        if attack is not None:
+            attack = self._attack(state, attack, going, later)
+            if _leads_nowhere(attack, later):
+                return None
+            placement = tuple(self._placement(state, rank, rank in going) for rank in range(self._instance.nodes))
+        registers = tuple(self._file(state, rank, rank in going) for rank in range(self._instance.nodes))
+        memory = _kept(state.memory, later.read & self._relevance.cells, self._cells)
+        return State(state.control, registers, memory, placement, attack)
+
+    def _file(self, state: State, rank: int, going: bool) -> Registers:
+        if not going:
+            return self._registers
+        live = self._futures.live[rank][state.control[rank]] & self._relevance.registers[rank]
+        return tuple(
+            value if index in live else self._registers[index] for index, value in enumerate(state.registers[rank])
+        )
+
+    def _attack(self, state: State, attack: Attack, going: Sequence[int], later: Touched) -> Attack:
+        """An access matters as long as one can come that conflicts with it, a tainted rank as long as it can do
+        anything that others notice."""
+        tainted, touched = 0, later.read | later.written
+        for rank in going:
+            control = state.control[rank]
+            if self._futures.barrier_later[rank][control] or self._futures.ever[rank][control] != Touched():
+                tainted |= attack.tainted & 1 << rank
+        done, delayed = (
+            Touched(made.read & later.written, made.written & touched) for made in (attack.done, attack.delayed)
+        )
+        return Attack(attack.source, tainted, done, delayed)
+
+    def _placement(self, state: State, rank: int, going: bool) -> Placement:
+        if not going:
+            return ()
+        uses = self._futures.queues[rank][state.control[rank]]
+        kept = (
+            (queue, _still_used(parts, uses.get(queue, 0) | uses.get(None, 0)))
+            for queue, parts in state.placement[rank]
+        )
+        return tuple((queue, parts) for queue, parts in kept if parts != NOTHING_DELAYED)
+
+
+def _kept(values: tuple[int, ...], which: int, dead: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(value if which >> place & 1 else dead[place] for place, value in enumerate(values))
+
+
+def _still_used(parts: Parts, uses: int) -> Parts:
+    targets = (
+        (target, last if uses & FENCED else 1, bound if uses & ISSUED else 1) for target, last, bound in parts.targets
+    )
+    return Parts(
+        parts.stages if uses & ISSUED else (),
+        parts.delayed and bool(uses & WAITED),
+        parts.local_delayed and bool(uses & WAITED_LOCAL),
+        tuple((target, last, bound) for target, last, bound in targets if last > 1 or bound > 1),
+    )
+
+
+def _leads_nowhere(attack: Attack, later: Touched) -> bool:
+    """Whether nothing can come that goes before the source, or nothing is left by which the cycle could enter it."""
+    return not later.hits(attack.source) or (
+        not attack.tainted and attack.done == Touched() and attack.delayed == Touched()
+    )

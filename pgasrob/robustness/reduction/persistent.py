@@ -1,0 +1,79 @@
+"""Persistent sets: ranks that may be expanded alone, because what the others can do meanwhile does not touch it.
+
+A set of ranks is closed when no access that one of them is about to make conflicts with one that a rank outside could
+make before its next barrier. The barrier itself cannot happen while a rank of the set stands before something else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pgasrob.program.instance import Instance, Operands
+from pgasrob.robustness.attack import State, Touched
+from pgasrob.robustness.placement import wait_is_over
+from pgasrob.robustness.reduction.futures import Futures
+from pgasrob.robustness.reduction.liveness import has_ended
+from pgasrob.semantics.accesses import access
+from pgasrob.semantics.steps import steps_of
+
+
+class Outlook(NamedTuple):
+    """What a rank is about to access, and all that it could access before its next barrier comes."""
+
+    next: Touched
+    future: Touched
+    at_barrier: bool
+
+
+def persistent_sets(instance: Instance, futures: Futures, state: State) -> list[tuple[int, ...]]:
+    """The sets of ranks that may be expanded alone when one of their ranks can move, smallest first.
+
+    Of equally large sets that comes first which has been closed from a smaller rank.
+    """
+    outlooks = {
+        rank: _outlook(instance, futures, state, rank)
+        for rank in range(instance.nodes)
+        if not has_ended(instance, state, rank) and instance.automata[rank].out[state.control[rank]]
+    }
+    demanded = {
+        rank: [other for other, theirs in outlooks.items() if other != rank and outlook.next.conflicts(theirs.future)]
+        for rank, outlook in outlooks.items()
+    }
+    closed = dict.fromkeys(_closure(rank, demanded) for rank, outlook in outlooks.items() if not outlook.at_barrier)
+    return sorted((ranks for ranks in closed if len(ranks) < len(outlooks)), key=len)
+
+
+def _closure(start: int, demanded: dict[int, list[int]]) -> tuple[int, ...]:
+    members, stack = {start}, [start]
+    while stack:
+        fresh = [rank for rank in demanded[stack.pop()] if rank not in members]
+        members.update(fresh)
+        stack += fresh
+    return tuple(sorted(members))
+
+
+def _outlook(instance: Instance, futures: Futures, state: State, rank: int) -> Outlook:
+    near = far = Touched()
+    for transition, operands in instance.evaluated(rank, state.control[rank], state.registers[rank]):
+        own = _touched(operands)
+        near, far = near.joined(own), far.joined(own)
+        if not _is_blocked(state, rank, operands):
+            far = far.joined(futures.before_barrier[rank][transition.target])
+    leaving = instance.automata[rank].out[state.control[rank]]
+    return Outlook(near, far, any(transition.command.kind == "barrier" for transition in leaving))
+
+
+def _touched(operands: Operands) -> Touched:
+    """What a command accesses, at its issue and in its steps."""
+    touched, made = Touched(), access(operands.kind, operands.cell)
+    for one in [made] if made else [step.access for step in steps_of(operands)]:
+        touched = touched.adding(one)
+    return touched
+
+
+def _is_blocked(state: State, rank: int, operands: Operands) -> bool:
+    """Whether D keeps a command from being part of sigma, now and for ever."""
+    made, attack = access(operands.kind, operands.cell), state.attack
+    if attack is not None and made is not None and attack.delayed.hits(made):
+        return True
+    return not wait_is_over(state.placement[rank], operands)

@@ -1,0 +1,365 @@
+"""Which registers and cells hold ranks: the types by which ranks are told to be interchangeable.
+
+A value is a scalar, or the number of a rank plus a constant k: a lock word that holds ``me + 1`` and 0 for nobody has
+k = 1. When ranks are renamed, values of the second kind are renamed with them, so a program may do no more with such a
+value than copy it, add a constant, compare it for equality with another one of the same k, and name a rank with it.
+Types are inferred by unification. Registers, addresses and ``me`` are variables, an expression is a variable plus a
+constant, literals or a scalar, and what must have one type is unified. So the variables that end up in one class with
+``me`` hold ranks, at a constant distance each, and when that class must hold scalars there is no symmetry.
+
+A literal fits every type, but one that stands for a rank says that rank's name, which can then not be exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pgasrob.program.commands import (
+    Assert,
+    Assign,
+    Assume,
+    Await,
+    Command,
+    CompareSwap,
+    Fence,
+    FetchAdd,
+    Load,
+    Read,
+    Store,
+    Swap,
+    Wait,
+    WaitLocal,
+    Write,
+    map_expressions,
+)
+from pgasrob.program.control import build
+from pgasrob.program.expressions import (
+    INT32,
+    Binary,
+    Conditional,
+    Const,
+    Expr,
+    Me,
+    Register,
+    Symbol,
+    Unary,
+    constant,
+    specialise,
+)
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.reduction.futures import possibly_touched
+
+FARTHEST = 1 << 20
+"""The greatest k in either direction. So a sum that wraps around cannot be mistaken for a rank."""
+
+Typed = tuple[int, int] | frozenset[int] | None
+"""The type of an expression: that of a variable plus a constant; one of some literals; None: a scalar."""
+
+_ME = 0
+_MY_RANK = (_ME, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class RankTypes:
+    """What is known of the ranks in registers and cells.
+
+    ``registers``, ``cells``: for every register and every address k when it holds a rank plus k, else None. ``moving``:
+    the addresses whose cells belong to the rank they lie on, ascending. ``fixed``: the ranks that the program calls by
+    their number. ``targets``: whether fences and the writes they order name ranks by value.
+    """
+
+    registers: tuple[int | None, ...]
+    cells: tuple[int | None, ...]
+    moving: tuple[int, ...]
+    fixed: frozenset[int]
+    targets: bool
+
+
+def rank_types(instance: Instance) -> RankTypes | None:
+    """The types of ``instance``, or None when ranks are computed with."""
+    inference = _Inference(instance)
+    for command in _commands(instance):
+        inference.add(command)
+    return inference.types()
+
+
+def _commands(instance: Instance) -> Iterator[Command]:
+    """The commands of the processes that some rank runs, ``me`` kept as a register that does not exist."""
+
+    def kept(command: Command) -> Command:
+        return map_expressions(command, lambda expr: specialise(_me_as_register(expr), 0, instance.nodes))
+
+    for process in instance.program.processes:
+        if process.ranks is None or min(process.ranks) < instance.nodes:
+            commands = {
+                transition.occurrence: transition.command for transition in build(process.body, kept).transitions
+            }
+            yield from commands.values()
+
+
+def _me_as_register(expr: Expr) -> Expr:
+    match expr:
+        case Me():
+            return Register("me", _ME - 1)
+        case Unary(symbol, operand, type):
+            return Unary(symbol, _me_as_register(operand), type)
+        case Binary(symbol, left, right, type):
+            return Binary(symbol, _me_as_register(left), _me_as_register(right), type)
+        case Conditional(condition, then, otherwise):
+            return Conditional(_me_as_register(condition), _me_as_register(then), _me_as_register(otherwise))
+    return expr
+
+
+class _Inference:
+    """Unifies the types of variables: ``me``, then the registers, then the addresses.
+
+    The variables of a class differ by constants. ``_parent`` holds for each variable another one of its class and the
+    distance to it.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.first_address = 1 + len(instance.registers)
+        variables = self.first_address + instance.size
+        self._parent = [(variable, 0) for variable in range(variables)]
+        self._scalar = [False] * variables  # of the variable that stands for its class
+        self._offsets: list[tuple[int, int]] = []  # expressions that are a variable plus a constant
+        self._literals: list[tuple[int, int]] = []  # literals that are used as a variable
+        self._moving: set[int] = set()
+        self._named: list[tuple[int, list[int]]] = []  # ranks given by number, and the addresses accessed there
+        self._targets_named: set[int] = set()  # ranks given by number where placements remember the target
+        self._targets = False
+
+    def types(self) -> RankTypes | None:
+        """What the commands added so far make of the variables."""
+        me, distance = self._find(_ME)
+        if self._scalar[me]:
+            return None
+
+        def plus(variable: int) -> int | None:
+            root, offset = self._find(variable)
+            return offset - distance if root == me else None
+
+        for variable, offset in self._offsets:
+            k = plus(variable)
+            if k is not None and abs(k + offset) > FARTHEST:
+                return None
+        instance = self.instance
+        fixed = {
+            value - k for variable, value in (*self._literals, *self._constants()) if (k := plus(variable)) is not None
+        }
+        fixed.update(rank for rank, addresses in self._named if not self._moving.isdisjoint(addresses))
+        if self._targets:
+            fixed.update(self._targets_named)
+        return RankTypes(
+            tuple(plus(variable) for variable in range(1, self.first_address)),
+            tuple(plus(self.first_address + address) for address in range(instance.size)),
+            tuple(sorted(self._moving)),
+            frozenset(rank for rank in fixed if 0 <= rank < instance.nodes),
+            self._targets,
+        )
+
+    def _constants(self) -> Iterator[tuple[int, int]]:
+        """The initial values of cells that nobody writes, which are literals in all but name.
+
+        A state need not record such a cell, so its value must be the same when ranks are renamed.
+        """
+        instance = self.instance
+        written = 0
+        for rank, automaton in enumerate(instance.automata):
+            for transition in automaton.transitions:
+                written |= possibly_touched(instance, rank, transition.command).written
+        for cell, value in enumerate(instance.memory):
+            if not written >> cell & 1:
+                yield self.first_address + instance.index(cell), value
+
+    # Commands
+
+    def add(self, command: Command) -> None:
+        """Unify what ``command`` wants to be of one type."""
+        match command:
+            case Load(register, address):
+                self._load(register, self._local(address))
+            case Store(address, value):
+                self._give(self._local(address), self.typed(value))
+            case Assign(register, value):
+                self._give([self._register(register)], self.typed(value))
+            case Assume(condition) | Assert(condition):
+                self._condition(condition)
+            case Await(address, relation, value):
+                cells, other = self._local(address), self.typed(value)
+                if relation in ("==", "!="):
+                    self._give(cells, other)
+                else:
+                    self._make_scalar(other, *((cell, 0) for cell in cells))
+            case Read(local, rank, remote, queue) | Write(local, rank, remote, queue):
+                self._make_scalar(self.typed(queue))
+                cells = self._cells(remote)
+                for first, second in pairwise(self._local(local) + cells):
+                    self._unify((first, 0), (second, 0))
+                self._rank(rank, cells)
+                self._target(queue, rank)
+            case Wait(queue) | WaitLocal(queue):
+                self._make_scalar(self.typed(queue))
+            case Fence(queue, rank):
+                self._make_scalar(self.typed(queue))
+                if rank is not None:
+                    self._rank(rank, [])
+                    self._target(queue, rank)
+            case FetchAdd(register, rank, address, operand):
+                cells = self._cells(address)
+                self._rank(rank, cells)
+                self._make_scalar(self.typed(operand), (self._register(register), 0), *((cell, 0) for cell in cells))
+            case Swap(register, rank, address, value):
+                cells = self._cells(address)
+                self._rank(rank, cells)
+                self._load(register, cells)
+                self._give(cells, self.typed(value))
+            case CompareSwap(register, rank, address, expected, new):
+                cells = self._cells(address)
+                self._rank(rank, cells)
+                self._load(register, cells)
+                self._give(cells, self.typed(expected))
+                self._give(cells, self.typed(new))
+
+    def _register(self, register: Register) -> int:
+        return 1 + register.index
+
+    def _cells(self, address: Expr) -> list[int]:
+        """The addresses that ``address`` may be, as variables."""
+        self._make_scalar(self.typed(address))
+        value = constant(address)
+        size = self.instance.size
+        addresses = range(size) if value is None else [value] if 0 <= value < size else []
+        return [self.first_address + address for address in addresses]
+
+    def _local(self, address: Expr) -> list[int]:
+        """The same for an access of the rank to its own memory."""
+        cells = self._cells(address)
+        self._moving.update(cell - self.first_address for cell in cells)
+        return cells
+
+    def _rank(self, rank: Expr, cells: list[int]) -> None:
+        """``rank`` names the rank at which one of ``cells`` is accessed."""
+        addresses = [cell - self.first_address for cell in cells]
+        value = constant(rank)
+        if value is not None:
+            self._named.append((value, addresses))
+        else:
+            self._join(self.typed(rank), _MY_RANK)
+            self._moving.update(addresses)
+
+    def _target(self, queue: Expr, rank: Expr) -> None:
+        """``rank`` is what a placement may remember of a write or a fence."""
+        number, value = constant(queue), constant(rank)
+        if number is not None and not self.instance.is_unordered(number):
+            return
+        if value is None:
+            self._targets = True
+        else:
+            self._targets_named.add(value)
+
+    def _load(self, register: Register, cells: list[int]) -> None:
+        self._give(cells, (self._register(register), 0))
+
+    def _give(self, variables: list[int], type: Typed) -> None:
+        """A value of ``type`` goes to one of ``variables``, or is compared with one."""
+        for variable in variables:
+            self._join(type, (variable, 0))
+
+    # Expressions
+
+    def typed(self, expr: Expr) -> Typed:
+        """The type of ``expr``."""
+        match expr:
+            case Const(value) | Symbol(_, value):
+                return frozenset((value,))
+            case Register(_, index):
+                return self._offset(1 + index, 0)
+            case Unary("!", operand):
+                self._condition(operand)
+                return None
+            case Unary(_, operand):
+                self._make_scalar(self.typed(operand))
+                return None
+            case Binary("&&" | "||", left, right):
+                self._condition(left)
+                self._condition(right)
+                return None
+            case Binary("==" | "!=", left, right):
+                self._join(self.typed(left), self.typed(right))
+                return None
+            case Binary("+" | "-" as symbol, left, right, type) if type == INT32:
+                return self._sum(symbol, self.typed(left), self.typed(right))
+            case Binary(_, left, right):
+                self._make_scalar(self.typed(left), self.typed(right))
+                return None
+            case Conditional(condition, then, otherwise):
+                self._condition(condition)
+                return self._join(self.typed(then), self.typed(otherwise))
+        raise AssertionError("me and nodes have been replaced")
+
+    def _condition(self, expr: Expr) -> None:
+        """``expr`` is compared with 0."""
+        self._join(self.typed(expr), frozenset((0,)))
+
+    def _sum(self, symbol: str, left: Typed, right: Typed) -> Typed:
+        if isinstance(left, frozenset) and symbol == "+":
+            left, right = right, left
+        if isinstance(left, tuple) and isinstance(right, frozenset) and len(right) == 1:
+            (value,) = right
+            variable, offset = left
+            return self._offset(variable, offset + (value if symbol == "+" else -value))
+        self._make_scalar(left, right)
+        return None
+
+    def _offset(self, variable: int, offset: int) -> Typed:
+        self._offsets.append((variable, offset))
+        return variable, offset
+
+    # Unification
+
+    def _join(self, first: Typed, second: Typed) -> Typed:
+        """The two have one type, which is returned."""
+        if isinstance(first, frozenset):
+            return first | second if isinstance(second, frozenset) else self._used(first, second)
+        if isinstance(second, frozenset):
+            return self._used(second, first)
+        if first is None or second is None:
+            self._make_scalar(first, second)
+            return None
+        self._unify(first, second)
+        return first
+
+    def _used(self, literals: frozenset[int], type: tuple[int, int] | None) -> Typed:
+        """The literals stand for values of ``type``."""
+        if type is not None:
+            variable, offset = type
+            self._literals += [(variable, value - offset) for value in literals]
+        return type
+
+    def _make_scalar(self, *types: Typed) -> None:
+        for type in types:
+            if isinstance(type, tuple):
+                self._scalar[self._find(type[0])[0]] = True
+
+    def _unify(self, first: tuple[int, int], second: tuple[int, int]) -> None:
+        root, distance = self._find(first[0])
+        other, other_distance = self._find(second[0])
+        apart = distance + first[1] - other_distance - second[1]
+        if root != other:
+            self._parent[other] = (root, apart)
+            self._scalar[root] |= self._scalar[other]
+        elif apart:
+            # It differs from itself, which ranks cannot.
+            self._scalar[root] = True
+
+    def _find(self, variable: int) -> tuple[int, int]:
+        """The variable that stands for the class, and how much more ``variable`` holds."""
+        distance = 0
+        while self._parent[variable][0] != variable:
+            variable, step = self._parent[variable]
+            distance += step
+        return variable, distance

@@ -1,0 +1,230 @@
+"""Symmetry: ranks whose names can be exchanged, and one state for all that differ by such an exchange.
+
+Renaming the ranks of a class maps moves to moves: they have the same automaton, and where a rank's number is a value
+its type says so (`rank_types`). So the search may store one representative of all states that renaming makes of each
+other. Nothing asks of a state that it is itself symmetric, not even of the initial one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgasrob.program.instance import Cell, Instance
+from pgasrob.robustness.attack import Attack, State, Touched
+from pgasrob.robustness.placement import Parts, Placement
+from pgasrob.robustness.reduction.rank_types import rank_types
+
+READ, WRITTEN, DELAYED_READ, DELAYED_WRITTEN = 1, 2, 4, 8
+"""The ways in which a cell has been touched, in the key of a rank."""
+FIXED = -1
+"""The colour of a rank that is in no class."""
+
+Renaming = tuple[int, ...]
+"""For every rank the one whose place it takes."""
+Mark = tuple[int, int]
+"""What a value says of ranks, whatever their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetry:
+    """Which ranks are interchangeable, and what goes with a rank when its name is exchanged.
+
+    - ``classes``: the ranks that can be exchanged for each other, each class ascending with two or more; () for none.
+    - ``moving``: the addresses whose cells belong to the rank they lie on and move with it, ascending.
+    - ``registers``, ``cells``: for every register and every address k when it holds a rank plus k, else None.
+    - ``targets``: whether the targets of unordered queues in a placement are ranks that are renamed.
+    """
+
+    classes: tuple[tuple[int, ...], ...]
+    moving: tuple[int, ...]
+    registers: tuple[int | None, ...]
+    cells: tuple[int | None, ...]
+    targets: bool
+
+
+def symmetry(instance: Instance) -> Symmetry:
+    """The symmetry of ``instance``, found from its text."""
+    types = rank_types(instance)
+    classes = _classes(instance, types.fixed) if types is not None else ()
+    if types is None or not classes:
+        return Symmetry((), (), (None,) * len(instance.registers), (None,) * instance.size, False)
+    return Symmetry(classes, types.moving, types.registers, types.cells, types.targets)
+
+
+def _classes(instance: Instance, fixed: frozenset[int]) -> tuple[tuple[int, ...], ...]:
+    """The ranks of one process block that are not fixed and have one automaton, but for its constants."""
+    processes = instance.program.processes
+    block = {rank: number for number, process in enumerate(processes) for rank in process.ranks or ()}
+    others = next((number for number, process in enumerate(processes) if process.ranks is None), None)
+    alike: dict[object, list[int]] = {}
+    for rank, automaton in enumerate(instance.automata):
+        if rank not in fixed:
+            shape = tuple(
+                tuple((transition.occurrence, transition.target) for transition in leaving) for leaving in automaton.out
+            )
+            alike.setdefault((block.get(rank, others), shape), []).append(rank)
+    return tuple(sorted(tuple(ranks) for ranks in alike.values() if len(ranks) > 1))
+
+
+def representative(instance: Instance, symmetry: Symmetry, state: State) -> tuple[State, Renaming]:
+    """The state that stands for all that renaming makes of ``state``, and the renaming that leads to it.
+
+    Ranks are coloured by what tells them apart, first by their class and then by their key, until no more of them can
+    be told apart; they are named in the order of their colours. Ranks of one colour keep their order, so now and then a
+    few states that renaming makes of each other have different representatives.
+    """
+    renaming = list(range(instance.nodes))
+    if not symmetry.classes:
+        return state, tuple(renaming)
+    colours = _Colouring(instance, symmetry, state).colours()
+    for ranks in symmetry.classes:
+        for place, rank in zip(ranks, sorted(ranks, key=lambda rank: (colours[rank], rank)), strict=True):
+            renaming[rank] = place
+    return renamed(instance, symmetry, state, tuple(renaming)), tuple(renaming)
+
+
+def renamed(instance: Instance, symmetry: Symmetry, state: State, renaming: Renaming) -> State:
+    """``state`` with the ranks of every class renamed; ``renaming`` maps each class to itself, and other ranks too."""
+    nodes, size = instance.nodes, instance.size
+    if renaming == tuple(range(nodes)):
+        return state
+    origin = [renaming.index(rank) for rank in range(nodes)]
+    moving = frozenset(symmetry.moving)
+
+    def value(value: int, k: int | None) -> int:
+        return renaming[value - k] + k if k is not None and 0 <= value - k < nodes else value
+
+    def came_from(cell: Cell) -> Cell:
+        rank, address = divmod(cell, size)
+        return origin[rank] * size + address if address in moving else cell
+
+    def target(rank: int) -> int:
+        return renaming[rank] if symmetry.targets else rank
+
+    def parts(parts: Parts) -> Parts:
+        return parts._replace(targets=tuple(sorted((target(rank), last, bound) for rank, last, bound in parts.targets)))
+
+    def placement(placement: Placement) -> Placement:
+        return tuple((queue, parts(found)) for queue, found in placement)
+
+    sources = [came_from(cell) for cell in range(len(state.memory))]
+
+    def cells(bits: int) -> int:
+        return sum(1 << cell for cell, source in enumerate(sources) if bits >> source & 1) if bits else 0
+
+    def touched(touched: Touched) -> Touched:
+        return Touched(cells(touched.read), cells(touched.written))
+
+    attack = state.attack
+    if attack is not None:
+        source = attack.source
+        attack = Attack(
+            source._replace(cell=sources.index(source.cell)),
+            sum(1 << rank for rank in range(nodes) if attack.tainted >> origin[rank] & 1),
+            touched(attack.done),
+            touched(attack.delayed),
+        )
+    return State(
+        tuple(state.control[rank] for rank in origin),
+        tuple(tuple(map(value, state.registers[rank], symmetry.registers)) for rank in origin),
+        tuple(value(state.memory[cell], symmetry.cells[index % size]) for index, cell in enumerate(sources)),
+        tuple(placement(state.placement[rank]) for rank in origin),
+        attack,
+    )
+
+
+class _Colouring:
+    """Tells the ranks of a state apart by colours, as partition refinement does for the nodes of a graph."""
+
+    def __init__(self, instance: Instance, symmetry: Symmetry, state: State) -> None:
+        self.instance = instance
+        self.symmetry = symmetry
+        self.state = state
+        self.ranks = [rank for ranks in symmetry.classes for rank in ranks]
+        moving = frozenset(symmetry.moving)
+        # Ranks in cells that stay where they are, ascending.
+        self.named = [
+            state.memory[cell] - k
+            for cell in range(len(state.memory))
+            if instance.index(cell) not in moving and (k := symmetry.cells[instance.index(cell)]) is not None
+        ]
+
+    def colours(self) -> list[int]:
+        """For every rank its colour in the end; FIXED when it is in no class."""
+        colour = [FIXED] * self.instance.nodes
+        for number, ranks in enumerate(self.symmetry.classes):
+            for rank in ranks:
+                colour[rank] = number
+        told_apart = len(self.symmetry.classes)
+        while True:
+            keys = {rank: self.key(rank, colour) for rank in self.ranks}
+            distinct = sorted(set(keys.values()))
+            for rank, key in keys.items():
+                colour[rank] = bisect_left(distinct, key)
+            if len(distinct) == told_apart:
+                return colour
+            told_apart = len(distinct)
+
+    def key(self, rank: int, colour: Sequence[int]) -> tuple[object, ...]:
+        """All that ``state`` says of ``rank`` without calling ranks by their names."""
+        state, symmetry, size = self.state, self.symmetry, self.instance.size
+        attack = state.attack
+        mine = range(rank * size, (rank + 1) * size)
+        source = 0
+        if attack is not None and attack.source.cell in mine:
+            address = attack.source.cell - rank * size
+            source = 1 + symmetry.moving.index(address) if address in symmetry.moving else 0
+        return (
+            colour[rank],
+            state.control[rank],
+            int(attack is not None and attack.taints(rank)),
+            tuple(
+                self.mark(value, k, rank, colour)
+                for value, k in zip(state.registers[rank], symmetry.registers, strict=True)
+            ),
+            tuple(
+                (
+                    *self.mark(state.memory[mine[address]], symmetry.cells[address], rank, colour),
+                    self.touched(mine[address]),
+                )
+                for address in symmetry.moving
+            ),
+            source,
+            tuple(sorted(self.placed(rank, colour))) if attack is not None else (),
+            tuple(int(named == rank) for named in self.named),
+        )
+
+    def mark(self, value: int, k: int | None, rank: int, colour: Sequence[int]) -> Mark:
+        """What ``value`` in a register or cell of type ``k`` tells of ``rank``."""
+        if k is None or not 0 <= value - k < self.instance.nodes:
+            return 0, value
+        named = value - k
+        if named == rank:
+            return 1, 0
+        return (2, colour[named]) if colour[named] != FIXED else (3, named)
+
+    def touched(self, cell: Cell) -> int:
+        """In which ways tainted commands have touched ``cell``."""
+        attack = self.state.attack
+        if attack is None:
+            return 0
+        ways = (
+            (attack.done.read, READ),
+            (attack.done.written, WRITTEN),
+            (attack.delayed.read, DELAYED_READ),
+            (attack.delayed.written, DELAYED_WRITTEN),
+        )
+        return sum(way for cells, way in ways if cells >> cell & 1)
+
+    def placed(self, rank: int, colour: Sequence[int]) -> list[tuple[int, Mark, int]]:
+        """The placement of ``rank`` as rows (queue, whose entry, bits); the queue's own entry has the mark (-1, 0)."""
+        rows: list[tuple[int, Mark, int]] = []
+        for queue, parts in self.state.placement[rank]:
+            own = parts.delayed + 2 * parts.local_delayed + 4 * (parts.stage(0) > 1) + 8 * (parts.stage(1) > 1)
+            rows.append((queue, (-1, 0), own))
+            for target, last, bound in parts.targets:
+                mark = self.mark(target, 0 if self.symmetry.targets else None, rank, colour)
+                rows.append((queue, mark, (last > 1) + 2 * (bound > 1)))
+        return [row for row in rows if row[2]]

@@ -1,0 +1,347 @@
+"""No step that is called harmless is ever the source of a violation, and many harmless steps are called so."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pgasrob
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.attack import AttackSpace, Choosable, Found
+from pgasrob.robustness.reduction import infeasibility
+from pgasrob.robustness.reduction.infeasibility import cannot_fault, choosable
+from pgasrob.robustness.reduction.symmetry import Symmetry
+from pgasrob.robustness.tables import tables
+from pgasrob.semantics.sequential import SequentialFacts
+from tests.oracle.strategies import random_program
+from tests.support import Drawn, drawn_programs, examples, instance, translated
+
+PROGRAMS = Path(__file__).parents[3] / "programs"
+ENOUGH = 10_000
+"""States after which a search for a violation is given up; it would not have said anything then."""
+
+
+def numbered(program: Instance, masks: list[int]) -> Choosable:
+    """The masks of all transitions by (rank, control state, occurrence), as the attack search wants them."""
+    places = [
+        (rank, state, transition.occurrence)
+        for rank, automaton in enumerate(program.automata)
+        for state, leaving in enumerate(automaton.out)
+        for transition in leaving
+    ]
+    return dict(zip(places, masks, strict=True))
+
+
+def all_steps(program: Instance) -> list[int]:
+    return [0b11 if edge.command.kind in ("read", "write") else 0 for edge in tables(program).edges]
+
+
+def violated(program: Instance, masks: list[int]) -> bool | None:
+    """Whether the plain search finds a violation when it may choose these sources only; None: not within ENOUGH."""
+    space = AttackSpace(program, numbered(program, masks))
+    seen, stack = {space.initial}, [space.initial]
+    while stack:
+        for _, target in space.successors(stack.pop()):
+            if isinstance(target, Found):
+                return True
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+        if len(seen) > ENOUGH:
+            return None
+    return False
+
+
+def harmless(program: Instance) -> list[int]:
+    """The steps that are no use as a source."""
+    return [steps & ~worth for steps, worth in zip(all_steps(program), choosable(program), strict=True)]
+
+
+# Random programs
+
+
+@given(drawn_programs() | drawn_programs(loops=True) | drawn_programs(ranks=(3, 3)))
+@settings(max_examples=examples(300, nightly=10_000))
+def test_no_harmless_step_is_the_source_of_a_violation(drawn: Drawn) -> None:
+    program = drawn.instance
+    masks = harmless(program)
+    if any(masks):
+        assert not violated(program, masks)
+
+
+UNORDERED = ("write", "read", "fence", "load", "store", "wait", "wait_local", "barrier", "fetch_add", "await")
+
+
+@given(st.integers(0, 1 << 32), st.booleans())
+@settings(max_examples=examples(200, nightly=10_000))
+def test_neither_with_many_fences_and_barriers(seed: int, loops: bool) -> None:
+    program = translated(random_program(seed, commands=UNORDERED, loops=loops, faults=False)).instance
+    masks = harmless(program)
+    if any(masks):
+        assert not violated(program, masks)
+
+
+def test_most_robust_programs_are_settled() -> None:
+    """Of those that transfer something; the others are settled too."""
+    robust = settled = 0
+    for seed in range(400):
+        program = translated(random_program(seed, loops=seed % 2 == 1)).instance
+        worth = choosable(program)
+        if any(all_steps(program)) and violated(program, worth) is False:
+            robust += 1
+            settled += not any(worth)
+    assert robust > 100
+    assert settled / robust > 0.7
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "halo/halo", "halo/halo_get", "ticket_lock/ticket_lock", "ticket_lock/ticket_lock_put",
+        "spin_lock/spin_lock", "spin_lock/spin_lock_put_release", "one_to_one/one_to_one_wait_between_barriers",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("nodes", [2, 3, 7])
+def test_programs_that_are_settled(name: str, nodes: int) -> None:
+    assert not any(choosable(pgasrob.load(PROGRAMS / f"{name}.pgas").instantiate(nodes)))
+
+
+@pytest.mark.parametrize("path", sorted(PROGRAMS.rglob("*.pgas")), ids=lambda path: path.stem)
+def test_no_violation_of_the_corpus_is_lost(path: Path) -> None:
+    program = pgasrob.load(path).instantiate()
+    masks = harmless(program)
+    if any(masks):
+        assert not violated(program, masks)
+
+
+# One source at a time
+
+
+def worth(*blocks: str, nodes: int | None = None) -> list[int]:
+    """What is worth choosing of the remote commands, in their order."""
+    program = instance(*blocks, nodes=nodes)
+    return [found for found, steps in zip(choosable(program), all_steps(program), strict=True) if steps]
+
+
+@pytest.mark.parametrize(
+    ("commands", "expected"),
+    [
+        ("write(x, 0, y, q); r <- mem[y];", [0b10]),
+        ("write(x, 0, y, q); mem[x] <- 2;", [0b01]),
+        ("write(x, 0, y, q); mem[x] <- 2; r <- mem[y];", [0b11]),
+        ("write(x, 0, y, q); wait(q); r <- mem[y];", [0]),
+        ("write(x, 0, y, q); wait(u); r <- mem[y];", [0b10]),
+        ("write(x, 0, y, q); wait_local(q); r <- mem[y];", [0b10]),  # it waits for the first step alone
+        ("write(x, 0, y, q); wait_local(q); mem[x] <- 2;", [0]),
+        ("read(y, 0, x, q); wait_local(q); r <- mem[y];", [0]),
+        ("write(x, 0, y, q); choose { wait(q); } or { skip; } r <- mem[y];", [0b10]),
+        ("write(x, 0, y, q); wait(r + 1); mem[y] <- 2;", [0b10]),  # for another queue, the registers say
+        ("write(x, 0, y, q); await(mem[y] == 0); mem[x] <- 2;", [0b10]),  # the await is the end, one way or another
+        ("write(x, 0, y, q); mem[z] <- 1; r <- mem[w];", [0]),
+        ("write(x, 0, x, q);", [0]),  # its own steps are no conflict
+        ("loop { write(x, 0, x, q); }", [0b10]),  # FIFO, but the next one reads before this one writes
+        ("loop { write(x, 0, x, q); wait(q); }", [0]),
+        ("loop { write(x, 0, y, q); } mem[z] <- 1;", [0]),
+        ("loop { write(x, 0, y, u); }", [0b10]),
+        ("write(x, 0, y, q); write(z, 0, y, q);", [0, 0]),
+        ("write(x, 0, y, u); write(z, 0, y, u);", [0b10, 0]),
+        ("write(x, 0, y, u); fence(u); write(z, 0, y, u);", [0, 0]),
+        ("write(x, 0, y, u); fence(u, 0); write(z, 0, y, u);", [0, 0]),
+        ("write(x, 0, y, u); fence(v); write(z, 0, y, u);", [0b10, 0]),
+        ("write(x, 0, y, u); choose { fence(u); } or { skip; } write(z, 0, y, u);", [0b10, 0, 0]),
+        ("write(x, 0, y, u); fence(u); read(y, 0, z, u);", [0b10, 0]),  # no fence orders a get
+        ("write(x, 0, y, q); write(z, 0, w, q); wait(u); r <- mem[w];", [0, 0b10]),
+        ("write(x, 0, y + r, q); r <- mem[y];", [0b10]),
+        ("write(x, 0, y, q); r <- mem[x + r + 1];", [0b10]),
+        ("write(x, 0, y, q); r <- mem[x + s]; mem[x] <- 2;", [0b11]),  # the load may be of any cell, not certainly of y
+        ("write(x, 0, y, r); wait(r); r <- mem[z];", [0]),
+        ("r <- fetch_add(0, y, 1); write(x, 0, y, q);", [0]),
+        ("write(x, 0, y, q); r <- fetch_add(0, y, 1);", [0b10]),
+        ("assume(0); write(x, 0, y, q); r <- mem[y];", [0]),  # nobody comes there
+        ("write(x, 0, y, q); assume(0); r <- mem[y];", [0]),
+        ("write(x, 0, y, q); write(x, 7, y, q); r <- mem[y];", [0, 0]),  # a fault ends it
+        ("write(x, 0, y, q); barrier; r <- mem[y];", [0b10]),
+        ("write(x, 0, y, q); wait(q); barrier; r <- mem[y];", [0]),
+        # What is delayed behind the source is certain too.
+        ("write(x, 0, y, u); write(y, 0, z, q); wait(q); mem[x] <- 2;", [0b10, 0]),
+        ("write(x, 0, y, u); write(z, 0, w, q); wait(q); mem[x] <- 2;", [0b01, 0]),
+        ("write(x, 0, y, u); write(y, 0, z, q); r <- mem[z]; mem[x] <- 2;", [0b10, 0b10]),
+    ],
+)
+def test_one_rank(commands: str, expected: list[int]) -> None:
+    program = instance(commands)
+    assert worth(commands) == expected
+    assert violated(program, choosable(program)) == any(expected)
+    assert not violated(program, harmless(program))
+
+
+@pytest.mark.parametrize(
+    ("commands", "expected"),
+    [
+        ("write(x, 0, y, u); fence(u, r); write(z, 0, y, u);", [0b10, 0]),
+        ("write(x, r, y, u); fence(u); write(z, r, y, u);", [0b10, 0b00]),
+        ("write(x, 0, y, r); wait(r); r <- mem[y];", [0b10]),
+        ("write(x, 0, y + r, q); r <- mem[z];", [0b10]),
+    ],
+)
+def test_what_depends_on_a_register_is_not_known(commands: str, expected: list[int]) -> None:
+    assert worth(commands) == expected
+
+
+PASSED_ON = "await(mem[z] == 1); write(x, 2, w, q);", "await(mem[w] == 1); r <- mem[y];"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "expected"),
+    [
+        # Message passing: a rank that has seen the flag looks for the data.
+        (("write(x, 1, y, q); write(x, 1, z, u);", "await(mem[z] == 1); r <- mem[y];"), [0b10, 0]),
+        (("write(x, 1, y, q); write(x, 1, z, q);", "await(mem[z] == 1); r <- mem[y];"), [0, 0]),
+        (("write(x, 1, y, q); wait(q); write(x, 1, z, q);", "await(mem[z] == 1); r <- mem[y];"), [0, 0]),
+        # Store buffering: the rank that is behind the source conflicts with another one, which is the end.
+        (("write(x, 1, y, q); r <- fetch_add(1, z, 1);", "mem[z] <- 1; r <- mem[y];"), [0b10]),
+        (("write(x, 1, y, q); wait(q); r <- fetch_add(1, z, 1);", "mem[z] <- 1; r <- mem[y];"), [0]),
+        (("write(x, 1, y, q); r <- fetch_add(1, z, 1);", "mem[w] <- 1; r <- mem[y];"), [0]),
+        # A rank cannot be tainted by what it does itself when it is tainted.
+        (("write(x, 1, y, q);", "mem[w] <- 1; write(w, 1, y, q); r <- mem[w];"), [0, 0]),
+        # It is tainted by a delayed step alone, so its own step is delayed and its wait never over.
+        (("write(x, 1, y, q);", "write(w, 1, y, q); wait(q); mem[y] <- 1;"), [0, 0]),
+        (("write(x, 1, y, q);", "write(w, 1, y, q); wait(u); mem[y] <- 1;"), [0b10, 0b10]),
+        # The other rank may have done something for that with the source's command, without delay, before.
+        (("write(x, 1, y, q); mem[w] <- 1;", "read(w, 0, w, q); wait(q); r <- mem[y];"), [0b10, 0]),
+        # Barriers taint all ranks, but only when all of them come to one.
+        (("write(x, 1, y, q); barrier;", "barrier; r <- mem[y];"), [0b10]),
+        (("write(x, 1, y, q); barrier;", "r <- mem[y]; barrier; r <- mem[z];"), [0]),
+        (("write(x, 1, y, q); wait(q); barrier;", "barrier; r <- mem[y];"), [0]),
+        (("write(x, 1, y, q); barrier; wait(q); barrier;", "barrier; barrier; r <- mem[y];"), [0]),
+        (("write(x, 1, y, q); barrier; barrier; wait(q); barrier;", "barrier; barrier; r <- mem[y]; barrier;"), [0b10]),
+        (("write(x, 2, y, q); barrier;", "barrier;", "r <- mem[y];"), [0]),
+        (("write(x, 2, y, q); barrier;", "barrier;", "barrier; r <- mem[y];"), [0b10]),
+        (("write(x, 2, y, q); barrier;", "skip;", "barrier; r <- mem[y];"), [0]),
+        (("loop { barrier; } write(x, 1, y, q); barrier;", "loop { barrier; r <- mem[y]; }"), [0b10]),
+        # Between the same two barriers only, the third rank has not written yet.
+        (("write(x, 1, y, q); mem[z] <- 1; barrier;", "barrier; read(w, 0, z, q); wait(q); r <- mem[y];"), [0b10, 0]),
+        (("barrier; write(x, 1, y, q); mem[z] <- 1;", "read(w, 0, z, q); wait(q); r <- mem[y]; barrier;"), [0, 0]),
+        # Through a third rank.
+        (("write(x, 2, y, q); write(x, 1, z, u);", *PASSED_ON), [0b10, 0, 0]),
+        (("write(x, 2, y, q); wait(q); write(x, 1, z, u);", *PASSED_ON), [0, 0, 0]),
+    ],
+)  # fmt: skip
+def test_several_ranks(blocks: tuple[str, ...], expected: list[int]) -> None:
+    program = instance(*blocks)
+    assert worth(*blocks) == expected
+    assert violated(program, choosable(program)) == any(expected)
+    assert not violated(program, harmless(program))
+
+
+# Limits
+
+
+@pytest.mark.parametrize("limit", ["PHASES", "PHASES_AFTER", "WAYS"])
+@given(drawn=drawn_programs(loops=True))
+@settings(max_examples=examples(60, nightly=2_000))
+def test_knowing_less_is_no_harm(limit: str, drawn: Drawn) -> None:
+    program = drawn.instance
+    known = choosable(program)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(infeasibility, limit, 1)
+        less = choosable(program)
+    assert all(some & ~more == 0 for some, more in zip(known, less, strict=True))
+    masks = [steps & ~found for steps, found in zip(all_steps(program), less, strict=True)]
+    if any(masks):
+        assert not violated(program, masks)
+
+
+def test_what_takes_too_long_is_worth_choosing(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = instance("write(x, 1, y, q); wait(q); r <- mem[y];", nodes=2)
+    assert not any(choosable(program))
+    monkeypatch.setattr(infeasibility, "LOOKS", -1)
+    assert choosable(program) == all_steps(program)
+
+
+@pytest.mark.parametrize(
+    "name", ["ticket_lock/ticket_lock", "mcs_lock/mcs_lock", "spin_lock/spin_lock_put_release_twice"]
+)
+def test_ranks_that_are_alike_are_looked_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = pgasrob.load(PROGRAMS / f"{name}.pgas").instantiate(4)
+    found = choosable(program)
+    monkeypatch.setattr(infeasibility, "symmetry", lambda program: Symmetry((), (), (), (), False))
+    assert choosable(program) == found
+    monkeypatch.undo()
+    monkeypatch.setattr(infeasibility, "LOOKS", 50_000)
+    assert not any(choosable(pgasrob.load(PROGRAMS / "ticket_lock/ticket_lock.pgas").instantiate(500)))
+
+
+@pytest.mark.parametrize(
+    ("commands", "settled"),
+    [
+        (
+            "write(x, (me + 1) % nodes, y, q); wait(q); barrier; r <- mem[y]; barrier;"
+            " write(y, (me + 1) % nodes, z, q); wait(q); barrier; r <- mem[z]; mem[x] <- r; barrier;",
+            True,
+        ),
+        (
+            "r <- fetch_add(0, z, 1); while (s != r) { s <- fetch_add(0, w, 0); }"
+            " mem[x] <- r; write(x, 0, y, q); wait(q); s <- fetch_add(0, w, 1);",
+            True,
+        ),
+        ("mem[w] <- 1; write(w, (me + 1) % nodes, y, q); write(x, me ^ 1, z, q); await(mem[z] == 1);", False),
+        ("r <- mem[x]; write(x + r, r, y, q); wait(q); s <- fetch_add(r, x, 1); read(y, s, x + r, u); wait(u);", False),
+    ],
+)  # fmt: skip
+def test_64_ranks_take_no_time(commands: str, settled: bool) -> None:
+    program = instance(commands, nodes=64)
+    started = time.process_time()
+    assert any(choosable(program)) != settled
+    assert time.process_time() - started < 3
+
+
+# Faults
+
+
+@pytest.mark.parametrize(
+    ("commands", "expected"),
+    [
+        ("r <- mem[x]; mem[y] <- r + s * 2; write(x, 0, y, q); wait(q); barrier;", True),
+        ("r <- mem[4];", False),
+        ("r <- mem[-1];", False),
+        ("r <- mem[x + (r & 1)];", False),  # it does not, but that takes more than a look
+        ("write(x, 1, y, q);", False),
+        ("write(x, r, y, q);", False),
+        ("write(x, 0, y, -1);", False),
+        ("write(x, 0, y, 77);", True),
+        ("write(x, 0, y, r);", False),
+        ("wait(s);", False),
+        ("fence(u); fence(u, 0);", True),
+        ("fence(u, 1);", False),
+        ("r <- s / 2 + s % 3;", True),
+        ("r <- 2 / s;", False),
+        ("r <- s / 0;", False),
+        ("assume(!(r % (s + 1)));", False),
+        ("r <- s << 31;", True),
+        ("r <- s << 32;", False),
+        ("r <- 1 >> s;", False),
+        ("r <- (s ? 1 : 1 / r);", False),
+        ("r <- swap(0, x, 1); r <- compare_swap(0, x, r, s);", True),
+        ("r <- fetch_add(s, x, 1);", False),
+        ("await(mem[y] == 1 / r);", False),
+    ],
+)
+def test_what_cannot_fault(commands: str, expected: bool) -> None:
+    assert cannot_fault(instance(commands)) == expected
+
+
+@given(drawn_programs() | drawn_programs(loops=True))
+@settings(max_examples=examples(300, nightly=5_000))
+def test_what_cannot_fault_does_not(drawn: Drawn) -> None:
+    program = drawn.instance
+    if cannot_fault(program):
+        facts = SequentialFacts(program)
+        for _ in facts.explore():
+            if facts.states > ENOUGH:
+                break
+        assert facts.fault is None
