@@ -1,0 +1,1 @@
+"""Programs, and the question whether they are robust, in the languages of other tools."""

@@ -1,0 +1,284 @@
+"""The spin engine: its verdicts are those of the attack search, its runs replay, and nothing is believed half-way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pgasrob.cli import cli
+from pgasrob.program.instance import Instance
+from pgasrob.robustness import spin
+from pgasrob.robustness.attack import AttackSearch
+from pgasrob.robustness.check import check, load
+from pgasrob.robustness.spin import MissingProgram, SpinSearch
+from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.replay import replay
+from tests.oracle.strategies import random_program
+from tests.support import examples, instance, is_nightly, one_to_one, program, translated
+
+missing = [name for name in ("spin", "cc") if not shutil.which(name)]
+needs_spin = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+CORPUS = sorted(Path(__file__).parents[2].glob("programs/*/*.pgas"))
+SELECTION = (
+    "fence_skips_a_put",
+    "halo",
+    "mcs_lock",
+    "iriw_get_unordered",
+    "ticket_lock_fence",
+    "puts_fence",
+    "wait_local_mixed",
+)
+assert set(SELECTION) <= {path.stem for path in CORPUS}
+# gcc spends most of the time of a small check, and what is asked here is the verdict.
+QUICK = ("-O0",)
+
+
+def searched(program: Instance, **settings: object) -> SpinSearch:
+    search = SpinSearch(program, options=QUICK, **settings)  # type: ignore[arg-type]
+    for _ in search.run():
+        pass
+    return search
+
+
+def is_robust(program: Instance) -> bool:
+    """The verdict of SPIN, whose run must replay."""
+    search = searched(program)
+    assert search.gave_up is None
+    if search.violation is None:
+        return True
+    run = replay(program, search.violation.computation)
+    assert run.complete and HappensBefore(run.computation).cycle is not None
+    return False
+
+
+def agree(program: Instance, most: int = 20_000) -> bool | None:
+    """Whether ``program`` is robust, as both searches say; None when the attack search is not asked to the end."""
+    reference = AttackSearch(program)
+    for _ in reference.run():
+        if reference.states > most:
+            return None
+    assert is_robust(program) == (reference.violation is None)
+    return reference.violation is None
+
+
+# Verdicts
+
+
+@needs_spin
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[] if path.stem in SELECTION else pytest.mark.nightly) for path in CORPUS],
+)
+def test_the_corpus(path: Path) -> None:
+    assert agree(load(path).instantiate(), most=200_000) is not None
+
+
+@needs_spin
+@pytest.mark.parametrize("loops", [False, True], ids=["without loops", "with loops"])
+def test_random_programs(loops: bool) -> None:
+    count = examples(6, nightly=1_000)
+    seen = Counter(agree(translated(random_program(seed, loops=loops)).instance) for seed in range(count))
+    assert min(seen[True], seen[False]) >= count // 4
+
+
+BARRIERS = [
+    ("barrier; write(x, OTHER, y, q); barrier; r <- mem[y];", False),
+    ("barrier; barrier; write(x, OTHER, y, q); wait(q); barrier; barrier; r <- mem[y];", True),
+    ("choose { barrier; r <- mem[y]; } or { write(x, OTHER, y, q); barrier; }", False),
+    ("while (s < 2) { write(x, OTHER, y, q); wait(q); barrier; r <- mem[y]; barrier; s <- s + 1; }", True),
+    ("loop { barrier; } write(x, OTHER, y, q); wait(q); loop { barrier; } r <- mem[y];", False),
+    ("loop { barrier; barrier; }", True),
+]
+
+
+@needs_spin
+def test_barriers() -> None:
+    """Some first of all, some one of several choices, some after each other, one after the other."""
+    chosen = BARRIERS if is_nightly() else BARRIERS[:3]
+    for body, robust in chosen:
+        assert agree(instance(body.replace("OTHER", "(me + 1) % nodes"), nodes=2)) is robust, body
+    if is_nightly():
+        assert agree(instance(BARRIERS[0][0].replace("OTHER", "me"), nodes=1)) is False
+
+
+ARITHMETIC = [
+    ("m - 1", 2147483647), ("m * m", 0), ("m / n", -(1 << 31)), ("m % n", 0), ("-m", -(1 << 31)), ("m / 7", -306783378),
+    ("m % 7", -2), ("n / 2", 0), ("n % 2", -1), ("m >> 31", -1), ("n << 31", -(1 << 31)), ("5 << 30", 1073741824),
+    ("~m", 2147483647), ("!m + !z", 1), ("m ^ n", 2147483647), ("m | 5", -2147483643), ("m & n", -(1 << 31)),
+    ("z && 1 / z", 0), ("n || 1 / z", 1), ("z ? 1 / z : n", -1), ("(m < n) + (n <= z) * 2 + (z >= n) * 4", 7),
+    ("- -n", -1), ("z - -2147483647 - 1", 2147483646), ("65537 * 65537", 131073), ("m / -1", -(1 << 31)),
+]  # fmt: skip
+"""What expressions are worth when m is the least integer, n = -1 and z = 0."""
+
+
+@needs_spin
+def test_integers_wrap_around_and_are_divided_as_in_c() -> None:
+    """The violation at the end can be reached only when every single value is right."""
+    declarations = "memory x = 1, y, a[3] = {-2147483648, -1, 0}; register m, n, z; queue q;"
+    body = "m <- mem[a]; n <- mem[a + 1]; z <- mem[a + 2]; "
+    body += " ".join(f"assume(({text}) == {value});" for text, value in ARITHMETIC)
+    body += " write(x, me, y, q); n <- mem[y];"
+    assert not is_robust(instance(body, nodes=1, declarations=declarations))
+
+
+@needs_spin
+def test_what_faults_is_not_enabled() -> None:
+    faults = (
+        "r <- 1 / s;",
+        "r <- 7 % 0;",
+        "r <- 1 << (s - 1);",
+        "mem[s + 9] <- 1;",
+        "r <- fetch_add(s + 2, x, 1);",
+        "wait(s - 1);",
+    )
+    chosen = " or ".join(f"{{ {fault} write(x, me, y, q); r <- mem[y]; }}" for fault in faults)
+    assert is_robust(instance(f"s <- mem[z]; choose {chosen}", nodes=2))
+
+
+# The whole check
+
+
+@needs_spin
+def test_a_check_with_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spin, "COMPILE", (*spin.COMPILE, *QUICK))
+    found = check(program("write(x, me, y, q); r <- mem[y];"), engine="spin")
+    assert found.verdict == "not robust" and found.witness is not None and found.witness.cycle
+    with pytest.raises(ValueError, match="heads"):
+        check(program("skip;"), engine="spin", heads=4)
+
+
+@needs_spin
+def test_without_a_model_nothing_is_known() -> None:
+    search = searched(instance("loop { r <- r * 3 + 1; } write(x, me, y, r);"))
+    assert search.violation is None and search.states == 0
+    assert search.gave_up == "no model for SPIN: the queue of write(x, 0, y, r) may have too many values"
+
+
+@needs_spin
+def test_a_violation_near_the_start_is_found_beside_a_counter_without_end() -> None:
+    count = "loop { r <- fetch_add(1, x, 1); }"
+    search = searched(instance(count, "skip;", "write(x, 2, y, q); r <- mem[y];"))
+    # SPIN goes down along the counter first; the run that is shown does not.
+    assert search.violation is not None and len(search.violation.computation) <= spin.SHORT + 10
+
+
+# What can go wrong
+
+
+@needs_spin
+def test_a_search_that_is_too_deep_is_repeated_deeper(monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = one_to_one("wait(q);", nodes=3)
+    monkeypatch.setattr(spin, "DEPTH", 3)
+    search = searched(deep)
+    assert (search.gave_up, search.violation, search.depth) == (None, None, 30)
+    monkeypatch.setattr(spin, "MOST_DEPTH", 3)
+    search = searched(deep)
+    assert (search.gave_up, search.violation) == ("SPIN's search ended at depth 3", None)
+
+
+@needs_spin
+def test_a_search_without_enough_memory_has_no_answer() -> None:
+    search = searched(one_to_one("wait(q);"), memory_limit=1 << 20)
+    assert (search.gave_up, search.violation) == ("SPIN ran out of memory", None)
+
+
+def test_missing_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingProgram, match="cannot find spin: install the Debian package spin"):
+        SpinSearch(one_to_one())
+    run = CliRunner().invoke(cli, ["check", str(CORPUS[0]), "--engine", "spin"])
+    assert run.exit_code == 2 and run.output.startswith("pgasrob: the spin engine needs `spin` and a C compiler `cc`;")
+    script(tmp_path / "spin", "exit 0")
+    with pytest.raises(MissingProgram, match="cannot find cc: install the Debian package gcc"):
+        SpinSearch(one_to_one())
+
+
+def script(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def stand_ins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder with a `spin` and a `cc` that do nothing, first on the path; temporary folders are made beside it."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script(folder / "spin", "exit 0")
+    script(folder / "cc", "printf '#!/bin/sh\\ncat \"%s\"\\n' '" + str(tmp_path / "said") + "' > pan; chmod +x pan")
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+COMPLETE = "State-vector 28 byte, depth reached 6, errors: 0\n       26 states, stored\n       41 transitions (= all)\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "gave_up"),
+    [
+        (COMPLETE, None),
+        (COMPLETE.replace("errors: 0", "errors: 1"), "SPIN's search ended with exit code 0"),
+        ("Warning: Search not completed\n" + COMPLETE, "SPIN's search ended with exit code 0"),
+        ("", "SPIN's search ended with exit code 0"),
+        ("pan: reached -DMEMLIM bound\n" + COMPLETE + "Warning: Search not completed", "SPIN ran out of memory"),
+        ("pan: out of memory\n", "SPIN ran out of memory"),
+    ],
+)
+def test_only_a_complete_search_is_believed(stand_ins: Path, said: str, gave_up: str | None) -> None:
+    (stand_ins / "said").write_text(said, encoding="utf-8")
+    search = searched(one_to_one())
+    assert search.violation is None
+    assert search.gave_up is None if gave_up is None else (search.gave_up or "").startswith(gave_up)
+    if gave_up is None:
+        assert (search.states, search.transitions, search.vector) == (26, 41, 28)
+
+
+def test_a_program_that_fails_leaves_no_answer(stand_ins: Path) -> None:
+    script(stand_ins / "bin" / "spin", "echo syntax error; exit 1")
+    search = searched(one_to_one())
+    assert search.violation is None and "syntax error" in (search.gave_up or "")
+
+
+def test_a_search_that_is_dropped_leaves_nothing_behind(stand_ins: Path) -> None:
+    script(stand_ins / "bin" / "cc", f"sleep 1000 & echo $! > '{stand_ins}/child'; wait")
+    running = SpinSearch(one_to_one()).run()
+    while not (stand_ins / "child").exists() or not (stand_ins / "child").read_text():
+        next(running)
+    child = int((stand_ins / "child").read_text())
+    assert is_alive(child) and list(stand_ins.glob("pgasrob-spin-*"))
+    running.close()  # type: ignore[attr-defined]
+    assert not is_alive(child) and not list(stand_ins.glob("pgasrob-spin-*"))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs prctl")
+def test_a_search_that_is_killed_takes_its_program_along(stand_ins: Path) -> None:
+    script(stand_ins / "bin" / "cc", f"echo $$ > '{stand_ins}/child'; exec sleep 1000")
+    code = f"from pgasrob.robustness.check import *; check(load({str(CORPUS[0])!r}), engine='spin')"
+    with subprocess.Popen([sys.executable, "-c", code]) as running:
+        while not (stand_ins / "child").exists() or not (stand_ins / "child").read_text():
+            time.sleep(0.01)
+        child = int((stand_ins / "child").read_text())
+        assert is_alive(child)
+        running.kill()
+    for _ in range(100):
+        if not is_alive(child):
+            return
+        time.sleep(0.05)
+    raise AssertionError("it is still alive")
+
+
+def is_alive(process: int) -> bool:
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
+    ).stdout
+    return bool(state.strip()) and not state.startswith("Z")
