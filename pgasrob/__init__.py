@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pgasrob.diagnostics import SourceError as SourceError
     from pgasrob.program.program import Program as Program
-    from pgasrob.robustness.check import Limits as Limits
     from pgasrob.robustness.check import check as check
     from pgasrob.robustness.check import load as load
+    from pgasrob.robustness.limits import Limits as Limits
     from pgasrob.robustness.verdict import Verdict as Verdict
 
 __version__ = "0.1.0"
 
 # Loaded when first asked for, so that `import pgasrob` costs nothing.
 _HOMES = {
-    "Limits": "pgasrob.robustness.check",
+    "Limits": "pgasrob.robustness.limits",
     "Program": "pgasrob.program.program",
     "SourceError": "pgasrob.diagnostics",
     "Verdict": "pgasrob.robustness.verdict",

@@ -10,7 +10,6 @@ import math
 import os
 import re
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,16 +20,22 @@ from pgasrob.diagnostics.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from pgasrob.render.json import Result
-    from pgasrob.robustness.batch import Watcher
-    from pgasrob.robustness.check import Limits
+    from pgasrob.render.progress import Display
 
 ROBUST, NOT_ROBUST, ERROR, UNKNOWN = 0, 1, 2, 3
+CRASHED = 70
+"""As sysexits.h has it for an error of the software itself."""
 INTERRUPTED = 130
 """As a shell reports a command that Ctrl-C ended."""
 BROKEN_PIPE = 141
 """As a shell reports a command whose reader went away."""
 GRAVEST_FIRST = (ERROR, UNKNOWN, NOT_ROBUST, ROBUST)
-MOST_STATES = 1_000_000  # robustness.check.DEFAULT_MAX_STATES, not imported for the help text
+DEFAULT_ENGINE = "attack"  # those of robustness.check, which is not imported for the help text
+MOST_STATES = 1_000_000
+NO_KERNEL = (
+    "pgasrob: the native kernel is not installed; searching in Python, some 50 times slower (installing pgasrob with a "
+    "Rust toolchain at hand builds it)"
+)
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -67,6 +72,11 @@ Examples:
   pgasrob show ring.pgas --stage state-space --dot | dot -Tsvg > ring.svg
 """
 
+EXPORT_EXAMPLES = """\b
+Examples:
+  pgasrob export ring.pgas --to promela -n 4 -o ring.pml
+"""
+
 COMPLETION = {
     "bash": 'Add to ~/.bashrc:\n#     eval "$(pgasrob completion bash)"',
     "zsh": 'Add to ~/.zshrc, after compinit:\n#     eval "$(pgasrob completion zsh)"',
@@ -75,8 +85,23 @@ COMPLETION = {
 
 
 def main() -> None:
-    """The entry point of the command `pgasrob`."""
-    cli.main(prog_name="pgasrob")
+    """The entry point of the command `pgasrob`. Whatever goes wrong, the exit code is that of no verdict."""
+    if sys.stderr is None:  # closed by the caller
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stderr.write("pgasrob: cannot write the output: it is closed\n")
+        sys.exit(ERROR)
+    try:
+        cli.main(prog_name="pgasrob")
+    except MemoryError:
+        sys.stderr.write("pgasrob: out of memory\n")
+        sys.exit(UNKNOWN)
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        sys.stderr.write(f"pgasrob: internal error, please report it: {error}\n")
+        sys.exit(CRASHED)
 
 
 class _Commands(click.Group):
@@ -168,6 +193,44 @@ class NodeCounts(click.ParamType):  # type: ignore[type-arg]
         return tuple(dict.fromkeys(counts))
 
 
+class Reduction(click.ParamType):  # type: ignore[type-arg]
+    """The name of a reduction of the attack engine."""
+
+    name = "reduction"
+
+    def names(self) -> tuple[str, ...]:
+        from pgasrob.robustness.reduction import REDUCTIONS
+
+        return REDUCTIONS
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.names():
+            hint = did_you_mean(value, self.names())
+            self.fail(f"{value!r} is not one of {', '.join(self.names())}{hint and '; '}{hint}", param, ctx)
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in self.names() if name.startswith(incomplete)]
+
+
+class Size(click.ParamType):  # type: ignore[type-arg]
+    """An amount of memory in bytes: ``500M``, ``1.5G``; ``0`` for none."""
+
+    name = "size"
+    form = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([KMGT])B?", re.ASCII | re.IGNORECASE)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int) or value == "0":
+            return int(value)
+        match = self.form.fullmatch(value)
+        size = int(float(match[1]) * 1000 ** (1 + "KMGT".index(match[2].upper()))) if match else 0
+        if not size:
+            self.fail(f"{value!r} is no amount of memory; write 500M or 2G, or 0 for no limit.", param, ctx)
+        return size
+
+
 def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
     if value is not None and not math.isfinite(value):
         raise click.BadParameter("it takes a number of seconds.", ctx, param)
@@ -178,13 +241,18 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) ->
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @click.option("-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
               help="Node counts: 2, 2..5 or 2,4. Default: the program's own, or 2.")  # fmt: skip
-@click.option("--engine", type=EngineName(), default="product", show_default=True,
-              help="How to decide: product is the paper's procedure, attack one search without cycle types, "
-              "definition tries every computation.")  # fmt: skip
+@click.option("--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
+              help="How to decide: attack is one search without cycle types, product the paper's procedure, "
+              "definition tries every computation, spin asks the model checker SPIN.")  # fmt: skip
 @click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
               help="Give up on a check (unknown) after so many states; 0: never.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=_seconds, metavar="SECONDS",
               help="Give up on a check (unknown) after so many seconds. Default: never.")  # fmt: skip
+@click.option("--memory-limit", type=Size(), metavar="SIZE",
+              help="Give up on a check (unknown) that takes so much memory: 500M, 2G; 0: never. Default: three "
+              "quarters of what is available, shared by the jobs.")  # fmt: skip
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N",
+              help="Check so many at a time, each in a process of its own. Default: one per core.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="json: one object per program and node count, one per line.")  # fmt: skip
 @click.option("--expect", is_flag=True, help="Compare every verdict with the program's header `// expect: ...`.")
@@ -192,6 +260,11 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) ->
 @click.option("-v", "--verbose", is_flag=True, help="Show every counterexample, also of several programs.")
 @click.option("--heads", type=click.IntRange(2, 4), metavar="2|3|4",
               help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]")  # fmt: skip
+@click.option("--no-reduction", is_flag=True,
+              help="The plain search of the attack engine, which passes more states, for comparison.")  # fmt: skip
+@click.option("--without", type=Reduction(), multiple=True, metavar="NAME",
+              help="The attack engine without one of its reductions: infeasibility, persistent, merging, liveness or "
+              "symmetry. Can be repeated.")  # fmt: skip
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -201,11 +274,15 @@ def check(
     engine: str,
     max_states: int,
     timeout: float | None,
+    memory_limit: int | None,
+    jobs: int | None,
     format_: str,
     expect: bool,
     strict: bool,
     verbose: bool,
     heads: int | None,
+    no_reduction: bool,
+    without: tuple[str, ...],
 ) -> None:
     """Decide whether programs are robust.
 
@@ -215,21 +292,31 @@ def check(
     """
     from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import printer
-    from pgasrob.robustness.batch import Job, check_all, find_programs
-    from pgasrob.robustness.check import Limits
+    from pgasrob.robustness.batch import Job, convert_all, find_programs
+    from pgasrob.robustness.limits import Limits, available_cores
 
     if heads is not None and engine != "product":
-        raise click.UsageError("--heads is for the product engine.")
+        raise click.UsageError("--heads is for the product engine: add --engine product.")
+    for option, given in (("--no-reduction", no_reduction), ("--without", without)):
+        if given and engine != "attack":
+            raise click.UsageError(f"{option} is for the attack engine.")
     files, problems = find_programs(paths)
     for problem in problems:
         click.echo(f"pgasrob: {problem}", err=True)
+    _mention_a_missing_kernel(engine)
+    if engine == "spin":
+        _require_spin()
     outcomes = [ERROR] * len(problems)
-    job = Job(nodes, engine, Limits(max_states or None, timeout), heads, expect)
+    jobs = min(jobs or available_cores(), max(len(files) * len(nodes or (None,)), 1))
+    limits = Limits(max_states or None, timeout, _memory(memory_limit, jobs))
+    job = Job(nodes, engine, limits, heads, expect, _reductions(no_reduction, without))
     printing = printer(files, expect, format_ == "json", verbose, strict)
+    display = _display(limits.max_states)
     interrupted = False
     try:
-        for checked in check_all(files, job, _watcher(job.limits)):
-            result = checked_to_json(checked)
+        for result in convert_all(files, job, checked_to_json, jobs, *filter(None, [display])):
+            if display:
+                display.clear()
             printing.result(result)
             outcomes.append(outcome(result, expect, strict))
     except KeyboardInterrupt:
@@ -244,13 +331,46 @@ def check(
     ctx.exit(next(code for code in GRAVEST_FIRST if code in outcomes))
 
 
-def _watcher(limits: Limits) -> Watcher:
-    """Where stderr is a terminal a progress display for each check, else nothing."""
+def _memory(given: int | None, jobs: int) -> int | None:
+    """The bytes that a check may take when ``jobs`` run at a time; None for as many as it likes."""
+    from pgasrob.robustness.limits import spare_memory
+
+    return spare_memory(jobs) if given is None else given or None
+
+
+def _reductions(none: bool, without: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The reductions to use; None for all there are."""
+    if none or not without:
+        return () if none else None
+    from pgasrob.robustness.reduction import REDUCTIONS
+
+    return tuple(name for name in REDUCTIONS if name not in without)
+
+
+def _mention_a_missing_kernel(engine: str) -> None:
+    from pgasrob.robustness import native
+
+    if engine == "attack" and not native.available():
+        click.echo(NO_KERNEL, err=True)
+
+
+def _require_spin() -> None:
+    from pgasrob.robustness.spin import MissingProgram, needed_programs
+
+    try:
+        needed_programs()
+    except MissingProgram as error:
+        click.echo(f"pgasrob: {error}", err=True)
+        raise click.exceptions.Exit(ERROR) from None
+
+
+def _display(max_states: int | None) -> Display | None:
+    """A progress display where stderr is a terminal."""
     if not sys.stderr.isatty():
-        return lambda title: nullcontext()
+        return None
     from pgasrob.render.progress import Display
 
-    return lambda title: Display(sys.stderr, title, limits.max_states)
+    return Display(sys.stderr, max_states)
 
 
 def outcome(result: Result, expect: bool, strict: bool) -> int:
@@ -344,6 +464,35 @@ def show(file: str, stage: str, nodes: int | None, heads: int, dot: bool) -> Non
         raise click.exceptions.Exit(NOT_ROBUST)
 
 
+@cli.command(context_settings=HELP, epilog=EXPORT_EXAMPLES)
+@click.argument("file", type=click.Path())
+@click.option("--to", "language", type=click.Choice(["promela"]), required=True, help="The language to write.")
+@click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Default: standard output.")
+def export(file: str, language: str, nodes: int | None, output: str | None) -> None:
+    """Write the question whether a program is robust for another tool.
+
+    promela: a model in which SPIN finds a violated assertion exactly when the program is not robust. Its first comment
+    says how to run SPIN on it. (`pgasrob check --engine spin` does all of that and shows the counterexample.)
+    """
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.export.promela import Unsupported, to_promela
+    from pgasrob.robustness.check import load
+
+    try:
+        text = to_promela(load(file).instantiate(nodes))
+    except SourceError as error:
+        click.echo(str(error), err=True)
+        raise click.exceptions.Exit(ERROR) from None
+    except Unsupported as error:
+        click.echo(f"pgasrob: {file} has no {language} model: {error}", err=True)
+        raise click.exceptions.Exit(ERROR) from None
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        Path(output).write_text(text, encoding="utf-8")
+
+
 @cli.command(context_settings=HELP)
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 when the catalogue is stale.")
@@ -353,15 +502,19 @@ def catalogue(folder: str, only_check: bool) -> None:
     The programs are checked for it, so it takes as long as that.
     """
     from pgasrob.render.catalogue import HEADING, Entry, make_catalogue, without_times
-    from pgasrob.robustness.batch import Job, check_all, find_programs, read_text
+    from pgasrob.robustness.batch import Checked, Job, convert_all, find_programs, read_text
+    from pgasrob.robustness.limits import Limits, available_cores
 
     files, problems = find_programs([folder])
     if problems:
         raise click.UsageError("; ".join(problems))
-    job = Job()
+    _mention_a_missing_kernel(DEFAULT_ENGINE)
+    jobs = available_cores()
+    job = Job(limits=Limits(memory=_memory(None, jobs)))
+    display = _display(job.limits.max_states)
     entries = [
         Entry(Path(checked.file).relative_to(Path(folder)), read_text(checked.file), checked.verdict)
-        for checked in check_all(files, job, _watcher(job.limits))
+        for checked in convert_all(files, job, Checked.without_runs, jobs, *filter(None, [display]))
     ]
     text = make_catalogue(entries, f"pgasrob catalogue {Path(folder).resolve().name}")
     target = Path(folder, "README.md")

@@ -19,8 +19,11 @@ from click.testing import CliRunner, Result
 
 from pgasrob import __version__
 from pgasrob import cli as module
-from pgasrob.cli import cli, outcome
-from pgasrob.robustness.check import DEFAULT_ENGINE, DEFAULT_MAX_STATES, ENGINES
+from pgasrob.cli import cli, main, outcome
+from pgasrob.robustness import native
+from pgasrob.robustness.check import DEFAULT_ENGINE, ENGINES
+from pgasrob.robustness.limits import DEFAULT_MAX_STATES
+from pgasrob.robustness.reduction import REDUCTIONS
 from tests.render.test_json import ERROR, ONE_TO_ONE, RESULT
 
 ROOT = Path(__file__).parents[1]
@@ -29,10 +32,14 @@ ROBUST = "memory x; process { mem[x] <- 1; }"
 NOT_ROBUST = "memory x; queue q; nodes 1; process { write(x, 0, x, q); mem[x] <- 1; }"
 FAULT = "register r; process { r <- 1 / r; }"
 SYNTAX_ERROR = "process { skip }"
-ENDLESS = "memory x; register r; process { loop { mem[x] <- r; r <- r + 1; assert(1); } }"
-"""Its SC runs go on for longer than anybody waits."""
+ENDLESS = """memory x, y; register r; queue q; process {
+  loop { mem[x] <- r; r <- r + 1; assert(1); if (r < 0) { write(x, me, y, q); r <- mem[y]; } } }"""
+"""Its SC runs go on for longer than anybody waits, and none can tell beforehand that there is no violation."""
 FAILING = "memory x; process { assert(0); }"
 DEADLOCK = "memory x; process { await(mem[x] == 1); }"
+
+QUIET = "" if native.available() else f"{module.NO_KERNEL}\n"
+"""What stderr has when there is nothing to say."""
 
 TEXTS = {
     "robust": ROBUST,
@@ -207,7 +214,7 @@ def test_json_is_one_object_per_program_and_node_count(folder: Path) -> None:
         ("unknown.pgas", 2, "unknown"),
         ("missing.pgas", None, "error"),
     ]
-    assert all(set(each) == RESULT and each["schema"] == 1 and each["engine"] == "product" for each in found)
+    assert all(set(each) == RESULT and each["schema"] == 1 and each["engine"] == "attack" for each in found)
     by_file = {each["file"]: each for each in found}
     assert [error["code"] for error in by_file["syntax.pgas"]["errors"]] == ["PG011"]
     assert set(by_file["syntax.pgas"]["errors"][0]) == ERROR
@@ -246,6 +253,8 @@ def test_bad_node_counts(folder: Path, counts: str, message: str) -> None:
 
 @pytest.mark.parametrize("engine", list(ENGINES))
 def test_engines(folder: Path, engine: str) -> None:
+    if engine == "spin" and not (which("spin") and which("cc")):
+        pytest.skip("spin and cc are not installed")
     Path("p.pgas").write_text(ONE_TO_ONE)
     found = objects(check("p.pgas", "--engine", engine, "--format", "json"))
     assert [(each["engine"], each["verdict"]) for each in found] == [(engine, "not robust")]
@@ -255,6 +264,84 @@ def test_the_same_program_is_the_same_object_twice(folder: Path) -> None:
     Path("p.pgas").write_text(ONE_TO_ONE)
     first, second = (objects(check("p.pgas", "--format", "json")) for _ in range(2))
     assert {**first[0], "stats": None} == {**second[0], "stats": None}
+
+
+# Reductions, memory, the kernel
+
+
+def test_reductions_can_be_left_out(folder: Path) -> None:
+    Path("p.pgas").write_text((ROOT / "programs/one_to_one/one_to_one_wait.pgas").read_text())
+
+    def states(*options: str) -> int:
+        (found,) = objects(check("p.pgas", "-n", "4", "--format", "json", *options))
+        assert found["verdict"] == "robust"
+        return int(found["stats"]["states"])
+
+    assert states() < states("--without", "persistent", "--without", "infeasibility") < states("--no-reduction")
+    assert states("--no-reduction", "--without", "merging") == states("--no-reduction")
+
+
+@pytest.mark.parametrize("engine", ["product", "definition"])
+@pytest.mark.parametrize("option", [["--no-reduction"], ["--without", "symmetry"]])
+def test_reductions_are_for_the_attack_engine(folder: Path, engine: str, option: list[str]) -> None:
+    Path("p.pgas").write_text(ROBUST)
+    result = check("p.pgas", "--engine", engine, *option)
+    assert result.exit_code == 2 and f"{option[0]} is for the attack engine" in result.output
+
+
+@pytest.mark.parametrize("engine", ["attack", "product"])
+def test_a_memory_limit_gives_unknown(folder: Path, engine: str) -> None:
+    Path("p.pgas").write_text(ENDLESS)
+    result = check("p.pgas", "--memory-limit", "5M", "--max-states", "0", "--engine", engine, "--timeout", "60")
+    assert result.exit_code == 3 and "the memory limit of 5 MB was reached" in result.output
+    assert "--memory-limit set the limits" in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("500M", 500_000_000),
+        ("2G", 2_000_000_000),
+        ("1.5 GB", 1_500_000_000),
+        ("64kb", 64_000),
+        ("1T", 10**12),
+        ("0", 0),
+    ],
+)
+def test_sizes(text: str, size: int) -> None:
+    assert module.Size().convert(text, None, None) == size
+
+
+@pytest.mark.parametrize("text", ["500", "-1M", "M", "0M", "1.5.5G", "2 X", "", "inf"])
+def test_sizes_that_are_none(folder: Path, text: str) -> None:
+    result = check("p.pgas", f"--memory-limit={text}")
+    assert result.exit_code == 2 and "write 500M or 2G" in result.output
+
+
+def test_the_jobs_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pgasrob.robustness import limits
+
+    monkeypatch.setattr(limits, "_free_in_the_machine", lambda: 8_000_000_000)
+    monkeypatch.setattr(limits, "_free_in_the_group", lambda: None)
+    assert [module._memory(None, jobs) for jobs in (1, 4)] == [6_000_000_000, 1_500_000_000]
+    assert (module._memory(7, 4), module._memory(0, 4)) == (7, None)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_missing_kernel_is_mentioned_once(folder: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
+    for name in "ab":
+        Path(f"{name}.pgas").write_text(ROBUST)
+    result = check(".", "--format", form, "--jobs", "1")
+    assert result.exit_code == 0 and result.stderr == f"{module.NO_KERNEL}\n"
+    assert "kernel" not in result.stdout
+    assert check(".", "--format", form, "--jobs", "1", "--engine", "product").stderr == ""
+
+
+@pytest.mark.skipif(not native.available(), reason="the kernel has not been built")
+def test_a_kernel_that_is_there_is_not_mentioned(folder: Path) -> None:
+    Path("p.pgas").write_text(ROBUST)
+    assert check("p.pgas").stderr == ""
 
 
 # Files and folders
@@ -323,7 +410,7 @@ def test_files_that_are_no_programs(folder: Path, make: Any, message: str, expec
     assert several.returncode == 2 and message in several.stdout
     found = [json.loads(line) for line in installed("check", "p.pgas", "--format", "json", *expect).stdout.splitlines()]
     assert [(each["verdict"], each["nodes"]) for each in found] == [("error", None)] and message in found[0]["reason"]
-    assert single.stderr == several.stderr == ""
+    assert single.stderr == several.stderr == QUIET
 
 
 def test_c_files_are_not_supported_yet(folder: Path) -> None:
@@ -352,7 +439,7 @@ def test_a_rank_without_process_is_an_error(folder: Path) -> None:
 def test_a_single_program_comes_with_its_counterexample(folder: Path) -> None:
     Path("p.pgas").write_text(ONE_TO_ONE)
     result = check("p.pgas")
-    assert result.output.startswith("p.pgas: not robust on 2 nodes\n")
+    assert result.stdout.startswith("p.pgas: not robust on 2 nodes\n")
     assert "step │ rank 0" in result.output and "The cycle, edge by edge" in result.output
     assert "results in" not in result.output
 
@@ -394,7 +481,7 @@ def test_results_are_printed_as_they_come(folder: Path) -> None:
         assert read_until(process, "a.pgas")
         assert process.poll() is None
         process.kill()
-        process.communicate()
+        process.communicate(timeout=20)  # which waits for the workers to notice, too
 
 
 # Interrupted, and other ends
@@ -407,6 +494,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         encoding="utf-8",
         env=environment(),
+        start_new_session=True,
         # As from a shell: a runner may have been started with interrupts ignored.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
     )
@@ -418,25 +506,36 @@ def read_until(process: subprocess.Popen[str], wanted: str) -> bool:
     return any(wanted in line for line in iter(process.stdout.readline, ""))
 
 
+@pytest.mark.parametrize("group", [False, True], ids=["sent to one", "sent to all"])
+@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_ctrl_c_prints_what_is_known(folder: Path, form: str) -> None:
-    Path("a.pgas").write_text(ROBUST)
-    Path("b.pgas").write_text(ENDLESS)
-    Path("c.pgas").write_text(ROBUST)
-    process = start("check", ".", "--max-states", "0", "--format", form)
+def test_ctrl_c_prints_what_is_known(folder: Path, form: str, jobs: int, group: bool) -> None:
+    """A terminal sends the signal to all processes."""
+    for name in ("a", "c"):
+        Path(f"{name}.pgas").write_text(ROBUST)
+    for name in ("b", "d") if jobs == 2 else ("b",):
+        Path(f"{name}.pgas").write_text(ENDLESS)
+    Path("e.pgas").write_text(ROBUST)
+    process = start("check", ".", "--max-states", "0", "--format", form, "--jobs", str(jobs))
     assert read_until(process, "a.pgas")
-    time.sleep(1)  # by then it is at b
-    process.send_signal(signal.SIGINT)
+    time.sleep(1.5)  # by then it is at b, and at d
+    began = time.monotonic()
+    (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
     output, errors = process.communicate(timeout=20)
+    assert time.monotonic() - began < 3  # half a second where there is nothing else to do
     assert process.returncode == 130
-    assert "interrupted, 1 of 3 files not reached" in errors and "Traceback" not in errors
+    left = "1 of 5" if jobs == 2 else "2 of 4"
+    assert f"interrupted, {left} files not reached" in errors and "Traceback" not in errors
     if form == "json":
-        partial = json.loads(output)
-        assert (partial["file"], partial["verdict"], partial["reason"]) == ("b.pgas", "unknown", "interrupted")
-        assert partial["stats"]["sc_states"] > 0 and set(partial) == RESULT
+        known = [json.loads(line) for line in output.splitlines()]
+        assert [(each["file"], each["reason"]) for each in known] == [
+            ("b.pgas", "interrupted"), ("c.pgas", None), ("d.pgas", "interrupted")
+        ][: 3 if jobs == 2 else 1]  # fmt: skip
+        assert known[0]["stats"]["sc_states"] > 0 and all(set(each) == RESULT for each in known)
     else:
         assert re.search(r"^b\.pgas +2  unknown", output, re.MULTILINE)
-        assert "b.pgas (nodes: 2): unknown: interrupted" in output and "2 results in" in output
+        assert "b.pgas (nodes: 2): unknown: interrupted" in output
+        assert ("4 results in" if jobs == 2 else "2 results in") in output
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
@@ -446,7 +545,7 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path, form: str) -> None:
     process = start("check", ".", "--format", form)
     assert process.stdout and process.stderr
     process.stdout.close()
-    assert process.stderr.read() == ""
+    assert process.stderr.read() == QUIET
     assert process.wait(20) == 141
 
 
@@ -495,7 +594,7 @@ def test_progress_is_shown_on_a_terminal_and_cleared(folder: Path) -> None:
 def test_there_is_no_progress_without_a_terminal_or_for_a_small_check(folder: Path) -> None:
     Path("a.pgas").write_text(ROBUST)
     Path("b.pgas").write_text(ENDLESS)
-    assert installed("check", "b.pgas", "--max-states", "0", "--timeout", "1.5").stderr == ""
+    assert installed("check", "b.pgas", "--max-states", "0", "--timeout", "1.5").stderr == QUIET
     assert "states of" not in on_a_terminal("check", "a.pgas")[0]
 
 
@@ -510,7 +609,7 @@ def test_colour_is_for_terminals(folder: Path) -> None:
 def test_an_output_without_unicode(folder: Path) -> None:
     Path("größe.pgas").write_text(ONE_TO_ONE)
     result = installed("check", "größe.pgas", PYTHONIOENCODING="ascii")
-    assert result.returncode == 1 and result.stdout.isascii() and "rank 0" in result.stdout and result.stderr == ""
+    assert result.returncode == 1 and result.stdout.isascii() and "rank 0" in result.stdout and result.stderr == QUIET
 
 
 # Help, versions, mistakes
@@ -522,6 +621,7 @@ def test_help_and_version() -> None:
     assert all(name in text for name in ("check", "explain-error", "completion", "Examples:"))
     check_help = run("check", "--help").output
     options = ["--nodes", "--engine", "--max-states", "--timeout", "--format", "--expect", "--strict", "--verbose"]
+    options += ["--memory-limit", "--jobs", "--no-reduction", "--without", *REDUCTIONS]
     assert all(option in check_help for option in [*options, *ENGINES, "Exit code:", "Examples:"])
     assert all(run(name, "-h").exit_code == 0 for name in cli.commands)
     assert max(map(len, (text + check_help).splitlines())) <= 100
@@ -541,6 +641,20 @@ def test_defaults_are_those_of_the_library() -> None:
     assert options["engine"].default == DEFAULT_ENGINE and options["max_states"].default == DEFAULT_MAX_STATES
 
 
+def test_a_single_check_does_not_pay_for_processes(folder: Path) -> None:
+    Path("p.pgas").write_text(ROBUST)
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "pgasrob", "check", "p.pgas"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "pgasrob.robustness.batch" in imported
+    assert not imported & {"multiprocessing", "pgasrob.robustness.workers", "rich", "sympy", "automata"}
+
+
 def test_help_and_version_import_nothing_heavy() -> None:
     for arguments in (["--help"], ["--version"], ["check", "--help"]):
         done = subprocess.run(
@@ -551,7 +665,9 @@ def test_help_and_version_import_nothing_heavy() -> None:
             check=True,
         )
         imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-        heavy = {"lark", "rich", "sympy", "automata", "networkx"} | ({"json"} if arguments == ["--version"] else set())
+        heavy = {"multiprocessing", "lark", "rich", "sympy", "automata", "networkx"} | (
+            {"json"} if arguments == ["--version"] else set()
+        )
         assert "click" in imported and not imported & heavy
 
 
@@ -564,7 +680,11 @@ def test_help_and_version_import_nothing_heavy() -> None:
         (["zzz"], "no such command 'zzz'"),
         (["check", "--nods", "2", "p.pgas"], "--nodes"),
         (["check", "--engine", "prodct", "p.pgas"], "did you mean `product`?"),
-        (["check", "--engine", "zzz", "p.pgas"], "not one of product, attack, definition"),
+        (["check", "--engine", "zzz", "p.pgas"], "not one of attack, product, definition, spin"),
+        (["check", "--without", "persistant", "p.pgas"], "did you mean `persistent`?"),
+        (["check", "--without", "zzz", "p.pgas"], "not one of infeasibility, persistent, merging, liveness, symmetry"),
+        (["check", "--jobs", "0", "p.pgas"], "--jobs"),
+        (["check", "--heads", "4", "p.pgas"], "add --engine product"),
         (["check", "--format", "xml", "p.pgas"], "'xml'"),
         (["check", "--timeout", "0", "p.pgas"], "--timeout"),
         (["check", "--timeout", "nan", "p.pgas"], "--timeout"),
@@ -679,3 +799,24 @@ def test_heads_are_for_the_product_engine_alone(one_to_one: str) -> None:
     result = CliRunner().invoke(cli, ["check", one_to_one, "--engine", "definition", "--heads", "4"])
     assert result.exit_code == 2
     assert "--heads" in result.stderr
+
+
+def test_what_is_closed_is_no_verdict(tmp_path: Path) -> None:
+    file = tmp_path / "p.pgas"
+    file.write_text("process { skip; }")
+    for redirect, code, told in (("2>&-", 0, "robust"), (">&-", 2, "cannot write the output"), (">&- 2>&-", 2, "")):
+        command = f"{sys.executable} -m pgasrob check {file} {redirect}"
+        run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+        assert (run.returncode, told in run.stdout + run.stderr) == (code, True), redirect
+
+
+def test_an_internal_error_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for error, code, told in ((ZeroDivisionError("oops"), 70, "please report it: oops"), (MemoryError(), 3, "memory")):
+
+        def fail(error: Exception = error, **_: object) -> None:
+            raise error
+
+        monkeypatch.setattr(cli, "main", fail)
+        with pytest.raises(SystemExit) as exit:
+            main()
+        assert exit.value.code == code and told in capsys.readouterr().err

@@ -4,32 +4,100 @@ Sums and products are simplified as polynomials, which is sound for wrapped inte
 are negated and joined by the laws of logic, but nothing is moved across a comparison, where wrapping would matter.
 Everything else (division, shifts, bit operations) is opaque. The result has the same value wherever the original has
 one; it is for display only, since it may have a value where the original faults.
+
+What would not get simpler is left as it is: products with too many terms, and expressions too large to be read at all.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial, reduce
 from typing import Any
 
-from pgasrob.program.expressions import INT32, Binary, Conditional, Const, Expr, Unary
+from pgasrob.program.expressions import INT32, Binary, Conditional, Const, Expr, Unary, render
 
+MOST_TERMS = 50
+"""Terms up to which a product of sums is multiplied out."""
+MOST_COMPARISONS = 6
+"""Different comparisons in a condition up to which it is simplified as a formula: its truth table is looked through."""
+MOST_PARTS = 1_000
+"""Operators and operands of an expression up to which it is simplified."""
 RING = frozenset("+-*")
 NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def simplify_guard(condition: Expr) -> Expr:
     """A condition that is true exactly where ``condition`` is non-zero, simplified."""
-    atoms = _Atoms()
-    import sympy
 
-    return atoms.logic_back(sympy.simplify_logic(atoms.logic(condition), force=False))
+    def simplified(atoms: _Atoms) -> Expr:
+        import sympy
+
+        formula = atoms.logic(condition)
+        plain = atoms.logic_back(formula)
+        if len(formula.free_symbols) > MOST_COMPARISONS:
+            return plain
+        return _shorter(atoms.logic_back(sympy.simplify_logic(formula)), plain)
+
+    return _attempt(simplified, condition)
 
 
 def simplify_value(expr: Expr) -> Expr:
     """An expression with the value of ``expr`` (32 bits, wrapped), simplified."""
-    atoms = _Atoms()
-    import sympy
 
-    return atoms.value_back(sympy.expand(atoms.value(expr)))
+    def simplified(atoms: _Atoms) -> Expr:
+        import sympy
+
+        return _shorter(atoms.value_back(sympy.expand(atoms.value(expr))), expr)
+
+    return _attempt(simplified, expr)
+
+
+def _attempt(simplified: Callable[[_Atoms], Expr], expr: Expr) -> Expr:
+    """``expr`` simplified, or as it is when it is too large or too deep for that."""
+    if _parts(expr) > MOST_PARTS:
+        return expr
+    try:
+        return simplified(_Atoms())
+    except RecursionError:
+        return expr
+
+
+def _shorter(first: Expr, second: Expr) -> Expr:
+    return min(first, second, key=lambda expr: len(render(expr)))
+
+
+def _operands(expr: Expr) -> tuple[Expr, ...]:
+    match expr:
+        case Unary(_, operand):
+            return (operand,)
+        case Binary(_, left, right):
+            return left, right
+        case Conditional(condition, then, otherwise):
+            return condition, then, otherwise
+    return ()
+
+
+def _parts(expr: Expr) -> int:
+    """The operators and operands of ``expr``."""
+    return 1 + sum(map(_parts, _operands(expr)))
+
+
+def _terms(expr: Expr) -> int:
+    """How many terms ``expr`` has at most when its products are multiplied out; beyond MOST_TERMS it is one more."""
+    match expr:
+        case Unary("-", operand, type) if type == INT32:
+            return _terms(operand)
+        case Binary(symbol, left, right, type) if symbol in RING and type == INT32:
+            first, second = _terms(left), _terms(right)
+            return min(first * second if symbol == "*" else first + second, MOST_TERMS + 1)
+    return 1
+
+
+def _factors(expr: Expr) -> list[Expr]:
+    match expr:
+        case Binary("*", left, right, type) if type == INT32:
+            return _factors(left) + _factors(right)
+    return [expr]
 
 
 class _Atoms:
@@ -59,6 +127,8 @@ class _Atoms:
                 return sympy.Integer(value)
             case Unary("-", operand, type) if type == INT32:
                 return -self.value(operand)
+            case Binary("*", _, _, type) if type == INT32 and _terms(expr) > MOST_TERMS:
+                return self._atom(reduce(partial(Binary, "*"), map(simplify_value, _factors(expr))))
             case Binary(symbol, left, right, type) if symbol in RING and type == INT32:
                 first, second = self.value(left), self.value(right)
                 return first + second if symbol == "+" else first - second if symbol == "-" else first * second

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
+from pgasrob.diagnostics import visible
 from pgasrob.program.commands import show
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.render.written import WrittenCommands
@@ -186,8 +187,8 @@ def to_json(verdict: library.Verdict) -> Result:
     stats, witness = verdict.stats, _witness(verdict.witness)
     return {
         "schema": SCHEMA,
-        "file": verdict.file,
-        "program": verdict.program,
+        "file": _unicode(verdict.file),
+        "program": None if verdict.program is None else _unicode(verdict.program),
         "nodes": verdict.nodes,
         "engine": verdict.engine,
         "verdict": verdict.verdict,
@@ -205,6 +206,11 @@ def to_json(verdict: library.Verdict) -> Result:
         "deadlock_run": _witness(verdict.deadlock_run),
         "errors": errors_to_json(verdict.errors),
     }
+
+
+def _unicode(name: str) -> str:
+    """``name`` as it is, the bytes that are not UTF-8 escaped: many a reader of JSON refuses a lone surrogate."""
+    return "".join(visible(char) if "\ud800" <= char <= "\udfff" else char for char in name)
 
 
 def checked_to_json(checked: Checked) -> Result:

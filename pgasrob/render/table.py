@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from pgasrob.diagnostics import visible
 from pgasrob.render import words
 from pgasrob.render.json import Error, Result
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, shorten
@@ -60,7 +61,7 @@ class Table:
         self._width = width
         self._glyphs = glyphs
         others = sum(len(layout.format(name)) for name, layout in self._columns)
-        longest = max(map(len, ["file", *files]))
+        longest = max(map(len, ["file", *map(visible, files)]))
         self._file = min(longest, max(width - others, SHORTEST_FILE))
 
     def header(self) -> Line:
@@ -75,7 +76,7 @@ class Table:
             cells += [_mark(result), (result.get("expected") or "nothing", "")]
         cells += [ASSERTIONS[result["assertions"]], DEADLOCK[result["deadlock"]]]
         cells += [(amount(stats["states"]), ""), (_seconds(stats["seconds"]), "")]
-        return self._line(result["file"], cells)
+        return self._line(visible(result["file"]), cells)
 
     def _line(self, file: str, cells: Sequence[Segment], style: str = "") -> Line:
         line: Line = [(f"{shorten(file, self._file, self._glyphs):<{self._file}}", style)]
@@ -107,7 +108,9 @@ class Table:
 
     def _notes(self, result: Result) -> Iterator[Line]:
         """What the row of ``result`` has no room for."""
-        where = result["file"] if result["nodes"] is None else f"{result['file']} (nodes: {result['nodes']})"
+        where = visible(result["file"])
+        if result["nodes"] is not None:
+            where += f" (nodes: {result['nodes']})"
         surprising = self._surprising(result)
         fault = result["witness"] and result["witness"]["fault"]
         if surprising:
@@ -132,7 +135,9 @@ def _mark(result: Result) -> Segment:
 def _findings(file: str, errors: list[Error], width: int) -> Iterator[Line]:
     """The findings about a text, one line each as far as they fit."""
     for error in errors:
-        place = f"{file}:{error['line']}:{error['column']}" if error["line"] else file
+        place = visible(file)
+        if error["line"]:
+            place += f":{error['line']}:{error['column']}"
         yield from paragraph(f"{place}: error[{error['code']}]: {error['message']}", width, "", "", "    ")
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pgasrob.diagnostics import visible
 from pgasrob.render import words
 from pgasrob.render.json import Edge, Event, Fault, Result, Standing, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, together, wrap
@@ -48,7 +49,7 @@ def report(result: Result, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Li
 
 
 def _headline(result: Result) -> Line:
-    line: Line = [(f"{result['file']}: ", "heading"), (result["verdict"], result["verdict"])]
+    line: Line = [(f"{visible(result['file'])}: ", "heading"), (result["verdict"], result["verdict"])]
     if result["nodes"] is not None:
         line.append((f" on {_nodes(result['nodes'])}", "heading"))
     if "as_expected" in result:
@@ -93,7 +94,7 @@ def _sentences(result: Result) -> Iterator[tuple[str, str]]:
         reason = result["reason"] or ""
         ended = reason.startswith((NO_VIOLATION, "internal error"))
         told = [] if ended else ["The search did not end, so this says nothing about robustness."]
-        told += ["--max-states and --timeout set the limits."] * ("limit" in reason)
+        told += ["--max-states, --timeout and --memory-limit set the limits."] * ("limit" in reason)
         if told:
             yield " ".join(told), "open"
     good = ["the assertions hold"] * (assertions == "hold") + ["there is no deadlock"] * (deadlock is False)

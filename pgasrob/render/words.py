@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
+from pgasrob.diagnostics import visible
 from pgasrob.render.json import Address, Edge, Event, Fault, NextCommand, Result, Standing, Witness
 
 STEPS = ("popa", "popb")
@@ -22,10 +23,11 @@ def issue_of(place: int, computation: list[Event]) -> int:
     if event["event"] not in STEPS:
         return place
     operation = (event["rank"], event["operation"])
-    return next(
+    return next(  # backwards, for in a long run it is seldom far away
         earlier
-        for earlier, other in enumerate(computation)
-        if other["event"] not in STEPS and (other["rank"], other["operation"]) == operation
+        for earlier in range(place - 1, -1, -1)
+        if computation[earlier]["event"] not in STEPS
+        and (computation[earlier]["rank"], computation[earlier]["operation"]) == operation
     )
 
 
@@ -144,7 +146,7 @@ def cycle_steps(witness: Witness) -> set[int]:
 
 def fault(file: str, fault: Fault) -> str:
     """A fault in the form of a diagnostic: ``ring.pgas:14: error[PG040]: rank 1: division by zero: 1 / 0``."""
-    return f"{file}:{fault['line']}: error[{fault['code']}]: rank {fault['rank']}: {fault['reason']}"
+    return f"{visible(file)}:{fault['line']}: error[{fault['code']}]: rank {fault['rank']}: {fault['reason']}"
 
 
 def nothing_expected(result: Result) -> str:

@@ -1,23 +1,31 @@
-"""Many programs and node counts, one after the other: finding the files, checking each, comparing with its header."""
+"""Many programs and node counts: finding the files, checking each, comparing with its header."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.program import DEFAULT_NODES, Program
-from pgasrob.robustness.check import DEFAULT_ENGINE, Interrupted, Limits, Progress, check, load
+from pgasrob.robustness.check import DEFAULT_ENGINE, Interrupted, Progress, check, load
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict
 
 SUFFIXES = (".pgas", ".c")
 
+T = TypeVar("T")
 Watcher = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
 """Given a title, a context in which one check runs; what it enters is called with the check's progress."""
+
+
+def unwatched(title: str) -> AbstractContextManager[None]:
+    """The watcher that looks away."""
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,8 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     heads: int | None = None
     expect: bool = False
+    reductions: tuple[str, ...] | None = None
+    threads: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +46,7 @@ class Checked:
     """The verdict on ``file`` at one node count.
 
     Under ``compared``, ``expected`` is what the header says about that count, None when it says nothing, and
-    ``header_errors`` what is wrong with it.
+    ``header_errors`` what is wrong with it. ``interrupted``: the verdict is what was known at Ctrl-C.
     """
 
     file: str
@@ -44,6 +54,24 @@ class Checked:
     compared: bool = False
     expected: str | None = None
     header_errors: tuple[Diagnostic, ...] = ()
+    interrupted: bool = False
+
+    def without_runs(self) -> Checked:
+        """The same without the runs that show it, which are large."""
+        verdict = replace(self.verdict, witness=None, assertion_run=None, deadlock_run=None)
+        return replace(self, verdict=verdict)
+
+
+class Task(NamedTuple):
+    """One check of a batch: a file at a node count (the program's own when None); ``title`` is for a display.
+
+    A file that is no program has one result and not one per count, which comes with its ``first`` task.
+    """
+
+    file: str
+    nodes: int | None
+    title: str
+    first: bool
 
 
 def find_programs(paths: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -66,24 +94,98 @@ def find_programs(paths: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(files)), problems
 
 
-def check_all(files: Sequence[str], job: Job, watch: Watcher = lambda title: nullcontext()) -> Iterator[Checked]:
+def check_all(files: Sequence[str], job: Job, watch: Watcher = unwatched) -> Iterator[Checked]:
     """Check every file at every node count of ``job``, in order, each result as it comes.
 
     On Ctrl-C the result of the check at work is what was known by then, and KeyboardInterrupt follows it.
     """
-    for number, file in enumerate(files, start=1):
-        program = _load(file, job.engine)
-        if isinstance(program, Verdict):
-            yield _compared(file, program, job)
-            continue
-        for nodes in job.nodes or (program.nodes or DEFAULT_NODES,):
-            try:
-                with watch(f"[{number}/{len(files)}] {file}, {nodes} nodes") as progress:
-                    verdict = check(program, nodes, job.engine, job.limits, progress, job.heads)
-            except Interrupted as interrupt:
-                yield _compared(file, interrupt.verdict, job)
-                raise
-            yield _compared(file, verdict, job)
+    checker = Checker(job)
+    for task in tasks(files, job):
+        checked = checker.check(task, watch)
+        if checked is not None:
+            yield checked
+            if checked.interrupted:
+                raise KeyboardInterrupt
+
+
+def convert_all(
+    files: Sequence[str], job: Job, convert: Callable[[Checked], T], jobs: int = 1, watch: Watcher = unwatched
+) -> Iterator[T]:
+    """As :func:`check_all`, on ``jobs`` processes; each result as ``convert`` makes it, in the order of the files.
+
+    ``convert`` is a function of a module, and what it returns can be pickled: runs and programs are too deep for that.
+    """
+    todo = tasks(files, job)
+    jobs = min(jobs, len(todo))
+    if jobs <= 1:
+        return map(convert, check_all(files, job, watch))
+    from pgasrob.robustness.workers import check_on_workers
+
+    return check_on_workers(todo, job, convert, jobs, watch)
+
+
+def tasks(files: Sequence[str], job: Job) -> list[Task]:
+    """The checks of ``job``, in order."""
+    return [
+        Task(file, nodes, f"[{number}/{len(files)}] {file}", place == 0)
+        for number, file in enumerate(files, start=1)
+        for place, nodes in enumerate(job.nodes or (None,))
+    ]
+
+
+class Checker:
+    """Does the tasks of a job one by one; a file is read once for all its node counts.
+
+    ``nodes`` is the node count of the task at work, once it is known.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.nodes: int | None = None
+        self._file: str | None = None
+        self._program: Program | Verdict | None = None
+
+    def check(self, task: Task, watch: Watcher) -> Checked | None:
+        """The result of ``task``; None when the file is no program and its first task has told that.
+
+        Ctrl-C ends the check, with a result that says so.
+        """
+        job = self.job
+        try:
+            program = self._load(task.file)
+            if isinstance(program, Verdict):
+                return self.checked(task.file, program) if task.first else None
+            self.nodes = task.nodes or program.nodes or DEFAULT_NODES
+            with watch(f"{task.title}, {self.nodes} nodes") as progress:
+                verdict = check(
+                    program, self.nodes, job.engine, job.limits, progress, job.heads, job.reductions, job.threads
+                )
+        except Interrupted as interrupt:
+            return replace(self.checked(task.file, interrupt.verdict), interrupted=True)
+        except KeyboardInterrupt:
+            return replace(self.unknown(task.file, task.nodes, "interrupted"), interrupted=True)
+        return self.checked(task.file, verdict)
+
+    def unknown(self, file: str, nodes: int | None, reason: str) -> Checked:
+        """The result of a check that came to nothing."""
+        return self.checked(file, Verdict(file, None, nodes, self.job.engine, "unknown", reason))
+
+    def checked(self, file: str, verdict: Verdict) -> Checked:
+        """``verdict``, compared with the header of the program if that is part of the job."""
+        if not self.job.expect:
+            return Checked(file, verdict)
+        try:
+            expectation = read_expectation(read_text(file), file)
+        except SourceError as error:
+            return Checked(file, verdict, True, None, tuple(error.diagnostics))
+        # A text that is no program has no node count; its header is read as that of a program on the default count.
+        return Checked(file, verdict, True, expectation.at(verdict.nodes) if expectation else None)
+
+    def _load(self, file: str) -> Program | Verdict:
+        if self._program is None or file != self._file:
+            self._program = None
+            self._file, self._program = file, _load(file, self.job.engine)
+        return self._program
 
 
 def read_text(file: str) -> str:
@@ -109,14 +211,3 @@ def _load(file: str, engine: str) -> Program | Verdict:
     except SourceError as error:
         found = tuple(error.diagnostics)
         return Verdict(file, None, None, engine, "error", found[0].message, errors=found)
-
-
-def _compared(file: str, verdict: Verdict, job: Job) -> Checked:
-    if not job.expect:
-        return Checked(file, verdict)
-    try:
-        expectation = read_expectation(read_text(file), file)
-    except SourceError as error:
-        return Checked(file, verdict, True, None, tuple(error.diagnostics))
-    # A text that is no program has no node count; its header is read as that of a program on the default count.
-    return Checked(file, verdict, True, expectation.at(verdict.nodes) if expectation else None)

@@ -3,34 +3,59 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program.commands import show
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES, Program
+from pgasrob.robustness.limits import Limits, available_cores, resident_memory, size_text
 from pgasrob.robustness.verdict import Fault, Stats, Verdict, Witness
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, replay
-from pgasrob.semantics.sequential import SequentialFacts
+from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 
-DEFAULT_ENGINE = "product"
-DEFAULT_MAX_STATES = 1_000_000
+DEFAULT_ENGINE = "attack"
+SC_RUNS = "SC runs"
 SC_FIRST = 50_000
-"""SC states looked at before the engine starts: nearly always all of them, and never for long."""
+"""SC states looked at for the sake of the facts alone: nearly always all of them, and never for long."""
+SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
+"""States of a search for the shortest run that shows a violation: an instant."""
+MOST_THREADS = 4
 LOOK_AROUND = 0.05
 """Seconds between two looks at the limits."""
+
+
+class Facts(Protocol):
+    """What is known of the SC runs so far, as :class:`~pgasrob.semantics.sequential.SequentialFacts` has it."""
+
+    checks_assertions: bool
+    checks_deadlock: bool
+
+    @property
+    def fault(self) -> FoundFault | None: ...
+    @property
+    def violated(self) -> Computation | None: ...
+    @property
+    def deadlock(self) -> Computation | None: ...
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def states(self) -> int: ...
+    def explore(self) -> Iterator[None]: ...
 
 
 class Engine(Protocol):
     """A search that can be run piece by piece.
 
-    When ``run`` ends without a violation the instance is robust, unless ``gave_up`` says why that is not known.
+    When ``run`` ends without a violation the instance is robust, unless ``gave_up`` says why that is not known. An
+    engine that passes SC runs on its way has what it learns of them as ``facts``, and goes on at a fault.
     """
 
     violation: Violation | None
@@ -45,49 +70,76 @@ class Engine(Protocol):
     def run(self) -> Iterator[None]: ...
 
 
-def _definition(instance: Instance, heads: int | None) -> Engine:
+class Settings(NamedTuple):
+    """What an engine can be told; it refuses what it does not have. ``memory``: the bytes that it may store.
+    ``threads``: how many it may use."""
+
+    heads: int | None = None
+    reductions: Collection[str] | None = None
+    memory: int | None = None
+    threads: int = 1
+
+    def only(self, engine: str, *known: str) -> None:
+        """Refuse all but the settings ``known`` to ``engine``."""
+        if self.heads is not None and "heads" not in known:
+            raise ValueError(f"only the product engine has heads, {engine} has none")
+        if self.reductions is not None and "reductions" not in known:
+            raise ValueError(f"only the attack engine has reductions, {engine} has none")
+
+
+def _definition(instance: Instance, settings: Settings) -> Engine:
     from pgasrob.robustness.definition import DefinitionSearch
 
-    if heads is not None:
-        raise ValueError("only the product engine has heads")
+    settings.only("definition")
     return DefinitionSearch(instance)
 
 
-def _product(instance: Instance, heads: int | None) -> Engine:
+def _product(instance: Instance, settings: Settings) -> Engine:
     from pgasrob.robustness.product import HEADS, ProductSearch
 
-    return ProductSearch(instance, HEADS if heads is None else heads)
+    settings.only("product", "heads")
+    return ProductSearch(instance, HEADS if settings.heads is None else settings.heads)
 
 
-def _attack(instance: Instance, heads: int | None) -> Engine:
+def _attack(instance: Instance, settings: Settings) -> Engine:
     from pgasrob.robustness import native
+
+    settings.only("attack", "reductions")
+    wanted = _wanted(settings)
+    # The same search twice: in Rust where the extension has been built, else in Python.
+    if native.available():
+        return native.NativeSearch(instance, wanted, settings.memory, settings.threads)
     from pgasrob.robustness.attack import AttackSearch
 
-    if heads is not None:
-        raise ValueError("only the product engine has heads")
-    # The same search twice: in Rust where the extension has been built, else in Python.
-    return native.NativeSearch(instance) if native.available() else AttackSearch(instance)
+    return AttackSearch(instance, wanted)
 
 
-ENGINES: dict[str, Callable[[Instance, int | None], Engine]] = {
-    "product": _product,
+def _wanted(settings: Settings) -> Collection[str]:
+    """The names of the reductions to use."""
+    from pgasrob.robustness.reduction import REDUCTIONS
+
+    if settings.reductions is None:
+        return REDUCTIONS
+    for name in settings.reductions:
+        if name not in REDUCTIONS:
+            hint = did_you_mean(name, REDUCTIONS)
+            raise ValueError(f"no reduction {name!r}; there is {', '.join(REDUCTIONS)}{hint and '; '}{hint}")
+    return settings.reductions
+
+
+def _spin(instance: Instance, settings: Settings) -> Engine:
+    from pgasrob.robustness.spin import SpinSearch
+
+    settings.only("spin")
+    return SpinSearch(instance, settings.memory)
+
+
+ENGINES: dict[str, Callable[[Instance, Settings], Engine]] = {
     "attack": _attack,
+    "product": _product,
     "definition": _definition,
+    "spin": _spin,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """When to give up with verdict `unknown`: stored states (engine and SC runs each), wall-clock seconds."""
-
-    max_states: int | None = DEFAULT_MAX_STATES
-    timeout: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.max_states is not None and self.max_states < 1:
-            raise ValueError(f"a limit of {self.max_states} states; it takes 1 or more, or None")
-        if self.timeout is not None and not self.timeout > 0:
-            raise ValueError(f"a time limit of {self.timeout} s; it takes more than 0, or None")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,33 +176,55 @@ def check(
     program: Program,
     nodes: int | None = None,
     engine: str = DEFAULT_ENGINE,
-    limits: Limits = Limits(),
+    limits: Limits | None = None,
     progress: Callable[[Progress], None] | None = None,
     heads: int | None = None,
+    reductions: Collection[str] | None = None,
+    threads: int | None = None,
 ) -> Verdict:
     """Decide whether ``program`` on ``nodes`` nodes (its own count, or 2, when None) is robust.
 
-    ``engine`` is one of :data:`ENGINES`; ``heads`` (2, or 4 for the paper's procedure to the letter) is for `product`.
-    ``progress`` is called a few times a second. A program that has no process for some rank gives verdict `error`; a
-    limit that is hit gives `unknown`. Raises :class:`Interrupted` on Ctrl-C, and ValueError for an engine that does not
-    exist or heads that it does not have.
+    ``engine`` is one of :data:`ENGINES`; ``heads`` (2, or 4 for the paper's procedure to the letter) is for `product`,
+    ``reductions`` (of :data:`~pgasrob.robustness.reduction.REDUCTIONS`; all when None) for `attack`. A large search by
+    the kernel uses so many ``threads`` (as there are processors, at most :data:`MOST_THREADS`, when None); the verdict
+    and the witness do not depend on it. ``progress`` is called a few times a second. A program that has no process for
+    some rank gives verdict `error`; a limit that is hit gives `unknown`. Raises :class:`Interrupted` on Ctrl-C, and
+    ValueError for an engine that does not exist or has no such heads or reductions.
     """
     if engine not in ENGINES:
         raise ValueError(f"no engine {engine!r}; there is {', '.join(ENGINES)}")
+    started = time.monotonic()
+    limits = limits or Limits()
+    settings = Settings(heads, reductions, limits.memory, threads or min(available_cores(), MOST_THREADS))
     count = next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
+    nothing = Verdict(program.source.file, program.name, count, engine, "unknown")
     try:
         instance = program.instantiate(count)
+        checking = _Check(instance, engine, limits, progress, settings, started)
     except SourceError as error:
-        return Verdict(
-            program.source.file,
-            program.name,
-            count,
-            engine,
-            "error",
-            error.diagnostics[0].message,
-            errors=tuple(error.diagnostics),
-        )
-    return _Check(instance, engine, limits, progress, heads).run()
+        found = tuple(error.diagnostics)
+        return replace(nothing, verdict="error", reason=found[0].message, errors=found)
+    except MemoryError as error:
+        return replace(nothing, reason=_out_of_memory(error, limits))
+    except KeyboardInterrupt:
+        raise Interrupted(replace(nothing, reason="interrupted")) from None
+    return checking.run()
+
+
+def _out_of_memory(error: MemoryError, limits: Limits) -> str:
+    """Which it was: the caller's limit, of which the kernel tells in bytes, or the end of the memory."""
+    reached = limits.memory is not None and "limit" in str(error)
+    return f"the memory limit of {size_text(limits.memory or 0)} was reached" if reached else "out of memory"
+
+
+class _Known(NamedTuple):
+    """The facts of the SC runs, from wherever they were learnt."""
+
+    fault: FoundFault | None
+    violated: Computation | None
+    deadlock: Computation | None
+    complete: bool
+    states: int
 
 
 class _Check:
@@ -162,71 +236,153 @@ class _Check:
         engine: str,
         limits: Limits,
         progress: Callable[[Progress], None] | None,
-        heads: int | None,
+        settings: Settings,
+        started: float,
     ) -> None:
+        self.started = self.looked = started
+        self.resident = resident_memory()
         self.instance = instance
         self.name = engine
-        self.engine = ENGINES[engine](instance, heads)
-        self.facts = SequentialFacts(instance)
         self.limits = limits
+        self.settings = settings
         self.progress = progress
-        self.started = self.looked = time.monotonic()
+        self.engine = ENGINES[engine](instance, settings)
+        brought: Facts | None = getattr(self.engine, "facts", None)
+        self.brings_facts = brought is not None
+        self.facts: Facts = SequentialFacts(instance) if brought is None else brought
+        self.beside: Facts | None = None
+        self.excluded = False
+        """Whether the engine has ended without a violation, so that there is none."""
 
     def run(self) -> Verdict:
-        facts, engine = self.facts, self.engine
-        excluded = False
         try:
-            exploring = facts.explore()
-            self._pursue(exploring, "SC runs", until=min(SC_FIRST, self.limits.max_states or SC_FIRST))
-            if not facts.fault:
-                self._pursue(engine.run(), self.name)
-            excluded = not engine.violation and not engine.gave_up
-            if not facts.fault and not engine.violation:
-                self._pursue(exploring, "SC runs")
-        except _LimitReached as limit:
-            # The engine has ended when only the SC runs are too many.
-            prefix = "no computation is violating, but a fault cannot be excluded: " if excluded else ""
-            return self._verdict(f"{prefix}{limit}")
-        except MemoryError:
-            return self._verdict("out of memory")
+            ended = self._within_limits(self._search)
+            beside = self._within_limits(self._look_beside)
         except KeyboardInterrupt:
             raise Interrupted(self._verdict("interrupted")) from None
-        return self._verdict(engine.gave_up)
+        return self._verdict(ended or beside or self.engine.gave_up)
 
-    def _pursue(self, search: Iterator[None], phase: str, until: int | None = None) -> None:
-        """Run ``search`` to its end, or until the SC runs have ``until`` states, within the limits."""
-        for _ in search:
-            if until is not None and self.facts.states >= until:
+    def _within_limits(self, work: Callable[[], None]) -> str | None:
+        """Do ``work``; says what ended it early."""
+        try:
+            work()
+        except _LimitReached as limit:
+            return str(limit)
+        except MemoryError as error:
+            return _out_of_memory(error, self.limits)
+        return None
+
+    def _search(self) -> None:
+        """The engine, and the SC runs before and after it as far as it does not see to them."""
+        facts, engine = self.facts, self.engine
+        exploring = facts.explore()
+        if not self.brings_facts:
+            self._explore(exploring, facts, self._sc_first)
+        if not facts.fault:
+            self._run_engine()
+        if not facts.fault and not engine.violation and not (self.excluded and self._nothing_to_learn()):
+            self._explore(exploring, facts)
+
+    def _run_engine(self) -> None:
+        engine = self.engine
+        for _ in engine.run():
+            if self.facts.fault:
                 return
-            states = self.facts.states if phase == "SC runs" else self.engine.states
-            if self.limits.max_states is not None and states > self.limits.max_states:
-                raise _LimitReached(f"the limit of {self.limits.max_states:,} states was reached")
-            now = time.monotonic()
-            if now - self.looked < LOOK_AROUND:
-                continue
-            self.looked = now
-            elapsed = now - self.started
-            if self.limits.timeout is not None and elapsed > self.limits.timeout:
-                raise _LimitReached(f"the time limit of {self.limits.timeout:g} s was reached")
-            if self.progress:
-                doing = self.engine.doing if phase != "SC runs" else ""
-                self.progress(Progress(phase, states, elapsed, doing))
+            self._look_around(self.name, engine.states, engine.doing)
+        self.excluded = not engine.violation and not engine.gave_up
+        if engine.violation and self.name == "attack" and _wanted(self.settings):
+            self._look_for_a_shorter_run()
+
+    def _look_for_a_shorter_run(self) -> None:
+        """Search without reductions for a while: they keep the verdict, but not the shortest run that shows it."""
+        plain = _attack(self.instance, self.settings._replace(reductions=()))
+        most = SHORTEST_FIRST if self.brings_facts else SHORTEST_FIRST_IN_PYTHON
+        for _ in plain.run():
+            if plain.states > most:
+                return
+            self._look_around(self.name, plain.states, "for a shorter run")
+        if plain.violation:
+            self.engine.violation = plain.violation
+
+    def _look_beside(self) -> None:
+        """Explore the first SC runs by themselves when the engine has ended before it had seen them.
+
+        So what is told of assertions, deadlocks and faults of a small program is all there is, whatever the engine.
+        """
+        if not self.brings_facts or self.facts.complete or self.facts.fault or self._nothing_to_learn():
+            return
+        from pgasrob.robustness.native import NativeFacts
+
+        self.beside = NativeFacts(self.instance, _wanted(self.settings), self.limits.memory)
+        self._explore(self.beside.explore(), self.beside, self._sc_first)
+
+    @property
+    def _sc_first(self) -> int:
+        return min(SC_FIRST, self.limits.max_states or SC_FIRST)
+
+    def _explore(self, exploring: Iterator[None], facts: Facts, until: int | None = None) -> None:
+        """Look at SC runs, at all of them or until there are ``until`` states."""
+        for _ in exploring:
+            if until is not None and facts.states >= until:
+                return
+            self._look_around(SC_RUNS, facts.states, "")
+
+    def _nothing_to_learn(self) -> bool:
+        """Whether the SC runs have nothing that could be told of them."""
+        return not self.facts.checks_assertions and not self.facts.checks_deadlock and self._cannot_fault()
+
+    def _cannot_fault(self) -> bool:
+        from pgasrob.robustness.reduction.infeasibility import cannot_fault
+
+        return cannot_fault(self.instance)
+
+    def _look_around(self, phase: str, states: int, doing: str) -> None:
+        """Look at the limits, and report the progress, if it is time to."""
+        limits = self.limits
+        if limits.max_states is not None and states > limits.max_states:
+            raise _LimitReached(f"the limit of {limits.max_states:,} states was reached")
+        now = time.monotonic()
+        if now - self.looked < LOOK_AROUND:
+            return
+        self.looked = now
+        elapsed = now - self.started
+        if limits.timeout is not None and elapsed > limits.timeout:
+            raise _LimitReached(f"the time limit of {limits.timeout:g} s was reached")
+        if limits.memory is not None and resident_memory() - self.resident > limits.memory:
+            raise _LimitReached(f"the memory limit of {size_text(limits.memory)} was reached")
+        if self.progress:
+            self.progress(Progress(phase, states, elapsed, doing))
+
+    def _known(self) -> _Known:
+        sources = [self.facts] if self.beside is None else [self.beside, self.facts]
+        return _Known(
+            next((facts.fault for facts in sources if facts.fault), None),
+            next((facts.violated for facts in sources if facts.violated is not None), None),
+            next((facts.deadlock for facts in sources if facts.deadlock is not None), None),
+            any(facts.complete for facts in sources),
+            max(facts.states for facts in sources),
+        )
 
     def _verdict(self, limit: str | None) -> Verdict:
-        facts, program = self.facts, self.instance.program
+        known, program = self._known(), self.instance.program
         witness: Witness | None = None
-        if facts.fault:
-            answer, witness = "error", self._fault_witness()
+        reason: str | None = None
+        if known.fault:
+            answer, witness = "error", self._fault_witness(known.fault)
             assert witness.fault is not None
-            reason: str | None = f"rank {witness.fault.rank} faults at {witness.fault.command}: {witness.fault.reason}"
+            reason = f"rank {witness.fault.rank} faults at {witness.fault.command}: {witness.fault.reason}"
         elif self.engine.violation:
             answer, reason, witness = self._judge(self.engine.violation)
-        elif limit is not None:
-            answer, reason = "unknown", limit
+        elif limit is None:
+            answer = "robust"
+        elif self.excluded and self._cannot_fault():
+            answer, reason = "robust", f"not all sequentially consistent runs were seen: {limit}"
         else:
-            answer, reason = "robust", None
-        violated = self._shown("assertion", facts.violated)
-        deadlock = self._shown("deadlock", facts.deadlock)
+            # The engine has ended when only the SC runs are too many.
+            prefix = "no computation is violating, but a fault cannot be excluded: " if self.excluded else ""
+            answer, reason = "unknown", f"{prefix}{limit}"
+        violated = self._shown("assertion", known.violated)
+        deadlock = self._shown("deadlock", known.deadlock)
         verdict = Verdict(
             program.source.file,
             program.name,
@@ -238,16 +394,16 @@ class _Check:
                 self.engine.states,
                 self.engine.transitions,
                 time.monotonic() - self.started,
-                facts.states,
+                known.states,
             ),
             witness=witness or violated or deadlock,
             assertion_run=violated,
             deadlock_run=deadlock,
         )
-        if facts.checks_assertions:
-            verdict = replace(verdict, assertions="violated" if violated else "hold" if facts.complete else "unknown")
-        if facts.checks_deadlock:
-            verdict = replace(verdict, deadlock=True if deadlock else False if facts.complete else "unknown")
+        if self.facts.checks_assertions:
+            verdict = replace(verdict, assertions="violated" if violated else "hold" if known.complete else "unknown")
+        if self.facts.checks_deadlock:
+            verdict = replace(verdict, deadlock=True if deadlock else False if known.complete else "unknown")
         return verdict
 
     def _judge(self, violation: Violation) -> tuple[str, str | None, Witness | None]:
@@ -270,9 +426,7 @@ class _Check:
     def _shown(self, shows: str, computation: Computation | None) -> Witness | None:
         return None if computation is None else Witness(shows, replay(self.instance, computation))
 
-    def _fault_witness(self) -> Witness:
-        found = self.facts.fault
-        assert found is not None
+    def _fault_witness(self, found: FoundFault) -> Witness:
         names = self.instance.program.registers
         span = found.transition.span
         return Witness(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pgasrob.robustness.cycle_types import CycleType
 from pgasrob.semantics.computation import Computation
+
+if TYPE_CHECKING:
+    from pgasrob.robustness.cycle_types import CycleType
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pgasrob.program.expressions import INT32, Binary, Const, Expr, Fault, Register, Unary, evaluator, render
 from pgasrob.program.parser import parse
 from pgasrob.program.statements import Do
-from pgasrob.render.algebra import simplify_guard, simplify_value
+from pgasrob.render.algebra import _Atoms, simplify_guard, simplify_value
 
 R, S = Register("r", 0), Register("s", 1)
 VALUES = st.sampled_from([0, 1, 2, -1, 7, 2**31 - 1, -(2**31)])
@@ -71,3 +71,47 @@ def test_a_simplified_guard_is_true_where_the_guard_is(expr: Expr, r: int, s: in
     original = value(expr, (r, s))
     if original is not None:
         assert bool(value(simplify_guard(expr), (r, s))) == bool(original)
+
+
+def products(factors: int, factor: str) -> str:
+    return " * ".join([f"({factor})"] * factors)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        # What would have thousands of terms stays a product, its factors simplified.
+        (products(20, "r + s + 1") + " == 1", products(20, "r + s + 1") + " == 1"),
+        (products(8, "r + 1 - 1 + s") + " == s", products(8, "r + s") + " == s"),
+        # And so does what is no shorter when it is multiplied out.
+        ("(r + s) * (r - 1) == 0", "(r + s) * (r - 1) == 0"),
+        ("(r + s) * (r - s) == 0", "r * r - s * s == 0"),
+    ],
+)
+def test_products_are_multiplied_out_where_that_is_shorter(before: str, after: str) -> None:
+    assert render(simplify_guard(guard(before))) == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        products(90, "r * s + 1"),
+        "(" * 90 + "r" + " / s)" * 90,
+        "(" * 60 + "r" + " ? s : r + 1)" * 60,
+        " && ".join(f"(r == {number} || s == {number + 1})" for number in range(120)),
+        " || ".join(f"(r + {number} > s && !(r - {number} < s))" for number in range(40)),
+        "~" * 190 + "r",
+    ],
+)
+def test_no_guard_is_too_much(text: str) -> None:
+    """However it comes out, it is shown, and no much longer than it was."""
+    original = guard(text)
+    assert len(render(simplify_guard(original))) <= len(render(original)) + len("() == 0")
+
+
+def test_a_guard_too_deep_for_the_stack_is_shown_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_deep(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(_Atoms, "logic", too_deep)
+    assert render(simplify_guard(guard("!(r == 1)"))) == "!(r == 1)"

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.parser import parse
 from pgasrob.render.json import to_json
-from pgasrob.robustness.check import Limits, check
+from pgasrob.robustness.check import check
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict
 from tests.oracle import replay
 from tests.support import Drawn, drawn_programs, examples
@@ -264,3 +265,9 @@ def test_what_events_say_adds_up(drawn: Drawn) -> None:
                 registers[place] = event["register"]["after"]
         for rank in witness["standing"]:
             assert rank["registers"] == {name: registers[rank["rank"], name] for name in witness["registers"]}
+
+
+def test_a_file_name_that_is_not_utf8_gives_no_lone_surrogate() -> None:
+    found = to_json(Verdict("a\udcff\ud800\n.pgas", "a\udcff", 2, "attack", "unknown"))
+    assert (found["file"], found["program"]) == ("a\\xff\\ud800\n.pgas", r"a\xff")
+    assert json.loads(json.dumps(found).encode())["file"] == found["file"]

@@ -8,9 +8,7 @@ import pytest
 
 from pgasrob.render import lines as styled
 from pgasrob.render.json import Error, Result
-from pgasrob.render.progress import status
 from pgasrob.render.table import Table, amount
-from pgasrob.robustness.check import Progress
 
 SYNTAX: Error = {
     "code": "PG011",
@@ -178,10 +176,18 @@ def test_the_summary_counts() -> None:
     assert two[-1] == "2 results in 1.50 s: 2 not robust, 1 with a failing assertion."
 
 
-def test_the_progress_display_says_where_the_search_is() -> None:
-    snapshot = Progress("product", 50_000, 12.4, "cycle types: 3 refuted")
-    assert status(snapshot, 2.4, "[1/9] ring.pgas, 4 nodes", 1_000_000) == (
-        "[1/9] ring.pgas, 4 nodes\n  product: 50.0k states of at most 1.00M, 5.00k/s, 12 s\n  cycle types: 3 refuted"
-    )
-    beginning = Progress("SC runs", 10, 1.0, "")
-    assert status(beginning, 1.0, "ring.pgas", None) == "ring.pgas\n  SC runs: 10 states, 1 s"
+NAMES = {
+    "a\x1b[31mb.pgas": r"a\x1b[31mb.pgas",
+    "a\nb.pgas": r"a\nb.pgas",
+    "\udcff.pgas": r"\xff.pgas",
+    "é ü.pgas": "é ü.pgas",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_name_cannot_disturb_the_terminal(name: str) -> None:
+    lines = text([result(name, "error", None, errors=[SYNTAX]), expected(name, "robust", None), result("x")], 120)
+    shown = NAMES[name]
+    assert lines[1].startswith(f"{shown:<{len(shown)}}      -") and lines[3].startswith(f"{'x':<{len(shown)}}      2")
+    assert f"{shown}:3:9: error[PG011]: missing `;`" in lines
+    assert all(line.isprintable() for line in lines)

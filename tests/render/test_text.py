@@ -16,7 +16,8 @@ from pgasrob.render import lines as styled
 from pgasrob.render import words
 from pgasrob.render.json import Result, to_json
 from pgasrob.render.text import report
-from pgasrob.robustness.check import Limits, check
+from pgasrob.robustness.check import check
+from pgasrob.robustness.limits import Limits
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 
 RING = """memory send_buffer[2] = {1, 2}, receive_buffer[2];
@@ -123,7 +124,7 @@ def test_nothing_is_said_of_what_the_program_does_not_have() -> None:
 def test_a_limit_leaves_everything_open() -> None:
     text = flat(told("memory x; register r; process { loop { r <- r + 1; mem[x] <- r; assert(1); } }", max_states=50))
     assert "unknown on 2 nodes" in text and "the limit of 50 states was reached" in text
-    assert "says nothing about robustness. --max-states and --timeout set the limits." in text
+    assert "says nothing about robustness. --max-states, --timeout and --memory-limit set the limits." in text
     assert "Unknown, since not all SC runs were seen: whether the assertions hold." in text
     assert "robust on" not in text
 
@@ -328,7 +329,7 @@ def test_the_sentence_about_an_unknown_verdict_is_true() -> None:
     found["reason"] = "no computation is violating, but a fault cannot be excluded: the limit of 50 states was reached"
     text = flat(styled.plain(report(found)))
     assert sentence not in text
-    assert f"{found['reason']} " in text and "--max-states and --timeout set the limits." in text
+    assert f"{found['reason']} " in text and "--max-states, --timeout and --memory-limit set the limits." in text
     found["reason"] = "internal error, please report it: the product engine's run does not replay"
     assert sentence not in flat(styled.plain(report(found)))
 
@@ -428,3 +429,11 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
     assert "(load_0, {leave}) | (popb_0, {}) (popb_1, {enter})" in text
     assert "tau_1 | tau_2 are the parts of the normal form." in flat(text)
     assert styled.glyphs_for(io.TextIOWrapper(io.BytesIO(), encoding="utf-8")) == styled.UNICODE
+
+
+def test_a_file_name_cannot_disturb_the_terminal() -> None:
+    for text in (ONE_TO_ONE, "process 0 { skip; }", "register r; process { r <- 1 / r; }"):
+        found: Result = {**result(text), "file": "a\x1b[31m\nb.pgas"}
+        lines = styled.plain(report(found)).splitlines()
+        assert lines[0].startswith(r"a\x1b[31m\nb.pgas: ")
+        assert all(line.isprintable() for line in lines)

@@ -1,0 +1,204 @@
+"""Many programs: the same results in the same order on one process and on several, whatever happens to one of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgasrob.render.json import checked_to_json
+from pgasrob.robustness import workers
+from pgasrob.robustness.batch import Checked, Job, check_all, convert_all
+from pgasrob.robustness.check import ENGINES, Progress
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.violation import Violation
+from pgasrob.robustness.workers import WorkerError
+
+ROOT = Path(__file__).parents[2]
+forks = pytest.mark.skipif(workers.START != "fork", reason="what is patched here is there only in a fork")
+
+
+def told(checked: Checked) -> tuple[str, int | None, str, str | None]:
+    return checked.file, checked.verdict.nodes, checked.verdict.verdict, checked.verdict.reason
+
+
+class Fake:
+    """An engine that does to the program what its name says, after a time that gets shorter with every program."""
+
+    states = transitions = 0
+    doing = ""
+    violation: Violation | None = None
+    gave_up: str | None = None
+
+    def __init__(self, instance: Any, settings: Any) -> None:
+        self.name = instance.program.name
+        self.delay = 0.3 / instance.nodes
+
+    def run(self) -> Iterator[None]:
+        if self.name == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif self.name == "exits":
+            os._exit(7)
+        elif self.name == "raises":
+            raise ValueError("something is wrong")
+        elif self.name == "endless":
+            while True:
+                time.sleep(0.01)
+                yield
+        elif self.name in ("left", "right"):
+            self.meet("left" if self.name == "right" else "right")
+        time.sleep(self.delay)
+        yield
+
+    def meet(self, other: str) -> None:
+        """Wait for the check of ``other`` to begin."""
+        Path(self.name).touch()
+        until = time.monotonic() + 10
+        while not Path(other).exists():
+            if time.monotonic() > until:
+                self.gave_up = "nobody there"
+                return
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setitem(ENGINES, "fake", Fake)
+    monkeypatch.chdir(tmp_path)
+    for name in ("fine", "good", "killed", "exits", "raises", "endless", "left", "right"):
+        Path(f"{name}.pgas").write_text(f"// expect: robust\nprogram {name}; process {{ }}")
+    Path("none.pgas").write_text("process {")
+    return tmp_path
+
+
+def test_several_processes_say_what_one_says() -> None:
+    files = sorted(map(str, (ROOT / "programs/one_to_one").glob("*.pgas")))
+    files += sorted(map(str, (ROOT / "programs/faults").glob("*.pgas")))
+    job = Job((1, 2, 3), expect=True)
+    one, two = ([{**result, "stats": None} for result in convert_all(files, job, checked_to_json, n)] for n in (1, 2))
+    assert len(one) == 3 * len(files) > 20
+    assert one == two
+
+
+@forks
+@pytest.mark.parametrize("jobs", [1, 2, 3, 9])
+def test_results_come_in_the_order_given(fakes: Path, jobs: int) -> None:
+    """The later ones take less time, and a file that is no program has one result."""
+    job = Job((1, 3, 9), "fake")
+    found = list(convert_all(["fine.pgas", "none.pgas", "good.pgas"], job, told, jobs))
+    assert [(file, nodes) for file, nodes, _, _ in found] == [
+        ("fine.pgas", 1), ("fine.pgas", 3), ("fine.pgas", 9), ("none.pgas", None),
+        ("good.pgas", 1), ("good.pgas", 3), ("good.pgas", 9),
+    ]  # fmt: skip
+
+
+@forks
+def test_results_come_as_soon_as_they_can(fakes: Path) -> None:
+    began = time.monotonic()
+    results = convert_all(["fine.pgas", "endless.pgas"], Job(engine="fake"), told, 2)
+    assert next(results) == ("fine.pgas", 2, "robust", None)
+    assert time.monotonic() - began < 5
+    results.close()  # type: ignore[attr-defined]
+
+
+@forks
+def test_checks_run_side_by_side(fakes: Path) -> None:
+    """Each waits for the other to begin."""
+    found = list(convert_all(["left.pgas", "right.pgas"], Job(engine="fake"), told, 2))
+    assert [(verdict, reason) for _, _, verdict, reason in found] == [("robust", None)] * 2
+
+
+@forks
+@pytest.mark.parametrize(("name", "reason"), [
+    ("killed", "the process that checked it was ended by SIGKILL, as happens when memory runs out"),
+    ("exits", "the process that checked it ended with code 7"),
+])  # fmt: skip
+def test_a_process_that_dies_costs_one_result(fakes: Path, name: str, reason: str) -> None:
+    files = ["fine.pgas", f"{name}.pgas", "good.pgas"]
+    for jobs in (2, 3):
+        assert list(convert_all(files * 2, Job(engine="fake"), told, jobs)) == 2 * [
+            ("fine.pgas", 2, "robust", None), (f"{name}.pgas", 2, "unknown", reason), ("good.pgas", 2, "robust", None),
+        ]  # fmt: skip
+    (compared,) = [
+        result for result in convert_all(files, Job((3,), "fake", expect=True), checked_to_json, 2)
+        if result["file"] == f"{name}.pgas"
+    ]  # fmt: skip
+    assert (compared["nodes"], compared["verdict"], compared.get("expected")) == (3, "unknown", "robust")
+
+
+@forks
+def test_an_exception_comes_with_its_traceback(fakes: Path) -> None:
+    with pytest.raises(WorkerError, match="something is wrong"):
+        list(convert_all(["fine.pgas", "raises.pgas"], Job(engine="fake"), told, 2))
+
+
+@forks
+def test_no_process_is_left_behind(fakes: Path) -> None:
+    import multiprocessing
+
+    list(convert_all(["fine.pgas", "killed.pgas", "good.pgas"], Job(engine="fake"), told, 2))
+    results = convert_all(["fine.pgas", "endless.pgas"], Job(engine="fake"), told, 2)
+    next(results)
+    assert multiprocessing.active_children()
+    results.close()  # type: ignore[attr-defined]
+    assert not multiprocessing.active_children()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@forks
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_ctrl_c_ends_it_with_what_is_known(fakes: Path, jobs: int) -> None:
+    files = ["fine.pgas", "endless.pgas", "good.pgas", "endless.pgas", "fine.pgas"]
+    found: list[Any] = []
+    began = 0.0
+
+    def collect() -> None:
+        nonlocal began
+        for result in convert_all(files, Job(engine="fake"), told, jobs):
+            found.append(result)
+            if len(found) == 1:
+                began = time.monotonic()
+                signal.setitimer(signal.ITIMER_REAL, 1.0)
+
+    before = signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            collect()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - began < 2.5
+    known = [("fine.pgas", 2, "robust", None), ("endless.pgas", 2, "unknown", "interrupted")]
+    more = [("good.pgas", 2, "robust", None), ("endless.pgas", 2, "unknown", "interrupted")]
+    last = [("fine.pgas", 2, "robust", None)]
+    assert found == {1: known, 2: known + more, 3: known + more + last}[jobs]
+
+
+@forks
+def test_progress_is_told_from_afar(fakes: Path) -> None:
+    titles: list[str] = []
+    seen: list[Progress] = []
+
+    @contextmanager
+    def watch(title: str) -> Iterator[Any]:
+        titles.append(title)
+        yield seen.append
+
+    job = Job(engine="fake", limits=Limits(timeout=0.5))
+    found = list(convert_all(["endless.pgas", "fine.pgas"], job, told, 2, watch))
+    assert [reason for _, _, _, reason in found] == ["the time limit of 0.5 s was reached", None]
+    assert sorted(titles) == ["[1/2] endless.pgas, 2 nodes", "[2/2] fine.pgas, 2 nodes"]
+    assert len(seen) >= 3 and {snapshot.phase for snapshot in seen} == {"fake"}
+
+
+def test_what_is_known_without_its_runs() -> None:
+    (checked,) = check_all([str(ROOT / "programs/one_to_one/one_to_one.pgas")], Job())
+    assert checked.verdict.witness is not None
+    slim = checked.without_runs()
+    assert slim.verdict.verdict == "not robust" and slim.verdict.stats == checked.verdict.stats
+    assert slim.verdict.witness is None
