@@ -168,14 +168,20 @@ class HappensBeforeSpace:
         draft.access(command, kind, cell)
 
 
+class _Steps(StateSpace):
+    """X(P, N) without new commands: what is left to happen when no rank issues any more."""
+
+    def successors(self, state: State) -> Iterator[tuple[tuple[Letter, ...], State]]:
+        for rank in range(self.instance.nodes):
+            yield from self._steps(state, rank)
+
+
 def drain(instance: Instance, path: list[tuple[Letter, ...]], state: State) -> list[tuple[Letter, ...]]:
     """``path`` continued by the pending steps, in an order that X(P, N) allows, so that it is a computation."""
-    space = StateSpace(instance)
+    space = _Steps(instance)
     words = list(path)
     while not space.is_final(state):
-        word, state = next(
-            (word, target) for word, target in space.successors(state) if word[0].kind in ("popa", "popb")
-        )
+        word, state = next(space.successors(state))
         words.append(word)
     return words
 
@@ -209,7 +215,10 @@ class DefinitionSearch:
         return f"up to {self._most_pending} operations pending at a rank"
 
     def run(self) -> Iterator[None]:
-        """Search, yielding after every state; ends when a violation is found or all computations have been seen."""
+        """Search, yielding after every state, and within one that has very many transitions.
+
+        Ends when a violation is found or all computations have been seen.
+        """
         for state in self._reached.expand():
             if self._space.is_final(state):
                 words = drain(self._instance, self._reached.path(state), state[0])

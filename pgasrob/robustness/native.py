@@ -54,17 +54,16 @@ class _Kernel:
         from pgasrob._kernel import Search
 
         self.instance = instance
+        self.settled = False
         sources: list[int] | None = None
         if attack and "infeasibility" in reductions:
-            from pgasrob.robustness.reduction.infeasibility import choosable
+            from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
 
             sources = choosable(instance)
-        self.harmless = sources is not None and not any(sources)
+            self.settled = is_settled(instance, sources)
         self.tables = tables(instance, reductions, sources)
         known = [name for name in reductions if name != "infeasibility"]
-        self.search = Search(
-            self.tables, attack=attack, reductions=known, memory_limit=memory_limit, threads=threads
-        )
+        self.search = Search(self.tables, attack=attack, reductions=known, memory_limit=memory_limit, threads=threads)
 
     def reason(self, rank: int, transition: Transition, registers: Registers) -> str:
         """Why the command of ``transition`` cannot be evaluated."""
@@ -139,11 +138,11 @@ class NativeFacts:
 
     @property
     def complete(self) -> bool:
-        return self._search.sc_complete
+        return self._kernel.settled or self._search.sc_complete
 
     @property
     def states(self) -> int:
-        return self._search.sc_states
+        return 0 if self._kernel.settled else self._search.sc_states
 
     @property
     def transitions(self) -> int:
@@ -202,7 +201,7 @@ class NativeSearch:
 
     @property
     def states(self) -> int:
-        return self._search.states
+        return 0 if self._kernel.settled else self._search.states
 
     @property
     def transitions(self) -> int:
@@ -219,7 +218,12 @@ class NativeSearch:
         return ""
 
     def run(self) -> Iterator[None]:
-        """Search, yielding after every piece; ends when a violation is found or there is none."""
+        """Search, yielding after every piece; ends when a violation is found or there is none.
+
+        Where no attack can begin and the SC runs have nothing to show, there is nothing to search.
+        """
+        if self._kernel.settled:
+            return
         while not self._search.run(PIECE if self._search.states < LARGE else LARGE_PIECE):
             yield
         moves = self._search.violation

@@ -6,11 +6,11 @@ The kernel checks the tables and refuses what it cannot trust (`pgasrob/kernel/s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pgasrob.program.commands import ATOMIC, REMOTE, Command, expressions_of
+from pgasrob.program.commands import REMOTE, Command, expressions_of
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import (
     INT32,
@@ -23,10 +23,9 @@ from pgasrob.program.expressions import (
     Register,
     Symbol,
     Unary,
-    constant,
     render,
 )
-from pgasrob.program.instance import Cell, Instance
+from pgasrob.program.instance import Instance
 
 FORMAT = 3
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
@@ -337,40 +336,21 @@ def _pieces(name: str, pieces: list[list[int]], row: int, starts: str | None = N
 
 
 def touchable(instance: Instance) -> list[int]:
-    """For every cell the ways in which some command of some rank may touch it, ignoring control and values.
+    """For every cell the ways in which some command of some rank may touch it, wherever it stands.
 
-    Exact for constant addresses and ranks; an operand that depends on a register may be any cell it could name.
+    An operand that depends on a register may be what `reduction.ranges` says; interchangeable ranks may touch the same.
     """
-    ways = [0] * len(instance.memory)
-    seen: set[tuple[int, Command]] = set()
+    from pgasrob.robustness.reduction.ranges import ranges
+
+    known = ranges(instance)
+    cells = {READ: 0, WRITTEN: 0, DELAYED_READ: 0, DELAYED_WRITTEN: 0}
     for rank, automaton in enumerate(instance.automata):
-        for transition in automaton.transitions:
-            if (rank, transition.command) not in seen:
-                seen.add((rank, transition.command))
-                for cells, way in _touched(instance, rank, transition.command):
-                    for cell in cells:
-                        ways[cell] |= way
-    return ways
-
-
-def _touched(instance: Instance, rank: int, command: Command) -> Iterator[tuple[Iterable[Cell], int]]:
-    exprs, size = expressions_of(command), instance.size
-
-    def cells(ranks: Iterable[int], address: str) -> list[Cell]:
-        return [node * size + index for node in ranks for index in _choices(exprs[address], size)]
-
-    if command.kind in REMOTE:
-        here, there = cells([rank], "local"), cells(_choices(exprs["rank"], instance.nodes), "remote")
-        source, destination = (here, there) if command.kind == "write" else (there, here)
-        yield source, READ | DELAYED_READ
-        yield destination, WRITTEN | DELAYED_WRITTEN
-    elif command.kind in ATOMIC:
-        yield cells(_choices(exprs["rank"], instance.nodes), "address"), READ | WRITTEN
-    elif "address" in exprs:
-        yield cells([rank], "address"), WRITTEN if command.kind == "store" else READ
-
-
-def _choices(expr: Expr, bound: int) -> Iterable[int]:
-    """The values below ``bound`` that ``expr`` may have."""
-    value = constant(expr)
-    return range(bound) if value is None else [value] if 0 <= value < bound else []
+        for state, leaving in enumerate(automaton.out):
+            for transition in leaving:
+                read, written = known.touched(rank, state, transition)
+                cells[READ] |= read
+                cells[WRITTEN] |= written
+                if transition.command.kind in REMOTE:
+                    cells[DELAYED_READ] |= read
+                    cells[DELAYED_WRITTEN] |= written
+    return [sum(way for way, touched in cells.items() if touched >> cell & 1) for cell in range(len(instance.memory))]

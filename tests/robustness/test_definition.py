@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 
+from pgasrob.automata.automaton import PIECE
 from pgasrob.program.instance import Instance
 from pgasrob.robustness import definition
 from pgasrob.robustness.definition import DefinitionSearch, HappensBeforeSpace, drain
+from pgasrob.robustness.product import ProductSearch
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.state_space import StateSpace, computation_of
@@ -137,3 +141,31 @@ def test_doing_says_how_many_operations_are_pending() -> None:
 def test_states_and_transitions(program: Instance, counts: tuple[int, int], violation: bool) -> None:
     found = search(program)
     assert (found.states, found.transitions, found.violation is not None) == (*counts, violation)
+
+
+@pytest.mark.parametrize("search", [DefinitionSearch, ProductSearch])
+def test_choices_at_a_barrier_do_not_hold_the_caller_up(
+    search: Callable[[Instance], DefinitionSearch | ProductSearch],
+) -> None:
+    """One state has 2 ** 16 barriers here."""
+    engine = search(instance("choose { barrier; } or { barrier; r <- 1; }", nodes=16))
+    before = 0
+    for _ in engine.run():
+        assert engine.transitions - before <= PIECE
+        before = engine.transitions
+        if before > 3 * PIECE:
+            break
+    assert 3 * PIECE < before < 1 << 16
+
+
+def test_draining_takes_no_barrier(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ranks can choose there may be millions, and all a computation needs are the steps that are left."""
+    program = instance("write(x, 1, y, q); choose { barrier; } or { barrier; r <- 1; }", nodes=2)
+    space, state, path = StateSpace(program), StateSpace(program).initial, []
+    for _ in range(2):
+        word, state = next(iter(space.successors(state)))
+        path.append(word)
+    monkeypatch.setattr(Instance, "barriers", None)
+    assert [letter.kind for word in drain(program, path, state) for letter in word] == [
+        "write", "write", "popa", "popb", "popa", "popb",
+    ]  # fmt: skip

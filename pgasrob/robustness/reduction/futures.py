@@ -1,7 +1,8 @@
-"""What a rank may still do from a control state on, ignoring values.
+"""What a rank may still do from a control state on.
 
 Each analysis is a backwards flow over the control automaton: what may happen at a state is what its commands do
-themselves, and what may happen after them.
+themselves, and what may happen after them. Of values only `ranges` are known: which cells, ranks and queues operands
+can name, and which commands can never be issued.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pgasrob.program.commands import ATOMIC, REMOTE, Command, expressions_of
+from pgasrob.program.commands import expressions_of
 from pgasrob.program.control import ControlAutomaton, Transition
-from pgasrob.program.expressions import Expr, constant, registers_of
+from pgasrob.program.expressions import registers_of
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import Touched
+from pgasrob.robustness.reduction.ranges import ranges, single
 
 WAITED, WAITED_LOCAL, ISSUED, FENCED = 1, 2, 4, 8
 """How a command may use a queue: as wait, wait_local, read or write, fence."""
@@ -31,8 +33,8 @@ class Futures:
     - ``ever``: the accesses, whatever barriers come between.
     - ``barrier_later``: whether a barrier can come.
     - ``live``: the registers that some command may read before it is set.
-    - ``queues``: for each queue how it is used (:data:`WAITED` and so on); None stands for a queue that depends on a
-      register, which may be any.
+    - ``queues``: for each queue how it is used (:data:`WAITED` and so on); None stands for a queue that is not certain,
+      which may be any.
     """
 
     before_barrier: tuple[tuple[Touched, ...], ...]
@@ -63,44 +65,61 @@ def futures(instance: Instance) -> Futures:
 
 
 def _of_rank(instance: Instance, rank: int) -> _Rank:
-    automaton, cells = instance.automata[rank], len(instance.memory)
+    automaton, cells, known = instance.automata[rank], len(instance.memory), ranges(instance)
     queues: dict[int | None, int] = {}  # where its uses stand in a set of bits
 
-    def accesses(command: Command) -> int:
-        made = possibly_touched(instance, rank, command)
+    def accesses(state: int, transition: Transition) -> int:
+        made = known.touched(rank, state, transition)
         return made.read | made.written << cells
 
     def touched(bits: int) -> Touched:
         return Touched(bits & ((1 << cells) - 1), bits >> cells)
 
-    def used(command: Command) -> int:
-        if command.kind not in _USE:
+    def used(state: int, transition: Transition) -> int:
+        kind, named = transition.command.kind, known.named(rank, state, transition)
+        if kind not in _USE or not named.possible:
             return 0
-        queue = constant(expressions_of(command)["queue"])
-        return _USE[command.kind] << queues.setdefault(queue, 4 * len(queues))
+        queue = single(named.queue)
+        return _USE[kind] << queues.setdefault(queue, 4 * len(queues))
 
-    def is_barrier(command: Command) -> bool:
-        return command.kind == "barrier"
+    def possible(state: int, transition: Transition) -> bool:
+        return known.named(rank, state, transition).possible
 
-    before_barrier = _backwards(automaton, accesses, forgotten=lambda command: -1 if is_barrier(command) else 0)
-    uses = _backwards(automaton, used)
+    before_barrier = _backwards(automaton, accesses, lambda transition: -1 if _is_barrier(transition) else 0, possible)
+    barrier_later = _backwards(
+        automaton, lambda state, transition: _is_barrier(transition) and possible(state, transition), followed=possible
+    )
+    # Registers of commands that cannot be issued count: whether an assume holds is found out by what it reads.
+    live = _backwards(automaton, lambda _, transition: _registers_read(transition), _register_set)
+    uses = _backwards(automaton, used, followed=possible)
     return _Rank(
         tuple(touched(bits) for bits in before_barrier),
-        tuple(touched(bits) for bits in _backwards(automaton, accesses)),
-        tuple(bool(bits) for bits in _backwards(automaton, is_barrier)),
-        tuple(frozenset(_members(bits)) for bits in _backwards(automaton, _registers_read, forgotten=_register_set)),
+        tuple(touched(bits) for bits in _backwards(automaton, accesses, followed=possible)),
+        tuple(bool(bits) for bits in barrier_later),
+        tuple(frozenset(_members(bits)) for bits in live),
         tuple({queue: use for queue, place in queues.items() if (use := bits >> place & _USES)} for bits in uses),
     )
 
 
 def _backwards(
     automaton: ControlAutomaton,
-    made: Callable[[Command], int],
-    forgotten: Callable[[Command], int] = lambda command: 0,
+    made: Callable[[int, Transition], int],
+    forgotten: Callable[[Transition], int] = lambda transition: 0,
+    followed: Callable[[int, Transition], bool] = lambda state, transition: True,
 ) -> list[int]:
     """For each state a set of bits: what its commands have ``made``, and of what may come after them all but what they
-    have ``forgotten``; the least such sets."""
-    flows = [[_flow(transition, made, forgotten) for transition in leaving] for leaving in automaton.out]
+    have ``forgotten``; the least such sets. Behind a command that is not ``followed`` nothing comes."""
+    flows = [
+        [
+            (
+                made(state, transition),
+                ~forgotten(transition) if followed(state, transition) else 0,
+                transition.target,
+            )
+            for transition in leaving
+        ]
+        for state, leaving in enumerate(automaton.out)
+    ]
     found = [0] * len(flows)
     changed = True
     while changed:
@@ -114,49 +133,16 @@ def _backwards(
     return found
 
 
-def _flow(
-    transition: Transition, made: Callable[[Command], int], forgotten: Callable[[Command], int]
-) -> tuple[int, int, int]:
+def _is_barrier(transition: Transition) -> bool:
+    return transition.command.kind == "barrier"
+
+
+def _registers_read(transition: Transition) -> int:
+    return _bits(register for expr in expressions_of(transition.command).values() for register in registers_of(expr))
+
+
+def _register_set(transition: Transition) -> int:
     command = transition.command
-    return made(command), ~forgotten(command), transition.target
-
-
-def possibly_touched(instance: Instance, rank: int, command: Command) -> Touched:
-    """The accesses that ``command`` of ``rank`` could make, at its issue or in a step.
-
-    Exact for constant addresses and ranks; an operand that depends on a register may be any cell it could name.
-    """
-    exprs, size = expressions_of(command), instance.size
-
-    def cells(ranks: Iterable[int], address: str) -> int:
-        indices = _choices(exprs[address], size)
-        return _bits(node * size + index for node in ranks for index in indices)
-
-    if command.kind in REMOTE:
-        here, there = cells([rank], "local"), cells(_choices(exprs["rank"], instance.nodes), "remote")
-        return Touched(here, there) if command.kind == "write" else Touched(there, here)
-    if command.kind in ATOMIC:
-        updated = cells(_choices(exprs["rank"], instance.nodes), "address")
-        return Touched(updated, updated)
-    if "address" in exprs:
-        own = cells([rank], "address")
-        return Touched(0, own) if command.kind == "store" else Touched(own, 0)
-    return Touched()
-
-
-def _choices(expr: Expr, bound: int) -> range:
-    """The values below ``bound`` that ``expr`` may have."""
-    value = constant(expr)
-    if value is None:
-        return range(bound)
-    return range(value, value + 1) if 0 <= value < bound else range(0)
-
-
-def _registers_read(command: Command) -> int:
-    return _bits(register for expr in expressions_of(command).values() for register in registers_of(expr))
-
-
-def _register_set(command: Command) -> int:
     return 1 << command.register.index if hasattr(command, "register") else 0
 
 

@@ -13,16 +13,15 @@ completion rules delay steps of later commands too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from pgasrob.program.commands import REMOTE, Command, expressions_of
+from pgasrob.program.commands import REMOTE, expressions_of
 from pgasrob.program.control import Transition
-from pgasrob.program.expressions import Binary, Conditional, Expr, Unary, constant
 from pgasrob.program.instance import Instance, Operands
-from pgasrob.robustness.attack import DELAYED, NOW
+from pgasrob.robustness.attack import DELAYED, NOW, Touched
 from pgasrob.robustness.placement import Placement, fenced, lower_bounds, placed, wait_is_over
-from pgasrob.robustness.reduction.futures import possibly_touched
+from pgasrob.robustness.reduction.ranges import ranges, single
 from pgasrob.robustness.reduction.symmetry import symmetry
 from pgasrob.semantics.accesses import access
 from pgasrob.semantics.steps import Step, steps_of
@@ -134,7 +133,10 @@ class _Program:
         self.instance = instance
         self.looks = 0
         self.commands = [
-            [[_command(instance, rank, transition) for transition in leaving] for leaving in automaton.out]
+            [
+                [_command(instance, rank, state, transition) for transition in leaving]
+                for state, leaving in enumerate(automaton.out)
+            ]
             for rank, automaton in enumerate(instance.automata)
         ]
         self.phases = self._phases()
@@ -409,12 +411,11 @@ def _late(certain: _Certain, command: _Command, bounds: Sequence[int]) -> list[b
     return late
 
 
-def _command(instance: Instance, rank: int, transition: Transition) -> _Command:
-    command = transition.command
-    kind, exprs = command.kind, expressions_of(command)
-    queue = constant(exprs["queue"]) if "queue" in exprs else None
-    aim = constant(exprs["rank"]) if "rank" in exprs else None
-    touched, cells = possibly_touched(instance, rank, command), len(instance.memory)
+def _command(instance: Instance, rank: int, state: int, transition: Transition) -> _Command:
+    command, known = transition.command, ranges(instance)
+    kind, names_rank = command.kind, "rank" in expressions_of(command)
+    named, touched = known.named(rank, state, transition), known.touched(rank, state, transition)
+    queue, aim, cells = single(named.queue), single(named.rank) if names_rank else None, len(instance.memory)
 
     def reach(reads: bool, writes: bool) -> _Reach:
         read, written = touched.read if reads else 0, touched.written if writes else 0
@@ -428,10 +429,12 @@ def _command(instance: Instance, rank: int, transition: Transition) -> _Command:
         steps = steps_of(Operands(kind, source=0, destination=0))
         if aim is None:
             steps = tuple(step._replace(fenced=False) for step in steps)
-    elif (made := access(kind, 0)) is not None and "address" in exprs:
+    elif touched != Touched():
+        made = access(kind, 0)
+        assert made is not None, "it touches cells"
         at_issue = reach(made.reads, made.writes)
     in_steps = tuple(reach(step.access.reads, step.access.writes) for step in steps)
-    found = _Command(
+    return _Command(
         transition.target,
         at_issue,
         in_steps,
@@ -439,14 +442,9 @@ def _command(instance: Instance, rank: int, transition: Transition) -> _Command:
         # Where no step is fenced the target does not matter, but there must be one.
         Operands(kind, queue=queue, target=0 if steps and aim is None else aim),
         steps,
-        placeable=queue is not None and not (kind == "fence" and "rank" in exprs and aim is None),
-        possible=(queue is None or queue >= 0)
-        and (aim is None or 0 <= aim < instance.nodes)
-        and not (kind == "assume" and constant(exprs["condition"]) == 0),
+        placeable=queue is not None and not (kind == "fence" and names_rank and aim is None),
+        possible=named.possible,
     )
-    if not all(reach.accesses for reach in _reaches(found)):
-        return replace(found, possible=False)
-    return found
 
 
 def _reaches(command: _Command) -> Sequence[_Reach]:
@@ -467,39 +465,26 @@ def _members(bits: int) -> Iterator[int]:
         bits ^= lowest
 
 
+def is_settled(instance: Instance, choosable: Sequence[int]) -> bool:
+    """Whether there is nothing to search: no attack can begin, and the SC runs have nothing to show.
+
+    They show failed assertions, faults, and deadlocks where ranks wait for each other.
+    """
+    if any(choosable):
+        return False
+    kinds = {transition.command.kind for automaton in instance.automata for transition in automaton.transitions}
+    return kinds.isdisjoint(("assert", "barrier", "await")) and cannot_fault(instance)
+
+
 # Faults
 
 
 def cannot_fault(instance: Instance) -> bool:
-    """Whether it is plain from the text that no command of any rank faults, whatever the registers hold."""
-    commands = {transition.command for automaton in instance.automata for transition in automaton.transitions}
-    return all(_cannot_fault(instance, command) for command in commands)
-
-
-def _cannot_fault(instance: Instance, command: Command) -> bool:
-    size = instance.size
-    bounds = {"rank": instance.nodes, "address": size, "local": size, "remote": size}
-
-    def within(name: str, expr: Expr) -> bool:
-        if name not in bounds and name != "queue":
-            return True
-        value = constant(expr)
-        return value is not None and value >= 0 and (name == "queue" or value < bounds[name])
-
-    return all(within(name, expr) and _has_value(expr) for name, expr in expressions_of(command).items())
-
-
-def _has_value(expr: Expr) -> bool:
-    """Whether ``expr`` has a value for all values of its registers."""
-    match expr:
-        case Unary(_, operand):
-            return _has_value(operand)
-        case Binary(symbol, left, right, type):
-            if symbol in ("/", "%") and not constant(right):
-                return False
-            if symbol in ("<<", ">>") and constant(right) not in range(type.bits):
-                return False
-            return _has_value(left) and _has_value(right)
-        case Conditional(condition, then, otherwise):
-            return _has_value(condition) and _has_value(then) and _has_value(otherwise)
-    return True
+    """Whether no command of any rank faults, by the ranges of what it computes with."""
+    known = ranges(instance)
+    return not any(
+        known.may_fault(rank, state, transition.command)
+        for rank, automaton in enumerate(instance.automata)
+        for state, leaving in enumerate(automaton.out)
+        for transition in leaving
+    )

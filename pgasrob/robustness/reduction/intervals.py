@@ -405,12 +405,12 @@ def may_fault(expr: Expr, file: File) -> bool:
         case Binary(symbol, left, right, type):
             if may_fault(left, file) or may_fault(right, file):
                 return True
-            operand = value_of(right)(file)
-            if operand is None:
+            found = value_of(right)(file)
+            if found is None:
                 return True
             if symbol in ("/", "%"):
-                return operand[0] <= 0 <= operand[1]
-            return symbol in ("<<", ">>") and (operand[0] < 0 or operand[1] >= type.bits)
+                return found[0] <= 0 <= found[1]
+            return symbol in ("<<", ">>") and (found[0] < 0 or found[1] >= type.bits)
         case Conditional(condition, then, otherwise):
             return (
                 may_fault(condition, file)

@@ -12,7 +12,8 @@ renaming maps runs to runs (`proofs/reductions.md`, sections 5 and 9).
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from heapq import heappop, heappush
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -39,10 +40,7 @@ from pgasrob.robustness.attack import Touched
 from pgasrob.robustness.reduction.intervals import (
     File,
     Interval,
-    Limit,
-    Value,
     bounds,
-    comparing,
     joined,
     joined_files,
     limiting,
@@ -61,11 +59,12 @@ LATE = 2 * PLAIN
 
 
 class Named(NamedTuple):
-    """What the operands of a command name at one control state, when it can be issued at all.
+    """What the operands of a command name at one control state.
 
-    ``possible``: whether it can. The others are ranges within what is legal, empty for operands that the command does
-    not have: ``address`` is the local one of a transfer, ``remote`` the other; ``rank`` is the rank itself where no
-    operand names one.
+    ``possible``: whether it can be issued there at all. The others are ranges within what is legal, empty for operands
+    that the command does not have or when it is not possible: ``address`` is the local one of a transfer, ``remote``
+    the other; ``rank`` is the rank itself where no operand names one. An await that is never over has its operands all
+    the same: it looks at its cell.
     """
 
     possible: bool
@@ -126,7 +125,7 @@ class Ranges:
                 return True
             legal = _legal(name, self._nodes, self._size)
             value = value_of(expr)(file)
-            if value is None or legal is not None and not legal[0] <= value[0] <= value[1] <= legal[1]:
+            if value is None or (legal is not None and not legal[0] <= value[0] <= value[1] <= legal[1]):
                 return True
         return False
 
@@ -172,45 +171,50 @@ class Ranges:
         """What the commands at ``place`` of some interchangeable ranks name, or of one rank."""
         commands = [self._automata[rank].out[state][place].command for rank in group]
         found = [self._of_command(rank, state, command) for rank, command in zip(group, commands, strict=True)]
-        possible = [named for named in found if named.possible]
-        if not possible:
+        named = reduce(_hull, found)
+        exprs = [
+            expressions_of(command).get("rank", Const(rank)) for rank, command in zip(group, commands, strict=True)
+        ]
+        if not named.rank:
             return found
-        named = possible[0]
-        for other in possible[1:]:
-            named = Named(True, *(_hull(one, two) for one, two in zip(named[1:], other[1:], strict=True)))
-        targets: list[range] | None = None
-        exprs = [expressions_of(command).get("rank") for command in commands]
-        if all(expr is None or constant(expr) is not None for expr in exprs):
-            # Literals, or me: exact, and the same for all of them up to their names.
-            targets = [
-                range(rank, rank + 1) if expr is None else _legal_range((value, value), (0, self._nodes - 1))
-                for rank, expr in zip(group, exprs, strict=True)
-                for value in [constant(expr) or 0 if expr is not None else 0]
-            ]
-        elif all(one.possible and one.rank == range(rank, rank + 1) for rank, one in zip(group, found, strict=True)):
-            targets = [range(rank, rank + 1) for rank in group] if len(group) > 1 else None
-        if targets is None:
+        if all(constant(expr) is not None for expr in exprs):
+            # Literals or the ranks themselves are the same for all of them up to their names.
+            targets = [_legal_range(value_of(expr)(()), (0, self._nodes - 1)) for expr in exprs]
+        else:
             low, high = closed((named.rank.start, named.rank.stop - 1), 0, self._classes)
             targets = [range(low, high + 1)] * len(group)
+            if len(group) > 1 and all(single(one.rank) == rank for rank, one in zip(group, found, strict=True)):
+                targets = [one.rank for one in found]
         return [named._replace(rank=target) for target in targets]
 
     def _of_command(self, rank: int, state: int, command: Command) -> Named:
         file = self._files[rank][state]
-        if file is None or _effect(self._memory, self._nodes, rank, command)(file, None) is None:
+        if file is None:
+            return IMPOSSIBLE
+        possible = _effect(self._memory, self._nodes, rank, command)(file, None) is not None
+        if not possible and not isinstance(command, Await):
             return IMPOSSIBLE
         found = {"rank": range(rank, rank + 1)}
         for name, expr in expressions_of(command).items():
-            legal, value = _legal(name, self._nodes, self._size), value_of(expr)(file)
-            assert value is not None, "it has an effect"
+            legal = _legal(name, self._nodes, self._size)
             if legal is not None:
-                found["address" if name == "local" else name] = _legal_range(value, legal)
-        return Named(True, **found)
+                found["address" if name == "local" else name] = _legal_range(value_of(expr)(file), legal)
+        return Named(possible, **found)
 
 
-def _hull(one: range, other: range) -> range:
-    if not one or not other:
-        return one or other
-    return range(min(one.start, other.start), max(one.stop, other.stop))
+def _hull(one: Named, other: Named) -> Named:
+    return Named(
+        one.possible or other.possible,
+        *(
+            range(min(first.start, second.start), max(first.stop, second.stop)) if first and second else first or second
+            for first, second in zip(one[1:], other[1:], strict=True)
+        ),
+    )
+
+
+def single(choices: range) -> int | None:
+    """The only one of ``choices``; None when there are none or several."""
+    return choices.start if choices.stop - choices.start == 1 else None
 
 
 _LAST_QUEUE = 1 << 64
@@ -228,8 +232,8 @@ def _legal(name: str, nodes: int, size: int) -> Interval | None:
     return None
 
 
-def _legal_range(value: Interval, legal: Interval) -> range:
-    return range(max(value[0], legal[0]), min(value[1], legal[1]) + 1)
+def _legal_range(value: Interval | None, legal: Interval) -> range:
+    return range(0) if value is None else range(max(value[0], legal[0]), min(value[1], legal[1]) + 1)
 
 
 def closed(values: Interval, k: int, classes: Sequence[Sequence[int]]) -> Interval:
@@ -417,17 +421,18 @@ def _effect(memory: _Memory, nodes: int, rank: int, command: Command) -> Effect:
 
     def effect(file: File, place: Place | None) -> File | None:
         # Behind it the operands are known to be legal, or it would have faulted.
-        after: File | None = file
         named = []
+        after = file
         for value, limit, (low, high) in legal:
             found = value(file)
             if found is None or found[1] < low or high < found[0]:
                 return None
             named.append((max(found[0], low), min(found[1], high)))
             if found[0] < low or high < found[1]:
-                after = limit(after, low, high)
-                if after is None:
+                limited = limit(after, low, high)
+                if limited is None:
                     return None
+                after = limited
         return inner(after, named, place)
 
     return effect
@@ -622,7 +627,7 @@ def _hull_of(values: Sequence[int]) -> Interval:
 
 def _heads(automata: Sequence[ControlAutomaton]) -> list[frozenset[int]]:
     """For every rank states of which each loop has one: where a walk comes back to what it has not left yet."""
-    known: dict[Mapping[int, object] | tuple[tuple[int, ...], ...], frozenset[int]] = {}
+    known: dict[tuple[tuple[int, ...], ...], frozenset[int]] = {}
     found = []
     for automaton in automata:
         shape = tuple(tuple(transition.target for transition in leaving) for leaving in automaton.out)

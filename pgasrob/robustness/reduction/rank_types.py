@@ -49,7 +49,7 @@ from pgasrob.program.expressions import (
     specialise,
 )
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.reduction.futures import possibly_touched
+from pgasrob.semantics.accesses import possible_accesses
 
 FARTHEST = 1 << 20
 """The greatest k in either direction. So a sum that wraps around cannot be mistaken for a rank."""
@@ -167,12 +167,11 @@ class _Inference:
         A state need not record such a cell, so its value must be the same when ranks are renamed.
         """
         instance = self.instance
-        written = 0
-        for rank, automaton in enumerate(instance.automata):
-            for transition in automaton.transitions:
-                written |= possibly_touched(instance, rank, transition.command).written
+        written = {
+            made.cell for rank in range(instance.nodes) for made in possible_accesses(instance, rank) if made.writes
+        }
         for cell, value in enumerate(instance.memory):
-            if not written >> cell & 1:
+            if cell not in written:
                 yield self.first_address + instance.index(cell), value
 
     # Commands

@@ -42,15 +42,21 @@ class ReducedSearch:
         self.path: list[Word] | None = None
         self.transitions = 0
         self._instance = instance
-        self._space = AttackSpace(instance, _choosable(instance) if "infeasibility" in reductions else None)
+        sources: list[int] | None = None
+        if "infeasibility" in reductions:
+            from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
+
+            sources = choosable(instance)
+        self._space = AttackSpace(instance, None if sources is None else _by_command(instance, sources))
         self._futures = futures(instance)
         self._persistent = "persistent" in reductions
         self._normaliser = Normaliser(instance, self._futures, reductions)
         self._same: Order = tuple(range(instance.nodes))
         self._reached: dict[State | Found, Origin] = {}
         self._frontier: deque[State | Found] = deque()
-        assert isinstance(self._space.initial, State)
-        self._normalise_and_store(None, (), self._space.initial, self._same)
+        if sources is None or not is_settled(instance, sources):
+            assert isinstance(self._space.initial, State)
+            self._normalise_and_store(None, (), self._space.initial, self._same)
 
     @property
     def states(self) -> int:
@@ -136,10 +142,8 @@ def _is_ordinary(state: State, target: State | Found) -> bool:
     return isinstance(target, State) and (target.attack is None) == (state.attack is None)
 
 
-def _choosable(instance: Instance) -> Choosable:
-    from pgasrob.robustness.reduction.infeasibility import choosable
-
-    steps = iter(choosable(instance))
+def _by_command(instance: Instance, choosable: Iterable[int]) -> Choosable:
+    steps = iter(choosable)
     return {
         (rank, state, transition.occurrence): next(steps)
         for rank, automaton in enumerate(instance.automata)

@@ -28,7 +28,8 @@ from pgasrob.program.commands import (
 )
 from pgasrob.program.expressions import Binary, Conditional, Expr, IntType, Unary, constant, registers_of
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.reduction.futures import possibly_touched
+from pgasrob.robustness.attack import Touched
+from pgasrob.robustness.reduction.ranges import ranges
 
 FAULTING = frozenset(("/", "%", "<<", ">>"))
 """The operators that have no value for some operands."""
@@ -57,9 +58,8 @@ class _Analysis:
         self.cells = 0
         self.commands = [
             (rank, command, touched.read, touched.written)
-            for rank, automaton in enumerate(instance.automata)
-            for command in dict.fromkeys(transition.command for transition in automaton.transitions)
-            for touched in [possibly_touched(instance, rank, command)]
+            for rank in range(instance.nodes)
+            for command, touched in _touched(instance, rank).items()
         ]
         for rank, command, read, _ in self.commands:
             for expr in _deciding(command):
@@ -93,19 +93,29 @@ class _Analysis:
                     registers |= registers_of(expr)
 
 
+def _touched(instance: Instance, rank: int) -> dict[Command, Touched]:
+    """The commands of ``rank``, each with the accesses that it may make wherever it stands."""
+    known, found = ranges(instance), dict[Command, Touched]()
+    for state, leaving in enumerate(instance.automata[rank].out):
+        for transition in leaving:
+            made = found.get(transition.command, Touched())
+            found[transition.command] = made.joined(known.touched(rank, state, transition))
+    return found
+
+
 def _deciding(command: Command) -> Iterator[Expr]:
     """The expressions of ``command`` that decide something by themselves."""
     exprs = expressions_of(command)
     if isinstance(command, Assume | Assert | Await):
         yield from exprs.values()
     for name, expr in exprs.items():
-        if name in ("address", "local", "remote", "rank", "queue"):
-            yield expr
-        elif _may_fault(expr):
+        if name in ("address", "local", "remote", "rank", "queue") or _may_fault(expr):
             yield expr
 
 
 def _may_fault(expr: Expr) -> bool:
+    """Whether ``expr`` has no value for some registers, whatever their ranges: what decides nothing is forgotten, and
+    then holds a value that is not in its range."""
     match expr:
         case Unary(_, operand):
             return _may_fault(operand)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from pgasrob.program.commands import expressions_of
 from pgasrob.program.control import Transition
-from pgasrob.program.expressions import constant, registers_of
+from pgasrob.program.expressions import registers_of
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import Touched
 from pgasrob.robustness.reduction.futures import (
@@ -19,8 +19,8 @@ from pgasrob.robustness.reduction.futures import (
     WAITED_LOCAL,
     Futures,
     futures,
-    possibly_touched,
 )
+from pgasrob.robustness.reduction.ranges import ranges, single
 from pgasrob.semantics.accesses import possible_accesses
 from tests.support import Drawn, drawn_programs, examples, instance
 
@@ -68,9 +68,14 @@ def test_what_a_loop_does_comes_at_each_of_its_states() -> None:
         ("write(x, 0, y, q);", Touched(cells(X), cells(Y))),
         ("read(x, 0, y, q);", Touched(cells(Y), cells(X))),
         ("r <- swap(0, x, 1);", Touched(cells(X), cells(X))),
-        ("mem[r] <- 1;", Touched(0, cells(X, Y, Z, W))),
+        ("mem[r] <- 1;", Touched(0, cells(X))),
+        ("loop { r <- r + 1; } mem[r] <- 1;", Touched(0, cells(X, Y, Z, W))),
+        ("while (r < 2) { r <- r + 1; mem[r] <- 1; }", Touched(0, cells(Y, Z))),
         ("mem[9] <- 1;", Touched()),
-        ("write(x, 7, y, q);", Touched(cells(X), 0)),
+        ("write(x, 7, y, q);", Touched()),
+        ("mem[9] <- 1; r <- mem[x];", Touched()),  # nothing comes after a fault
+        ("assume(r == 1); r <- mem[x];", Touched()),
+        ("await(mem[x] == 5); r <- mem[y];", Touched(cells(X), 0)),  # it is never over, but looks at x
         ("wait(q);", Touched()),
         ("r <- 1;", Touched()),
     ],
@@ -80,7 +85,7 @@ def test_accesses_of_a_command(command: str, touched: Touched) -> None:
 
 
 def test_a_rank_that_depends_on_a_register_may_be_any() -> None:
-    program = instance("write(x, r, y, q);", nodes=3)
+    program = instance("loop { r <- r + 1; } write(x, r, y, q);", nodes=3)
     assert futures(program).ever[1][0] == Touched(cells(4 + X), cells(Y, 4 + Y, 8 + Y))
 
 
@@ -107,7 +112,8 @@ def test_live_registers(block: str, live: set[int]) -> None:
         ("write(x, 0, y, q); wait(q);", {Q: ISSUED | WAITED}),
         ("read(x, 0, y, q); wait_local(q);", {Q: ISSUED | WAITED_LOCAL}),
         ("write(x, 0, y, u); barrier; fence(u); wait(q);", {U: ISSUED | FENCED, Q: WAITED}),
-        ("wait(r); wait_local(u);", {None: WAITED, U: WAITED_LOCAL}),
+        ("loop { r <- r + 1; } wait(r); wait_local(u);", {None: WAITED, U: WAITED_LOCAL}),
+        ("wait(r + 1); wait(-1); wait_local(u);", {U: WAITED}),  # nothing comes after a fault
         ("mem[x] <- 1;", {}),
     ],
 )
@@ -122,13 +128,16 @@ def test_a_queue_is_used_no_more_after_its_last_command() -> None:
 # By following every path
 
 
-def ways(program: Instance, rank: int, state: int, through_barriers: bool) -> Iterator[Transition]:
-    """The transitions that some path from ``state`` takes, up to its first barrier or all."""
+def ways(program: Instance, rank: int, state: int, through_barriers: bool) -> Iterator[tuple[int, Transition]]:
+    """The transitions that some path from ``state`` takes, up to its first barrier or all; each with its start."""
     seen, stack = {state}, [state]
     while stack:
-        for transition in program.automata[rank].out[stack.pop()]:
-            yield transition
-            if transition.target not in seen and (through_barriers or transition.command.kind != "barrier"):
+        here = stack.pop()
+        for transition in program.automata[rank].out[here]:
+            yield here, transition
+            goes_on = ranges(program).named(rank, here, transition).possible
+            goes_on &= through_barriers or transition.command.kind != "barrier"
+            if goes_on and transition.target not in seen:
                 seen.add(transition.target)
                 stack.append(transition.target)
 
@@ -151,18 +160,21 @@ def is_live(program: Instance, rank: int, state: int, register: int) -> bool:
 def check_state(program: Instance, found: Futures, rank: int, state: int) -> None:
     for through_barriers, told in ((False, found.before_barrier), (True, found.ever)):
         expected = Touched()
-        for transition in ways(program, rank, state, through_barriers):
-            expected = expected.joined(possibly_touched(program, rank, transition.command))
+        for here, transition in ways(program, rank, state, through_barriers):
+            expected = expected.joined(ranges(program).touched(rank, here, transition))
         assert told[rank][state] == expected
-    later = list(ways(program, rank, state, through_barriers=True))
-    assert found.barrier_later[rank][state] == any(transition.command.kind == "barrier" for transition in later)
+    later = [
+        (transition.command.kind, named)
+        for here, transition in ways(program, rank, state, through_barriers=True)
+        if (named := ranges(program).named(rank, here, transition)).possible
+    ]
+    assert found.barrier_later[rank][state] == any(kind == "barrier" for kind, _ in later)
     registers = range(len(program.registers))
     assert found.live[rank][state] == {register for register in registers if is_live(program, rank, state, register)}
     uses: dict[int | None, int] = {}
-    for command in (transition.command for transition in later):
-        exprs = expressions_of(command)
-        if "queue" in exprs:
-            queue, kind = constant(exprs["queue"]), command.kind
+    for kind, named in later:
+        if named.queue:
+            queue = single(named.queue)
             use = {"wait": WAITED, "wait_local": WAITED_LOCAL, "fence": FENCED}.get(kind, ISSUED)
             uses[queue] = uses.get(queue, 0) | use
     assert found.queues[rank][state] == uses
@@ -179,4 +191,5 @@ def test_futures_are_what_paths_do(drawn: Drawn) -> None:
         whole = Touched()
         for made in possible_accesses(program, rank):
             whole = whole.adding(made)
-        assert found.ever[rank][0] == whole
+        ever = found.ever[rank][0]
+        assert not ever.read & ~whole.read and not ever.written & ~whole.written

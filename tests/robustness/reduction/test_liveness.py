@@ -215,7 +215,7 @@ FULL = Parts(stages=(1, 2), delayed=True, local_delayed=True)
     ],
 )
 def test_what_is_kept_of_a_queue_is_what_later_commands_ask(block: str, kept: Placement) -> None:
-    program = instance(f"r <- mem[x]; {block}")
+    program = instance(f"r <- swap(0, x, 0); {block}")
     assert alive(program, attack=TAINTED, placement=(((Q, FULL),),)).placement == (kept,)
 
 

@@ -254,6 +254,8 @@ def static(block: str, nodes: int = 3, declarations: str = KEPT) -> Symmetry:
         ("n <- swap(0, link, me + 1); if (n != 0) { write(home, n - 1, home, q); }", [(0, 1, 2)]),
         ("n <- swap(0, link, me + 1); if (n) { skip; } else { mem[x] <- 2; }", [(0, 1, 2)]),
         ("n <- swap(0, link, me + 1); if (n == 2) { mem[x] <- 2; }", [(0, 2)]),
+        ("n <- swap(0, link, me + 1); if (n - 1 == 1) { mem[x] <- 2; }", [(0, 2)]),
+        ("n <- swap(0, link, me + 1); n <- compare_swap(0, link, 2, 0);", [(0, 2)]),
         ("n <- compare_swap(0, link, 0, me + 1); n <- compare_swap(0, link, me + 1, 3);", [(0, 1)]),
         ("p <- (i == 1 ? me : 2); mem[home] <- p;", [(0, 1)]),
         ("p <- me; if (!p) { mem[x] <- 2; }", [(1, 2)]),

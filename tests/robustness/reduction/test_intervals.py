@@ -1,0 +1,160 @@
+"""Intervals contain what expressions evaluate to; compared with trying all values of small types."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+
+from pgasrob.program.expressions import (
+    PRECEDENCE,
+    Binary,
+    Conditional,
+    Const,
+    Expr,
+    Fault,
+    IntType,
+    Register,
+    Unary,
+    evaluator,
+)
+from pgasrob.robustness.reduction.intervals import File, bounds, joined_files, may_fault, narrowing, value_of, wrapped
+from tests.support import examples
+
+INT, UNSIGNED = IntType(4, True), IntType(4, False)
+A, B = Register("a", 0), Register("b", 1)
+OPERATORS = [symbol for symbols in PRECEDENCE for symbol in symbols]
+
+
+def random_expr(choose: random.Random, depth: int) -> Expr:
+    if depth == 0 or choose.random() < 0.2:
+        return choose.choice((A, B, Const(choose.randint(-4, 4)), Const(choose.randint(0, 2))))
+    type = choose.choice((INT, INT, UNSIGNED))
+    inner = [random_expr(choose, depth - 1) for _ in range(3)]
+    kind = choose.random()
+    if kind < 0.15:
+        return Unary(choose.choice("!~-"), inner[0], type)
+    if kind < 0.25:
+        return Conditional(*inner)
+    return Binary(choose.choice(OPERATORS), inner[0], inner[1], type)
+
+
+def random_file(choose: random.Random) -> File:
+    first, second = (sorted(choose.randint(-8, 15) for _ in range(2)) for _ in range(2))
+    if choose.random() < 0.5:
+        second = [second[0], min(second[1], second[0] + 1)]
+    return (first[0], first[1]), (second[0], second[1])
+
+
+def values(expr: Expr, file: File) -> dict[tuple[int, ...], int | None]:
+    """The values of ``expr`` for all registers in ``file``; None where it faults."""
+    found: dict[tuple[int, ...], int | None] = {}
+    evaluate = evaluator(expr)
+    for registers in product(*(range(low, high + 1) for low, high in file)):
+        try:
+            found[registers] = evaluate(registers)
+        except Fault:
+            found[registers] = None
+    return found
+
+
+def check(expr: Expr, file: File) -> int:
+    """Compare intervals with all values; says how many values too many there are."""
+    found = values(expr, file)
+    having = [value for value in found.values() if value is not None]
+    interval = value_of(expr)(file)
+    if interval is None:
+        assert not having
+    elif having:
+        assert interval[0] <= min(having) and max(having) <= interval[1]
+    if len(having) < len(found):
+        assert may_fault(expr, file)
+    for truth in (True, False):
+        left = narrowing(expr, truth)(file)
+        for registers, value in found.items():
+            if value is not None and bool(value) == truth:
+                assert left is not None
+                assert all(low <= held <= high for held, (low, high) in zip(registers, left, strict=True))
+        if left is not None:
+            assert joined_files(file, left) is file
+    return interval[1] - interval[0] - max(having) + min(having) if interval and having else 0
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_intervals_of_random_expressions(block: int) -> None:
+    choose = random.Random(block)
+    for _ in range(examples(400, nightly=20_000)):
+        check(random_expr(choose, choose.randint(1, 3)), random_file(choose))
+
+
+@pytest.mark.parametrize("type", [INT, UNSIGNED])
+@pytest.mark.parametrize("symbol", OPERATORS)
+def test_intervals_of_every_operator(symbol: str, type: IntType) -> None:
+    choose = random.Random(symbol)
+    for _ in range(examples(40, nightly=2_000)):
+        check(Binary(symbol, A, B, type), random_file(choose))
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "%", "<<", ">>", "==", "<", ">="])
+def test_intervals_of_nonnegative_operands_with_a_constant_are_exact(symbol: str) -> None:
+    type = IntType(16, True)
+    for low, high, constant in product(range(4), range(4, 12, 3), range(1, 4)):
+        if symbol != "%" or low // constant == high // constant or high - low >= constant:
+            assert check(Binary(symbol, A, Const(constant), type), ((low, high), (0, 0))) == 0
+
+
+def test_bounds_and_wrapping() -> None:
+    assert bounds(INT) == (-8, 7) and bounds(UNSIGNED) == (0, 15)
+    assert wrapped(-3, 5, INT) == (-3, 5)
+    assert wrapped(9, 12, INT) == (-7, -4)  # all of them wrap
+    assert wrapped(6, 9, INT) == (-8, 7)
+    assert wrapped(-3, -1, UNSIGNED) == (13, 15)
+    assert wrapped(0, 16, UNSIGNED) == (0, 15)
+
+
+def less(left: Expr, right: Expr) -> Expr:
+    return Binary("<", left, right)
+
+
+@pytest.mark.parametrize(
+    ("condition", "left"),
+    [
+        (less(A, Const(3)), ((0, 2), (0, 9))),
+        (less(Const(3), A), ((4, 9), (0, 9))),
+        (less(A, B), ((0, 8), (1, 9))),
+        (Unary("!", less(A, B)), ((0, 9), (0, 9))),
+        (less(Binary("+", A, Const(2)), Const(5)), ((0, 2), (0, 9))),
+        (less(Binary("-", Const(9), A), Const(5)), ((5, 9), (0, 9))),
+        (Binary("==", Binary("+", A, B), Const(3)), ((0, 3), (0, 3))),
+        (Binary("==", A, Const(7)), ((7, 7), (0, 9))),
+        (Binary("!=", A, Const(0)), ((1, 9), (0, 9))),
+        (Binary("!=", A, Const(10)), ((0, 9), (0, 9))),
+        (Binary("==", A, Const(10)), None),
+        (A, ((1, 9), (0, 9))),
+        (Unary("!", A), ((0, 0), (0, 9))),
+        (Binary("&&", less(Const(1), A), less(A, Const(4))), ((2, 3), (0, 9))),
+        (Unary("!", Binary("||", less(A, Const(2)), less(Const(5), A))), ((2, 5), (0, 9))),
+        (Binary("||", less(A, Const(2)), Binary("==", A, Const(4))), ((0, 4), (0, 9))),
+        (Conditional(A, less(A, Const(3)), Const(0)), ((1, 2), (0, 9))),
+        (less(Binary("*", A, B), Const(5)), ((0, 9), (0, 9))),
+    ],
+)
+def test_what_is_left_when_a_condition_is_true(condition: Expr, left: File | None) -> None:
+    assert narrowing(condition, True)(((0, 9), (0, 9))) == left
+
+
+def test_a_sum_that_wraps_says_nothing_of_its_parts() -> None:
+    condition = less(Binary("+", A, Const(1), INT), Const(0))
+    assert narrowing(condition, True)(((0, 7), (0, 0))) == ((0, 7), (0, 0))
+
+
+def test_what_stands_behind_a_condition_may_rely_on_it() -> None:
+    quotient = Binary("/", Const(6), A)
+    assert may_fault(quotient, ((0, 3), (0, 0)))
+    assert not may_fault(quotient, ((1, 3), (0, 0)))
+    assert not may_fault(Binary("&&", A, quotient), ((0, 3), (0, 0)))
+    assert not may_fault(Binary("||", Unary("!", A), quotient), ((0, 3), (0, 0)))
+    assert not may_fault(Conditional(A, quotient, Const(0)), ((0, 3), (0, 0)))
+    assert may_fault(Conditional(A, Const(0), quotient), ((0, 3), (0, 0)))
+    assert value_of(Conditional(A, quotient, Const(0)))(((0, 3), (0, 0))) == (0, 6)

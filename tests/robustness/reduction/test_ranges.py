@@ -1,0 +1,419 @@
+"""Ranges contain every value that the attack search meets, and what renaming makes of it; and they are small."""
+
+from __future__ import annotations
+
+import gc
+import random
+import time
+import weakref
+from collections.abc import Iterable
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+
+from pgasrob.program.commands import (
+    Assign,
+    Assume,
+    Await,
+    Command,
+    CompareSwap,
+    FetchAdd,
+    Load,
+    Read,
+    Store,
+    Swap,
+    Wait,
+    Write,
+    expressions_of,
+)
+from pgasrob.program.expressions import (
+    INT32,
+    Binary,
+    Conditional,
+    Const,
+    Expr,
+    Fault,
+    IntType,
+    Me,
+    Nodes,
+    Register,
+    Symbol,
+    Unary,
+    evaluator,
+)
+from pgasrob.program.instance import Instance, Operands
+from pgasrob.program.parser import parse
+from pgasrob.program.program import MemoryObject, Process, Program
+from pgasrob.program.program import Queue as ProgramQueue
+from pgasrob.program.statements import Block, Choose, Do, If, Loop, Statement, While
+from pgasrob.robustness.attack import AttackSpace, State, Touched
+from pgasrob.robustness.reduction.ranges import Ranges, closed, ranges
+from pgasrob.robustness.reduction.symmetry import renamed, symmetry
+from pgasrob.semantics.accesses import access
+from pgasrob.semantics.effect import issue
+from pgasrob.semantics.steps import steps_of
+from tests.bench.families import FAMILIES
+from tests.oracle.strategies import random_program
+from tests.robustness.reduction.test_symmetry import random_instances, renamings
+from tests.support import Drawn, drawn_programs, examples, instance, translated
+
+INT64, UINT64, UINT32, UINT8 = IntType(64, True), IntType(64, False), IntType(32, False), IntType(8, False)
+
+
+# Random programs with arrays, loops and wide types, from library objects
+
+CELLS = MemoryObject("x", 0, None, (0,)), MemoryObject("y", 1, None, (2,)), MemoryObject("a", 2, 3, (0, 1, 0))
+COUNT, J, V = Register("i", 0), Register("j", 1), Register("v", 2)
+
+
+class Generator:
+    """Programs of counting loops over an array, flags and sums, in which most accesses are legal."""
+
+    def __init__(self, seed: int) -> None:
+        self.choose = random.Random(seed)
+        self.type = self.choose.choice((INT32, INT32, INT64, UINT64, UINT32, UINT8))
+
+    def program(self) -> Program:
+        nodes = self.choose.randint(1, 3)
+        processes = (
+            [Process(None, self.block(2))]
+            if self.choose.random() < 0.5
+            else [Process((rank,), self.block(2)) for rank in range(nodes)]
+        )
+        queues = ProgramQueue("q", 0, False), ProgramQueue("u", 1, True)
+        return Program("random", nodes, CELLS, ("i", "j", "v"), queues, tuple(processes))
+
+    def block(self, depth: int) -> Block:
+        return Block(tuple(self.statement(depth) for _ in range(self.choose.randint(1, 4))))
+
+    def statement(self, depth: int) -> Statement:
+        kind = self.choose.random() if depth else 1
+        if kind < 0.15:
+            counter = self.choose.choice((COUNT, J))
+            step = Do(Assign(counter, self.op("+", counter, Const(1))))
+            inner = self.block(depth - 1)
+            return While(self.op("<", counter, Const(self.choose.randint(1, 3))), Block((*inner.statements, step)))
+        if kind < 0.3:
+            return If(self.condition(), self.block(depth - 1), self.block(depth - 1))
+        if kind < 0.35:
+            return Choose((self.block(depth - 1), self.block(depth - 1)))
+        if kind < 0.38:
+            return Loop(self.block(depth - 1))
+        return Do(self.command())
+
+    def command(self) -> Command:
+        register = self.choose.choice((COUNT, J, V, V))
+        queue: Expr = self.choose.choice((Const(0), Const(1), Const(1), self.op("&", V, Const(1))))
+        return self.choose.choice(
+            (
+                lambda: Load(register, self.address()),
+                lambda: Load(register, self.address()),
+                lambda: Store(self.address(), self.value()),
+                lambda: Assign(register, self.value()),
+                lambda: Assume(self.condition()),
+                lambda: Await(self.address(), self.choose.choice(("==", "!=", "<", ">=")), self.value()),
+                lambda: Read(self.address(), self.rank(), self.address(), queue),
+                lambda: Write(self.address(), self.rank(), self.address(), queue),
+                lambda: Write(self.address(), self.rank(), self.address(), queue),
+                lambda: Wait(queue),
+                lambda: FetchAdd(register, self.rank(), self.address(), self.value(), self.type),
+                lambda: Swap(register, self.rank(), self.address(), self.value()),
+                lambda: CompareSwap(register, self.rank(), self.address(), self.value(), self.value()),
+            )
+        )()
+
+    def op(self, symbol: str, left: Expr, right: Expr) -> Expr:
+        return Binary(symbol, left, right, self.type)
+
+    def address(self) -> Expr:
+        a = Symbol("a", 2)
+        return self.choose.choice(
+            (
+                Symbol("x", 0),
+                Symbol("y", 1),
+                a,
+                self.op("+", a, COUNT),
+                self.op("+", a, J),
+                self.op("+", a, self.op("%", V, Const(3))),
+                self.op("-", Const(4), COUNT),
+                Conditional(COUNT, Symbol("x", 0), Symbol("y", 1)),
+            )
+        )
+
+    def rank(self) -> Expr:
+        return self.choose.choice(
+            (
+                Me(),
+                Const(0),
+                self.op("%", self.op("+", Me(), Const(1)), Nodes()),
+                self.op("%", self.op("+", Me(), COUNT), Nodes()),
+                J,
+            )
+        )
+
+    def value(self) -> Expr:
+        return self.choose.choice(
+            (
+                Const(self.choose.randint(-2, 5)),
+                Const(1),
+                COUNT,
+                V,
+                Me(),
+                self.op("+", V, Const(1)),
+                self.op("-", V, COUNT),
+                self.op("*", V, Const(self.choose.randint(2, 9))),
+                self.op(self.choose.choice(("/", "%", ">>", "<<")), V, self.choose.choice((Const(2), COUNT))),
+                self.op(self.choose.choice("&|^"), V, self.choose.choice((Const(3), COUNT))),
+                Unary(self.choose.choice("-~!"), V, self.type),
+                self.condition(),
+            )
+        )
+
+    def condition(self) -> Expr:
+        relation = self.choose.choice(("==", "!=", "<", "<=", ">", ">="))
+        left = self.choose.choice((COUNT, J, V, self.op("+", COUNT, Const(1))))
+        simple = self.op(relation, left, self.choose.choice((Const(1), Const(2), V)))
+        kind = self.choose.random()
+        if kind < 0.2:
+            return self.op(self.choose.choice(("&&", "||")), simple, self.condition())
+        return Unary("!", simple) if kind < 0.3 else simple
+
+
+# What is met
+
+
+def met(program: Instance, most: int) -> list[State]:
+    """Up to ``most`` states of the plain search, breadth-first."""
+    space = AttackSpace(program)
+    assert isinstance(space.initial, State)
+    seen, states = {space.initial}, [space.initial]
+    for state in states:
+        for _, target in space.successors(state):
+            if isinstance(target, State) and target not in seen and len(states) < most:
+                seen.add(target)
+                states.append(target)
+    return states
+
+
+def check_state(program: Instance, found: Ranges, state: State) -> None:
+    for cell, value in enumerate(state.memory):
+        low, high = found.cell(cell)
+        assert low <= value <= high
+    for rank, control in enumerate(state.control):
+        assert found.reachable(rank, control)
+        for index, value in enumerate(state.registers[rank]):
+            interval = found.register(rank, control, index)
+            assert interval is not None and interval[0] <= value <= interval[1]
+        for transition in program.automata[rank].out[control]:
+            for expr in expressions_of(transition.command).values():
+                try:
+                    value = evaluator(expr)(state.registers[rank])
+                except Fault:
+                    continue
+                interval = found.operand(rank, control, expr)
+                assert interval is not None and interval[0] <= value <= interval[1]
+            try:
+                operands = program.operands(rank, transition, state.registers[rank])
+            except Fault:
+                assert found.may_fault(rank, control, transition.command)
+                continue
+            may, made = found.touched(rank, control, transition), touched(operands)
+            assert not made.read & ~may.read and not made.written & ~may.written
+            named = found.named(rank, control, transition)
+            assert named.possible or issue(operands, state.registers[rank], state.memory) is None
+            if named.possible:
+                assert operands.queue is None or operands.queue in named.queue
+                assert operands.target is None or operands.target in named.rank
+
+
+def touched(operands: Operands) -> Touched:
+    made, found = access(operands.kind, operands.cell), Touched()
+    for one in [made] if made else [step.access for step in steps_of(operands)]:
+        found = found.adding(one)
+    return found
+
+
+def check(program: Instance, most: int) -> int:
+    found, kinds, states = ranges(program), symmetry(program), met(program, most)
+    for state in states:
+        check_state(program, found, state)
+    for state in states[: most // 10]:
+        for place in renamings(program.nodes, kinds):
+            check_state(program, found, renamed(program, kinds, state, place))
+    return len(states)
+
+
+@given(drawn_programs(loops=True))
+@settings(max_examples=examples(100))
+def test_ranges_of_random_programs(drawn: Drawn) -> None:
+    check(drawn.instance, 300)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_ranges_of_random_programs_with_arrays(block: int) -> None:
+    count = examples(40, nightly=2_000)
+    states = sum(
+        check(Generator(seed).program().instantiate(), 300) for seed in range(block * count, (block + 1) * count)
+    )
+    assert states > 50 * count
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_ranges_of_random_programs_with_interchangeable_ranks(block: int) -> None:
+    for _, program, _ in random_instances(1_000_000 * (block + 20), examples(20, nightly=1_000)):
+        check(program, 200)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_ranges_of_idioms(name: str) -> None:
+    for nodes in (2, 3):
+        check(parse(FAMILIES[name].program(nodes)).instantiate(), 1_000)
+
+
+def test_ranks_that_can_be_exchanged_name_the_same() -> None:
+    """Then what is interchangeable stays so when the search relies on it."""
+    for _, program, kinds in random_instances(99_000_000, examples(60, nightly=2_000)):
+        found = ranges(program)
+        moving = sum(1 << address for address in kinds.moving)
+        whole = (1 << program.size) - 1
+        for first, second in (pair for ranks in kinds.classes for pair in pairwise(ranks)):
+            for state, leaving in enumerate(program.automata[first].out):
+                for one, other in zip(leaving, program.automata[second].out[state], strict=True):
+                    pair = found.touched(first, state, one), found.touched(second, state, other)
+                    for mine, theirs in zip(*pair, strict=True):
+                        ends = first * program.size, second * program.size
+                        at = [cells >> end & whole for cells in (mine, theirs) for end in ends]
+                        assert at[0] & moving == at[3] & moving and at[1] & moving == at[2] & moving
+                        assert [cells & ~moving for cells in at[:2]] == [cells & ~moving for cells in at[2:]]
+
+
+# What is found
+
+
+def registers(program: Instance, state: int, rank: int = 0) -> list[tuple[int, int] | None]:
+    return [ranges(program).register(rank, state, index) for index in range(len(program.registers))]
+
+
+def test_a_counting_loop_is_exact() -> None:
+    program = instance("while (r < 3) { s <- mem[x + r]; r <- r + 1; } mem[y] <- r;")
+    assert registers(program, 0) == [(0, 3), (0, 3)]
+    assert registers(program, 1)[0] == (0, 2)
+    assert registers(program, 2)[0] == (3, 3)
+
+
+@pytest.mark.parametrize("bound", [1, 30, 1_000, 1 << 30])
+def test_a_loop_to_a_constant_is_exact_however_long(bound: int) -> None:
+    program = instance(f"while (r < {bound}) {{ r <- r + 1; }} mem[x] <- r;")
+    assert registers(program, 0)[0] == (0, bound)
+    assert registers(program, 2)[0] == (bound, bound)
+
+
+def test_a_counter_in_memory_that_is_claimed_by_compare_swap() -> None:
+    program = instance("r <- mem[y]; while (r < 2) { s <- compare_swap(me, y, r, r + 1); r <- mem[y]; }", nodes=2)
+    assert ranges(program).cell(1) == (0, 2)
+    assert registers(program, 1)[0] == (0, 2)
+    assert registers(program, 2) == [(0, 1), (0, 2)]
+
+
+def test_work_stealing_names_the_tasks_alone() -> None:
+    program = parse(FAMILIES["work_stealing"].program(3)).instantiate()
+    tasks = {
+        named.remote
+        for state, leaving in enumerate(program.automata[0].out)
+        for transition in leaving
+        if transition.command.kind == "read"
+        for named in [ranges(program).named(0, state, transition)]
+    }
+    assert tasks == {range(3)}
+
+
+def test_a_sum_that_may_wrap_is_any_value() -> None:
+    program = instance("loop { r <- r + 1; }")
+    assert registers(program, 0)[0] == (-(1 << 31), (1 << 31) - 1)
+    loop = Loop(Block((Do(FetchAdd(COUNT, Const(0), Const(0), Const(1), UINT64)),)))
+    wide = Program("wide", 1, CELLS, ("i",), (), (Process(None, Block((loop,))),))
+    assert ranges(wide.instantiate()).cell(0) == (0, (1 << 64) - 1)
+
+
+def test_what_cannot_come_is_not_reached() -> None:
+    program = instance("r <- mem[y]; assume(r > 0); mem[x] <- 1;")
+    assert [ranges(program).reachable(0, state) for state in range(4)] == [True, True, False, False]
+    program = instance("await(mem[x] == 2); mem[y] <- 1;")
+    assert not ranges(program).reachable(0, 1)
+    program = instance("r <- mem[9]; mem[y] <- 1;")
+    assert not ranges(program).reachable(0, 1)
+
+
+def test_an_await_that_is_never_over_looks_at_its_cell() -> None:
+    """Or a search would forget what keeps it waiting."""
+    program = instance("await(mem[x] == 2); mem[y] <- 1;")
+    (waiting,) = program.automata[0].out[0]
+    assert not ranges(program).named(0, 0, waiting).possible
+    assert ranges(program).touched(0, 0, waiting) == Touched(1, 0)
+
+
+def test_a_command_that_did_not_fault_had_legal_operands() -> None:
+    program = instance("loop { r <- r + 1 & 7; } s <- mem[r + 1]; mem[y] <- r;")
+    assert registers(program, 0)[0] == (0, 7)
+    assert registers(program, 1)[0] == (0, 2)
+
+
+def test_what_is_written_reaches_other_ranks() -> None:
+    declarations = "memory x, y; register r; queue q;"
+    program = instance("mem[x] <- 7; write(x, 1, y, q);", "r <- mem[y];", declarations=declarations)
+    assert registers(program, 1, rank=1)[0] == (0, 7)
+    program = instance("mem[x] <- 7; write(x, r, y, q);", "r <- mem[y];", declarations=declarations)
+    assert registers(program, 1, rank=1)[0] == (0, 0)  # r is 0 at rank 0
+
+
+def test_values_that_are_ranks_may_be_renamed() -> None:
+    declarations = "memory home, link; register p, n; queue q;"
+    program = instance("n <- swap(0, link, me + 1); p <- me;", nodes=3, declarations=declarations)
+    assert symmetry(program).classes == ((0, 1, 2),)
+    assert registers(program, 0) == [(0, 2), (0, 0)]  # 0 is a rank in p, and nobody in n
+    assert ranges(program).cell(1) == (0, 3)
+    assert closed((2, 3), 1, [(1, 2), (4, 5)]) == (2, 3)
+    assert closed((3, 3), 1, [(1, 2), (4, 5)]) == (2, 3)
+    assert closed((3, 5), 1, [(1, 2), (4, 5)]) == (2, 6)
+    assert closed((-1, 0), 1, [(0, 1)]) == (-1, 0)
+
+
+def test_it_is_remembered_as_long_as_the_instance() -> None:
+    program = instance("r <- mem[x];")
+    assert ranges(program) is ranges(program)
+    gone = weakref.ref(program)
+    del program
+    gc.collect()
+    assert gone() is None
+
+
+# How long it takes
+
+
+def seconds(programs: Iterable[Instance]) -> float:
+    begun = time.perf_counter()
+    for program in programs:
+        ranges(program)
+    return time.perf_counter() - begun
+
+
+def test_it_ends_fast() -> None:
+    sums = "; ".join(f"c{index} <- c{index} + i * me" for index in range(8))
+    loops = (
+        f"while (i < 5) {{ v <- mem[a + i]; {sums}; mem[a + (i + me) % 8] <- c0 + v; "
+        "write(a + i, (me + 1) % nodes, b + i, q); v <- fetch_add((me + 1) % nodes, a + i, c1); i <- i + 1; }"
+    )
+    registers = ", ".join(f"c{index}" for index in range(8))
+    program = parse(f"memory a[8], b[8]; register i, v, {registers}; queue q; nodes 64; process {{ {loops} }}")
+    assert seconds([program.instantiate()]) < 3
+    long = " ".join(
+        f"v <- mem[a + {index % 8}]; i <- i + v; if (i > {index}) {{ mem[b] <- i; }}" for index in range(1_000)
+    )
+    program = parse(f"memory a[8], b[8]; register i, v; nodes 2; process {{ loop {{ {long} }} }}")
+    assert seconds([program.instantiate()]) < 8
+
+
+def test_random_programs_are_small_change() -> None:
+    programs = [translated(random_program(seed, loops=True)).instance for seed in range(100)]
+    assert seconds(programs) < 2
