@@ -8,6 +8,7 @@ goes on after the next semicolon or at the next brace.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
@@ -28,6 +29,9 @@ from pgasrob.program.vocabulary import KEYWORDS
 
 if TYPE_CHECKING:
     from lark import Lark, Token
+
+MAX_FILE = 16_000_000
+"""Bytes of a source file; what can be read for ever, like a device, is given up here."""
 
 MAX_STACK = 5_000
 """Symbols of unfinished rules; far more than MAX_NESTING needs. A megabyte of `(` is given up early."""
@@ -94,12 +98,16 @@ def parse_file(path: str | Path) -> Program:
 def read_source(path: str | Path) -> str:
     """The text of the file ``path``. Raises SourceError when it cannot be read or is not UTF-8."""
     try:
-        data = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_FILE + 1)
     except IsADirectoryError:
         _refuse(Source(str(path), ""), "PG001", "this is a folder, not a file", hint="name a file in it")
     except (OSError, ValueError) as error:  # ValueError: no operating system would take the name
         reason = getattr(error, "strerror", None) or str(error)
         _refuse(Source(str(path), ""), "PG001", f"cannot read the file: {reason}", hint="check the name and the rights")
+    if len(data) > MAX_FILE:
+        what = f"the file has more than {MAX_FILE // 1_000_000} megabytes"
+        _refuse(Source(str(path), ""), "PG004", what, hint="name a source file")
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -149,13 +157,33 @@ _builder: ContextVar[Builder] = ContextVar("_builder")
 
 @cache
 def _grammar() -> Lark:
-    """The parser, built when first needed: importing lark and building the tables takes about 60 ms."""
+    """The parser, made when first needed. Its tables are kept between runs: to build them takes longer than a check."""
     from lark import Lark
 
     # The basic lexer keeps keywords reserved. The contextual one would take them for names wherever a name is expected.
     return Lark.open(
-        "grammar.lark", rel_to=__file__, start="file", parser="lalr", lexer="basic", transformer=_Actions()
+        "grammar.lark",
+        rel_to=__file__,
+        start="file",
+        parser="lalr",
+        lexer="basic",
+        transformer=_Actions(),
+        cache=_kept_tables() or False,
     )
+
+
+def _kept_tables() -> str | None:
+    """The file for the parser's tables; None when there can be none.
+
+    Lark checks that they belong to this grammar, and builds them anew when they do not, or cannot be read.
+    """
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "pgasrob")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Lark runs what it reads: it must be nobody else's.
+        return str(folder / "grammar") if folder.stat().st_uid == os.getuid() else None
+    except (OSError, RuntimeError, AttributeError):  # no such folder, no home, no users on this system
+        return None
 
 
 class _Reading:
