@@ -1,0 +1,84 @@
+"""Each reduction on and off, in Python and in the kernel, against the plain search, `definition` and `product`.
+
+2,000 programs by default and 10,000 with --nightly, a third of them with loops, a sixth with interchangeable ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pgasrob.program.instance import Instance
+from pgasrob.program.parser import parse
+from pgasrob.robustness import native
+from pgasrob.robustness.attack import AttackSearch
+from pgasrob.robustness.check import Engine
+from pgasrob.robustness.definition import DefinitionSearch
+from pgasrob.robustness.native import NativeSearch
+from pgasrob.robustness.product import ProductSearch
+from pgasrob.robustness.reduction import REDUCTIONS
+from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.replay import replay
+from tests.robustness.reduction.test_symmetry import random_text
+from tests.support import drawn_programs, examples
+
+MOST_STATES = examples(1_500, nightly=8_000)
+
+Subset = tuple[str, ...]
+SUBSETS: list[Subset] = [
+    REDUCTIONS,
+    *((name,) for name in REDUCTIONS),
+    *(tuple(other for other in REDUCTIONS if other != name) for name in REDUCTIONS),
+]
+
+
+def verdict(search: Engine) -> bool | None:
+    """Whether there is a violation; None when it cannot be told within :data:`MOST_STATES`."""
+    for _ in search.run():
+        if search.states > MOST_STATES:
+            return None
+    return search.violation is not None if search.violation or search.gave_up is None else None
+
+
+def searches(program: Instance, reductions: Collection[str]) -> Iterator[Engine]:
+    yield AttackSearch(program, reductions)
+    if native.available():
+        yield NativeSearch(program, reductions)
+
+
+def compare(program: Instance, reductions: Subset) -> None:
+    plain = list(searches(program, ()))
+    answers = {verdict(search) for search in plain}
+    assert len(answers) == 1 and len({search.states for search in plain}) == 1
+    (expected,) = answers
+    if expected is None:
+        return
+    for search in (DefinitionSearch(program), ProductSearch(program)):
+        assert verdict(search) in (expected, None), type(search).__name__
+    reduced = list(searches(program, reductions))
+    for search in reduced:
+        assert verdict(search) is expected, type(search).__name__
+        if search.violation is not None:
+            run = replay(program, search.violation.computation)
+            assert run.complete and HappensBefore(run.computation).cycle is not None
+    assert len({(search.states, search.transitions) for search in reduced}) == 1
+
+
+@pytest.mark.parametrize("half", [1, 2])  # so that they can be run side by side
+@pytest.mark.parametrize("loops", [False, True], ids=["without loops", "with loops"])
+def test_random_programs(loops: bool, half: int) -> None:
+    @given(drawn_programs(loops=loops), st.sampled_from(SUBSETS))
+    @settings(max_examples=examples(330 if loops else 500, nightly=1_650 if loops else 2_500))
+    def agree(drawn: object, reductions: Subset) -> None:
+        compare(drawn.instance, reductions)  # type: ignore[attr-defined]
+
+    agree()
+
+
+@given(st.integers(0, 1 << 30), st.integers(2, 4), st.sampled_from(SUBSETS))
+@settings(max_examples=examples(340, nightly=1_700))
+def test_programs_with_interchangeable_ranks(seed: int, nodes: int, reductions: Subset) -> None:
+    compare(parse(random_text(seed, nodes)).instantiate(), reductions)
