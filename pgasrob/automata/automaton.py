@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
+from itertools import islice
 from typing import Generic, Protocol, TypeVar
+
+PIECE = 1024
+"""Transitions of one state that are computed at a time: with choices at a barrier one state has millions."""
 
 State = TypeVar("State", bound=Hashable)
 Letter = TypeVar("Letter", bound=Hashable)
@@ -43,6 +47,7 @@ class Interned(Generic[State, Letter]):
         self._states: list[State] = [automaton.initial]
         self._word_numbers: dict[tuple[Letter, ...], int] = {}
         self._edges: dict[int, list[tuple[int, int]]] = {}
+        self._further: dict[int, Iterator[tuple[tuple[Letter, ...], State]]] = {}  # those not in _edges yet
         self.words: list[tuple[Letter, ...]] = []
 
     def __len__(self) -> int:
@@ -52,18 +57,37 @@ class Interned(Generic[State, Letter]):
     def state(self, number: int) -> State:
         return self._states[number]
 
-    def edges(self, number: int) -> list[tuple[int, int]]:
+    def edges(self, number: int) -> Iterable[tuple[int, int]]:
         """The transitions that leave state ``number`` as pairs (number of the word, number of the target)."""
         known = self._edges.get(number)
         if known is None:
-            known = self._edges[number] = [
-                (
-                    number_of(word, self._word_numbers, self.words),
-                    number_of(target, self._numbers, self._states),
-                )
-                for word, target in self._automaton.successors(self._states[number])
-            ]
-        return known
+            known = self._edges[number] = []
+            self._further[number] = iter(self._automaton.successors(self._states[number]))
+            self._learn(number)
+        return self._piecewise(number) if number in self._further else known
+
+    def _learn(self, number: int) -> None:
+        """Compute the next transitions of state ``number``."""
+        fresh = [
+            (
+                number_of(word, self._word_numbers, self.words),
+                number_of(target, self._numbers, self._states),
+            )
+            for word, target in islice(self._further[number], PIECE)
+        ]
+        self._edges[number] += fresh
+        if len(fresh) < PIECE:
+            del self._further[number]
+
+    def _piecewise(self, number: int) -> Iterator[tuple[int, int]]:
+        """All transitions of state ``number``, computed as they are asked for, by whichever product comes first."""
+        known, place = self._edges[number], 0
+        while place < len(known) or number in self._further:
+            if place == len(known):
+                self._learn(number)
+            else:
+                yield known[place]
+                place += 1
 
     def successors(self, number: int) -> Iterator[tuple[tuple[Letter, ...], int]]:
         return ((self.words[word], target) for word, target in self.edges(number))
@@ -94,6 +118,7 @@ class Reached(Generic[State, Letter]):
         start = automaton.initial
         self._parents: dict[State, tuple[State, tuple[Letter, ...]] | None] = {start: None}
         self._frontier: deque[State] = deque([start])
+        self._leaving: Iterator[tuple[tuple[Letter, ...], State]] | None = None  # what is left of the first state's
         self.transitions = 0
 
     def __len__(self) -> int:
@@ -108,20 +133,36 @@ class Reached(Generic[State, Letter]):
         """Whether every reachable state has been expanded."""
         return not self._frontier
 
+    @property
+    def midway(self) -> bool:
+        """Whether some transitions of the state yielded last have been followed already."""
+        return self._leaving is not None
+
     def expand(self) -> Iterator[State]:
         """Yield each state when its turn comes, in breadth-first order, and expand it afterwards.
 
-        Stopping the iteration pauses the search; the state yielded last is expanded first when it goes on.
+        Stopping the iteration pauses the search; the state yielded last is expanded first when it goes on. A state with
+        very many transitions is yielded again, ``midway``, after every piece of them, so that its caller can stop.
         """
         while self._frontier:
             state = self._frontier[0]
-            yield state
-            for word, target in self._automaton.successors(state):
-                self.transitions += 1
-                if target not in self._parents:
-                    self._parents[target] = (state, word)
-                    self._frontier.append(target)
+            if self._leaving is None:
+                yield state
+                self._leaving = iter(self._automaton.successors(state))
+            while self._follow(state, self._leaving):
+                yield state
+            self._leaving = None
             self._frontier.popleft()
+
+    def _follow(self, state: State, leaving: Iterator[tuple[tuple[Letter, ...], State]]) -> bool:
+        """Follow the next transitions that leave ``state``; whether there may be more."""
+        before = self.transitions
+        for word, target in islice(leaving, PIECE):
+            self.transitions += 1
+            if target not in self._parents:
+                self._parents[target] = (state, word)
+                self._frontier.append(target)
+        return self.transitions == before + PIECE
 
     def path(self, state: State) -> list[tuple[Letter, ...]]:
         """The words along a shortest path (in transitions) from the initial state to ``state``."""

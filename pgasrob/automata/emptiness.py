@@ -35,11 +35,14 @@ class EmptinessSearch(Generic[State, Letter]):
         return self.path is None and self._reached.complete
 
     def advance(self, states: int) -> bool:
-        """Look at up to ``states`` more states; True when the search is over, one way or the other."""
+        """Look at up to ``states`` more states; True when the search is over, one way or the other.
+
+        It comes back early from the midst of a state with very many transitions.
+        """
         if self.path is not None or self._reached.complete:
             return True
         for state in self._reached.expand():
-            if states == 0:
+            if states == 0 or self._reached.midway:
                 return False
             states -= 1
             if self._automaton.is_final(state):

@@ -1,5 +1,5 @@
 """What is wrong with a source text: codes, positions, excerpts, hints."""
 
-from pgasrob.diagnostics.diagnostic import Diagnostic, SourceError
+from pgasrob.diagnostics.diagnostic import Diagnostic, SourceError, visible
 
-__all__ = ["Diagnostic", "SourceError"]
+__all__ = ["Diagnostic", "SourceError", "visible"]

@@ -83,6 +83,10 @@ The file is empty, or there is nothing but comments in it. The smallest program 
 -- repaired
 process { skip; }
 
+== PG004 the file is too large
+A source file has at most 16 megabytes; the largest programs that can be verified have a few kilobytes. Most likely this
+is another file than the one you meant, or a device that can be read for ever.
+
 == PG010 something else was expected here
 The grammar of the language has no place for this word. The message lists what could have stood here. The statement or
 declaration is given up, and reading goes on after it, so that other mistakes are found in the same run.
@@ -352,6 +356,24 @@ memory x;
 -- repaired
 memory x;
 process { skip; }
+
+== PG035 too much memory on all nodes
+All nodes together have at most 1,048,576 cells. Every node has its own copy of the memory, and every state of a search
+holds them all: run on fewer nodes, or shrink the arrays to the few cells that matter.
+-- wrong
+nodes 1000;
+memory a[5000];
+process { skip; }
+-- repaired
+nodes 2;
+memory a[4];
+process { skip; }
+
+== PG036 too many ways from one command to the next
+A `choose` or `loop` commits to nothing before the next command. So where many of them stand in a row and can be passed
+over, each command leads to all those behind it, and a control automaton has a transition for every such pair. All ranks
+together have at most 1,048,576 ways from one command to the next, the places passed over included. A command between
+them that cannot be left out ends all ways there.
 
 == PG040 the program faults on an SC run
 A fault is a command that has no meaning: a division by zero, a shift by less than 0 or more than 31, an address outside

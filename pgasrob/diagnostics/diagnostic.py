@@ -5,6 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+def visible(name: str) -> str:
+    r"""``name``, of a file say, with an escape for each character that would not show or would disturb a terminal.
+
+    A byte of a file name that is not UTF-8 (a lone surrogate in Python) becomes `\\xff`, a newline `\\n`.
+    """
+    return "".join(char if char.isprintable() else _escaped(char) for char in name)
+
+
+def _escaped(char: str) -> str:
+    if "\udc80" <= char <= "\udcff":
+        return f"\\x{ord(char) - 0xDC00:02x}"
+    return char.encode("unicode_escape").decode()
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A finding with a code of the catalogue; line and column count from 1 (0: no position, the file as a whole)."""
@@ -20,7 +34,8 @@ class Diagnostic:
 
     @property
     def position(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        file = visible(self.file)
+        return f"{file}:{self.line}:{self.column}" if self.line else file
 
     def render(self) -> str:
         """The finding as text: what, where, the line with carets, and what to do."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
+from pgasrob.automata.automaton import number_of
 from pgasrob.program.commands import Assume, Command
 from pgasrob.program.expressions import Unary, constant
 from pgasrob.program.statements import (
@@ -52,10 +54,31 @@ class ControlAutomaton:
         return [transition for leaving in self.out for transition in leaving]
 
 
+class TooManyWays(Exception):
+    """Control automata would have more transitions than anybody could do something with."""
+
+
+class Ways:
+    """The ways from one command to the next that control automata may still have, ``left`` of them.
+
+    A way leads to a place in the program; places between statements count. Without `choose` and `loop` there are a few
+    for every command, but where n statements in a row can be left out there are about n * n.
+    """
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def take(self, count: int) -> None:
+        self.left -= count
+        if self.left < 0:
+            raise TooManyWays
+
+
 class _Graph:
     """The statements of a block as a graph with silent edges, which `build` then removes."""
 
-    def __init__(self) -> None:
+    def __init__(self, ways: Ways | None) -> None:
+        self.ways = ways
         self.silent: list[list[int]] = []
         self.issues: list[list[int]] = []  # node -> occurrences
         self.occurrences: list[tuple[Command, Span, int]] = []  # command, where, node after it
@@ -129,39 +152,44 @@ class _Graph:
             fresh = [after for after in self.silent[here] if after not in seen]
             seen.update(fresh)
             stack.extend(fresh)
+        if self.ways:
+            self.ways.take(len(seen))
         return tuple(sorted(found))
 
 
-def build(block: Block, change: Callable[[Command], Command] = lambda command: command) -> ControlAutomaton:
+def build(
+    block: Block, change: Callable[[Command], Command] = lambda command: command, ways: Ways | None = None
+) -> ControlAutomaton:
     """The control automaton of ``block``, with ``change`` (partial evaluation, say) applied to every command.
 
     An assume that is constantly false is left out unless it stands among false assumes alone: a rank that can only
-    stand there is blocked by it, which is not the same as having ended.
+    stand there is blocked by it, which is not the same as having ended. Raises :class:`TooManyWays` when there are not
+    enough ``ways`` left for the automaton.
     """
-    graph = _Graph()
+    graph = _Graph(ways)
     start, end = graph.node(), graph.node()
     graph.add_block(block, start, end)
     commands = [change(command) for command, _, _ in graph.occurrences]
+    false = {
+        occurrence
+        for occurrence, command in enumerate(commands)
+        if isinstance(command, Assume) and constant(command.condition) == 0
+    }
+    numbers: dict[tuple[int, ...], int] = {}
+    queue: list[tuple[int, ...]] = []
 
-    def possible(occurrences: tuple[int, ...]) -> tuple[int, ...]:
-        alive = tuple(
-            occurrence
-            for occurrence in occurrences
-            if not (isinstance(command := commands[occurrence], Assume) and constant(command.condition) == 0)
-        )
-        return alive or occurrences
+    @cache  # many transitions lead to one node, and each question takes a walk through the graph
+    def state_at(node: int) -> int:
+        occurrences = graph.next_occurrences(node)
+        alive = tuple(occurrence for occurrence in occurrences if occurrence not in false)
+        return number_of(alive or occurrences, numbers, queue)
 
-    numbers = {possible(graph.next_occurrences(start)): 0}
-    queue = list(numbers)
+    state_at(start)
     out: list[tuple[Transition, ...]] = []
     for state in queue:
         leaving = []
         for occurrence in state:
             _, span, after = graph.occurrences[occurrence]
-            target = possible(graph.next_occurrences(after))
-            if target not in numbers:
-                numbers[target] = len(numbers)
-                queue.append(target)
-            leaving.append(Transition(commands[occurrence], numbers[target], occurrence, span))
+            leaving.append(Transition(commands[occurrence], state_at(after), occurrence, span))
         out.append(tuple(leaving))
     return ControlAutomaton(tuple(out))

@@ -19,7 +19,7 @@ from pgasrob.program.commands import (
     expressions_of,
     map_expressions,
 )
-from pgasrob.program.control import ControlAutomaton, Transition, build
+from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways, build
 from pgasrob.program.expressions import (
     INT32,
     RELATIONS,
@@ -32,6 +32,10 @@ from pgasrob.program.expressions import (
 from pgasrob.program.program import Process, Program
 
 MAX_NODES = 1024
+MAX_CELLS_IN_ALL = 1 << 20
+"""Cells of all nodes together: every state of a search holds that many values."""
+MAX_WAYS = 1 << 20
+"""Ways from one command to the next, those of all ranks together; building their automata takes a few seconds."""
 
 Cell = int
 Registers = tuple[int, ...]
@@ -229,17 +233,17 @@ def _specialised(command: Command, rank: int, nodes: int) -> Command:
 
 def instantiate(program: Program, nodes: int) -> Instance:
     """``program`` on ``nodes`` nodes; see :meth:`Program.instantiate`."""
-    source = program.source
     if not 1 <= nodes <= MAX_NODES:
-        raise SourceError(
-            [
-                Diagnostic(
-                    "PG031",
-                    f"{nodes} nodes, but a program runs on 1..{MAX_NODES}",
-                    source.file,
-                    hint="choose another node count",
-                )
-            ]
+        raise _error(
+            program, "PG031", f"{nodes} nodes, but a program runs on 1..{MAX_NODES}", "choose another node count"
+        )
+    cells = nodes * program.cells
+    if cells > MAX_CELLS_IN_ALL:
+        raise _error(
+            program,
+            "PG035",
+            f"{cells} cells of memory on {nodes} nodes",
+            f"all nodes together have at most {MAX_CELLS_IN_ALL} cells; run on fewer nodes, or verify a smaller case",
         )
     by_rank: dict[int, Process] = {}
     others: Process | None = None
@@ -250,18 +254,27 @@ def instantiate(program: Program, nodes: int) -> Instance:
             by_rank.update((rank, process) for rank in process.ranks)
     missing = [str(rank) for rank in range(nodes) if rank not in by_rank and others is None]
     if missing:
-        raise SourceError(
-            [
-                Diagnostic(
-                    "PG030",
-                    f"no process block for rank {', '.join(missing)} of {nodes} nodes",
-                    source.file,
-                    hint="add `process { ... }` for every rank that no other block names, or run on fewer nodes",
-                )
-            ]
+        raise _error(
+            program,
+            "PG030",
+            f"no process block for rank {', '.join(missing)} of {nodes} nodes",
+            "add `process { ... }` for every rank that no other block names, or run on fewer nodes",
         )
     automata = []
-    for rank in range(nodes):
-        body = (by_rank.get(rank) or others).body  # type: ignore[union-attr]  # missing ranks are reported above
-        automata.append(build(body, partial(_specialised, rank=rank, nodes=nodes)))
+    ways = Ways(MAX_WAYS)
+    try:
+        for rank in range(nodes):
+            body = (by_rank.get(rank) or others).body  # type: ignore[union-attr]  # missing ranks are reported above
+            automata.append(build(body, partial(_specialised, rank=rank, nodes=nodes), ways))
+    except TooManyWays:
+        raise _error(
+            program,
+            "PG036",
+            f"more than {MAX_WAYS} ways from one command to the next on {nodes} nodes",
+            "verify a smaller case: fewer `choose` in a row, or fewer nodes",
+        ) from None
     return Instance(program, nodes, tuple(automata))
+
+
+def _error(program: Program, code: str, message: str, hint: str) -> SourceError:
+    return SourceError([Diagnostic(code, message, program.source.file, hint=hint)])

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.expectation import read_expectation
+from pgasrob.program.parser import MAX_FILE
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.robustness.check import DEFAULT_ENGINE, Interrupted, Progress, check, load
 from pgasrob.robustness.limits import Limits
@@ -191,7 +192,8 @@ class Checker:
 def read_text(file: str) -> str:
     """The text of ``file`` as far as it can be read; a file that is no program may still have a header."""
     try:
-        return Path(file).read_bytes().decode(errors="replace")
+        with open(file, "rb") as opened:
+            return opened.read(MAX_FILE).decode(errors="replace")
     except (OSError, ValueError):
         return ""
 

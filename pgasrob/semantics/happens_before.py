@@ -8,6 +8,7 @@ from what the engines do, whose witnesses it judges.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from typing import NamedTuple
 from pgasrob.semantics.computation import Computation
 
 WRITERS = frozenset(("store", "popb", "fetch_add", "swap", "compare_swap"))
+BLOCK = 4096
+"""Commands from which cycles are looked for at the same time."""
 
 
 class Edge(NamedTuple):
@@ -95,38 +98,13 @@ class HappensBefore:
     def cycle(self) -> tuple[Edge, ...] | None:
         """A cycle with as few commands as possible, None when there is none.
 
-        The edges close up event by event: where a command is entered at one event and left at another, an identity edge
-        joins the two. Program order edges may skip commands.
+        Of several it is one through the command that is issued first. The edges close up event by event: where a
+        command is entered at one event and left at another, an identity edge joins the two. Program order edges may
+        skip commands.
         """
-        links = self._links()
-        best: list[Edge] | None = None
-        for start in sorted(links):
-            found = _shortest_cycle(links, start, len(best) if best else None)
-            if found is not None:
-                best = found
-                if len(best) == 2:
-                    break
-        return tuple(self._close(best)) if best else None
-
-    def _links(self) -> dict[int, dict[int, Edge]]:
-        """For each command, those that one conflict or some program order leads to, and an edge that shows it."""
-        links: dict[int, dict[int, Edge]] = {}
-        for edge in self.conflicts:
-            self._link(links, edge)
-        by_rank: dict[int, list[int]] = {}
-        for place, event in enumerate(self.computation):
-            if not event.is_step:
-                by_rank.setdefault(event.rank, []).append(place)
-        for places in by_rank.values():
-            for index, first in enumerate(places):
-                for second in places[index + 1 :]:
-                    self._link(links, Edge(first, second, "po"))
-        return links
-
-    def _link(self, links: dict[int, dict[int, Edge]], edge: Edge) -> None:
-        source, target = self.commands[edge.source], self.commands[edge.target]
-        if source != target:
-            links.setdefault(source, {}).setdefault(target, edge)
+        links = _Links(self)
+        start = links.start_of_shortest()
+        return None if start is None else tuple(self._close(links.cycle_from(start)))
 
     def _close(self, cycle: list[Edge]) -> list[Edge]:
         closed = []
@@ -138,22 +116,107 @@ class HappensBefore:
         return closed
 
 
-def _shortest_cycle(links: dict[int, dict[int, Edge]], start: int, bound: int | None) -> list[Edge] | None:
-    """A shortest cycle through ``start``, as edges between commands; None when there is none shorter than ``bound``."""
-    parents: dict[int, tuple[int, Edge]] = {}
-    queue = deque([(start, 0)])
-    while queue:
-        command, length = queue.popleft()
-        if bound is not None and length + 1 >= bound:
-            return None
-        for target, edge in sorted(links.get(command, {}).items()):
-            if target == start:
-                path = [edge]
+class _Links:
+    """The links between commands: the conflicts, and program order from each command to all later ones of its rank.
+
+    A link of program order may skip commands. There are so many of them that they are never listed.
+    """
+
+    def __init__(self, relation: HappensBefore) -> None:
+        commands = relation.commands
+        self.size = len(set(commands))
+        self.conflicts: list[dict[int, Edge]] = [{} for _ in range(self.size)]  # to which command, by which edge first
+        for edge in relation.conflicts:
+            source, target = commands[edge.source], commands[edge.target]
+            if source != target:
+                self.conflicts[source].setdefault(target, edge)
+        self.earlier: list[list[int]] = [[] for _ in range(self.size)]  # the other way
+        for source, targets in enumerate(self.conflicts):
+            for target in targets:
+                self.earlier[target].append(source)
+        self.ranks: dict[int, list[tuple[int, int]]] = {}  # commands of a rank in program order, with their places
+        self.positions: list[dict[int, int]] = [{} for _ in range(self.size)]  # of a command in ``ranks``, by rank
+        for place, (command, event) in enumerate(zip(commands, relation.computation, strict=True)):
+            if not event.is_step:
+                issued = self.ranks.setdefault(event.rank, [])
+                self.positions[command][event.rank] = len(issued)
+                issued.append((command, place))
+
+    def start_of_shortest(self) -> int | None:
+        """The first command on a cycle of the least length; None when there is no cycle."""
+        start, length = None, None
+        for first in range(0, self.size, BLOCK):
+            found = self._shortest_through(range(first, min(first + BLOCK, self.size)), length)
+            if found is not None:
+                start, length = found
+        return start
+
+    def _shortest_through(self, starts: range, bound: int | None) -> tuple[int, int] | None:
+        """The first of ``starts`` on a shortest cycle through one of them and its length, if less than ``bound``."""
+        reach = [1 << command - starts.start if command in starts else 0 for command in range(self.size)]
+        reach = self._one_further(reach, [0] * self.size)  # bit s: start s leads here by at most so many links
+        length = 1
+        while bound is None or length + 1 < bound:
+            further = self._one_further(reach, reach)
+            if further == reach:
+                return None
+            reach, length = further, length + 1
+            for start in starts:
+                if reach[start] >> start - starts.start & 1:
+                    return start, length
+        return None
+
+    def _one_further(self, reach: list[int], known: list[int]) -> list[int]:
+        """``known``, and what ``reach`` has at the commands with a link to each command."""
+        further = list(known)
+        for command, sources in enumerate(self.earlier):
+            for source in sources:
+                further[command] |= reach[source]
+        for issued in self.ranks.values():
+            before = 0
+            for command, _ in issued:
+                further[command] |= before
+                before |= reach[command]
+        return further
+
+    def cycle_from(self, start: int) -> list[Edge]:
+        """A shortest cycle through ``start``, which lies on one, as edges between commands."""
+        parents: dict[int, tuple[int, Edge]] = {}
+        unmet = {rank: len(issued) for rank, issued in self.ranks.items()}  # where what has been met begins
+        queue = deque([start])
+        while queue:
+            command = queue.popleft()
+            if closing := self._link(command, start):
+                path = [closing]
                 while command != start:
                     command, edge = parents[command]
                     path.append(edge)
                 return path[::-1]
-            if target not in parents:
-                parents[target] = (command, edge)
-                queue.append((target, length + 1))
-    return None
+            for target in sorted({*self.conflicts[command], *self._later(command, unmet)}):
+                if target in parents:
+                    continue
+                edge_there = self._link(command, target)
+                assert edge_there is not None
+                parents[target] = (command, edge_there)
+                queue.append(target)
+        raise AssertionError("there is no cycle through this command")
+
+    def _later(self, command: int, unmet: dict[int, int]) -> Iterator[int]:
+        """The commands after ``command`` in program order, without those that were given before."""
+        for rank, position in self.positions[command].items():
+            issued, end = self.ranks[rank], unmet[rank]
+            unmet[rank] = min(end, position + 1)
+            for target, _ in issued[position + 1 : end]:
+                yield target
+
+    def _link(self, source: int, target: int) -> Edge | None:
+        """The edge that a link is shown by: a conflict before program order, and what comes first in the run."""
+        if edge := self.conflicts[source].get(target):
+            return edge
+        if self.positions[source].keys().isdisjoint(self.positions[target]):
+            return None
+        for rank, issued in self.ranks.items():
+            before, after = self.positions[source].get(rank), self.positions[target].get(rank)
+            if before is not None and after is not None and before < after:
+                return Edge(issued[before][1], issued[after][1], "po")
+        return None

@@ -6,12 +6,14 @@ the run, as the design's section 2 states it, and not with the states of X(P, N)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import NamedTuple
 
 from pgasrob.program.commands import show
 from pgasrob.program.control import Transition
-from pgasrob.program.expressions import INT32, Fault
+from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Cell, Instance, Memory, Operands, Registers
 from pgasrob.program.statements import Span
 from pgasrob.semantics.computation import Computation, Event
@@ -95,13 +97,27 @@ class _Issued:
 
 @dataclass(slots=True)
 class _Rank:
+    """``history`` has all commands of the rank; ``unfinished`` those that miss a step, by their place in it, and
+    ``fences`` the places of the fences, so that a rule need not look through all of a long run."""
+
     control: int
     registers: list[int]
     history: list[_Issued] = field(default_factory=list)
+    unfinished: dict[int, _Issued] = field(default_factory=dict)
+    fences: list[int] = field(default_factory=list)
 
-    def remote(self, queue: int | None, until: int | None = None) -> list[_Issued]:
-        """The remote commands issued in ``queue``, those before operation ``until`` only when it is given."""
-        return [command for command in self.history[:until] if command.is_remote and command.operands.queue == queue]
+    def issue(self, command: _Issued) -> None:
+        place = len(self.history)
+        self.history.append(command)
+        if command.is_remote:
+            self.unfinished[place] = command
+        elif command.kind == "fence":
+            self.fences.append(place)
+
+    def pending(self, queue: int | None, until: int) -> Iterator[_Issued]:
+        """The remote commands issued in ``queue`` before operation ``until`` that miss a step."""
+        places = takewhile(lambda place: place < until, self.unfinished)
+        return (self.unfinished[place] for place in places if self.unfinished[place].operands.queue == queue)
 
 
 def replay(instance: Instance, computation: Computation) -> Run:
@@ -131,7 +147,7 @@ class _Replay:
             replayed = self._step(position, event) if event.is_step else self._issue(position, event)
             events.append(replayed)
             position += 1
-        complete = all(command.popb for rank in self.ranks for command in rank.history if command.is_remote)
+        complete = not any(rank.unfinished for rank in self.ranks)
         return Run(
             self.instance,
             tuple(events),
@@ -162,7 +178,7 @@ class _Replay:
         if operands.cell != event.cell:
             raise self._reject(position, event, f"the command accesses cell {operands.cell}, not {event.cell}")
         issued = _Issued(transition, operands)
-        rank.history.append(issued)
+        rank.issue(issued)
         rank.control = transition.target
         return rank, issued
 
@@ -181,10 +197,10 @@ class _Replay:
         operands = issued.operands
         match event.kind:
             case "wait":
-                if not all(command.popb for command in rank.remote(operands.queue, earlier)):
+                if any(rank.pending(operands.queue, earlier)):
                     raise self._reject(position, event, "an earlier operation of the queue is not complete")
             case "wait_local":
-                if not all(command.locally_complete for command in rank.remote(operands.queue, earlier)):
+                if not all(command.locally_complete for command in rank.pending(operands.queue, earlier)):
                     raise self._reject(position, event, "an earlier operation of the queue is not locally complete")
             case "assume":
                 if not operands.values[0]:
@@ -213,7 +229,7 @@ class _Replay:
                     raise self._reject(position, event, f"the cell holds {old} and the condition is false")
                 return self._describe(event, issued, read=old)
             case "fetch_add":
-                new = INT32.wrap(old + values[0])
+                new = operands.type.wrap(old + values[0])
             case "swap":
                 new = values[0]
             case _:
@@ -234,7 +250,7 @@ class _Replay:
             raise self._reject(position, event, "it names another command than its operation")
         if event.cell != (operands.source if event.kind == "popa" else operands.destination):
             raise self._reject(position, event, "its cell is not that of the command")
-        earlier = rank.remote(operands.queue, event.operation)
+        earlier = rank.pending(operands.queue, event.operation)
         fifo = not self.instance.is_unordered(operands.queue or 0)
         assert event.cell is not None
         if event.kind == "popa":
@@ -246,27 +262,28 @@ class _Replay:
             return self._describe(event, command, read=command.value)
         if command.popb or not command.popa:
             raise self._reject(position, event, "it comes once, after popa")
-        if fifo and not all(other.popb for other in earlier):
+        if fifo and any(earlier):
             raise self._reject(position, event, "the queue is FIFO and an earlier popb has not happened")
         if not fifo and command.kind == "write" and self._fenced(rank, event.operation):
             raise self._reject(position, event, "a fence puts it after an earlier write that has not happened")
         command.popb = True
+        del rank.unfinished[event.operation]
         return self._describe(event, command, cell=self._write(event.cell, command.value))
 
     def _fenced(self, rank: _Rank, operation: int) -> bool:
         """Whether a fence holds the destination write of ``operation`` back."""
         operands = rank.history[operation].operands
-        fences = [
+        fences = (
             place
-            for place, command in enumerate(rank.history[:operation])
-            if command.kind == "fence"
-            and command.operands.queue == operands.queue
-            and command.operands.target in (None, operands.target)
-        ]
+            for place in reversed(rank.fences)
+            if place < operation
+            and rank.history[place].operands.queue == operands.queue
+            and rank.history[place].operands.target in (None, operands.target)
+        )
+        # The last such fence orders all that the ones before it do.
         return any(
-            other.kind == "write" and other.operands.target == operands.target and not other.popb
-            for place in fences
-            for other in rank.remote(operands.queue, place)
+            other.kind == "write" and other.operands.target == operands.target
+            for other in rank.pending(operands.queue, next(fences, 0))
         )
 
     def _write(self, cell: Cell, value: int) -> Change:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgasrob.automata.automaton import Interned, Reached, number_of
+from pgasrob.automata.automaton import PIECE, Interned, Reached, number_of
 from tests.support import Explicit
 
 # 0 -a-> 1 -b-> 3, 0 -c-> 2 -c-> 3, 3 -()-> 0, and 4, which nothing reaches.
@@ -43,6 +43,21 @@ class Naturals:
 
     def successors(self, state: int) -> list[tuple[tuple[str], int]]:
         return [(("s",), state + 1)]
+
+    def is_final(self, state: int) -> bool:
+        return False
+
+
+class Fan:
+    """0 -> 1, 0 -> 2, ...: a state with ``degree`` transitions, infinitely many when it is None."""
+
+    initial = 0
+
+    def __init__(self, degree: int | None = None) -> None:
+        self.degree = degree
+
+    def successors(self, state: int) -> Iterator[tuple[tuple[str], int]]:
+        return ((("f",), target) for target in islice(count(1), 0 if state else self.degree))
 
     def is_final(self, state: int) -> bool:
         return False
@@ -93,6 +108,26 @@ def test_interned_asks_for_the_transitions_of_a_state_once() -> None:
             interned.edges(number)
             list(interned.successors(number))
     assert automaton.asked == {0: 1, 1: 1, 2: 1, 3: 1}
+
+
+def test_interned_takes_a_state_of_infinitely_many_transitions_in_pieces() -> None:
+    interned = Interned(Fan())
+    first, second = iter(interned.edges(0)), iter(interned.edges(0))
+    assert len(interned) == PIECE + 1
+    assert [target for _, target in islice(first, PIECE + 1)] == [*range(1, PIECE + 2)]
+    assert len(interned) == 2 * PIECE + 1
+    # Another product of the same automaton sees the same transitions, those learnt by others included.
+    assert [target for _, target in islice(second, 3 * PIECE)] == [*range(1, 3 * PIECE + 1)]
+    assert [target for _, target in islice(first, 2 * PIECE)] == [*range(PIECE + 2, 3 * PIECE + 2)]
+    assert len(interned.words) == 1
+
+
+@pytest.mark.parametrize("degree", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE])
+def test_interned_has_all_transitions_of_a_state_however_many(degree: int) -> None:
+    interned = Interned(Fan(degree))
+    for _ in range(2):
+        assert [target for _, target in interned.edges(0)] == [*range(1, degree + 1)]
+    assert len(interned) == degree + 1
 
 
 @given(graphs())
@@ -156,6 +191,23 @@ def test_an_infinite_automaton_can_be_searched_a_piece_at_a_time() -> None:
         assert list(islice(reached.expand(), 11)) == list(range(10 * (piece - 1), 10 * piece + 1))
     assert not reached.complete
     assert len(reached.path(50)) == 50
+
+
+def test_a_state_of_infinitely_many_transitions_does_not_hold_its_caller_up() -> None:
+    reached = Reached(Fan())
+    for pieces, state in enumerate(islice(reached.expand(), 3)):
+        assert (state, reached.midway, reached.transitions) == (0, pieces > 0, pieces * PIECE)
+    for pieces, _ in enumerate(islice(reached.expand(), 2), start=3):  # paused and resumed: no piece comes twice
+        assert (reached.midway, reached.transitions, len(reached)) == (True, pieces * PIECE, pieces * PIECE + 1)
+    assert reached.path(2 * PIECE) == [("f",)]
+
+
+@pytest.mark.parametrize("degree", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE])
+def test_a_state_of_many_transitions_is_expanded_once(degree: int) -> None:
+    reached = Reached(Fan(degree))
+    found = list(dict.fromkeys(reached.expand()))
+    assert found == [*range(degree + 1)]
+    assert (reached.transitions, reached.midway, reached.complete) == (degree, False, True)
 
 
 def distances(automaton: Explicit) -> dict[int, int]:

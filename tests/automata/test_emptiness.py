@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgasrob.automata.automaton import Reached
+from pgasrob.automata.automaton import PIECE, Reached
 from pgasrob.automata.emptiness import EmptinessSearch, find_word
 from pgasrob.automata.intersection import Intersection
 from pgasrob.automata.multiheaded import comp
@@ -97,6 +97,16 @@ def test_a_search_that_is_over_stays_so() -> None:
 def test_find_word_goes_on_for_longer_than_one_piece() -> None:
     path = find_word(Naturals((1 << 16) + 5))
     assert path is not None and len(path) == (1 << 16) + 5
+
+
+def test_advance_comes_back_from_the_midst_of_a_state_with_many_transitions() -> None:
+    edges = ((0, ("x",), target) for target in range(1, 3 * PIECE + 1))
+    search = EmptinessSearch(Explicit(tuple(edges), frozenset((3 * PIECE,))))
+    for piece in range(1, 4):
+        assert not search.advance(10_000)
+        assert search.transitions == piece * PIECE
+    assert search.advance(10_000)
+    assert search.path == [("x",)]
 
 
 # Against brute force

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgasrob.program import control
 from pgasrob.program.commands import Assign, Assume, Command, map_expressions, show
 from pgasrob.program.control import ControlAutomaton, build
 from pgasrob.program.expressions import Const, Register, Unary, specialise
@@ -219,3 +220,33 @@ def test_states_are_sets_of_next_commands(body: Block) -> None:
     sets = [tuple(edge.occurrence for edge in leaving) for leaving in automaton.out]
     assert len(set(sets)) == len(sets)
     assert {edge.target for edge in automaton.transitions} | {0} == set(range(len(automaton.out)))
+
+
+def test_a_place_is_looked_up_once_however_many_transitions_lead_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    look_up = control._Graph.next_occurrences
+
+    def counting(graph: control._Graph, node: int) -> tuple[int, ...]:
+        asked.append(node)
+        return look_up(graph, node)
+
+    monkeypatch.setattr(control._Graph, "next_occurrences", counting)
+    automaton = build(block("choose { A; } or { } " * 40))
+    assert len(automaton.transitions) == 40 * 41 // 2
+    assert len(asked) == len(set(asked)) == 41
+
+
+def test_no_more_ways_than_there_may_be() -> None:
+    body = block("choose { A; } or { } " * 40)
+    ways = control.Ways(10_000)
+    assert build(body, ways=ways) == build(body)
+    assert 820 < 10_000 - ways.left < 4_000  # the transitions, and the places between the statements
+    with pytest.raises(control.TooManyWays):
+        build(body, ways=control.Ways(800))
+
+
+def test_places_that_are_passed_over_count_too() -> None:
+    """Here every A leads to the end alone, but each by a long way."""
+    body = block("choose { A; } or { A; skip; } or { A; skip; skip; } " + "choose { } or { } " * 100)
+    with pytest.raises(control.TooManyWays):
+        build(body, ways=control.Ways(600))

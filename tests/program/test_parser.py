@@ -881,6 +881,20 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
     assert (in_file(file).code, in_file(file).message) == ("PG003", "the file is empty")
 
 
+def test_files_that_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser, "MAX_FILE", 1_000_000)
+    file = tmp_path / "large.pgas"
+    file.write_bytes(b"process { }".ljust(1_000_000))
+    assert parse_file(file).processes
+    file.write_bytes(b"process { }".ljust(1_000_001))
+    assert (in_file(file).code, in_file(file).message) == ("PG004", "the file has more than 1 megabytes")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+def test_a_device_is_not_read_for_ever() -> None:
+    assert in_file(Path("/dev/zero")).code == "PG004"
+
+
 # Start-up and threads
 
 

@@ -5,6 +5,7 @@ The naive relation here is between all events, closed transitively; the code und
 
 from __future__ import annotations
 
+import time
 from itertools import combinations, product
 from math import inf
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgasrob.semantics import happens_before
 from pgasrob.semantics.computation import POPS, Computation, Event
 from pgasrob.semantics.happens_before import Edge, HappensBefore
 from pgasrob.semantics.state_space import computation_of
@@ -283,3 +285,39 @@ def test_the_cycle_of_a_computation_is_a_shortest_one_and_closes_up(data: st.Dat
 def test_a_rank_number_does_not_matter_for_a_single_rank_cycle() -> None:
     program = instance("write(x, 0, y, q); r <- mem[y];")
     assert sum(HappensBefore(computation).cycle is not None for computation in computations(program)) == 2
+
+
+@given(random_events(), st.sampled_from([1, 2, 3]))
+@settings(max_examples=examples(200))
+def test_the_cycle_does_not_depend_on_how_many_commands_are_looked_at_together(
+    computation: Computation, block: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        expected = HappensBefore(computation).cycle
+        patch.setattr(happens_before, "BLOCK", block)
+        assert HappensBefore(computation).cycle == expected
+
+
+def long_run(rounds: int, last: str) -> Computation:
+    """A rank that stores ``rounds`` times, then ``last``; another one that does the same with a cell of its own."""
+    commands = [(kind, rank) for _ in range(rounds) for rank in (0, 1) for kind in ("store", "assign")]
+    issued = [0, 0]
+    found = []
+    for kind, rank in commands:
+        found.append(Event(kind, rank, issued[rank], 2 + rank if kind == "store" else None, 0))
+        issued[rank] += 1
+    return tuple(found) + tuple(each._replace(operation=each.operation + issued[each.rank]) for each in events(last))
+
+
+def test_a_long_run_is_no_trouble() -> None:
+    """10,000 events and more take a fraction of a second; looking through all pairs would take an hour."""
+    runs = {
+        "write 0.0, load 0.1 y, popa 0.0 x, popb 0.0 y": 2,
+        "write 0.0, write 1.0, load 0.1 x, load 1.1 y, popa 0.0 z, popb 0.0 y, popa 1.0 z, popb 1.0 x": 4,
+        "write 0.0, popa 0.0 x, popb 0.0 y, load 0.1 y": None,
+    }
+    began = time.process_time()
+    for last, expected in runs.items():
+        cycle = HappensBefore(long_run(2_500, last)).cycle
+        assert (cycle and sum(edge.relation != "id" for edge in cycle)) == expected
+    assert time.process_time() - began < 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgasrob.program.instance import Instance
+from pgasrob.program.parser import parse
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.replay import Change, ReplayError, replay
 from pgasrob.semantics.state_space import StateSpace, computation_of
@@ -268,3 +270,19 @@ def test_a_step_carries_the_occurrence_of_its_command() -> None:
     write, popa, popb = only(program, 3)
     rejected(program, (write, popa._replace(occurrence=5), popb))
     rejected(program, (write, popa, popb._replace(occurrence=5)))
+
+
+@pytest.mark.parametrize("last", ["wait", "fence"])
+def test_a_long_run_is_no_trouble(last: str) -> None:
+    """The rules look at what is unfinished alone, not at the whole history again for every event."""
+    queue = "q" if last == "wait" else "q unordered"
+    program = parse(f"memory x = 1, y; queue {queue}; process {{ loop {{ write(x, me, y, q); {last}(q); }} }}")
+    kinds = [("write", 0, None, 0), ("popa", 0, 0, 0), ("popb", 0, 1, 0), (last, 1, None, 1)]
+    computation = tuple(
+        Event(kind, 0, 2 * number + offset, cell, occurrence)
+        for number in range(8_000)
+        for kind, offset, cell, occurrence in kinds
+    )
+    began = time.process_time()
+    assert replay(program.instantiate(1), computation).complete
+    assert time.process_time() - began < 10

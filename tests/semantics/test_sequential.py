@@ -7,6 +7,7 @@ from itertools import islice
 import pytest
 from hypothesis import given, settings
 
+from pgasrob.automata.automaton import PIECE
 from pgasrob.program.instance import Instance
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
@@ -263,3 +264,12 @@ def test_the_facts_agree_with_the_oracle(drawn: Drawn) -> None:
         check_failed_assert(drawn.oracle, None, json_events(replay(program, found.violated)))
     if found.deadlock is not None:
         check_deadlock(drawn.oracle, None, json_events(replay(program, found.deadlock)))
+
+
+def test_choices_at_a_barrier_do_not_hold_the_caller_up() -> None:
+    """One state has 2 ** 24 barriers here."""
+    program = instance("choose { barrier; } or { barrier; r <- 1; }", nodes=24)
+    facts = SequentialFacts(program)
+    for _ in zip(range(3), facts.explore(), strict=False):
+        pass
+    assert facts.transitions == 2 * PIECE and facts.states == 2 * PIECE + 1

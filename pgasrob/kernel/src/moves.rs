@@ -1,6 +1,6 @@
 //! The successor relation: that of `AttackSpace` in `pgasrob/robustness/attack.py`, edge for edge in the same order.
 //!
-//! ALGORITHM, section 3, has the rules. "Part 1" is what happens now, "part 2" is D with what is left of e after it.
+//! `proofs/attack.md` has the rules. "Part 1" is what happens now, "part 2" is D with what is left of e after it.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! Persistent sets of ranks (ALGORITHM, section 4): which ranks may be expanded alone at a state.
+//! Persistent sets of ranks (`proofs/reductions.md`): which ranks may be expanded alone at a state.
 
 use crate::analyses::Analyses;
 use crate::memory::{Result, filled};

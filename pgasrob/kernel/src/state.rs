@@ -1,7 +1,7 @@
 //! A state of the search, unpacked to be worked on and packed to be stored.
 //!
 //! A record is a string of bits: control states, the registers and cells that can change, each value by its number, and
-//! in states with an attack the part that ALGORITHM, section 3, adds. States with and without an attack have records of
+//! in states with an attack the part that an attack adds. States with and without an attack have records of
 //! their own class, so the many SC states do not pay for what they do not have.
 
 use crate::analyses::{Analyses, Reductions};

@@ -58,7 +58,7 @@ const TRANSITION_ROW: usize = 2;
 
 /// In which ways a cell may be touched, bits of [`Tables::touchable`] and of the state's sets.
 pub mod touch {
-    /// By the commands that are not delayed: t_r and t_w (ALGORITHM, section 3).
+    /// By the commands that are not delayed: t_r and t_w (`proofs/attack.md`).
     pub const READ: u8 = 1;
     pub const WRITTEN: u8 = 2;
     /// By the steps in D: d_r and d_w.

@@ -1,0 +1,25 @@
+"""One finding as text: it cannot disturb the terminal it is printed on."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob.diagnostics import Diagnostic, visible
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("ring.pgas", "ring.pgas"),
+        ("größe 1.pgas", "größe 1.pgas"),
+        ("a\x1b[2J.pgas", r"a\x1b[2J.pgas"),
+        ("a\nb\t.pgas", r"a\nb\t.pgas"),
+        ("a\u202eb.pgas", r"a\u202eb.pgas"),  # turns the direction of writing round
+        ("\udcff.pgas", r"\xff.pgas"),  # a byte that is not UTF-8, as Python has it
+        ("\ud800.pgas", r"\ud800.pgas"),
+    ],
+)
+def test_what_would_not_show_is_escaped(name: str, shown: str) -> None:
+    assert visible(name) == visible(shown) == shown
+    assert Diagnostic("PG001", "no file", name).render() == f"{shown}: error[PG001]: no file"
+    assert Diagnostic("PG010", "odd", name, 2, 3).position == f"{shown}:2:3"
