@@ -290,7 +290,6 @@ def check(
     are searched for .pgas and .c files, hidden ones left out; C is not supported yet and counts as an error. Several
     programs give a table of their verdicts.
     """
-    from pgasrob.diagnostics import visible
     from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import printer
     from pgasrob.robustness.batch import Job, convert_all, find_programs
