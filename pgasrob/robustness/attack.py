@@ -16,17 +16,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from pgasrob.automata.emptiness import EmptinessSearch
-from pgasrob.automata.multiheaded import comp
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance, Memory, Operands, Registers
-from pgasrob.robustness.normal_form import Letter, numbered, remote_word
-from pgasrob.robustness.placement import Placement, fenced, lower_bounds, placed, wait_is_over
+from pgasrob.robustness.moves import Word, in_two_parts
+from pgasrob.robustness.normal_form import Letter, remote_word
+from pgasrob.robustness.placement import DELAYED, NOW, Placement, fenced, lower_bounds, placed, wait_is_over
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.accesses import Access, access, conflict
 from pgasrob.semantics.effect import execute, issue
 from pgasrob.semantics.steps import Step, steps_of
 
-NOW, DELAYED = 1, 2
 PIECE = 256
 """States looked at before the search lets its caller look around."""
 
@@ -87,7 +86,6 @@ class Found(NamedTuple):
     """The state after e: the cycle is closed."""
 
 
-Word = tuple[tuple[int, Letter], ...]
 Edge = tuple[Word, State | Found]
 
 
@@ -298,9 +296,7 @@ class AttackSearch:
         while not self._search.advance(PIECE):
             yield
         if self._search.path is not None:
-            # comp sorts by part and keeps the order within one, so it can carry the parts along.
-            joined = comp([(part, (part, event)) for part, event in numbered(self._search.path)], DELAYED)
-            self.violation = Violation(tuple(event for _, event in joined), tuple(part for part, _ in joined))
+            self.violation = Violation(*in_two_parts(self._search.path))
 
 
 def _search(instance: Instance, reductions: Collection[str]) -> Search:

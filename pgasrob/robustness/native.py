@@ -8,27 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from pgasrob.automata.multiheaded import comp
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Fault
-from pgasrob.program.instance import Instance, Operands, Registers
-from pgasrob.robustness.attack import DELAYED, NOW, PIECE
-from pgasrob.robustness.normal_form import Letter, numbered, remote_word
+from pgasrob.program.instance import Instance, Registers
+from pgasrob.robustness.attack import PIECE
+from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.tables import tables
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.effect import execute
 from pgasrob.semantics.sequential import FoundFault
-from pgasrob.semantics.steps import steps_of
 
 LARGE, LARGE_PIECE = 16_384, 2_048
 """From so many states on pieces are larger, so that threads have enough to do."""
 
-Move = tuple[int | None, list[int], list[int]]
-"""What the kernel tells of a move: rank, transition, parts of its steps; for a barrier None and the transition of every
-rank."""
-Word = tuple[tuple[int, Letter], ...]
+Told = tuple[int | None, list[int], list[int]]
+"""What the kernel tells of a move: a :data:`~pgasrob.robustness.moves.Move` with the numbers of transitions."""
 
 
 def available() -> bool:
@@ -73,44 +68,20 @@ class _Kernel:
             return str(fault)
         raise AssertionError("the kernel reports a fault where there is none")
 
-    def computation(self, moves: Sequence[Move]) -> tuple[Computation, tuple[int, ...]]:
+    def computation(self, moves: Sequence[Told]) -> tuple[Computation, tuple[int, ...]]:
         """The events of a run, and the part of each."""
-        words = list(self._words(moves))
-        # comp sorts by part and keeps the order within one, so it can carry the parts along.
-        joined = comp([(part, (part, event)) for part, event in numbered(words)], DELAYED)
-        return tuple(event for _, event in joined), tuple(part for part, _ in joined)
+        return in_two_parts(Rerun(self.instance).words(self._moves(moves)))
 
-    def registers(self, moves: Sequence[Move], rank: int) -> Registers:
+    def registers(self, moves: Sequence[Told], rank: int) -> Registers:
         """The registers of ``rank`` after a run."""
-        registers = [self.instance.registers] * self.instance.nodes
-        for _ in self._words(moves, registers):
+        rerun = Rerun(self.instance)
+        for _ in rerun.words(self._moves(moves)):
             pass
-        return registers[rank]
+        return rerun.registers[rank]
 
-    def _words(self, moves: Sequence[Move], registers: list[Registers] | None = None) -> Iterator[Word]:
-        """The words of ``moves``; ``registers`` are those of the ranks, and are kept up to date."""
-        instance, memory = self.instance, self.instance.memory
-        if registers is None:
-            registers = [instance.registers] * instance.nodes
-        for mover, taken, parts in moves:
-            transitions = [self.tables.edges[number] for number in taken]
-            if mover is None:
-                yield tuple(
-                    (NOW, Letter("barrier", rank, None, transition.occurrence))
-                    for rank, transition in enumerate(transitions)
-                )
-                continue
-            operands = instance.operands(mover, transitions[0], registers[mover])
-            after = execute(operands, registers[mover], memory, parts.count(NOW))
-            assert after is not None, "the kernel took a move that is not enabled"
-            registers[mover], memory = after
-            yield self._word(mover, transitions[0], operands, parts)
-
-    @staticmethod
-    def _word(rank: int, transition: Transition, operands: Operands, parts: Sequence[int]) -> Word:
-        if steps_of(operands):
-            return remote_word(rank, transition, operands, parts)
-        return ((NOW, Letter(operands.kind, rank, operands.cell, transition.occurrence)),)
+    def _moves(self, moves: Sequence[Told]) -> Iterator[Move]:
+        for rank, taken, parts in moves:
+            yield rank, [self.tables.edges[number] for number in taken], parts
 
 
 class NativeFacts:

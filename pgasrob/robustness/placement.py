@@ -13,6 +13,9 @@ from typing import NamedTuple
 from pgasrob.program.instance import Instance, Operands
 from pgasrob.semantics.steps import Step
 
+NOW, DELAYED = 1, 2
+"""The parts of an attack: sigma without D, and D."""
+
 
 class Parts(NamedTuple):
     """Where the steps of one rank's operations in one queue have been placed.

@@ -25,15 +25,12 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from pgasrob.automata.multiheaded import comp
 from pgasrob.export.promela import STATE_BYTES, Model, Unsupported, promela_model
+from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import DELAYED, NOW
-from pgasrob.robustness.normal_form import Letter, numbered, remote_word
+from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.effect import execute
-from pgasrob.semantics.steps import steps_of
 
 COMPILE = ("-O2", "-w", "-DSAFETY", "-fwrapv", "-DFREQ=100000")
 """How the verifier is compiled; -fwrapv as integers wrap around, and FREQ says how often it tells of its states."""
@@ -53,7 +50,6 @@ POLL = 0.02
 
 TRAIL = "model.pml.trail"
 
-Word = tuple[tuple[int, Letter], ...]
 Call = Generator[None, None, tuple[int, str]]
 """A running program: its exit code and all it says, once it has ended."""
 
@@ -251,32 +247,17 @@ def computation(
     instance: Instance, model: Model, moves: Iterable[Sequence[str]]
 ) -> tuple[Computation, tuple[int, ...]]:
     """The events of a run of ``model``, and the part of each."""
-    words = list(_words(instance, model, moves))
-    # comp sorts by part and keeps the order within one, so it can carry the parts along.
-    joined = comp([(part, (part, event)) for part, event in numbered(words)], DELAYED)
-    return tuple(event for _, event in joined), tuple(part for part, _ in joined)
+    return in_two_parts(Rerun(instance).words(_taken(instance, model, moves)))
 
 
-def _words(instance: Instance, model: Model, moves: Iterable[Sequence[str]]) -> Iterator[Word]:
-    registers = [instance.registers] * instance.nodes
-    memory = instance.memory
-    arrivals: dict[int, Letter] = {}
+def _taken(instance: Instance, model: Model, moves: Iterable[Sequence[str]]) -> Iterator[Move]:
+    arrivals: dict[int, Transition] = {}
     for kind, mover, edge, *rest in moves:
         rank, transition = int(mover), model.edges[int(edge)]
-        if kind == "barrier":
-            arrivals[rank] = Letter("barrier", rank, None, transition.occurrence)
-            if len(arrivals) == instance.nodes:
-                yield tuple((NOW, arrivals[rank]) for rank in range(instance.nodes))
-                arrivals.clear()
+        if kind == "move":
+            yield rank, [transition], [int(part) for part in rest[0] if part != "-"]
             continue
-        operands = instance.operands(rank, transition, registers[rank])
-        parts = [int(part) for part in rest[0] if part != "-"]
-        if steps_of(operands):
-            yield remote_word(rank, transition, operands, parts)
-        else:
-            yield ((NOW, Letter(operands.kind, rank, operands.cell, transition.occurrence)),)
-        if DELAYED not in parts:
-            after = execute(operands, registers[rank], memory)
-            if after is None:
-                raise SpinError("SPIN took a move that is not enabled")
-            registers[rank], memory = after
+        arrivals[rank] = transition
+        if len(arrivals) == instance.nodes:
+            yield None, [arrivals[rank] for rank in range(instance.nodes)], []
+            arrivals.clear()

@@ -319,13 +319,13 @@ FAMILIES = {
     family.name: family
     for family in (
         Family("halo", halo, (2, 4, 6, 8, 16, 32, 64), 10, 16, _variant(halo, wait=False), (4, 8)),
-        Family("two_sided_halo", two_sided_halo, (2, 3, 4, 5, 6, 8, 16), 6, 10),
+        Family("two_sided_halo", two_sided_halo, (2, 3, 4, 6, 8, 16, 32), 6, 10),
         Family("all_to_all", all_to_all, (2, 3, 4, 5, 6, 8), 5, 8, _variant(all_to_all, wait=False), (4, 5)),
-        Family("chain", chain, (2, 4, 8, 12, 16, 32), 14, 24, _variant(chain, queue="q unordered"), (8, 16)),
-        Family("ticket_lock", ticket_lock, (2, 3, 4, 5, 6, 8), 6, 8, _variant(ticket_lock, wait=False), (4, 5)),
-        Family("mcs_lock", mcs_lock, (2, 3, 4, 5, 6), 5, 6, _variant(mcs_lock, wait=False), (3, 4)),
-        Family("bakery", bakery, (2, 3, 4), 3, 4, _variant(bakery, wait=False), (2, 3)),
-        Family("work_stealing", work_stealing, (2, 3, 4, 5), 3, 5, _variant(work_stealing, claim_first=True), (3, 4)),
+        Family("chain", chain, (2, 4, 8, 12, 16, 32, 64), 14, 24, _variant(chain, queue="q unordered"), (8, 16)),
+        Family("ticket_lock", ticket_lock, (2, 3, 4, 6, 8, 32), 6, 8, _variant(ticket_lock, wait=False), (4, 5)),
+        Family("mcs_lock", mcs_lock, (2, 3, 4, 5, 6, 8), 5, 6, _variant(mcs_lock, wait=False), (3, 4)),
+        Family("bakery", bakery, (2, 3, 4, 8), 3, 4, _variant(bakery, wait=False), (2, 3)),
+        Family("work_stealing", work_stealing, (2, 3, 4, 8), 3, 5, _variant(work_stealing, claim_first=True), (3, 4)),
         Family("random", random_commands, tuple(range(2, 10)), 7, 10),
     )
 }

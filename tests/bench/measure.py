@@ -174,8 +174,8 @@ class Budget:
     """When a run is stopped; ``states`` are for the growth tables alone."""
 
     seconds: float = 40.0
-    growth_seconds: float = 8.0
-    states: int = 300_000
+    growth_seconds: float = 5.0
+    states: int = 200_000
     memory: int = 12 << 30
     repeats: int = REPEATS
 

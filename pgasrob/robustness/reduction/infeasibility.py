@@ -19,8 +19,8 @@ from typing import NamedTuple
 from pgasrob.program.commands import REMOTE, expressions_of
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance, Operands
-from pgasrob.robustness.attack import DELAYED, NOW, Touched
-from pgasrob.robustness.placement import Placement, fenced, lower_bounds, placed, wait_is_over
+from pgasrob.robustness.attack import Touched
+from pgasrob.robustness.placement import DELAYED, NOW, Placement, fenced, lower_bounds, placed, wait_is_over
 from pgasrob.robustness.reduction.ranges import ranges, single
 from pgasrob.robustness.reduction.symmetry import symmetry
 from pgasrob.semantics.accesses import access

@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Operands, Registers
-from pgasrob.robustness.attack import NOW, State, Word
+from pgasrob.robustness.attack import State
+from pgasrob.robustness.moves import Word
 from pgasrob.robustness.normal_form import Letter
+from pgasrob.robustness.placement import NOW
 from pgasrob.semantics.effect import issue
 
 LOCAL = frozenset(("assign", "assume", "assert"))

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import State, Word
+from pgasrob.robustness.attack import State
+from pgasrob.robustness.moves import Word
 from pgasrob.robustness.normal_form import Letter
 from pgasrob.robustness.reduction.futures import Futures
 from pgasrob.robustness.reduction.liveness import Liveness

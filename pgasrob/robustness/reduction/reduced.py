@@ -12,7 +12,8 @@ from functools import cache
 from typing import NamedTuple
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import AttackSpace, Choosable, Edge, Found, State, Word
+from pgasrob.robustness.attack import AttackSpace, Choosable, Edge, Found, State
+from pgasrob.robustness.moves import Word
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.reduction.futures import futures
 from pgasrob.robustness.reduction.liveness import has_ended
