@@ -13,9 +13,9 @@ use crate::moves::{Move, Space, Successor};
 use crate::operands::World;
 use crate::persistent::Persistent;
 use crate::reduction::Reduction;
-use crate::search::{ATTACK, SC, Visited};
 use crate::state::State;
 use crate::store::Link;
+use crate::visited::{ATTACK, SC, Visited};
 
 /// Barriers that a worker passes; states with more are left to the search.
 const BARRIERS: u64 = 64;

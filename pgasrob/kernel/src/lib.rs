@@ -22,3 +22,4 @@ pub mod state;
 pub mod store;
 pub mod symmetry;
 pub mod tables;
+pub mod visited;

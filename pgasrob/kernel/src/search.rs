@@ -6,14 +6,15 @@ use crate::ahead::{ALL, Met, Plan, Worker};
 use crate::analyses::Reductions;
 use crate::facts::{Facts, Seen, Standing, look_at};
 use crate::intern::Place;
-use crate::memory::{Error, Result, copied, filled, push};
+use crate::memory::{Error, Result, copied, filled};
 use crate::moves::{Move, Space, Successor, Told};
 use crate::operands::World;
 use crate::persistent::Persistent;
 use crate::reduction::Reduction;
 use crate::state::{Layout, State};
-use crate::store::{Link, Store};
+use crate::store::Link;
 use crate::tables::{Command, Expression, Raw, Tables, Update};
+use crate::visited::{SC, Visited};
 
 /// Barriers passed in one go: a state can have as many as there are combinations, and the caller wants to look around.
 const BARRIERS: u64 = 4096;
@@ -26,126 +27,6 @@ const MOST_THREADS: usize = 8;
 
 /// States that are unpacked at a time, at most.
 const UNPACKED: usize = 7;
-
-/// The classes of records, by their number in a [`Link`].
-pub const SC: usize = 0;
-pub const ATTACK: usize = 1;
-
-/// The state after e. It counts as a state and waits for its turn like any other.
-#[derive(Clone, Copy, Debug)]
-struct Found {
-    /// Its number in the order of discovery.
-    number: usize,
-    parent: Link,
-}
-
-/// What the search has stored so far.
-#[derive(Debug)]
-pub struct Visited {
-    pub layout: Layout,
-    pub stores: [Store; 2],
-    /// How often the layout has changed.
-    layouts: usize,
-    /// The class of every state in the order of discovery, 64 to a word.
-    classes: Vec<u64>,
-    found: Option<Found>,
-    /// The record of the state that is being expanded; empty when the layout has changed since.
-    base: Vec<u8>,
-    begun: bool,
-    /// The packed form of a state, and a state to unpack records into while they are packed anew.
-    record: Vec<u8>,
-    unpacked: State,
-}
-
-impl Visited {
-    fn len(&self) -> usize {
-        self.stores[SC].count() + self.stores[ATTACK].count() + usize::from(self.found.is_some())
-    }
-
-    fn class(&self, number: usize) -> usize {
-        (self.classes[number / 64] >> (number % 64) & 1) as usize
-    }
-
-    /// Notes the class of the state that is about to become number `len`.
-    fn classify(&mut self, number: usize, class: usize, world: &mut World) -> Result<()> {
-        if number / 64 == self.classes.len() {
-            push(&mut self.classes, 0, &mut world.budget)?;
-        }
-        self.classes[number / 64] |= (class as u64) << (number % 64);
-        Ok(())
-    }
-
-    /// Packs `state` into `self.record`, after making room for its values and slots.
-    fn pack(&mut self, state: &State, world: &mut World) -> Result<()> {
-        if !self.layout.fits(&world.values, &world.slots) {
-            self.widen(world)?;
-        }
-        if self.base.is_empty() {
-            self.layout.pack(state, &world.slots, &mut self.record)
-        } else {
-            self.layout.patch(&self.base, self.begun, state, &world.slots, &mut self.record)
-        }
-    }
-
-    /// Packs every record anew, in a layout with room for all values and slots there are.
-    fn widen(&mut self, world: &mut World) -> Result<()> {
-        self.base.clear();
-        self.layouts += 1;
-        let Visited { layout, stores, unpacked, .. } = self;
-        let widths = layout.widths();
-        layout.grow(&world.values, &world.slots);
-        let World { slots, budget, .. } = world;
-        for (class, store) in stores.iter_mut().enumerate() {
-            store.change(layout.bytes[class], budget, |before, after| {
-                layout.unpack(before, class == ATTACK, widths, slots, unpacked)?;
-                layout.pack(unpacked, slots, after)
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Whether `state` is new; then it is stored.
-    fn insert(&mut self, state: &State, parent: Link, world: &mut World) -> Result<bool> {
-        self.pack(state, world)?;
-        let record = std::mem::take(&mut self.record);
-        let new = self.insert_record(usize::from(state.source.is_some()), &record, parent, world);
-        self.record = record;
-        new
-    }
-
-    fn insert_record(&mut self, class: usize, record: &[u8], parent: Link, world: &mut World) -> Result<bool> {
-        let number = self.len();
-        let new = self.stores[class].insert(record, parent, &mut world.budget)?;
-        if new {
-            self.classify(number, class, world)?;
-        }
-        Ok(new)
-    }
-
-    fn insert_found(&mut self, parent: Link, world: &mut World) -> Result<()> {
-        if self.found.is_none() {
-            let number = self.len();
-            self.classify(number, SC, world)?;
-            self.found = Some(Found { number, parent });
-        }
-        Ok(())
-    }
-
-    /// Loads a record whose state is going to be expanded.
-    fn load_to_expand(&mut self, link: Link, world: &World, state: &mut State) -> Result<()> {
-        self.load(link, world, state)?;
-        self.base.clear();
-        self.base.try_reserve(self.layout.bytes[1])?;
-        self.base.extend_from_slice(self.stores[link.class()].record(link.index()));
-        self.begun = link.class() == ATTACK;
-        Ok(())
-    }
-
-    pub fn load(&self, link: Link, world: &World, state: &mut State) -> Result<()> {
-        let record = self.stores[link.class()].record(link.index());
-        self.layout.unpack(record, link.class() == ATTACK, self.layout.widths(), &world.slots, state)
-    }
-}
 
 /// A move from one record to another, and what was merged into it.
 #[derive(Debug, Default)]
@@ -200,17 +81,7 @@ impl Search {
         reduction.normalise(space, &mut world, &mut next, None, Some(&mut start.run))?;
         start.places = reduction.places().map(copied).transpose()?;
         let layout = Layout::new(&tables, &reduction.analyses, &world.values, &world.slots)?;
-        let mut visited = Visited {
-            stores: layout.bytes.map(Store::new),
-            layout,
-            layouts: 0,
-            classes: Vec::new(),
-            found: None,
-            base: Vec::new(),
-            begun: false,
-            record: Vec::new(),
-            unpacked: state.duplicate()?,
-        };
+        let mut visited = Visited::new(layout, state.duplicate()?);
         visited.insert(&next, Link::NONE, &mut world)?;
         let facts = Facts::new(&tables);
         Ok(Search {
@@ -267,7 +138,7 @@ impl Search {
                 self.violated = true;
                 return Ok(true);
             }
-            let waiting = self.visited.len() - self.expanded;
+            let waiting = self.visited.count() - self.expanded;
             if self.threads > 1 && states.min(waiting) >= WORTHWHILE && self.barriers_passed.is_none() {
                 let turns = states.min(waiting).min(TURNS);
                 self.advance_together(turns)?;
@@ -516,7 +387,7 @@ impl Search {
 
     /// States stored so far, the one after e among them.
     pub fn states(&self) -> usize {
-        self.visited.len()
+        self.visited.count()
     }
 
     pub fn transitions(&self) -> u64 {
@@ -533,7 +404,7 @@ impl Search {
 
     /// Whether every state that can be reached has been expanded.
     pub fn complete(&self) -> bool {
-        self.expanded == self.visited.len()
+        self.expanded == self.visited.count()
     }
 
     /// Whether every state of the SC runs has been expanded.
