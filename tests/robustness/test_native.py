@@ -335,6 +335,36 @@ def test_other_threads_go_on_meanwhile() -> None:
     assert search.run(1) and turns > 1
 
 
+def told(program: Instance, reductions: tuple[str, ...], threads: int, piece: int = 2_000) -> tuple[object, ...]:
+    """All that a search tells, up to 20 pieces."""
+    steps = tables(program, reductions)
+    search = kernel.Search(steps, reductions=list(reductions), threads=threads)
+    for _ in range(20):
+        if search.run(piece):
+            break
+    counts = (search.states, search.transitions, search.sc_states, search.sc_transitions, search.sc_complete)
+    return (*counts, search.violation, search.fault, search.violated, search.deadlock)
+
+
+def test_threads_change_nothing() -> None:
+    source, large = random.Random(5), 0
+    for seed in range(examples(40, nightly=2_000)):
+        program = translated(random_program(seed, ranks=(3, 5), loops=seed % 3 == 0)).instance
+        reductions = tuple(name for name in kernel.REDUCTIONS if source.random() < 0.35)
+        alone = told(program, reductions, 1)
+        assert alone == told(program, reductions, 2) == told(program, reductions, 3), seed
+        large += alone[0] > 1_000  # type: ignore[operator]  # else there is nothing to do for the others
+    assert large > 4
+
+
+def test_values_that_are_met_while_several_threads_look_ahead() -> None:
+    """Half way through records are packed anew, and what was worked out ahead is of no use."""
+    program = instance(
+        "while (r < 70) { r <- r + 1; mem[x] <- r * 12345; }", nodes=3, declarations="memory x; register r;"
+    )
+    assert told(program, (), 1) == told(program, (), 2)
+
+
 def test_without_the_kernel_it_is_not_available(monkeypatch: pytest.MonkeyPatch) -> None:
     assert native.available()
     monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
