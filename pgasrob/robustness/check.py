@@ -355,11 +355,13 @@ class _Check:
 
     def _known(self) -> _Known:
         sources = [self.facts] if self.beside is None else [self.beside, self.facts]
+        fault = next((facts.fault for facts in sources if facts.fault), None)
         return _Known(
-            next((facts.fault for facts in sources if facts.fault), None),
+            fault,
             next((facts.violated for facts in sources if facts.violated is not None), None),
             next((facts.deadlock for facts in sources if facts.deadlock is not None), None),
-            any(facts.complete for facts in sources),
+            # What comes after a fault is not looked at.
+            fault is None and any(facts.complete for facts in sources),
             max(facts.states for facts in sources),
         )
 

@@ -6,9 +6,9 @@ The kernel checks the tables and refuses what it cannot trust (`pgasrob/kernel/s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgasrob.program.commands import REMOTE, Command, expressions_of
 from pgasrob.program.control import Transition
@@ -27,7 +27,10 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.instance import Instance
 
-FORMAT = 3
+if TYPE_CHECKING:
+    from pgasrob.robustness.attack import Touched
+
+FORMAT = 4
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 KINDS = (
@@ -71,8 +74,8 @@ class Tables:
     - ``expressions``: the pieces of ``code``, one for every expression.
     - ``code``: rows (instruction, argument, bits, signed). The argument is a value, a register, or the instruction of
       the same expression to jump to; bits and signed give the type of an operation.
-    - ``soon``, ``ever``: for every control state, piece by piece, rows (cell, :data:`READ` and :data:`WRITTEN`): what
-      the rank may access before its next barrier, and at all.
+    - ``sets``: pieces with rows (cell, :data:`READ` and :data:`WRITTEN`). ``soon``, ``ever``: for every control state
+      the piece that holds what the rank may access before its next barrier, and at all.
     - ``barrier_later``: for every control state whether a barrier may come.
     - ``live``: for every control state the registers that may be read before they are set, and decide anything.
     - ``relevant``: the cells whose values may decide anything.
@@ -100,9 +103,9 @@ class Tables:
     commands: list[int]
     expressions: list[int]
     code: list[int]
-    soon_starts: list[int]
+    set_starts: list[int]
+    sets: list[int]
     soon: list[int]
-    ever_starts: list[int]
     ever: list[int]
     barrier_later: list[int]
     live_starts: list[int]
@@ -262,8 +265,13 @@ class _Compiler:
 
 def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]:
     """The tables that only reductions need."""
-    soon: list[list[int]] = []
-    ever: list[list[int]] = []
+    sets: dict[tuple[int, int], int] = {}  # many control states have the same
+
+    def number(touched: Touched) -> int:
+        return sets.setdefault((touched.read, touched.written), len(sets))
+
+    soon: list[int] = []
+    ever: list[int] = []
     barriers: list[int] = []
     live: list[list[int]] = []
     relevant: list[int] = []
@@ -273,12 +281,12 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
         from pgasrob.robustness.reduction.relevance import relevance
 
         known = futures(instance)
-        soon = [_rows(touched.read, touched.written) for rank in known.before_barrier for touched in rank]
+        soon = [number(touched) for rank in known.before_barrier for touched in rank]
         if "liveness" in reductions:
-            ever = [_rows(touched.read, touched.written) for rank in known.ever for touched in rank]
+            ever = [number(touched) for rank in known.ever for touched in rank]
             barriers = [int(later) for rank in known.barrier_later for later in rank]
             deciding = relevance(instance)
-            relevant = [cell for cell in range(len(instance.memory)) if deciding.cells >> cell & 1]
+            relevant = list(_members(deciding.cells))
             live = [
                 sorted(registers & deciding.registers[rank])
                 for rank, states in enumerate(known.live)
@@ -303,8 +311,9 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
             registers = [entry for index, k in enumerate(found.registers) if k is not None for entry in (index, k)]
             cells = [entry for index, k in enumerate(found.cells) if k is not None for entry in (index, k)]
     return {
-        **_pieces("soon", soon, 2),
-        **_pieces("ever", ever, 2),
+        **_pieces("sets", [_rows(*touched) for touched in sets], 2, "set_starts"),
+        "soon": soon,
+        "ever": ever,
         "barrier_later": barriers,
         **_pieces("live", live, 1),
         "relevant": relevant,
@@ -319,12 +328,20 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
 
 def _rows(read: int, written: int) -> list[int]:
     """Rows (cell, ways) of the cells in two bit sets, ascending."""
-    rows, cells = [], read | written
-    while cells:
-        lowest = cells & -cells
-        rows += [lowest.bit_length() - 1, (READ if read & lowest else 0) | (WRITTEN if written & lowest else 0)]
-        cells ^= lowest
-    return rows
+    ways = dict.fromkeys(_members(read | written), 0)
+    for way, cells in ((READ, read), (WRITTEN, written)):
+        for cell in _members(cells):
+            ways[cell] |= way
+    return [entry for row in ways.items() for entry in row]
+
+
+def _members(bits: int) -> Iterator[int]:
+    """The members of a bit set, ascending; sets can have a million."""
+    digits = f"{bits:b}"[::-1]
+    place = digits.find("1")
+    while place >= 0:
+        yield place
+        place = digits.find("1", place + 1)
 
 
 def _pieces(name: str, pieces: list[list[int]], row: int, starts: str | None = None) -> dict[str, list[int]]:
@@ -353,4 +370,8 @@ def touchable(instance: Instance) -> list[int]:
                 if transition.command.kind in REMOTE:
                     cells[DELAYED_READ] |= read
                     cells[DELAYED_WRITTEN] |= written
-    return [sum(way for way, touched in cells.items() if touched >> cell & 1) for cell in range(len(instance.memory))]
+    ways = [0] * len(instance.memory)
+    for way, touched in cells.items():
+        for cell in _members(touched):
+            ways[cell] |= way
+    return ways

@@ -467,3 +467,16 @@ def test_many_ranks_that_share_nothing_are_decided_at_once() -> None:
     """Only two of twelve ranks share a cell, so hardly any of the cycle types is possible."""
     star = parse("memory x, y; queue q; nodes 12; process 0 { write(x, 1, y, q); wait(q); } process { skip; }")
     assert check(star, limits=Limits(timeout=5)).verdict == "robust"
+
+
+@pytest.mark.parametrize("reductions", [REDUCTIONS, (), *((name,) for name in REDUCTIONS)], ids=str)
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        "process 0 { write(x, r - 1, x, q); } process 1 { assert(r == 1); }",
+        "process 0 { choose { await(mem[y] == 1); } or { r <- 1 / r; } } process 1 { await(mem[y] == 1); }",
+    ],
+)
+def test_nothing_is_said_to_hold_beside_a_fault(blocks: str, reductions: tuple[str, ...]) -> None:
+    found = check(parse(f"memory x, y; register r; queue q; nodes 2; {blocks}"), reductions=reductions)
+    assert found.verdict == "error" and found.assertions != "hold" and found.deadlock is not False

@@ -373,7 +373,7 @@ def test_without_the_kernel_it_is_not_available(monkeypatch: pytest.MonkeyPatch)
 
 TABLES = ("values", "memory", "touchable", "unordered", "states", "leaving", "transitions", "sources", "commands",
           "expressions", "code")  # fmt: skip
-ANALYSES = ("soon_starts", "soon", "ever_starts", "ever", "barrier_later", "live_starts", "live", "relevant",
+ANALYSES = ("set_starts", "sets", "soon", "ever", "barrier_later", "live_starts", "live", "relevant",
             "queue_starts", "queues", "class_starts", "classes", "moving", "rank_registers", "rank_cells")  # fmt: skip
 NUMBERS = ("format", "nodes", "size", "registers")
 

@@ -2,8 +2,6 @@
 //!
 //! Like the tables it comes from Python and is checked once. Wrong analyses can make the search wrong, never unsafe.
 
-use std::collections::HashMap;
-
 use crate::code::Value;
 use crate::memory::{Error, Result, filled};
 use crate::tables::{Raw, Tables, below, collect, malformed, number, offsets, rows, touch};
@@ -97,10 +95,8 @@ pub struct Symmetry {
 #[derive(Debug)]
 pub struct Analyses {
     pub on: Reductions,
-    soon_starts: Vec<usize>,
-    /// (cell, bits of `touch`), ascending within a control state.
-    soon: Vec<(usize, u8)>,
-    /// For every control state the number of a set in `sets`.
+    /// For every control state the numbers of two of the `sets`.
+    soon: Vec<usize>,
     ever: Vec<usize>,
     sets: Vec<Cells>,
     /// Whether a rank can still make an access or take part in a barrier.
@@ -118,23 +114,16 @@ impl Analyses {
     pub fn new(raw: &Raw, tables: &Tables, on: Reductions) -> Result<Self> {
         let cells = tables.memory.len();
         let states: usize = tables.states.iter().map(|&count| count as usize).sum();
-        let cell_rows = |flat: &[i64], table: &str| -> Result<Vec<(usize, u8)>> {
-            collect(rows::<2>(flat, table)?.map(|row| {
-                let ways = (touch::READ | touch::WRITTEN) as usize;
-                Ok((below(row[0], table, cells)?, number(row[1], table, 0, ways)? as u8))
-            }))
+        let sets = sets(raw, cells)?;
+        let number_of = |numbers: &[i64], count: usize, table: &str| -> Result<Vec<usize>> {
+            if numbers.len() != count {
+                return malformed(format!("{table} must have an entry per control state"));
+            }
+            collect(numbers.iter().map(|&set| below(set, table, sets.len())))
         };
-        let (futures, lives) = (on.persistent || on.liveness, on.liveness);
-        let count = if futures { states } else { 0 };
-        let soon = cell_rows(&raw.soon, "soon")?;
-        let soon_starts = offsets(&raw.soon_starts, count, soon.len(), "soon")?;
-        if soon_starts.windows(2).any(|piece| !soon[piece[0]..piece[1]].is_sorted_by(|one, two| one.0 < two.0)) {
-            return malformed("soon must ascend by cell");
-        }
-        let count = if lives { states } else { 0 };
-        let rows_of_ever = cell_rows(&raw.ever, "ever")?;
-        let ever_starts = offsets(&raw.ever_starts, count, rows_of_ever.len(), "ever")?;
-        let (ever, sets) = share(&ever_starts, &rows_of_ever, cells)?;
+        let soon = number_of(&raw.soon, if on.persistent || on.liveness { states } else { 0 }, "soon")?;
+        let count = if on.liveness { states } else { 0 };
+        let ever = number_of(&raw.ever, count, "ever")?;
         let live_starts = offsets(&raw.live_starts, count, raw.live.len(), "live")?;
         let live = collect(raw.live.iter().map(|&register| below(register, "live", tables.registers)))?;
         let mut relevant = filled(false, cells)?;
@@ -155,20 +144,7 @@ impl Analyses {
             *acts = raw.barrier_later[state] != 0 || set.read.iter().chain(&set.written).any(|&word| word != 0);
         }
         let symmetry = symmetry(raw, tables)?;
-        Ok(Analyses {
-            on,
-            soon_starts,
-            soon,
-            ever,
-            sets,
-            acts_later,
-            live_starts,
-            live,
-            relevant,
-            queue_starts,
-            queues,
-            symmetry,
-        })
+        Ok(Analyses { on, soon, ever, sets, acts_later, live_starts, live, relevant, queue_starts, queues, symmetry })
     }
 
     /// Whether there are ranks that change places.
@@ -178,8 +154,9 @@ impl Analyses {
 
     /// In which ways a cell may be accessed from a control state on, before the next barrier.
     pub fn soon(&self, control: usize, cell: usize) -> u8 {
-        let rows = &self.soon[self.soon_starts[control]..self.soon_starts[control + 1]];
-        rows.binary_search_by_key(&cell, |row| row.0).map_or(0, |place| rows[place].1)
+        let set = &self.sets[self.soon[control]];
+        let way = |is: bool, way: u8| if is { way } else { 0 };
+        way(set.reads(cell), touch::READ) | way(set.writes(cell), touch::WRITTEN)
     }
 
     /// The cells that may be accessed from a control state on.
@@ -208,32 +185,25 @@ impl Analyses {
     }
 }
 
-/// The sets of cells by control state; equal ones, of which there are many, are kept once.
-fn share(starts: &[usize], rows: &[(usize, u8)], cells: usize) -> Result<(Vec<usize>, Vec<Cells>)> {
-    let (mut ever, mut sets) = (Vec::new(), Vec::new());
-    let mut numbers: HashMap<&[(usize, u8)], usize> = HashMap::new();
-    ever.try_reserve_exact(starts.len() - 1)?;
+fn sets(raw: &Raw, cells: usize) -> Result<Vec<Cells>> {
+    let rows = collect(rows::<2>(&raw.sets, "sets")?.map(|row| {
+        let ways = (touch::READ | touch::WRITTEN) as usize;
+        Ok((below(row[0], "sets", cells)?, number(row[1], "sets", 0, ways)? as u8))
+    }))?;
+    let count = raw.set_starts.len().checked_sub(1).ok_or_else(|| Error::Malformed("set_starts is empty".into()))?;
+    let starts = offsets(&raw.set_starts, count, rows.len(), "sets")?;
+    let mut sets = Vec::new();
+    sets.try_reserve_exact(count)?;
     for piece in starts.windows(2) {
-        let rows = &rows[piece[0]..piece[1]];
-        let number = match numbers.get(rows) {
-            Some(&number) => number,
-            None => {
-                let mut set = Cells::new(cells)?;
-                for &(cell, ways) in rows {
-                    let bit = |way: u8| u64::from(ways & way != 0) << (cell % 64);
-                    set.read[cell / 64] |= bit(touch::READ);
-                    set.written[cell / 64] |= bit(touch::WRITTEN);
-                }
-                sets.try_reserve(1)?;
-                sets.push(set);
-                numbers.try_reserve(1)?;
-                numbers.insert(rows, sets.len() - 1);
-                sets.len() - 1
-            }
-        };
-        ever.push(number);
+        let mut set = Cells::new(cells)?;
+        for &(cell, ways) in &rows[piece[0]..piece[1]] {
+            let bit = |way: u8| u64::from(ways & way != 0) << (cell % 64);
+            set.read[cell / 64] |= bit(touch::READ);
+            set.written[cell / 64] |= bit(touch::WRITTEN);
+        }
+        sets.push(set);
     }
-    Ok((ever, sets))
+    Ok(sets)
 }
 
 fn symmetry(raw: &Raw, tables: &Tables) -> Result<Symmetry> {

@@ -6,7 +6,7 @@ use crate::code::{GREATEST, Instruction, LEAST, Program, Relation, Type, Value};
 use crate::memory::{Error, Result};
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 3;
+pub const FORMAT: i64 = 4;
 /// Commands by their number in the tables.
 pub const KINDS: [&str; 16] = [
     "load",
@@ -85,9 +85,9 @@ pub struct Raw {
     pub commands: Vec<i64>,
     pub expressions: Vec<i64>,
     pub code: Vec<i64>,
-    pub soon_starts: Vec<i64>,
+    pub set_starts: Vec<i64>,
+    pub sets: Vec<i64>,
     pub soon: Vec<i64>,
-    pub ever_starts: Vec<i64>,
     pub ever: Vec<i64>,
     pub barrier_later: Vec<i64>,
     pub live_starts: Vec<i64>,

@@ -147,6 +147,10 @@ class _Inference:
             if k is not None and abs(k + offset) > FARTHEST:
                 return None
         instance = self.instance
+        initial = [(self.first_address + instance.index(cell), value) for cell, value in enumerate(instance.memory)]
+        literals = self._literals + initial
+        if any(INT32.wrap(value) != value and plus(variable) is not None for variable, value in literals):
+            return None  # a sum with it may wrap around to a rank
         fixed = {
             value - k for variable, value in (*self._literals, *self._constants()) if (k := plus(variable)) is not None
         }

@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 import pgasrob
+from pgasrob.program.commands import Assign
+from pgasrob.program.expressions import Const
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
+from pgasrob.program.statements import Block, Do
 from pgasrob.robustness.attack import AttackSpace, Found, State
 from pgasrob.robustness.reduction.symmetry import Symmetry, renamed, representative, symmetry
 from pgasrob.semantics.accesses import possible_accesses
@@ -417,3 +420,16 @@ def test_what_attacks_touch_moves_too() -> None:
     (queue, parts) = target.placement[1][0]
     assert target.placement[0] == () and queue == 1
     assert parts.targets == ((1, 2, 1),)
+
+
+def test_a_literal_that_can_wrap_around_to_a_rank_is_no_rank() -> None:
+    """Values of `.pgas` have 32 bits; those of the library may have more."""
+    program = parse("nodes 2; memory x, y; register r; process { r <- 7; if (r + 1 - 1 == me) { mem[x] <- 1; } }")
+    (process,) = program.processes
+    assign, *others = process.body.statements
+    assert isinstance(assign, Do) and isinstance(assign.command, Assign)
+    assert symmetry(program.instantiate()).classes
+    for value in (1 << 32, -(1 << 40), (1 << 31)):
+        wide = replace(assign, command=replace(assign.command, value=Const(value)))
+        changed = replace(program, processes=(replace(process, body=Block((wide, *others))),))
+        assert not symmetry(changed.instantiate()).classes
