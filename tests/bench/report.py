@@ -183,10 +183,10 @@ def _per_state(record: Record) -> list[str]:
         "",
         *_table(head, rows),
         "",
-        "Where the kernel takes longer per state there are three reasons. SPIN compiles the model of this one program to"
-        " machine code, and the kernel reads tables. SPIN's partial-order reduction is on and the kernel's is off, so it"
-        " follows more edges to each state that it stores. And its records are packed to bits, which is why they are"
-        " smaller. Plain runs are by one thread, as pan's are.",
+        "Where the kernel takes longer per state there are three reasons. SPIN compiles the model of this one program"
+        " to machine code, and the kernel reads tables. SPIN's partial-order reduction is on and the kernel's is off,"
+        " so it follows more edges to each state that it stores. And its records are packed to bits, which is why they"
+        " are smaller. Plain runs are by one thread, as pan's are.",
     ]
 
 
