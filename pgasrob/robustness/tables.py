@@ -6,7 +6,7 @@ The kernel checks the tables and refuses what it cannot trust (`pgasrob/kernel/s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from pgasrob.program.expressions import (
     render,
 )
 from pgasrob.program.instance import Instance
+from pgasrob.robustness.bits import members
 
 if TYPE_CHECKING:
     from pgasrob.robustness.attack import Touched
@@ -286,7 +287,7 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
             ever = [number(touched) for rank in known.ever for touched in rank]
             barriers = [int(later) for rank in known.barrier_later for later in rank]
             deciding = relevance(instance)
-            relevant = list(_members(deciding.cells))
+            relevant = list(members(deciding.cells))
             live = [
                 sorted(registers & deciding.registers[rank])
                 for rank, states in enumerate(known.live)
@@ -328,20 +329,11 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
 
 def _rows(read: int, written: int) -> list[int]:
     """Rows (cell, ways) of the cells in two bit sets, ascending."""
-    ways = dict.fromkeys(_members(read | written), 0)
+    ways = dict.fromkeys(members(read | written), 0)
     for way, cells in ((READ, read), (WRITTEN, written)):
-        for cell in _members(cells):
+        for cell in members(cells):
             ways[cell] |= way
     return [entry for row in ways.items() for entry in row]
-
-
-def _members(bits: int) -> Iterator[int]:
-    """The members of a bit set, ascending; sets can have a million."""
-    digits = f"{bits:b}"[::-1]
-    place = digits.find("1")
-    while place >= 0:
-        yield place
-        place = digits.find("1", place + 1)
 
 
 def _pieces(name: str, pieces: list[list[int]], row: int, starts: str | None = None) -> dict[str, list[int]]:
@@ -372,6 +364,6 @@ def touchable(instance: Instance) -> list[int]:
                     cells[DELAYED_WRITTEN] |= written
     ways = [0] * len(instance.memory)
     for way, touched in cells.items():
-        for cell in _members(touched):
+        for cell in members(touched):
             ways[cell] |= way
     return ways

@@ -16,6 +16,7 @@ from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.expressions import registers_of
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import Touched
+from pgasrob.robustness.bits import members
 from pgasrob.robustness.reduction.ranges import ranges, single
 
 WAITED, WAITED_LOCAL, ISSUED, FENCED = 1, 2, 4, 8
@@ -96,7 +97,7 @@ def _of_rank(instance: Instance, rank: int) -> _Rank:
         tuple(touched(bits) for bits in before_barrier),
         tuple(touched(bits) for bits in _backwards(automaton, accesses, followed=possible)),
         tuple(bool(bits) for bits in barrier_later),
-        tuple(frozenset(_members(bits)) for bits in live),
+        tuple(frozenset(members(bits)) for bits in live),
         tuple({queue: use for queue, place in queues.items() if (use := bits >> place & _USES)} for bits in uses),
     )
 
@@ -151,7 +152,3 @@ def _bits(members: Iterable[int]) -> int:
     for member in members:
         bits |= 1 << member
     return bits
-
-
-def _members(bits: int) -> Iterable[int]:
-    return (member for member in range(bits.bit_length()) if bits >> member & 1)

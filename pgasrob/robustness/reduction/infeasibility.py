@@ -12,7 +12,7 @@ completion rules delay steps of later commands too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from pgasrob.program.commands import REMOTE, expressions_of
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance, Operands
 from pgasrob.robustness.attack import Touched
+from pgasrob.robustness.bits import members
 from pgasrob.robustness.placement import DELAYED, NOW, Placement, fenced, lower_bounds, placed, wait_is_over
 from pgasrob.robustness.reduction.ranges import ranges, single
 from pgasrob.robustness.reduction.symmetry import symmetry
@@ -155,14 +156,14 @@ class _Program:
                 if not reach.certain:
                     self._wide.append((number, reach))
                 else:
-                    for bit in _members(reach.conflicting):
+                    for bit in members(reach.conflicting):
                         self._conflicting[bit].append(number)
 
     def conflicting(self, accesses: Accesses) -> set[int]:
         """The places in ``anywhere`` of the commands that may conflict with one of the accesses."""
         self.looks += len(self._wide)
         found = {number for number, reach in self._wide if reach.may_hit(accesses)}
-        return found.union(*(self._conflicting[bit] for bit in _members(accesses)))
+        return found.union(*(self._conflicting[bit] for bit in members(accesses)))
 
     def company(self, rank: int, state: int) -> list[set[int]]:
         """Where each rank may be while ``rank`` is before ``state``: in the same phase. [] when that cannot be."""
@@ -456,13 +457,6 @@ def _union(reaches: Iterable[_Reach]) -> Accesses:
     for reach in reaches:
         accesses |= reach.accesses
     return accesses
-
-
-def _members(bits: int) -> Iterator[int]:
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest
 
 
 def is_settled(instance: Instance, choosable: Sequence[int]) -> bool:
