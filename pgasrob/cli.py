@@ -19,6 +19,8 @@ from pgasrob import __version__
 from pgasrob.diagnostics.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pgasrob.render.json import Result
     from pgasrob.render.progress import Display
 
@@ -142,22 +144,15 @@ def cli() -> None:
     """
 
 
-class EngineName(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
-    """The name of an engine; the engines are looked up when the option is used or explained."""
+class _Name(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
+    """One of some names, which are looked up when the option is used or explained."""
 
-    name = "engine"
-
-    def names(self) -> list[str]:
-        from pgasrob.robustness.check import ENGINES
-
-        return list(ENGINES)
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return f"[{'|'.join(self.names())}]"
+    def names(self) -> Sequence[str]:
+        raise NotImplementedError
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value not in self.names():
-            names = self.names()
+        names = self.names()
+        if value not in names:
             hint = did_you_mean(value, names)
             self.fail(f"{value!r} is not one of {', '.join(names)}{hint and '; '}{hint}", param, ctx)
         return str(value)
@@ -166,6 +161,20 @@ class EngineName(click.ParamType):  # type: ignore[type-arg]  # generic from cli
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(name) for name in self.names() if name.startswith(incomplete)]
+
+
+class EngineName(_Name):
+    """The name of an engine."""
+
+    name = "engine"
+
+    def names(self) -> Sequence[str]:
+        from pgasrob.robustness.check import ENGINES
+
+        return list(ENGINES)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"[{'|'.join(self.names())}]"
 
 
 class NodeCounts(click.ParamType):  # type: ignore[type-arg]
@@ -193,26 +202,15 @@ class NodeCounts(click.ParamType):  # type: ignore[type-arg]
         return tuple(dict.fromkeys(counts))
 
 
-class Reduction(click.ParamType):  # type: ignore[type-arg]
+class Reduction(_Name):
     """The name of a reduction of the attack engine."""
 
     name = "reduction"
 
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Sequence[str]:
         from pgasrob.robustness.reduction import REDUCTIONS
 
         return REDUCTIONS
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value not in self.names():
-            hint = did_you_mean(value, self.names())
-            self.fail(f"{value!r} is not one of {', '.join(self.names())}{hint and '; '}{hint}", param, ctx)
-        return str(value)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(name) for name in self.names() if name.startswith(incomplete)]
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]
