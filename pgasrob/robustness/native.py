@@ -56,6 +56,8 @@ class _Kernel:
 
             sources = choosable(instance)
             self.settled = is_settled(instance, sources)
+            if self.settled:  # nothing is searched, so nothing is worked out for a search
+                reductions = ()
         self.tables = tables(instance, reductions, sources)
         known = [name for name in reductions if name != "infeasibility"]
         self.search = Search(self.tables, attack=attack, reductions=known, memory_limit=memory_limit, threads=threads)
