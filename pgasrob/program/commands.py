@@ -68,6 +68,92 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
+class Put:
+    """A captured write: ``local`` here is read at the issue, popb writes ``remote`` at ``rank``."""
+
+    kind: ClassVar[str] = "put"
+    local: Expr
+    rank: Expr
+    remote: Expr
+    queue: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A deferred atomic whose operand is a value: popb updates ``remote`` at ``rank``, popc writes the old value to
+    ``result`` here.
+
+    ``operation`` is one of :data:`UPDATES`; ``expected`` is for compare_swap alone. A located update comes after the
+    rank's earlier located ones of the same cell (MPI's order of accumulates).
+    """
+
+    kind: ClassVar[str] = "update"
+    operation: str
+    value: Expr
+    rank: Expr
+    remote: Expr
+    queue: Expr
+    result: Expr | None = None
+    expected: Expr | None = None
+    located: bool = False
+    type: IntType = INT32
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateFrom:
+    """A deferred atomic whose operand is in memory: popa reads ``local`` here (popd ``expected``), then as `Update`.
+
+    With the operation fetch there is no operand: popa reads ``remote`` and popc writes ``result``; ``local`` is None.
+    """
+
+    kind: ClassVar[str] = "update_from"
+    operation: str
+    local: Expr | None
+    rank: Expr
+    remote: Expr
+    queue: Expr
+    result: Expr | None = None
+    expected: Expr | None = None
+    located: bool = False
+    type: IntType = INT32
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """Update ``remote`` at ``rank`` (set or add) after the destination writes of earlier writes to that rank in
+    ``queue``; None: in every queue. Later writes are not ordered after it."""
+
+    kind: ClassVar[str] = "notify"
+    operation: str
+    value: Expr
+    rank: Expr
+    remote: Expr
+    queue: Expr
+    everywhere: bool = False
+    type: IntType = INT32
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Begin a bundle: the operations from here on to its signal."""
+
+    kind: ClassVar[str] = "bundle"
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Update ``remote`` at ``rank`` (set or add) after all steps of the operations of the rank's latest bundle."""
+
+    kind: ClassVar[str] = "signal"
+    operation: str
+    value: Expr
+    rank: Expr
+    remote: Expr
+    queue: Expr
+    type: IntType = INT32
+
+
+@dataclass(frozen=True, slots=True)
 class Barrier:
     kind: ClassVar[str] = "barrier"
 
@@ -102,6 +188,42 @@ class Await:
 
 
 @dataclass(frozen=True, slots=True)
+class AwaitAdd:
+    """One event: enabled when the cell at ``rank`` satisfies ``relation value``, it adds ``operand`` to it."""
+
+    kind: ClassVar[str] = "await_add"
+    rank: Expr
+    address: Expr
+    relation: str
+    value: Expr
+    operand: Expr
+    type: IntType = INT32
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A blocking atomic that only reads."""
+
+    kind: ClassVar[str] = "fetch"
+    register: Register
+    rank: Expr
+    address: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class FetchUpdate:
+    """A blocking atomic with one of :data:`UPDATES` but compare_swap."""
+
+    kind: ClassVar[str] = "fetch_update"
+    operation: str
+    register: Register
+    rank: Expr
+    address: Expr
+    operand: Expr
+    type: IntType = INT32
+
+
+@dataclass(frozen=True, slots=True)
 class FetchAdd:
     kind: ClassVar[str] = "fetch_add"
     register: Register
@@ -131,13 +253,19 @@ class CompareSwap:
 
 
 Command = (
-    Load | Store | Assign | Assume | Assert | Read | Write | Barrier
-    | Wait | WaitLocal | Fence | Await | FetchAdd | Swap | CompareSwap
+    Load | Store | Assign | Assume | Assert | Read | Write | Put | Update | UpdateFrom | Notify | Bundle | Signal
+    | Barrier | Wait | WaitLocal | Fence | Await | AwaitAdd | Fetch | FetchUpdate | FetchAdd | Swap | CompareSwap
 )  # fmt: skip
 
-REMOTE = frozenset(("read", "write"))
-ATOMIC = frozenset(("fetch_add", "swap", "compare_swap"))
-NOT_EXPRESSIONS = frozenset(("register", "relation", "type"))
+REMOTE = frozenset(("read", "write", "put", "update", "update_from", "notify", "signal"))
+"""The commands with steps."""
+ATOMIC = frozenset(("fetch_add", "swap", "compare_swap", "fetch", "fetch_update", "await_add"))
+"""The commands that access a cell of any rank at their issue."""
+UPDATES = (
+    "set", "add", "and", "or", "xor", "mul", "min", "max", "compare_swap", "fetch", "add.", "mul.", "min.", "max.",
+)  # fmt: skip
+"""What an atomic may do with the cell. The ones with a dot take the values for doubles, as operators with a dot do."""
+NOT_EXPRESSIONS = frozenset(("register", "relation", "type", "operation", "located", "everywhere"))
 
 
 def map_expressions(command: Command, change: Callable[[Expr], Expr]) -> Command:
@@ -165,6 +293,12 @@ def show(command: Command) -> str:
             return f"await(mem[{render(address)}] {relation} {render(value)})"
         case Barrier():
             return "barrier"
+        case Bundle():
+            return "bundle"
+        case AwaitAdd(rank, address, relation, value, operand):
+            return f"await_add({render(rank)}, mem[{render(address)}] {relation} {render(value)}, {render(operand)})"
     arguments = ", ".join(render(expr) for expr in expressions_of(command).values())
-    result = f"{command.register.name} <- " if isinstance(command, FetchAdd | Swap | CompareSwap) else ""
+    if hasattr(command, "operation"):
+        arguments = f"{command.operation}, {arguments}"
+    result = f"{command.register.name} <- " if hasattr(command, "register") else ""
     return f"{result}{command.kind}({arguments})"

@@ -2,12 +2,15 @@
 
 An expression is built from constants, registers, the names of memory cells (their address) and queues (their id),
 ``me`` and ``nodes``. Every operation carries the integer type it is done in; `.pgas` has 32-bit signed integers only,
-so :data:`INT32` is the default everywhere.
+so :data:`INT32` is the default everywhere. C programs also have doubles: a register or cell holds their 64 bits as a
+signed integer, and operators on them are written with a dot.
 """
 
 from __future__ import annotations
 
+import math
 import operator
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +34,13 @@ class IntType:
         if self.signed and value >> (self.bits - 1):
             value -= 1 << self.bits
         return value
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The least and the greatest value."""
+        if self.signed:
+            return -1 << (self.bits - 1), (1 << (self.bits - 1)) - 1
+        return 0, (1 << self.bits) - 1
 
 
 INT32 = IntType(32, True)
@@ -114,6 +124,7 @@ PRECEDENCE: tuple[tuple[str, ...], ...] = (
     ("*", "/", "%"),
 )
 LEVEL = {symbol: level for level, symbols in enumerate(PRECEDENCE, start=1) for symbol in symbols}
+LEVEL |= {f"{symbol}.": LEVEL[symbol] for symbol in ("+", "-", "*", "/", "==", "!=", "<", "<=", ">", ">=")}
 UNARY_LEVEL = len(PRECEDENCE) + 1
 
 
@@ -144,11 +155,64 @@ def _wrapped(compute: Callable[[int, int], int]) -> Callable[[int, int, IntType]
     return lambda left, right, type: type.wrap(compute(left, right))
 
 
+def float_bits(value: float) -> int:
+    """A double as the 64-bit signed integer that registers and cells hold for it. There is one NaN."""
+    (bits,) = struct.unpack("<q", struct.pack("<d", value))
+    return _NAN if value != value else int(bits)
+
+
+def float_value(bits: int) -> float:
+    """The double that ``bits`` stand for; a value of more than 64 bits does for the lower ones."""
+    (value,) = struct.unpack("<d", (bits & (1 << 64) - 1).to_bytes(8, "little"))
+    return float(value)
+
+
+_NAN = 0x7FF8 << 48
+
+
+def _on_floats(compute: Callable[[float, float], float]) -> Callable[[int, int, IntType], int]:
+    return lambda left, right, type: float_bits(compute(float_value(left), float_value(right)))
+
+
+def _float_relation(compare: Callable[[float, float], bool]) -> Callable[[int, int, IntType], int]:
+    return lambda left, right, type: int(compare(float_value(left), float_value(right)))
+
+
+def _float_quotient(left: float, right: float) -> float:
+    if right == 0:
+        if left == 0 or left != left:
+            return math.nan
+        return math.copysign(math.inf, left) * math.copysign(1.0, right)
+    return left / right
+
+
+def _nearest(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _single(value: float) -> float:
+    try:
+        (single,) = struct.unpack("<f", struct.pack("<f", value))
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return float(single)
+
+
+def _truncated(value: float, type: IntType) -> int:
+    lowest, highest = type.range
+    if value != value or not lowest - 1 < value < highest + 1:
+        raise Fault(f"{value} does not fit an integer of {type.bits} bits")
+    return int(value)
+
+
 def _relation(compare: Callable[[int, int], bool]) -> Callable[[int, int, IntType], int]:
     return lambda left, right, type: int(compare(left, right))
 
 
-_ARITHMETIC: dict[str, Callable[[int, int, IntType], int]] = {
+OPERATORS: dict[str, Callable[[int, int, IntType], int]] = {
     "+": _wrapped(operator.add),
     "-": _wrapped(operator.sub),
     "*": _wrapped(operator.mul),
@@ -160,7 +224,23 @@ _ARITHMETIC: dict[str, Callable[[int, int, IntType], int]] = {
     "<<": _shift(operator.lshift, "<<"),
     ">>": _shift(operator.rshift, ">>"),
     **{symbol: _relation(compare) for symbol, compare in RELATIONS.items()},
+    **{f"{symbol}.": _float_relation(compare) for symbol, compare in RELATIONS.items()},
+    "+.": _on_floats(operator.add),
+    "-.": _on_floats(operator.sub),
+    "*.": _on_floats(operator.mul),
+    "/.": _on_floats(_float_quotient),
 }
+"""Binary operators by symbol: the operands, and the type that the operation is done in, give the result."""
+
+CONVERSIONS: dict[str, Callable[[int, IntType], int]] = {
+    "cast": lambda value, type: type.wrap(value),
+    "float": lambda value, type: float_bits(_nearest(value)),
+    "int": lambda value, type: _truncated(float_value(value), type),
+    "float32": lambda value, type: float_bits(_single(float_value(value))),
+    "-.": lambda value, type: float_bits(-float_value(value)),
+}
+"""Unary operators beside C's: to an integer type, from an integer to a double, from a double to an integer type, to the
+precision of a float, and the negation of a double."""
 
 
 def evaluator(expr: Expr) -> Evaluator:
@@ -180,6 +260,9 @@ def evaluator(expr: Expr) -> Evaluator:
                 return lambda registers: int(not inner(registers))
             if symbol == "~":
                 return lambda registers: type.wrap(~inner(registers))
+            if symbol in CONVERSIONS:
+                convert = CONVERSIONS[symbol]
+                return lambda registers: convert(inner(registers), type)
             return lambda registers: type.wrap(-inner(registers))
         case Binary("&&", left, right):
             first, second = evaluator(left), evaluator(right)
@@ -188,7 +271,7 @@ def evaluator(expr: Expr) -> Evaluator:
             first, second = evaluator(left), evaluator(right)
             return lambda registers: int(bool(first(registers) or second(registers)))
         case Binary(symbol, left, right, type):
-            first, second, compute = evaluator(left), evaluator(right), _ARITHMETIC[symbol]
+            first, second, compute = evaluator(left), evaluator(right), OPERATORS[symbol]
             return lambda registers: compute(first(registers), second(registers), type)
         case Conditional(condition, then, otherwise):
             test, yes, no = evaluator(condition), evaluator(then), evaluator(otherwise)
@@ -268,6 +351,9 @@ def render(expr: Expr, level: int = 0) -> str:
             return "me"
         case Nodes():
             return "nodes"
+        case Unary(symbol, operand, type) if symbol in CONVERSIONS:
+            name = f"{'' if type.signed else 'u'}{symbol}{type.bits}" if symbol in ("cast", "int") else symbol
+            return f"{name}({render(operand)})"
         case Unary(symbol, operand):
             # Without the space `-(-x)` would print as `--x`, which reads as another operator. And `-5` is a constant,
             # so the negation of the constant 5 is `-(5)`.

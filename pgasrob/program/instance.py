@@ -14,8 +14,8 @@ from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.commands import (
     ATOMIC,
     REMOTE,
+    AwaitAdd,
     Command,
-    FetchAdd,
     expressions_of,
     map_expressions,
 )
@@ -47,9 +47,11 @@ class Operands:
     """A command with its expressions evaluated, which happens once, at issue. Unused fields are None.
 
     For a load, store, await or atomic ``cell`` is the cell accessed at issue; for a read or write ``source`` and
-    ``destination`` are the cells of popa and popb, ``target`` the remote rank. ``values`` holds what the command
-    computes with: the value stored or assigned, an atomic's operands, whether an assume or assert holds. A fetch_add
-    computes in ``type``.
+    ``destination`` are the cells of popa and popb, ``target`` the remote rank; a put reads ``cell`` at issue instead of
+    a source later. A deferred atomic may have ``expected`` (popd) and ``result`` (popc). ``values`` holds what the command
+    computes with: the value stored or assigned, an atomic's operands (of a deferred one the operand, then what it
+    expects), whether an assume or assert holds. An atomic does ``operation`` in ``type``; ``located`` and
+    ``everywhere`` are as in the commands.
     """
 
     kind: str
@@ -62,6 +64,11 @@ class Operands:
     values: tuple[int, ...] = ()
     relation: Callable[[int, int], bool] | None = None
     type: IntType = INT32
+    operation: str | None = None
+    expected: Cell | None = None
+    result: Cell | None = None
+    located: bool = False
+    everywhere: bool = False
 
 
 Evaluated = Callable[[Registers], Operands]
@@ -71,7 +78,9 @@ class Instance:
     """A program on ``nodes`` nodes.
 
     Attributes: ``automata`` (one control automaton per rank), ``size`` (cells per node), ``memory`` (initial values of
-    all cells, flat), ``registers`` (initial register file of one rank).
+    all cells, flat), ``registers`` (initial register file of one rank),
+    ``notifies_everywhere`` (whether some notification comes after writes in every queue), ``signals`` (whether there are
+    signals).
     """
 
     def __init__(self, program: Program, nodes: int, automata: tuple[ControlAutomaton, ...]) -> None:
@@ -81,6 +90,14 @@ class Instance:
         self.size = program.cells
         self.memory: Memory = tuple(value for object in program.memory for value in object.initial) * nodes
         self.registers: Registers = (0,) * len(program.registers)
+        self.notifies_everywhere = any(
+            getattr(transition.command, "everywhere", False)
+            for automaton in automata
+            for transition in automaton.transitions
+        )
+        self.signals = any(
+            transition.command.kind == "signal" for automaton in automata for transition in automaton.transitions
+        )
         self.unordered = frozenset(queue.id for queue in program.queues if queue.unordered)
         self._evaluators: dict[tuple[int, int], Evaluated] = {}
         self._evaluated: dict[tuple[int, int, Registers], Operands | Fault] = {}
@@ -147,17 +164,21 @@ class Instance:
         register = command.register.index if hasattr(command, "register") else None
 
         if kind in REMOTE:
-            return self._transfer(rank, kind, run)
+            return self._remote(rank, command, run)
         if kind in ATOMIC:
             where = self._cell(run["address"], run["rank"])
             order = [name for name in run if name not in ("rank", "address")]
-            type = command.type if isinstance(command, FetchAdd) else INT32
+            type = getattr(command, "type", INT32)
+            operation = getattr(command, "operation", None)
+            relation = RELATIONS[command.relation] if isinstance(command, AwaitAdd) else None
             return lambda registers: Operands(
                 kind,
                 cell=where(registers),
                 register=register,
                 values=tuple(run[name](registers) for name in order),
+                relation=relation,
                 type=type,
+                operation=operation,
             )
         if kind in ("load", "store", "await"):
             where = self._cell(run["address"], lambda registers: rank)
@@ -182,16 +203,39 @@ class Instance:
             target=target(registers) if target else None,
         )
 
-    def _transfer(self, rank: int, kind: str, run: dict[str, Evaluator]) -> Evaluated:
-        here = self._cell(run["local"], lambda registers: rank)
+    def _remote(self, rank: int, command: Command, run: dict[str, Evaluator]) -> Evaluated:
+        """As `_evaluator`, for the commands with steps."""
+        kind, operation = command.kind, getattr(command, "operation", None)
+        here = {
+            name: self._cell(run[name], lambda registers: rank)
+            for name in ("local", "expected", "result")
+            if name in run and not (name == "expected" and kind == "update")
+        }
         there = self._cell(run["remote"], run["rank"])
+        values = [run[name] for name in ("value", "expected") if name in run and name not in here]
         target, queue = self._rank(run["rank"]), self._queue(run["queue"])
+        type = getattr(command, "type", INT32)
+        located, everywhere = getattr(command, "located", False), getattr(command, "everywhere", False)
 
         def operands(registers: Registers) -> Operands:
-            local, remote = here(registers), there(registers)
-            source, destination = (local, remote) if kind == "write" else (remote, local)
+            cells = {name: cell(registers) for name, cell in here.items()}
+            local, remote = cells.get("local"), there(registers)
+            captured = kind == "put"
+            fetches = kind == "read" or operation == "fetch"
             return Operands(
-                kind, source=source, destination=destination, queue=queue(registers), target=target(registers)
+                kind,
+                cell=local if captured else None,
+                source=remote if fetches else None if captured else local,
+                destination=local if kind == "read" else None if fetches else remote,
+                queue=queue(registers),
+                target=target(registers),
+                values=tuple(value(registers) for value in values),
+                type=type,
+                operation=operation,
+                expected=cells.get("expected"),
+                result=cells.get("result"),
+                located=located,
+                everywhere=everywhere,
             )
 
         return operands

@@ -24,12 +24,17 @@ class Parts(NamedTuple):
     paper's pa and pb). ``delayed``: some step lies after part 1, so a wait is never over. ``local_delayed``: the same
     for wait_local. ``targets``: unordered only, for each target the last part that holds a fenced step to it and the
     bound that a fence has made of it for later ones. An entry in which both are 1 binds nothing and is left out.
+
+    What does not depend on the queue stands under the id :data:`EVERY_QUEUE`. ``bundled``: the last part that holds a
+    step of the latest bundle. ``located``: the cells with a located step after part 1, with the last part that holds one.
     """
 
     stages: tuple[int, ...] = ()
     delayed: bool = False
     local_delayed: bool = False
     targets: tuple[tuple[int, int, int], ...] = ()
+    bundled: int = 1
+    located: tuple[tuple[int, int], ...] = ()
 
     def stage(self, stage: int) -> int:
         return self.stages[stage] if stage < len(self.stages) else 1
@@ -53,7 +58,19 @@ class Parts(NamedTuple):
         return self._replace(stages=tuple(part if index == stage else self.stage(index) for index in range(known)))
 
 
+    def location(self, cell: int) -> int:
+        """The last part that holds a located step to ``cell``."""
+        return next((part for known, part in self.located if known == cell), 1)
+
+    def with_location(self, cell: int, part: int) -> Parts:
+        if part <= self.location(cell):
+            return self
+        others = tuple(entry for entry in self.located if entry[0] != cell)
+        return self._replace(located=tuple(sorted((*others, (cell, part)))))
+
+
 NOTHING_DELAYED = Parts()
+EVERY_QUEUE = -1
 
 Placement = tuple[tuple[int, Parts], ...]
 """The parts of one rank by queue id, sorted; a queue in which nothing is delayed is left out."""
@@ -73,11 +90,26 @@ def wait_is_over(placement: Placement, operands: Operands) -> bool:
 
 def lower_bounds(instance: Instance, placement: Placement, operands: Operands, steps: Sequence[Step]) -> list[int]:
     """For each step of a new operation by itself the earliest part that the completion rules allow."""
-    parts = parts_of(placement, operands.queue)
-    assert operands.queue is not None and operands.target is not None
+    return [_lower_bound(instance, placement, operands, step) for step in steps]
+
+
+def _lower_bound(instance: Instance, placement: Placement, operands: Operands, step: Step) -> int:
+    parts, target = parts_of(placement, operands.queue), operands.target
+    assert operands.queue is not None and target is not None
+    bound = 1
     if not instance.is_unordered(operands.queue):
-        return [parts.stage(step.stage) for step in steps]
-    return [parts.fence_bound(operands.target) if step.fenced else 1 for step in steps]
+        bound = parts.stage(step.stage)
+    elif step.fenced:
+        bound = parts.fence_bound(target)
+    if step.after_writes and operands.everywhere:
+        bound = max(bound, *(other.latest(target) for _, other in placement), 1)
+    elif step.after_writes:
+        bound = max(bound, parts.latest(target))
+    if step.after_bundle:
+        bound = max(bound, parts_of(placement, EVERY_QUEUE).bundled)
+    if step.located:
+        bound = max(bound, parts_of(placement, EVERY_QUEUE).location(step.access.cell))
+    return bound
 
 
 def placed(
@@ -86,21 +118,28 @@ def placed(
     """``placement`` after a new operation whose steps lie in the parts ``chosen``."""
     queue, target = operands.queue, operands.target
     assert queue is not None and target is not None
-    parts = parts_of(placement, queue)
+    parts, common = parts_of(placement, queue), parts_of(placement, EVERY_QUEUE)
     fifo = not instance.is_unordered(queue)
     for step, part in zip(steps, chosen, strict=True):
         if part == 1:
             continue
         parts = parts._replace(delayed=True, local_delayed=parts.local_delayed or step.local)
+        if instance.signals:
+            common = common._replace(bundled=max(common.bundled, part))
+        if step.located:
+            common = common.with_location(step.access.cell, part)
         if fifo:
             parts = parts.with_stage(step.stage, part)
-        elif step.fenced:
+        if step.fenced and (not fifo or instance.notifies_everywhere):
             parts = parts.with_target(target, max(part, parts.latest(target)), parts.fence_bound(target))
-    return _with(placement, queue, parts)
+    return _with(_with(placement, queue, parts), EVERY_QUEUE, common)
 
 
 def fenced(placement: Placement, operands: Operands) -> Placement:
-    """``placement`` after a fence: where fenced steps lie now, later ones cannot come before."""
+    """``placement`` after a command without steps. A fence: where fenced steps lie now, later ones cannot come before.
+    A bundle: what has been delayed before binds no signal."""
+    if operands.kind == "bundle":
+        return _with(placement, EVERY_QUEUE, parts_of(placement, EVERY_QUEUE)._replace(bundled=1))
     if operands.kind != "fence":
         return placement
     parts = parts_of(placement, operands.queue)

@@ -18,6 +18,12 @@ class Access(NamedTuple):
     writes: bool
 
 
+ONLY_READ = frozenset(("load", "await", "fetch", "put", "popa", "popd"))
+ONLY_WRITE = frozenset(("store", "popb", "popc"))
+"""The kinds of events that only read or only write. The popb of an atomic counts here although it reads too: whatever
+conflicts with a read conflicts with a write."""
+
+
 def conflict(first: Access, second: Access) -> bool:
     """Whether two accesses are to the same cell and at least one of them writes."""
     return first.cell == second.cell and (first.writes or second.writes)
@@ -30,9 +36,7 @@ def access(kind: str, cell: Cell | None) -> Access | None:
     """
     if cell is None:
         return None
-    reads = kind in ("load", "await", "popa") or kind in ATOMIC
-    writes = kind in ("store", "popb") or kind in ATOMIC
-    return Access(cell, reads, writes)
+    return Access(cell, kind not in ONLY_WRITE, kind not in ONLY_READ)
 
 
 def possible_accesses(instance: Instance, rank: int) -> frozenset[Access]:

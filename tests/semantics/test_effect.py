@@ -106,7 +106,8 @@ def test_of_a_longer_chain_the_steps_that_have_happened_have_their_effect(
     happened: int | None, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accesses = [Access(0, True, False), Access(1, False, True), Access(2, True, False), Access(0, False, True)]
-    chain = tuple(Step("popa", access, stage, False, False) for stage, access in enumerate(accesses))
+    kinds = ["popb" if made.writes else "popa" for made in accesses]
+    chain = tuple(Step(kind, made, stage) for stage, (kind, made) in enumerate(zip(kinds, accesses, strict=True)))
     monkeypatch.setattr(effect, "steps_of", lambda operands: chain)
     operands = Operands("write", source=0, destination=1, queue=0, target=0)
     assert execute(operands, REGISTERS, MEMORY, happened) == (REGISTERS, memory)
