@@ -124,7 +124,6 @@ PRECEDENCE: tuple[tuple[str, ...], ...] = (
     ("*", "/", "%"),
 )
 LEVEL = {symbol: level for level, symbols in enumerate(PRECEDENCE, start=1) for symbol in symbols}
-LEVEL |= {f"{symbol}.": LEVEL[symbol] for symbol in ("+", "-", "*", "/", "==", "!=", "<", "<=", ">", ">=")}
 UNARY_LEVEL = len(PRECEDENCE) + 1
 
 
@@ -362,7 +361,7 @@ def render(expr: Expr, level: int = 0) -> str:
             space = " " if symbol == "-" and inner.startswith("-") else ""
             text, mine = f"{symbol}{space}{inner}", UNARY_LEVEL
         case Binary(symbol, left, right):
-            mine = LEVEL[symbol]
+            mine = LEVEL[symbol.rstrip(".")]
             text = f"{render(left, mine)} {symbol} {render(right, mine + 1)}"
         case Conditional(condition, then, otherwise):
             mine = 0
