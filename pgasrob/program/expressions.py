@@ -13,6 +13,7 @@ import operator
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 Evaluator = Callable[[Sequence[int]], int]
 
@@ -101,7 +102,7 @@ class Conditional:
 
 Expr = Const | Register | Symbol | Me | Nodes | Unary | Binary | Conditional
 
-RELATIONS: dict[str, Callable[[int, int], bool]] = {
+RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -173,7 +174,7 @@ def _on_floats(compute: Callable[[float, float], float]) -> Callable[[int, int, 
     return lambda left, right, type: float_bits(compute(float_value(left), float_value(right)))
 
 
-def _float_relation(compare: Callable[[float, float], bool]) -> Callable[[int, int, IntType], int]:
+def _float_relation(compare: Callable[[Any, Any], bool]) -> Callable[[int, int, IntType], int]:
     return lambda left, right, type: int(compare(float_value(left), float_value(right)))
 
 

@@ -48,9 +48,9 @@ class Operands:
 
     For a load, store, await or atomic ``cell`` is the cell accessed at issue; for a read or write ``source`` and
     ``destination`` are the cells of popa and popb, ``target`` the remote rank; a put reads ``cell`` at issue instead of
-    a source later. A deferred atomic may have ``expected`` (popd) and ``result`` (popc). ``values`` holds what the command
-    computes with: the value stored or assigned, an atomic's operands (of a deferred one the operand, then what it
-    expects), whether an assume or assert holds. An atomic does ``operation`` in ``type``; ``located`` and
+    a source later. A deferred atomic may have ``expected`` (popd) and ``result`` (popc). ``values`` holds what the
+    command computes with: the value stored or assigned, an atomic's operands (of a deferred one the operand, then
+    what it expects), whether an assume or assert holds. An atomic does ``operation`` in ``type``; ``located`` and
     ``everywhere`` are as in the commands.
     """
 
@@ -79,8 +79,8 @@ class Instance:
 
     Attributes: ``automata`` (one control automaton per rank), ``size`` (cells per node), ``memory`` (initial values of
     all cells, flat), ``registers`` (initial register file of one rank),
-    ``notifies_everywhere`` (whether some notification comes after writes in every queue), ``signals`` (whether there are
-    signals).
+    ``notifies_everywhere`` (whether some notification comes after writes in every queue), ``signals`` (whether there
+    are signals).
     """
 
     def __init__(self, program: Program, nodes: int, automata: tuple[ControlAutomaton, ...]) -> None:

@@ -26,7 +26,8 @@ class Parts(NamedTuple):
     bound that a fence has made of it for later ones. An entry in which both are 1 binds nothing and is left out.
 
     What does not depend on the queue stands under the id :data:`EVERY_QUEUE`. ``bundled``: the last part that holds a
-    step of the latest bundle. ``located``: the cells with a located step after part 1, with the last part that holds one.
+    step of the latest bundle. ``located``: the cells with a located step after part 1, with the last part that
+    holds one.
     """
 
     stages: tuple[int, ...] = ()

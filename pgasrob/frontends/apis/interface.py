@@ -1,0 +1,187 @@
+"""How an API is described to the C front end, and what its calls may ask of the machine.
+
+An :class:`Api` knows names: types, constants, functions with their declarations. A function has a handler, which is
+called each time the machine comes to a call of it, with everything that is known there, and answers with what the call
+does: statements of the calculus, a result, and what is known afterwards.
+
+The machine runs once for every rank, with all that is known folded; it may run again when it has learned something that
+holds for the whole program (that an object must lie in cells, how large a cell is, what another rank has published).
+So handlers must not keep anything themselves: what an API remembers of a rank is `Call.state`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn, Protocol
+
+from pgasrob.frontends.c.types import CType
+from pgasrob.frontends.c.values import UNDEFINED, Address, ObjectId, Value
+from pgasrob.program.expressions import Const, Expr, Register
+from pgasrob.program.statements import Span, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call does.
+
+    First ``statements`` (put together with :meth:`Call.do`), then ``stores`` (address, value, C type) as assignments
+    through pointers, then ``result`` is what the call gives, and ``state`` replaces what it names in the API's state.
+    ``ends``: the rank does nothing more (`exit`, `shmem_global_exit`).
+    """
+
+    statements: tuple[Statement, ...] = ()
+    result: Value = UNDEFINED
+    stores: tuple[tuple[Address, Value, CType], ...] = ()
+    state: Mapping[str, Hashable] = field(default_factory=dict)
+    ends: bool = False
+
+
+class Call(Protocol):
+    """One call at one place of a run, and the services of the machine for it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def arguments(self) -> tuple[Value, ...]: ...
+    @property
+    def types(self) -> tuple[CType, ...]:
+        """The types of the arguments as passed: pointers tell what they point to."""
+        ...
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The arguments as written, for messages and names."""
+        ...
+
+    @property
+    def span(self) -> Span: ...
+    @property
+    def rank(self) -> int: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def dialects(self) -> frozenset[str]:
+        """What `--api` names: `gaspi-1.01` and the like."""
+        ...
+
+    @property
+    def state(self) -> Mapping[str, Hashable]:
+        """What APIs have noted on this rank so far, by names that begin with the API's; empty at the beginning."""
+        ...
+
+    # Arguments
+
+    def known(self, index: int) -> int:
+        """Argument ``index``, an integer that must be known here; an error in the program otherwise (with file:line,
+        which argument, and that a constant per rank is needed)."""
+        ...
+
+    def expression(self, index: int) -> Expr:
+        """Argument ``index``, an integer (or a double's bits) that need not be known."""
+        ...
+
+    def pointer(self, index: int) -> Address | None:
+        """Argument ``index``, a pointer; None when it is null. An error when it is no object's address."""
+        ...
+
+    def value_expression(self, value: Value) -> Expr: ...
+
+    # Memory
+
+    def size_of(self, type: CType) -> int: ...
+
+    def moved(self, address: Address, bytes: int) -> Address:
+        """``address`` ``bytes`` further on."""
+        ...
+
+    def cell(self, address: Address, size: int) -> Expr:
+        """The address in the calculus (on the owner's node) of the scalar of ``size`` bytes at ``address``. From then
+        on the object lies in cells, for the whole program."""
+        ...
+
+    def paired_cells(self, first: Address, second: Address, bytes: int, element: int | None) -> list[tuple[Expr, Expr]]:
+        """The cells that a transfer of ``bytes`` bytes between two regions copies to each other, by address.
+
+        ``element``: the size of the elements when the call says it, else the cells are as large as other accesses to
+        the objects allow (at most 8 bytes). Both objects lie in cells from then on.
+        """
+        ...
+
+    def load(self, address: Address, type: CType) -> Value | None:
+        """The scalar at ``address`` when it is known without an access, the object not lying in cells, else None."""
+        ...
+
+    def allocate(self, kind: str, bytes: int, name: str | None = None) -> Address:
+        """A new object of this run, kind ``heap`` (each rank's own count) or ``symmetric`` (the same count on every
+        rank that allocates in the same order). ``name`` is for display; None: the variable that the result goes to."""
+        ...
+
+    def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:
+        """An object of the API itself, the same cells whoever asks with the same kind and key, one copy on every
+        node, e.g. ``call.internal("lock", number, name="lock")``. It is one cell unless ``bytes`` is a larger
+        multiple of 8."""
+        ...
+
+    # Across ranks
+
+    def publish(self, key: str, value: Hashable) -> None:
+        """Let other ranks know a fact of this rank that does not change during a run (the base of its window)."""
+        ...
+
+    def published(self, rank: int, key: str) -> Hashable | None:
+        """What ``rank`` has published under ``key``; None as long as that is not known, and then the machine will run
+        again once it is."""
+        ...
+
+    # Building
+
+    def queue(self, *key: int | str, name: str) -> Const:
+        """The unordered queue of that key (the first part names the API's notion), created on first use."""
+        ...
+
+    def fifo_queue(self, *key: int | str, name: str) -> Const: ...
+
+    def register(self, hint: str = "result") -> Register:
+        """A register for a value that this call gets. Values that outlive the call are moved by the machine."""
+        ...
+
+    def do(self, *commands: object) -> tuple[Statement, ...]:
+        """Commands (or statements) of the calculus as statements that carry the source position of the call."""
+        ...
+
+    # Errors
+
+    def fail(self, message: str, hint: str) -> NoReturn:
+        """Report an error in the program or something unsupported at this call: ``message`` says what, ``hint`` what
+        would make it checkable."""
+        ...
+
+
+Handler = Callable[[Call], Outcome | Sequence[Outcome]]
+"""Several outcomes: any of them may happen, which is not known (`test` may answer 0 or wait and answer 1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """One API.
+
+    ``headers``: the names of includes that choose it (`shmem.h`). ``types``: its typedef names. ``constants``: names
+    that stand for a value of a type (macros of its headers too). ``declaration``: for a function name and the types of
+    the arguments at a call (arrays decayed, not converted) the C declaration that the call is compiled with, e.g.
+    ``void shmem_int_p(int *dest, int value, int pe);``, None when the API has no such function; type-generic names
+    choose by the types. ``handler``: the same for what it does; None for a name that the API has and the front end
+    does not support: then the call is an error with the text of ``unsupported``.
+    """
+
+    name: str
+    headers: tuple[str, ...]
+    types: Mapping[str, CType]
+    constants: Mapping[str, tuple[CType, Value]]
+    declaration: Callable[[str, tuple[CType, ...]], str | None]
+    handler: Callable[[str], Handler | None]
+    unsupported: Mapping[str, str] = field(default_factory=dict)
+    """Functions (or beginnings of names, with a ``*``) that are known and not supported, with what to do instead."""
+
+
+__all__ = ["Address", "Api", "Call", "Handler", "ObjectId", "Outcome"]

@@ -1,0 +1,248 @@
+"""The code that C functions are compiled to, and that the machine runs: instructions over slots, with jumps.
+
+A slot holds a parameter, a local variable or an intermediate value of one call. Variables whose address is taken,
+arrays and structs are objects in memory instead, and `Local` gives their address. Every expression has been taken apart
+into instructions in the order of C's evaluation (left to right where C leaves it open), so that each touches memory at most
+once; `&&`, `||` and `?:` are jumps. All conversions are explicit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pgasrob.frontends.c.types import CType
+from pgasrob.frontends.c.values import Value
+from pgasrob.program.statements import NOWHERE, Span
+
+Slot = int
+Label = int
+"""The place of an instruction in its function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """target := a constant of type ``type``: a number, a function (Code), the null pointer, a constant of an API."""
+
+    target: Slot
+    value: Value
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """target := source, of the same type."""
+
+    target: Slot
+    source: Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Convert:
+    """target := source converted from type ``of`` to type ``to`` (C11, 6.3)."""
+
+    target: Slot
+    source: Slot
+    of: CType
+    to: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """target := operator source, operator one of ``- ~ !``; ``type`` is that of the source (`!` gives an int)."""
+
+    target: Slot
+    operator: str
+    source: Slot
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """target := left operator right, on integers, floats, or pointers (comparisons only), both of type ``type``; a
+    shift has its right side converted to int. Comparisons give an int."""
+
+    target: Slot
+    operator: str
+    left: Slot
+    right: Slot
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """target := pointer + index * size, in bytes; ``index`` is a slot, or None for the constant ``constant`` * size."""
+
+    target: Slot
+    pointer: Slot
+    index: Slot | None
+    size: int
+    constant: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """target := (left - right) / size for two pointers into one object, a long."""
+
+    target: Slot
+    left: Slot
+    right: Slot
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Global:
+    """target := the address of the global or static object ``name`` (unique names, see `Unit.objects`)."""
+
+    target: Slot
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """target := the address of the local object ``name`` of this call (see `Function.objects`)."""
+
+    target: Slot
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class String:
+    """target := the address of a string literal."""
+
+    target: Slot
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """target := what ``pointer`` points to, a scalar of type ``type``."""
+
+    target: Slot
+    pointer: Slot
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What ``pointer`` points to := source, a scalar of type ``type``."""
+
+    pointer: Slot
+    source: Slot
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Copy a struct (or array) of type ``type``, both sides given by pointers."""
+
+    pointer: Slot
+    source: Slot
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """The object that ``pointer`` points to, of ``size`` bytes, is all zero (an initialiser that leaves parts out)."""
+
+    pointer: Slot
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    to: Label
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Jump by whether the int, pointer or integer in ``condition`` is zero. ``leaves``: the loops (numbers of
+    `LoopHead`) that one of the two ways leaves."""
+
+    condition: Slot
+    yes: Label
+    no: Label
+    leaves: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoopHead:
+    """Every iteration of a loop, also one made with `goto`, passes here before its condition."""
+
+    loop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The branches of an `if`, `switch`, `?:`, `&&` or `||` come together here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """target := function(arguments). ``function`` is a name, or the slot of a pointer to one. ``types`` are those of
+    the arguments as passed (after the conversions of a prototype, or the default promotions), ``result`` the type that
+    the call has in the source (VOID when it is not known: then the API knows). ``texts``: the arguments as written."""
+
+    target: Slot | None
+    function: str | Slot
+    arguments: tuple[Slot, ...]
+    types: tuple[CType, ...]
+    result: CType
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    source: Slot | None
+
+
+Instruction = (
+    Set | Move | Convert | Unary | Binary | Offset | Difference | Global | Local | String | Load | Store | Copy | Clear
+    | Jump | Branch | LoopHead | Join | Call | Return
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """A variable in memory: global, static, or a local one that is addressed, an array or a struct.
+
+    ``initial``: for globals and statics the scalars of the initialiser by their offset in bytes; the rest is zero.
+    """
+
+    name: str  # unique: a static of a function is `function.name`
+    type: CType
+    initial: tuple[tuple[int, Value], ...] = ()
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A slot: ``name`` is None for an intermediate value."""
+
+    name: str | None
+    type: CType
+
+
+@dataclass(slots=True)
+class CompiledFunction:
+    """``parameters``: the slots that arguments go to (parameters in memory are stored by the code at the beginning).
+    ``spans`` stand beside ``code``, one for each instruction: the smallest piece of source that is a whole call,
+    assignment or condition."""
+
+    name: str
+    parameters: tuple[Slot, ...]
+    result: CType
+    slots: list[Variable]
+    objects: dict[str, Object]
+    code: list[Instruction]
+    spans: list[Span]
+
+
+@dataclass(slots=True)
+class Unit:
+    """A C file: ``headers`` are the names that it includes, in order; ``pragmas`` those that mean something."""
+
+    file: str
+    text: str
+    headers: tuple[str, ...]
+    functions: dict[str, CompiledFunction] = field(default_factory=dict)
+    objects: dict[str, Object] = field(default_factory=dict)

@@ -1,0 +1,88 @@
+"""C types: sizes as on 64-bit Unix (LP64), conversions as in C11, 6.3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgasrob.program.expressions import IntType
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """An integer type; an enum is an int, `_Bool` has ``boolean`` set."""
+
+    type: IntType
+    boolean: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Floating:
+    """`float` (32 bits) or `double` (64; `long double` counts as one)."""
+
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    to: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """``length`` None: not known yet (`int a[] = {...}`), or a parameter, which is a pointer."""
+
+    of: CType
+    length: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    type: CType
+    offset: int  # bytes from the beginning of the struct
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A struct with its layout; ``size`` and ``alignment`` in bytes."""
+
+    tag: str
+    fields: tuple[Field, ...]
+    size: int
+    alignment: int
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    result: CType
+    parameters: tuple[CType, ...]
+    variadic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A type of an API whose values programs only pass around: `MPI_Win`, `shmem_ctx_t`, `gasnet_handle_t`. 8 bytes."""
+
+    name: str
+
+
+CType = Void | Integer | Floating | Pointer | Array | Struct | Function | Opaque
+
+VOID = Void()
+BOOL = Integer(IntType(8, False), boolean=True)
+CHAR = Integer(IntType(8, True))
+UCHAR = Integer(IntType(8, False))
+SHORT = Integer(IntType(16, True))
+USHORT = Integer(IntType(16, False))
+INT = Integer(IntType(32, True))
+UINT = Integer(IntType(32, False))
+LONG = Integer(IntType(64, True))
+ULONG = Integer(IntType(64, False))
+FLOAT = Floating(32)
+DOUBLE = Floating(64)
+SIZE = ULONG

@@ -1,0 +1,78 @@
+"""What the machine knows of a C value on one rank.
+
+Whatever does not depend on what other ranks do is known while the program is lowered: ranks, counts, loop counters,
+pointers. What is loaded from shared memory is not: it is an expression over registers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgasrob.program.expressions import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectId:
+    """An object in memory: ``kind`` says where it comes from, ``number`` tells those of a kind apart.
+
+    Kinds: ``global`` (file scope and static; the number is by declaration), ``local`` (by declaration and depth of
+    calls), ``heap`` (by allocation, each rank by itself), ``symmetric`` (by collective allocation, the same on every
+    rank), ``string`` (literals), and what APIs add for themselves (``lock``, ``barrier`` ...). Ranks that name the same
+    id mean the same cells, each of its own node.
+    """
+
+    kind: str
+    number: int | tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An integer within the range of its type; a double or float as the bits of a double (``float_bits``)."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """An integer (or a double's bits) that registers decide: within the range of its type."""
+
+    expr: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A pointer: ``offset`` in bytes from the beginning of ``object``; an expression over registers, in cells from the
+    beginning of the object, where it is not known. ``owner``: the rank whose memory it points into (ARMCI and MPI give
+    programs such pointers), None for one's own."""
+
+    object: ObjectId
+    offset: int | Expr
+    owner: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A pointer to a function."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """A value of an opaque type: ``kind`` names the API's notion (``window``, ``request``, ``context``), ``data`` what
+    the API keeps with it."""
+
+    kind: str
+    data: tuple[int | str | ObjectId | tuple[int | str | None, ...] | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """What a variable holds before it is set."""
+
+
+NULL = Known(0)
+"""The null pointer too: pointers are compared with it and never follow it."""
+UNDEFINED = Undefined()
+
+Value = Known | Unknown | Address | Code | Handle | Undefined
