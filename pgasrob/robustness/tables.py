@@ -7,10 +7,10 @@ The kernel checks the tables and refuses what it cannot trust (`pgasrob/kernel/s
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from pgasrob.program.commands import REMOTE, Command, expressions_of
+from pgasrob.program.commands import NOT_EXPRESSIONS, UPDATES, Command
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import (
     INT32,
@@ -27,28 +27,42 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.bits import members
+from pgasrob.robustness.placement import EVERY_QUEUE
 
 if TYPE_CHECKING:
     from pgasrob.robustness.attack import Touched
 
-FORMAT = 4
+FORMAT = 5
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 KINDS = (
-    "load", "store", "assign", "assume", "assert", "read", "write", "barrier", "wait", "wait_local", "fence", "await",
-    "fetch_add", "swap", "compare_swap", "fence_all",
+    "load", "store", "assign", "assume", "assert", "read", "write", "put", "update", "update_from", "notify", "bundle",
+    "signal", "barrier", "wait", "wait_local", "fence", "await", "await_add", "fetch", "fetch_update", "fetch_add",
+    "swap", "compare_swap",
 )  # fmt: skip
-"""The kinds of commands by number. ``fence_all`` is a fence that names no rank."""
+"""The kinds of commands by number."""
 
 INSTRUCTIONS = (
-    "push", "register", "jump_if_zero", "jump", "truth", "!", "~", "negate", "+", "-", "*", "/", "%", "&", "|", "^",
-    "<<", ">>",
+    "push", "register", "jump_if_zero", "jump", "truth", "!", "~", "negate", "cast", "float", "int", "float32",
+    "negate.", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "+.", "-.", "*.", "/.",
 )  # fmt: skip
-"""The instructions of the stack code by number; the relations come after them."""
+"""The instructions of the stack code by number. The relations come after them, those with a dot last."""
 
 _KIND = {kind: number for number, kind in enumerate(KINDS)}
 _RELATION = {symbol: number for number, symbol in enumerate(RELATIONS)}
-_INSTRUCTION = {name: number for number, name in enumerate((*INSTRUCTIONS, *RELATIONS))}
+_OPERATION = {name: number for number, name in enumerate(UPDATES)}
+_INSTRUCTION = {
+    name: number for number, name in enumerate((*INSTRUCTIONS, *RELATIONS, *(f"{symbol}." for symbol in RELATIONS)))
+}
+_NEGATION = {"-": "negate", "-.": "negate."}
+"""The unary operators that are called as binary ones."""
+
+LOCATED, EVERYWHERE = 1, 2
+"""The flags of a command."""
+OPERANDS = 6
+"""Expressions of a command, at most."""
+ANY_QUEUE, NO_QUEUE = -1, -2
+"""What stands for a queue in `Tables.queues`: any of them, or what does not depend on the queue."""
 
 READ, WRITTEN, DELAYED_READ, DELAYED_WRITTEN = 1, 2, 4, 8
 """In which ways a cell may be touched: by any command, and by a step (only steps are delayed)."""
@@ -69,9 +83,9 @@ class Tables:
     - ``leaving``: the pieces of ``transitions``, one for every control state, rank by rank.
     - ``transitions``: rows (command, target).
     - ``sources``: for every transition the steps of its command that may be chosen as a source, as bits.
-    - ``commands``: rows (kind, register, detail, signed, four expressions), -1 where there is none. ``detail`` is the
-      relation of an await, or the bits of the type that a fetch_add computes in. Expressions are in the order of the
-      syntax.
+    - ``commands``: rows (kind, register, relation, operation, bits, signed, flags, :data:`OPERANDS` expressions), -1
+      where there is none. Bits and signed give the type that an atomic computes in; flags are the sum of
+      :data:`LOCATED` and :data:`EVERYWHERE`. Expressions are in the order of the fields of the command.
     - ``expressions``: the pieces of ``code``, one for every expression.
     - ``code``: rows (instruction, argument, bits, signed). The argument is a value, a register, or the instruction of
       the same expression to jump to; bits and signed give the type of an operation.
@@ -80,7 +94,8 @@ class Tables:
     - ``barrier_later``: for every control state whether a barrier may come.
     - ``live``: for every control state the registers that may be read before they are set, and decide anything.
     - ``relevant``: the cells whose values may decide anything.
-    - ``queues``: for every control state rows (queue or -1 for any, how it is used), as in `reduction.futures`.
+    - ``queues``: for every control state rows (queue, :data:`ANY_QUEUE` or :data:`NO_QUEUE`; how it is used), as in
+      `reduction.futures`.
     - ``classes``: pieces of interchangeable ranks. ``moving``: the addresses of cells that move with their rank.
       ``rank_registers``, ``rank_cells``: rows (register or address, k) for those that hold a rank plus k.
       ``moving_targets``: whether the targets of operations are ranks that move.
@@ -180,20 +195,24 @@ class _Compiler:
         return self.values.setdefault(value, len(self.values))
 
     def command(self, command: Command) -> int:
-        kind = command.kind
-        operands = [self.expression(expr) for expr in expressions_of(command).values()]
-        if kind == "fence" and len(operands) == 1:
-            kind = "fence_all"
         type: IntType = getattr(command, "type", INT32)
         row = (
-            _KIND[kind],
+            _KIND[command.kind],
             command.register.index if hasattr(command, "register") else -1,
-            _RELATION[command.relation] if hasattr(command, "relation") else type.bits,
+            _RELATION[command.relation] if hasattr(command, "relation") else -1,
+            _OPERATION[command.operation] if hasattr(command, "operation") else -1,
+            type.bits,
             int(type.signed),
-            *operands,
-            *[-1] * (4 - len(operands)),
+            LOCATED * getattr(command, "located", False) + EVERYWHERE * getattr(command, "everywhere", False),
+            *self.operands(command),
         )
         return self.commands.setdefault(row, len(self.commands))
+
+    def operands(self, command: Command) -> list[int]:
+        """The expressions of ``command``, those that it may have and has not among them."""
+        exprs = [getattr(command, field.name) for field in fields(command) if field.name not in NOT_EXPRESSIONS]
+        found = [-1 if expr is None else self.expression(expr) for expr in exprs]
+        return found + [-1] * (OPERANDS - len(found))
 
     def expression(self, expr: Expr) -> int:
         number = self.expressions.get(expr)
@@ -226,7 +245,7 @@ class _Compiler:
                     emit("register", index)
                 case Unary(symbol, operand, type):
                     add(operand)
-                    emit("negate" if symbol == "-" else symbol, type=type)
+                    emit(_NEGATION.get(symbol, symbol), type=type)
                 case Binary("&&", left, right):
                     add(left)
                     decided = emit("jump_if_zero")
@@ -294,7 +313,7 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
                 for registers in states
             ]
             queues = [
-                [entry for queue, use in used.items() for entry in (-1 if queue is None else queue, use)]
+                [entry for queue, use in used.items() for entry in (_queue(queue), use)]
                 for rank in known.queues
                 for used in rank
             ]
@@ -327,6 +346,13 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
     }
 
 
+def _queue(queue: int | None) -> int:
+    """What stands for a queue of `reduction.futures`."""
+    if queue is None:
+        return ANY_QUEUE
+    return NO_QUEUE if queue == EVERY_QUEUE else queue
+
+
 def _rows(read: int, written: int) -> list[int]:
     """Rows (cell, ways) of the cells in two bit sets, ascending."""
     ways = dict.fromkeys(members(read | written), 0)
@@ -356,14 +382,15 @@ def touchable(instance: Instance) -> list[int]:
     for rank, automaton in enumerate(instance.automata):
         for state, leaving in enumerate(automaton.out):
             for transition in leaving:
-                read, written = known.touched(rank, state, transition)
-                cells[READ] |= read
-                cells[WRITTEN] |= written
-                if transition.command.kind in REMOTE:
-                    cells[DELAYED_READ] |= read
-                    cells[DELAYED_WRITTEN] |= written
+                made = known.made(rank, state, transition)
+                for one in (made.at_issue, *made.steps):
+                    cells[READ] |= one.read
+                    cells[WRITTEN] |= one.written
+                for step in made.steps:
+                    cells[DELAYED_READ] |= step.read
+                    cells[DELAYED_WRITTEN] |= step.written
     ways = [0] * len(instance.memory)
-    for way, touched in cells.items():
-        for cell in members(touched):
+    for way, found in cells.items():
+        for cell in members(found):
             ways[cell] |= way
     return ways

@@ -38,6 +38,20 @@ pub mod usage {
     pub const WAITED_LOCAL: u8 = 2;
     pub const ISSUED: u8 = 4;
     pub const FENCED: u8 = 8;
+    /// By a notification that comes after writes in it.
+    pub const NOTIFIED: u8 = 16;
+    /// What does not depend on the queue: there are signals, located steps.
+    pub const SIGNALLED: u8 = 32;
+    pub const LOCATED: u8 = 64;
+    pub const ALL: u8 = 127;
+}
+
+/// What a row of [`Analyses::queues`] tells the use of: a queue, any that there are, or what the queues have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Used {
+    Queue(u64),
+    Any,
+    Rank,
 }
 
 /// A set of cells read and one of cells written, a bit per cell.
@@ -106,7 +120,7 @@ pub struct Analyses {
     /// For every cell whether its value may decide anything.
     relevant: Vec<bool>,
     queue_starts: Vec<usize>,
-    queues: Vec<(Option<u64>, u8)>,
+    queues: Vec<(Used, u8)>,
     pub symmetry: Symmetry,
 }
 
@@ -131,8 +145,12 @@ impl Analyses {
             relevant[below(cell, "relevant", cells)?] = true;
         }
         let queues = collect(rows::<2>(&raw.queues, "queues")?.map(|row| {
-            let queue = if row[0] == -1 { None } else { Some(u64::try_from(row[0])?) };
-            Ok((queue, number(row[1], "queues", 0, 15)? as u8))
+            let used = match row[0] {
+                -1 => Used::Any,
+                -2 => Used::Rank,
+                queue => Used::Queue(number(queue, "queues", 0, usize::MAX)? as u64),
+            };
+            Ok((used, number(row[1], "queues", 0, usage::ALL as usize)? as u8))
         }))?;
         let queue_starts = offsets(&raw.queue_starts, count, queues.len(), "queues")?;
         if raw.barrier_later.len() != count {
@@ -180,8 +198,17 @@ impl Analyses {
 
     /// How a queue is used from a control state on, bits of [`usage`].
     pub fn usage(&self, control: usize, queue: u64) -> u8 {
+        self.uses(control, |used| used == Used::Any || used == Used::Queue(queue))
+    }
+
+    /// The same for what the queues have in common.
+    pub fn rank_usage(&self, control: usize) -> u8 {
+        self.uses(control, |used| used == Used::Rank)
+    }
+
+    fn uses(&self, control: usize, wanted: impl Fn(Used) -> bool) -> u8 {
         let rows = &self.queues[self.queue_starts[control]..self.queue_starts[control + 1]];
-        rows.iter().filter(|row| row.0.is_none_or(|known| known == queue)).fold(0, |bits, row| bits | row.1)
+        rows.iter().filter(|row| wanted(row.0)).fold(0, |bits, row| bits | row.1)
     }
 }
 

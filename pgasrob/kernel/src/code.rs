@@ -1,4 +1,4 @@
-//! Expressions as stack code: C's operations on integers, each with a width and a signedness.
+//! Expressions as stack code: C's operations on integers, each with a width and a signedness, and those on doubles.
 //!
 //! The meaning is that of `pgasrob/program/expressions.py`. Jumps go forward only, so evaluation always ends, and
 //! [`Program::new`] checks that the stack never runs dry, so it needs no further checks.
@@ -58,7 +58,8 @@ impl Relation {
         (Relation::GreaterEqual, ">="),
     ];
 
-    pub fn holds(self, left: Value, right: Value) -> bool {
+    /// Whether it holds, between integers or between doubles.
+    pub fn holds<T: PartialOrd>(self, left: T, right: T) -> bool {
         match self {
             Relation::Equal => left == right,
             Relation::NotEqual => left != right,
@@ -68,6 +69,24 @@ impl Relation {
             Relation::GreaterEqual => left >= right,
         }
     }
+}
+
+/// The double that the lower 64 bits of a value stand for.
+pub fn float_value(bits: Value) -> f64 {
+    f64::from_bits(bits as u64)
+}
+
+/// A double as a value: its bits as a signed integer. There is one NaN.
+pub fn float_bits(value: f64) -> Value {
+    const NAN: Value = 0x7FF8 << 48;
+    if value.is_nan() { NAN } else { Value::from(value.to_bits() as i64) }
+}
+
+/// A double without its fraction; None when that is no number of the type. A value beyond 128 bits becomes the greatest
+/// of these, which is in no type either.
+fn truncated(value: f64, kind: Type) -> Option<Value> {
+    let whole = value.trunc() as Value;
+    (!value.is_nan() && kind.wrap(whole) == whole).then_some(whole)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +101,13 @@ pub enum Instruction {
     Not,
     Complement(Type),
     Negate(Type),
+    /// Between types: to an integer type, from an integer to a double, from a double to an integer type; and to the
+    /// precision of a float.
+    Cast(Type),
+    ToFloat,
+    ToInteger(Type),
+    ToSingle,
+    NegateFloat,
     Add(Type),
     Subtract(Type),
     Multiply(Type),
@@ -92,7 +118,12 @@ pub enum Instruction {
     Xor(Type),
     ShiftLeft(Type),
     ShiftRight(Type),
+    AddFloats,
+    SubtractFloats,
+    MultiplyFloats,
+    DivideFloats,
     Compare(Relation),
+    CompareFloats(Relation),
 }
 
 impl Instruction {
@@ -102,7 +133,15 @@ impl Instruction {
             Instruction::Push(_) | Instruction::Register(_) => (0, 1),
             Instruction::JumpIfZero(_) => (1, 0),
             Instruction::Jump(_) => (0, 0),
-            Instruction::Truth | Instruction::Not | Instruction::Complement(_) | Instruction::Negate(_) => (1, 1),
+            Instruction::Truth
+            | Instruction::Not
+            | Instruction::Complement(_)
+            | Instruction::Negate(_)
+            | Instruction::Cast(_)
+            | Instruction::ToFloat
+            | Instruction::ToInteger(_)
+            | Instruction::ToSingle
+            | Instruction::NegateFloat => (1, 1),
             _ => (2, 1),
         }
     }
@@ -168,9 +207,20 @@ impl Program {
                     }
                 }
                 Instruction::Jump(target) => place = target,
-                Instruction::Truth | Instruction::Not | Instruction::Complement(_) | Instruction::Negate(_) => {
+                Instruction::Truth
+                | Instruction::Not
+                | Instruction::Complement(_)
+                | Instruction::Negate(_)
+                | Instruction::Cast(_)
+                | Instruction::ToFloat
+                | Instruction::ToInteger(_)
+                | Instruction::ToSingle
+                | Instruction::NegateFloat => {
                     let operand = pop(stack)?;
-                    stack.push(unary(instruction, operand));
+                    match unary(instruction, operand) {
+                        Some(value) => stack.push(value),
+                        None => return Ok(None),
+                    }
                 }
                 _ => {
                     let (right, left) = (pop(stack)?, pop(stack)?);
@@ -190,17 +240,34 @@ fn pop(stack: &mut Vec<Value>) -> Result<Value> {
     stack.pop().ok_or_else(|| Error::Malformed("the stack of an expression ran dry".into()))
 }
 
-fn unary(instruction: Instruction, operand: Value) -> Value {
-    match instruction {
+/// None for a fault: a double that does not fit the integer type that it is converted to.
+#[inline]
+fn unary(instruction: Instruction, operand: Value) -> Option<Value> {
+    Some(match instruction {
         Instruction::Not => Value::from(operand == 0),
         Instruction::Complement(kind) => kind.wrap(!operand),
         Instruction::Negate(kind) => kind.wrap(operand.wrapping_neg()),
-        _ => Value::from(operand != 0),
-    }
+        Instruction::Cast(kind) => kind.wrap(operand),
+        Instruction::Truth => Value::from(operand != 0),
+        _ => return converted(instruction, operand),
+    })
+}
+
+#[inline(never)]
+fn converted(instruction: Instruction, operand: Value) -> Option<Value> {
+    let value = float_value(operand);
+    Some(match instruction {
+        Instruction::ToFloat => float_bits(operand as f64),
+        Instruction::ToInteger(kind) => truncated(value, kind)?,
+        Instruction::ToSingle => float_bits(f64::from(value as f32)),
+        Instruction::NegateFloat => float_bits(-value),
+        _ => return None,
+    })
 }
 
 /// None for a fault: division by zero, a shift outside the width. The wrapping operations lose nothing that matters:
 /// they are exact modulo 2^128, and `wrap` takes the result modulo 2^64 or less.
+#[inline]
 fn binary(instruction: Instruction, left: Value, right: Value) -> Option<Value> {
     let shift = |kind: Type| u32::try_from(right).ok().filter(|&count| count < kind.bits);
     Some(match instruction {
@@ -215,6 +282,19 @@ fn binary(instruction: Instruction, left: Value, right: Value) -> Option<Value> 
         Instruction::ShiftLeft(kind) => kind.wrap(left.wrapping_shl(shift(kind)?)),
         Instruction::ShiftRight(kind) => kind.wrap(left.wrapping_shr(shift(kind)?)),
         Instruction::Compare(relation) => Value::from(relation.holds(left, right)),
+        _ => return on_floats(instruction, float_value(left), float_value(right)),
+    })
+}
+
+/// Apart from the others, which nearly every expression is made of.
+#[inline(never)]
+fn on_floats(instruction: Instruction, left: f64, right: f64) -> Option<Value> {
+    Some(match instruction {
+        Instruction::AddFloats => float_bits(left + right),
+        Instruction::SubtractFloats => float_bits(left - right),
+        Instruction::MultiplyFloats => float_bits(left * right),
+        Instruction::DivideFloats => float_bits(left / right),
+        Instruction::CompareFloats(relation) => Value::from(relation.holds(left, right)),
         _ => return None,
     })
 }
@@ -294,6 +374,33 @@ mod tests {
         assert_eq!(run(&[Push(5), Truth]), Some(1));
         assert_eq!(run(&[Push(5), Not]), Some(0));
         assert_eq!(run(&[Push(0), Not]), Some(1));
+    }
+
+    #[test]
+    fn doubles_are_their_bits() {
+        let float = |value: f64| float_bits(value);
+        assert_eq!(apply(float(0.1), float(0.2), AddFloats), Some(float(0.1 + 0.2)));
+        assert_eq!(apply(float(1.0), float(-0.0), DivideFloats), Some(float(f64::NEG_INFINITY)));
+        assert_eq!(apply(float(0.0), float(0.0), DivideFloats), Some(0x7FF8 << 48));
+        assert_eq!(apply(float(-1.0), float(2.0), CompareFloats(Relation::Less)), Some(1));
+        assert_eq!(apply(float(f64::NAN), float(f64::NAN), CompareFloats(Relation::Equal)), Some(0));
+        assert_eq!(run(&[Push(float(0.0)), NegateFloat]), Some(LEAST));
+        assert_eq!(run(&[Push(GREATEST), ToFloat]), Some(float(18_446_744_073_709_551_616.0)));
+        assert_eq!(run(&[Push(float(0.1)), ToSingle]), Some(float(f64::from(0.1_f32))));
+        assert_eq!(run(&[Push(float(1e300)), ToSingle]), Some(float(f64::INFINITY)));
+        assert_eq!(run(&[Push(-1), Cast(UINT64)]), Some(GREATEST));
+    }
+
+    #[test]
+    fn a_double_that_fits_no_integer_is_a_fault() {
+        let integer = |value: f64, kind| run(&[Push(float_bits(value)), ToInteger(kind)]);
+        assert_eq!([-1.9, 2.9].map(|value| integer(value, INT32)), [Some(-1), Some(2)]);
+        assert_eq!([-0.9, 255.9].map(|value| integer(value, UINT8)), [Some(0), Some(255)]);
+        assert_eq!([-1.0, 256.0].map(|value| integer(value, UINT8)), [None; 2]);
+        assert_eq!(integer(-9_223_372_036_854_775_808.0, INT64), Some(LEAST));
+        assert_eq!(integer(9_223_372_036_854_775_808.0, INT64), None);
+        assert_eq!(integer(18_446_744_073_709_551_615.0, UINT64), None);
+        assert_eq!([f64::NAN, f64::INFINITY, f64::MIN].map(|value| integer(value, UINT64)), [None; 3]);
     }
 
     #[test]

@@ -40,12 +40,14 @@ pub struct Facts {
 
 impl Facts {
     pub fn new(tables: &Tables) -> Self {
-        let some = |wanted: fn(Command) -> bool| {
+        let some = |wanted: fn(&Command) -> bool| {
             (0..tables.transitions.len()).any(|transition| wanted(tables.command(transition)))
         };
         Facts {
             checks_assertions: some(|command| matches!(command, Command::Assert { .. })),
-            checks_deadlock: some(|command| matches!(command, Command::Barrier | Command::Await { .. })),
+            checks_deadlock: some(|command| {
+                matches!(command, Command::Barrier | Command::Await { .. } | Command::Atomic { condition: Some(_), .. })
+            }),
             fault: None,
             violated: None,
             deadlock: None,

@@ -81,11 +81,17 @@ impl Values {
     }
 }
 
-/// What is remembered of the steps of a rank in a queue, or of its fenced steps in an unordered queue to one target.
+/// What is remembered of the steps of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    pub queue: u64,
-    pub target: Option<u32>,
+pub enum Place {
+    /// Its steps in a queue.
+    Queue(u64),
+    /// Its fenced steps in a queue to one target.
+    Target(u64, u32),
+    /// The steps of its latest bundle.
+    Bundle,
+    /// Its located steps to a cell.
+    Location(usize),
 }
 
 /// The places in which some step has been delayed. A slot is the number of a place of a rank; its bits in the state
@@ -103,13 +109,15 @@ pub struct Slots {
 
 /// The bits of a slot (`pgasrob/robustness/placement.py`, `Parts`, with parts 1 and 2 only).
 pub mod bits {
-    /// Of a queue: some step is delayed; a step that wait_local waits for is; a step of stage 0, 1 is (FIFO only).
+    /// Of a queue: some step is delayed; a step that wait_local waits for is; a step of stage 0, 1, 2 is (FIFO only).
     pub const DELAYED: u8 = 1;
     pub const LOCAL_DELAYED: u8 = 2;
-    pub const STAGE: [u8; 2] = [4, 8];
+    pub const STAGE: [u8; 3] = [4, 8, 16];
     /// Of a target: a fenced step to it is delayed; a fence has made later ones come after that.
     pub const FENCED_DELAYED: u8 = 1;
     pub const FENCE_BOUND: u8 = 2;
+    /// Of a bundle or a location: some step is delayed.
+    pub const LATER: u8 = 1;
 }
 
 impl Slots {

@@ -14,12 +14,15 @@ pub mod merging;
 pub mod moves;
 pub mod operands;
 pub mod persistent;
+pub mod placement;
 #[cfg(feature = "python")]
 mod python;
 pub mod reduction;
 pub mod search;
 pub mod state;
+pub mod steps;
 pub mod store;
 pub mod symmetry;
 pub mod tables;
+pub mod updates;
 pub mod visited;

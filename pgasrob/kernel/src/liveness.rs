@@ -1,7 +1,7 @@
 //! Liveness: what nobody can use again is forgotten, and an attack that can lead nowhere is dropped.
 
 use crate::analyses::{Analyses, Cells, usage};
-use crate::intern::{ValueId, bits};
+use crate::intern::{Place, ValueId, bits};
 use crate::memory::{Result, copied, filled};
 use crate::moves::Space;
 use crate::operands::World;
@@ -113,19 +113,9 @@ impl Liveness {
                 (state.control[rank] < tables.states[rank]).then(|| tables.control(rank, state.control[rank]));
             state.tainted[rank] &= control.is_some_and(|control| analyses.acts_later(control));
             for &(place, slot) in world.slots.of_rank(rank) {
-                let placed = state.slot(slot);
-                if placed == 0 {
-                    continue;
+                if state.slot(slot) != 0 {
+                    state.placement[slot] &= control.map_or(0, |control| still_used(analyses, control, place));
                 }
-                let used = control.map_or(0, |control| analyses.usage(control, place.queue));
-                let keep = |way: u8, bits: u8| if used & way != 0 { bits } else { 0 };
-                state.placement[slot] &= if place.target.is_some() {
-                    keep(usage::FENCED, bits::FENCED_DELAYED) | keep(usage::ISSUED, bits::FENCE_BOUND)
-                } else {
-                    keep(usage::WAITED, bits::DELAYED)
-                        | keep(usage::WAITED_LOCAL, bits::LOCAL_DELAYED)
-                        | keep(usage::ISSUED, bits::STAGE[0] | bits::STAGE[1])
-                };
             }
         }
     }
@@ -135,5 +125,26 @@ impl Liveness {
         let Some(source) = state.source else { return true };
         let met = self.later.writes(source.cell) || (source.writes && self.later.reads(source.cell));
         met && (state.tainted.contains(&true) || state.touched.iter().any(|&touched| touched != 0))
+    }
+}
+
+/// The bits of a place of a rank that commands from a control state on may depend on.
+fn still_used(analyses: &Analyses, control: usize, place: Place) -> u8 {
+    let used = match place {
+        Place::Queue(queue) | Place::Target(queue, _) => analyses.usage(control, queue),
+        Place::Bundle | Place::Location(_) => analyses.rank_usage(control),
+    };
+    let keep = |ways: u8, bits: u8| if used & ways != 0 { bits } else { 0 };
+    match place {
+        Place::Queue(_) => {
+            keep(usage::WAITED, bits::DELAYED)
+                | keep(usage::WAITED_LOCAL, bits::LOCAL_DELAYED)
+                | keep(usage::ISSUED, bits::STAGE.iter().sum())
+        }
+        Place::Target(..) => {
+            keep(usage::FENCED | usage::NOTIFIED, bits::FENCED_DELAYED) | keep(usage::ISSUED, bits::FENCE_BOUND)
+        }
+        Place::Bundle => keep(usage::SIGNALLED, bits::LATER),
+        Place::Location(_) => keep(usage::LOCATED, bits::LATER),
     }
 }

@@ -1,9 +1,11 @@
 //! A command with its expressions evaluated, which happens once, at issue (`Operands` in `program/instance.py`).
 
-use crate::code::{Relation, Type, Value};
+use crate::code::{Relation, Value};
 use crate::intern::{Slots, ValueId, Values};
 use crate::memory::{Budget, Result};
-use crate::tables::{Command, Expression, Operand, Tables, Update};
+use crate::steps::{Access, Step};
+use crate::tables::{self, Command, Expression, LOCAL, Operand, PLACES, REMOTE, Tables};
+use crate::updates::{Given, Update};
 
 /// What the search learns on the way and needs to evaluate and pack states.
 #[derive(Debug)]
@@ -39,46 +41,69 @@ impl World {
     }
 }
 
-/// A read or write: popa reads `source`, popb writes `destination`.
+/// A command with steps.
 #[derive(Clone, Copy, Debug)]
-pub struct Transfer {
-    pub write: bool,
-    pub source: usize,
-    pub destination: usize,
+pub struct Transfer<'a> {
+    command: &'a tables::Transfer,
+    /// The cells of its places. There are 2^31 cells at most.
+    cells: [u32; PLACES],
     pub queue: u64,
     pub target: u32,
+    /// The values that its update takes; any for what a step reads.
+    operand: ValueId,
+    expected: ValueId,
+}
+
+impl<'a> Transfer<'a> {
+    pub fn steps(&self) -> &'a [Step] {
+        &self.command.steps
+    }
+
+    pub fn access(&self, step: &Step) -> Access {
+        Access { cell: self.cells[step.place] as usize, reads: step.reads, writes: step.writes }
+    }
+
+    /// What it accesses at its issue: a put reads its source.
+    pub fn captured(&self) -> Option<Access> {
+        self.command.captures.then(|| Access::reading(self.cells[LOCAL] as usize))
+    }
+
+    /// What its destination step does with the cell; None: it writes what has been read.
+    pub fn update(&self) -> Option<Update> {
+        let (operand, expected) = (Given::Number(self.operand), self.expected);
+        self.command.update.map(|tables::Update { operation, kind, .. }| Update { operation, kind, operand, expected })
+    }
+
+    /// Whether it is a notification that comes after writes in every queue.
+    pub fn everywhere(&self) -> bool {
+        self.command.everywhere
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
-pub enum NewValue {
-    Add { amount: Value, kind: Type },
-    Swap { new: ValueId },
-    CompareSwap { expected: ValueId, new: ValueId },
-}
-
-#[derive(Clone, Copy, Debug)]
-pub enum Operands {
+pub enum Operands<'a> {
     Load { register: usize, cell: usize },
     Store { cell: usize, value: ValueId },
     Assign { register: usize, value: ValueId },
     Assume { holds: bool },
     Assert { holds: bool },
-    Transfer(Transfer),
+    Transfer(Transfer<'a>),
     Barrier,
+    Bundle,
     Wait { queue: u64, local: bool },
     Fence { queue: u64, target: Option<u32> },
     Await { cell: usize, relation: Relation, value: Value },
-    Atomic { register: usize, cell: usize, new: NewValue },
+    Atomic { register: Option<usize>, cell: usize, condition: Option<(Relation, Value)>, update: Update },
 }
 
 /// Evaluates `command` of `rank` under its `registers`; None for a fault.
-pub fn evaluate(
-    tables: &Tables,
+pub fn evaluate<'a>(
+    tables: &'a Tables,
     world: &mut World,
     rank: usize,
-    command: Command,
+    command: &'a Command,
     registers: &[ValueId],
-) -> Result<Option<Operands>> {
+) -> Result<Option<Operands<'a>>> {
     let mut evaluation = Evaluation { tables, world, rank, registers };
     // A fault of one operand is a fault of the command, so the order in which they are evaluated does not show.
     macro_rules! some {
@@ -89,7 +114,7 @@ pub fn evaluate(
             }
         };
     }
-    Ok(Some(match command {
+    Ok(Some(match *command {
         Command::Load { register, address } => Operands::Load { register, cell: some!(evaluation.cell_here(address)?) },
         Command::Store { address, value } => {
             Operands::Store { cell: some!(evaluation.cell_here(address)?), value: some!(evaluation.id(value)?) }
@@ -97,13 +122,8 @@ pub fn evaluate(
         Command::Assign { register, value } => Operands::Assign { register, value: some!(evaluation.id(value)?) },
         Command::Assume { condition } => Operands::Assume { holds: some!(evaluation.value(condition)?) != 0 },
         Command::Assert { condition } => Operands::Assert { holds: some!(evaluation.value(condition)?) != 0 },
-        Command::Transfer { write, local, rank, remote, queue } => {
-            let target = some!(evaluation.rank(rank)?);
-            let (here, there) = (some!(evaluation.cell_here(local)?), some!(evaluation.cell(target as usize, remote)?));
-            let (source, destination) = if write { (here, there) } else { (there, here) };
-            let queue = some!(evaluation.queue(queue)?);
-            Operands::Transfer(Transfer { write, source, destination, queue, target })
-        }
+        Command::Transfer(ref transfer) => Operands::Transfer(some!(evaluation.transfer(transfer)?)),
+        Command::Bundle => Operands::Bundle,
         Command::Barrier => Operands::Barrier,
         Command::Wait { queue, local } => Operands::Wait { queue: some!(evaluation.queue(queue)?), local },
         Command::Fence { queue, rank } => {
@@ -118,17 +138,14 @@ pub fn evaluate(
             relation,
             value: some!(evaluation.value(value)?),
         },
-        Command::Atomic { register, rank, address, update } => {
+        Command::Atomic { register, rank, address, condition, update } => {
             let node = some!(evaluation.rank(rank)?);
             let cell = some!(evaluation.cell(node as usize, address)?);
-            let new = match update {
-                Update::Add { amount, kind } => NewValue::Add { amount: some!(evaluation.value(amount)?), kind },
-                Update::Swap { new } => NewValue::Swap { new: some!(evaluation.id(new)?) },
-                Update::CompareSwap { expected, new } => {
-                    NewValue::CompareSwap { expected: some!(evaluation.id(expected)?), new: some!(evaluation.id(new)?) }
-                }
+            let condition = match condition {
+                Some((relation, value)) => Some((relation, some!(evaluation.value(value)?))),
+                None => None,
             };
-            Operands::Atomic { register, cell, new }
+            Operands::Atomic { register, cell, condition, update: some!(evaluation.update(update)?) }
         }
     }))
 }
@@ -142,6 +159,47 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
+    fn transfer<'a>(&mut self, command: &'a tables::Transfer) -> Result<Option<Transfer<'a>>> {
+        let (Some(target), Some(queue)) = (self.rank(command.rank)?, self.queue(command.queue)?) else {
+            return Ok(None);
+        };
+        let Some(remote) = self.cell(target as usize, command.remote)? else { return Ok(None) };
+        let mut cells = [0; PLACES];
+        cells[REMOTE] = remote as u32;
+        for (cell, &address) in cells.iter_mut().zip(&command.here) {
+            if let Some(address) = address {
+                let Some(found) = self.cell_here(address)? else { return Ok(None) };
+                *cell = found as u32;
+            }
+        }
+        let (mut operand, mut expected) = (0, 0);
+        if let Some(update) = command.update {
+            let Some(update) = self.update(update)? else { return Ok(None) };
+            (operand, expected) = (update.operand.number(self.world)?, update.expected);
+        }
+        Ok(Some(Transfer { command, cells, queue, target, operand, expected }))
+    }
+
+    fn update(&mut self, command: tables::Update) -> Result<Option<Update>> {
+        let tables::Update { operation, kind, operand, expected } = command;
+        // What is none of its operands, a step reads before it is needed.
+        let mut update = Update { operation, kind, operand: Given::Number(0), expected: 0 };
+        if let Some(operand) = operand {
+            update.operand = match self.tables.expressions[operand] {
+                Expression::Register(index) => Given::Number(self.registers[index]),
+                _ => match self.value(operand)? {
+                    Some(value) => Given::Value(value),
+                    None => return Ok(None),
+                },
+            };
+        }
+        if let Some(expected) = expected {
+            let Some(number) = self.id(expected)? else { return Ok(None) };
+            update.expected = number;
+        }
+        Ok(Some(update))
+    }
+
     fn value(&mut self, operand: Operand) -> Result<Option<Value>> {
         let World { values, stack, .. } = &mut *self.world;
         match &self.tables.expressions[operand] {

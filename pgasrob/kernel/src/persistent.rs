@@ -2,9 +2,10 @@
 
 use crate::analyses::Analyses;
 use crate::memory::{Result, filled};
-use crate::moves::{Access, Space};
+use crate::moves::Space;
 use crate::operands::{Operands, World};
 use crate::state::State;
+use crate::steps::Access;
 use crate::tables::touch;
 
 /// What one rank may do next.

@@ -11,6 +11,7 @@ use crate::memory::Error;
 use crate::moves::Told;
 use crate::search;
 use crate::tables::{self, Raw};
+use crate::updates::Operation;
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
@@ -222,5 +223,6 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("KINDS", tables::KINDS)?;
     module.add("INSTRUCTIONS", tables::INSTRUCTIONS)?;
     module.add("REDUCTIONS", Reductions::NAMES)?;
-    module.add("RELATIONS", Relation::ALL.map(|(_, symbol)| symbol))
+    module.add("RELATIONS", Relation::ALL.map(|(_, symbol)| symbol))?;
+    module.add("UPDATES", Operation::ALL.map(|(_, name)| name))
 }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::ahead::{ALL, Met, Plan, Worker};
 use crate::analyses::Reductions;
+use crate::code::Value;
 use crate::facts::{Facts, Seen, Standing, look_at};
 use crate::intern::Place;
 use crate::memory::{Error, Result, copied, filled};
@@ -13,7 +14,7 @@ use crate::persistent::Persistent;
 use crate::reduction::Reduction;
 use crate::state::{Layout, State};
 use crate::store::Link;
-use crate::tables::{Command, Expression, Raw, Tables, Update};
+use crate::tables::{Command, Expression, Raw, Tables, Transfer};
 use crate::visited::{SC, Visited};
 
 /// Barriers passed in one go: a state can have as many as there are combinations, and the caller wants to look around.
@@ -559,40 +560,51 @@ impl Search {
 /// Numbers the values and slots that stand in the program. A record has room for them from the beginning, so that fewer
 /// have to be packed anew.
 fn foresee(tables: &Tables, attack: bool, world: &mut World) -> Result<()> {
-    let constant = |operand: usize| match tables.expressions[operand] {
-        Expression::Constant(value) => Some(value),
-        _ => None,
-    };
     for (rank, &states) in tables.states.iter().enumerate() {
         for transition in (0..states).flat_map(|state| tables.leaving(rank, state)) {
-            match tables.command(transition) {
-                Command::Store { value, .. }
-                | Command::Assign { value, .. }
-                | Command::Atomic {
-                    update: Update::Swap { new: value } | Update::CompareSwap { new: value, .. },
-                    ..
-                } => {
-                    if let Some(value) = constant(value) {
-                        world.number(value)?;
+            let stored = match *tables.command(transition) {
+                Command::Store { value, .. } | Command::Assign { value, .. } => Some(value),
+                Command::Atomic { update, .. } if !update.computes() => update.operand,
+                Command::Transfer(ref transfer) => {
+                    if attack {
+                        foresee_slots(tables, rank, transfer, world)?;
                     }
+                    transfer.update.filter(|update| !update.computes()).and_then(|update| update.operand)
                 }
-                Command::Transfer { write, rank: target, queue, .. } if attack => {
-                    let Some(queue) = constant(queue).and_then(|queue| u64::try_from(queue).ok()) else { continue };
-                    let unordered = tables.unordered.contains(&queue);
-                    let World { slots, budget, .. } = world;
-                    slots.number(rank, Place { queue, target: None }, if unordered { 2 } else { 4 }, budget)?;
-                    let target = constant(target).and_then(|target| u32::try_from(target).ok());
-                    if let Some(target) =
-                        target.filter(|&target| unordered && write && (target as usize) < tables.nodes)
-                    {
-                        slots.number(rank, Place { queue, target: Some(target) }, 2, budget)?;
-                    }
-                }
-                _ => {}
+                _ => None,
+            };
+            if let Some(value) = stored.and_then(|operand| constant(tables, operand)) {
+                world.number(value)?;
             }
         }
     }
     Ok(())
+}
+
+/// The same for the slots in which the steps of a command of `rank` are placed, as far as its operands are constants.
+fn foresee_slots(tables: &Tables, rank: usize, transfer: &Transfer, world: &mut World) -> Result<()> {
+    let named = |operand| constant(tables, operand);
+    let Some(queue) = named(transfer.queue).and_then(|queue| u64::try_from(queue).ok()) else { return Ok(()) };
+    let World { slots, budget, .. } = world;
+    let mut number = |place: Place| slots.number(rank, place, place.width(tables), budget).map(|_| ());
+    number(Place::Queue(queue))?;
+    if tables.signals {
+        number(Place::Bundle)?;
+    }
+    let target = named(transfer.rank).and_then(|target| u32::try_from(target).ok());
+    let Some(target) = target.filter(|&target| (target as usize) < tables.nodes) else { return Ok(()) };
+    let fenced = transfer.steps.iter().any(|step| step.fenced);
+    if fenced && (tables.notifies_everywhere || tables.is_unordered(queue)) {
+        number(Place::Target(queue, target))?;
+    }
+    Ok(())
+}
+
+fn constant(tables: &Tables, operand: usize) -> Option<Value> {
+    match tables.expressions[operand] {
+        Expression::Constant(value) => Some(value),
+        _ => None,
+    }
 }
 
 fn told(label: Move) -> Told {

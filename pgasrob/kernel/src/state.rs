@@ -16,6 +16,14 @@ use crate::tables::{Command, Tables, touch};
 pub struct Source {
     pub cell: usize,
     pub writes: bool,
+    /// It writes and reads.
+    pub updates: bool,
+}
+
+impl Source {
+    fn way(self) -> u32 {
+        u32::from(self.writes) | u32::from(self.updates) << 1
+    }
 }
 
 /// A part of a state that a move may change.
@@ -116,6 +124,7 @@ impl State {
     }
 
     /// Becomes equal to `base`, of which it was the last copy. Cheaper than to copy it again when little has changed.
+    #[inline]
     pub fn reset(&mut self, base: &State) -> Result<()> {
         if self.mixed {
             return self.copy(base);
@@ -186,6 +195,12 @@ impl State {
         self.placement[slot] |= bits;
         self.change(Field::Slot(slot))
     }
+
+    /// Takes all bits out of a slot that has some.
+    pub fn clear_slot(&mut self, slot: usize) -> Result<()> {
+        self.placement[slot] = 0;
+        self.change(Field::Slot(slot))
+    }
 }
 
 /// What changes at all, and so stands in a record. Known from the tables and the reductions.
@@ -198,8 +213,9 @@ struct Shape {
     cells: Vec<usize>,
     /// The cells that may be touched, each with one of its bits.
     touchable: Vec<(usize, u8)>,
-    /// Bits of the number of a cell.
+    /// Bits of the number of a cell, and of the way in which a source accesses its cell.
     cell: u32,
+    way: u32,
     /// For every rank the bits before its control state.
     control_at: Vec<usize>,
     /// For every register and cell its place in `registers` and `cells`, for every cell the place of its first bit in
@@ -241,7 +257,7 @@ impl Shape {
                 for transition in tables.leaving(rank, state) {
                     if let Command::Load { register, .. }
                     | Command::Assign { register, .. }
-                    | Command::Atomic { register, .. } = tables.command(transition)
+                    | Command::Atomic { register: Some(register), .. } = *tables.command(transition)
                     {
                         assigned[place + register] = true;
                     }
@@ -278,6 +294,7 @@ impl Shape {
             cells,
             touchable: touchable_bits(touchable)?,
             cell: bits_for(touchable.len()),
+            way: 1 + u32::from(tables.updates),
             control_at,
             touched_place,
         })
@@ -337,7 +354,7 @@ impl Layout {
             self.slots = if needed <= 64 { needed } else { needed + needed / 4 };
         }
         let shape = &self.shape;
-        let attack = shape.cell as usize + 1 + shape.control.len() + shape.touchable.len() + self.slots;
+        let attack = (shape.cell + shape.way) as usize + shape.control.len() + shape.touchable.len() + self.slots;
         self.bytes = [self.plain().div_ceil(8), (self.plain() + attack).div_ceil(8)];
     }
 
@@ -355,7 +372,7 @@ impl Layout {
         }
         let (shape, value) = (&self.shape, self.value);
         let attack = self.plain();
-        let tainted = attack + shape.cell as usize + 1;
+        let tainted = attack + (shape.cell + shape.way) as usize;
         let touched = tainted + shape.control.len();
         let placed = touched + shape.touchable.len();
         let bytes = self.bytes[usize::from(state.source.is_some())];
@@ -366,7 +383,7 @@ impl Layout {
         record.resize(self.bytes[1] + WINDOW, 0);
         if let (false, Some(source)) = (begun, state.source) {
             poke(record, attack, shape.cell, u32::try_from(source.cell)?);
-            poke(record, attack + shape.cell as usize, 1, source.writes.into());
+            poke(record, attack + shape.cell as usize, shape.way, source.way());
         }
         for &change in &state.changes {
             match change {
@@ -422,7 +439,7 @@ impl Layout {
         }
         if let Some(source) = state.source {
             writer.write(u32::try_from(source.cell)?, shape.cell);
-            writer.write(source.writes.into(), 1);
+            writer.write(source.way(), shape.way);
             for &tainted in &state.tainted {
                 writer.write(tainted.into(), 1);
             }
@@ -460,7 +477,8 @@ impl Layout {
             }
             return Ok(());
         }
-        state.source = Some(Source { cell: reader.read(shape.cell) as usize, writes: reader.read(1) == 1 });
+        let (cell, way) = (reader.read(shape.cell) as usize, reader.read(shape.way));
+        state.source = Some(Source { cell, writes: way & 1 != 0, updates: way & 2 != 0 });
         for tainted in &mut state.tainted {
             *tainted = reader.read(1) == 1;
         }

@@ -75,6 +75,7 @@ impl Store {
     }
 
     /// Whether `record` is new; then it is stored, first reached from `parent`.
+    #[inline]
     pub fn insert(&mut self, record: &[u8], parent: Link, budget: &mut Budget) -> Result<bool> {
         if record.len() != self.width {
             return Err(Error::Malformed("a record of another size".into()));

@@ -135,10 +135,12 @@ impl Symmetry {
                 if old.slot(slot) == 0 {
                     continue;
                 }
-                let target = place.target.map(|to| if known.targets { places[to as usize] as u32 } else { to });
-                let width = world.slots.widths()[slot];
-                let moved = Place { target, ..place };
-                let slot_there = world.slots.number(places[rank], moved, width, &mut world.budget)?;
+                let moved = match place {
+                    Place::Target(queue, to) if known.targets => Place::Target(queue, places[to as usize] as u32),
+                    Place::Location(cell) => Place::Location(home(cell)),
+                    place => place,
+                };
+                let slot_there = world.slots.number(places[rank], moved, place.width(tables), &mut world.budget)?;
                 state.set_slot(slot_there, old.slot(slot))?;
             }
         }
@@ -183,9 +185,9 @@ impl Key<'_> {
         let source = source.and_then(|source| known.place[source.cell % size]);
         self.key.push(source.map_or(0, |place| 1 + place as Value));
         if state.source.is_some() {
-            self.placements(world, state)?;
+            self.placements(world, state, size)?;
         }
-        self.key.push(-1); // less than a queue: a shorter list comes first
+        self.key.push(Value::MIN); // less than a queue: a shorter list comes first
         for (cell, &value) in state.memory.iter().enumerate() {
             let address = cell % size;
             if known.place[address].is_none() && known.cells[address].is_some() {
@@ -196,7 +198,8 @@ impl Key<'_> {
         Ok(())
     }
 
-    fn placements(&mut self, world: &World, state: &State) -> Result<()> {
+    /// The placement of the rank as rows (queue, what it is about, bits), in the order of the reference.
+    fn placements(&mut self, world: &World, state: &State, size: usize) -> Result<()> {
         let slots = world.slots.of_rank(self.rank);
         let mut entries = Vec::new();
         entries.try_reserve_exact(slots.len())?;
@@ -205,11 +208,17 @@ impl Key<'_> {
             if bits == 0 {
                 continue;
             }
-            let target = match place.target {
-                None => [-1, 0],
-                Some(to) => self.marked(to.into(), self.known.targets.then_some(0)),
+            let (queue, of) = match place {
+                Place::Queue(queue) => (queue.into(), [-1, 0]),
+                Place::Target(queue, to) => (queue.into(), self.marked(to.into(), self.known.targets.then_some(0))),
+                Place::Bundle => (-1, [-1, 0]),
+                Place::Location(cell) => {
+                    let (owner, address) = (cell / size, cell % size);
+                    let moves = self.known.place[address].is_some();
+                    (-2 - address as Value, self.marked(owner as Value, moves.then_some(0)))
+                }
             };
-            entries.push([place.queue.into(), target[0], target[1], bits.into()]);
+            entries.push([queue, of[0], of[1], bits.into()]);
         }
         entries.sort_unstable();
         self.key.extend(entries.iter().flatten());

@@ -4,11 +4,13 @@
 
 use crate::code::{GREATEST, Instruction, LEAST, Program, Relation, Type, Value};
 use crate::memory::{Error, Result};
+use crate::steps::{Phase, Step, Steps};
+use crate::updates::Operation;
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 4;
+pub const FORMAT: i64 = 5;
 /// Commands by their number in the tables.
-pub const KINDS: [&str; 16] = [
+pub const KINDS: [&str; 24] = [
     "load",
     "store",
     "assign",
@@ -16,18 +18,26 @@ pub const KINDS: [&str; 16] = [
     "assert",
     "read",
     "write",
+    "put",
+    "update",
+    "update_from",
+    "notify",
+    "bundle",
+    "signal",
     "barrier",
     "wait",
     "wait_local",
     "fence",
     "await",
+    "await_add",
+    "fetch",
+    "fetch_update",
     "fetch_add",
     "swap",
     "compare_swap",
-    "fence_all",
 ];
-/// Instructions by their number in the tables; the relations follow.
-pub const INSTRUCTIONS: [&str; 18] = [
+/// Instructions by their number in the tables; the relations follow, first between integers and then between doubles.
+pub const INSTRUCTIONS: [&str; 27] = [
     "push",
     "register",
     "jump_if_zero",
@@ -36,6 +46,11 @@ pub const INSTRUCTIONS: [&str; 18] = [
     "!",
     "~",
     "negate",
+    "cast",
+    "float",
+    "int",
+    "float32",
+    "negate.",
     "+",
     "-",
     "*",
@@ -46,13 +61,18 @@ pub const INSTRUCTIONS: [&str; 18] = [
     "^",
     "<<",
     ">>",
+    "+.",
+    "-.",
+    "*.",
+    "/.",
 ];
 const MAX_NODES: usize = 1 << 16;
 const MAX_CELLS: usize = 1 << 31;
 /// Of all ranks together. Unlike cells they stand in no list whose length would bear out the number.
 const MAX_REGISTERS: usize = 1 << 27;
 /// Integers per row of `commands` and `code`.
-const COMMAND_ROW: usize = 8;
+const COMMAND_ROW: usize = 7 + OPERANDS;
+const OPERANDS: usize = 6;
 const CODE_ROW: usize = 4;
 const TRANSITION_ROW: usize = 2;
 
@@ -114,11 +134,45 @@ pub enum Expression {
 /// The number of an expression in [`Tables::expressions`].
 pub type Operand = usize;
 
+/// What an atomic does with a cell, and the operands it takes if any.
 #[derive(Clone, Copy, Debug)]
-pub enum Update {
-    Add { amount: Operand, kind: Type },
-    Swap { new: Operand },
-    CompareSwap { expected: Operand, new: Operand },
+pub struct Update {
+    pub operation: Operation,
+    pub kind: Type,
+    pub operand: Option<Operand>,
+    pub expected: Option<Operand>,
+}
+
+impl Update {
+    /// Whether what it stores is computed, and not an operand.
+    pub fn computes(&self) -> bool {
+        !matches!(self.operation, Operation::Set | Operation::CompareSwap)
+    }
+}
+
+/// The places at which a command with steps accesses memory: three addresses here, of the source, or of a read the
+/// destination; of what a compare_swap expects; of the result. And one at another rank.
+pub const LOCAL: usize = 0;
+pub const EXPECTED: usize = 1;
+pub const RESULT: usize = 2;
+pub const REMOTE: usize = 3;
+pub const PLACES: usize = 4;
+
+/// A command with steps.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// The addresses at [`LOCAL`], [`EXPECTED`] and [`RESULT`].
+    pub here: [Option<Operand>; 3],
+    pub rank: Operand,
+    pub remote: Operand,
+    pub queue: Operand,
+    /// Its operands are the ones that are values.
+    pub update: Option<Update>,
+    pub everywhere: bool,
+    /// It reads the local cell at its issue.
+    pub captures: bool,
+    /// With places for cells.
+    pub steps: Steps,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -141,14 +195,8 @@ pub enum Command {
     Assert {
         condition: Operand,
     },
-    /// A read or write: two steps, `write` says which end is the source.
-    Transfer {
-        write: bool,
-        local: Operand,
-        rank: Operand,
-        remote: Operand,
-        queue: Operand,
-    },
+    Transfer(Transfer),
+    Bundle,
     Barrier,
     Wait {
         queue: Operand,
@@ -163,10 +211,12 @@ pub enum Command {
         relation: Relation,
         value: Operand,
     },
+    /// At its issue, when the cell satisfies the condition if there is one.
     Atomic {
-        register: usize,
+        register: Option<usize>,
         rank: Operand,
         address: Operand,
+        condition: Option<(Relation, Operand)>,
         update: Update,
     },
 }
@@ -191,6 +241,12 @@ pub struct Tables {
     /// In which ways every cell may be touched at all, bits of [`touch`].
     pub touchable: Vec<u8>,
     pub unordered: Vec<u64>,
+    /// Whether there are steps that read and write, signals, and notifications that come after writes in every queue; the
+    /// stages of a FIFO queue.
+    pub updates: bool,
+    pub signals: bool,
+    pub notifies_everywhere: bool,
+    pub stages: u8,
     /// The number of control states of every rank.
     pub states: Vec<u32>,
     pub transitions: Vec<Transition>,
@@ -204,6 +260,7 @@ pub struct Tables {
 
 impl Tables {
     /// The transitions that leave control state `state` of `rank`, by their numbers.
+    #[inline]
     pub fn leaving(&self, rank: usize, state: u32) -> std::ops::Range<usize> {
         // A rank that has ended for good stands behind its last control state, where nothing leaves.
         if state >= self.states[rank] {
@@ -230,8 +287,12 @@ impl Tables {
         self.sources[transition] >> step & 1 == 1
     }
 
-    pub fn command(&self, transition: usize) -> Command {
-        self.commands[self.transitions[transition].command]
+    pub fn is_unordered(&self, queue: u64) -> bool {
+        self.unordered.contains(&queue)
+    }
+
+    pub fn command(&self, transition: usize) -> &Command {
+        &self.commands[self.transitions[transition].command]
     }
 
     pub fn new(raw: &Raw) -> Result<Self> {
@@ -256,9 +317,19 @@ impl Tables {
             u64::try_from(queue).map_err(|_| Error::Malformed("unordered has a negative queue".into()))
         }))?;
         let expressions = expressions(raw, &values, registers)?;
-        let commands =
-            rows::<COMMAND_ROW>(&raw.commands, "commands")?.map(|row| command(row, registers, expressions.len()));
-        let commands = collect(commands)?;
+        let commands = collect(
+            rows::<COMMAND_ROW>(&raw.commands, "commands")?
+                .map(|row| Row::new(row, expressions.len())?.command(registers)),
+        )?;
+        let transfers = |wanted: fn(&Transfer) -> bool| {
+            commands.iter().any(|command| matches!(command, Command::Transfer(transfer) if wanted(transfer)))
+        };
+        let (updates, signals, notifies_everywhere, results) = (
+            transfers(|transfer| transfer.steps.iter().any(|step| step.reads && step.writes)),
+            transfers(|transfer| transfer.steps.iter().any(|step| step.after_bundle)),
+            transfers(|transfer| transfer.everywhere),
+            transfers(|transfer| transfer.here[RESULT].is_some()),
+        );
 
         if raw.states.len() != nodes {
             return malformed("states must have an entry per rank");
@@ -298,6 +369,10 @@ impl Tables {
             values,
             touchable,
             unordered,
+            updates,
+            signals,
+            notifies_everywhere,
+            stages: if results { 3 } else { 2 },
             states,
             transitions,
             commands,
@@ -376,9 +451,12 @@ fn expressions(raw: &Raw, values: &[Value], registers: usize) -> Result<Vec<Expr
 /// One row of `code`: instruction, argument, bits, signed.
 fn instruction(row: &[i64; CODE_ROW], values: &[Value]) -> Result<Instruction> {
     let [number, argument, bits, signed] = *row;
-    let number = below(number, "code", INSTRUCTIONS.len() + Relation::ALL.len())?;
+    let relations = Relation::ALL.len();
+    let number = below(number, "code", INSTRUCTIONS.len() + 2 * relations)?;
     if let Some(place) = number.checked_sub(INSTRUCTIONS.len()) {
-        return Ok(Instruction::Compare(Relation::ALL[place].0));
+        let relation = Relation::ALL[place % relations].0;
+        let floats = place >= relations;
+        return Ok(if floats { Instruction::CompareFloats(relation) } else { Instruction::Compare(relation) });
     }
     let kind = || Type::new(bits, signed);
     let place = || below(argument, "code", usize::MAX);
@@ -391,6 +469,11 @@ fn instruction(row: &[i64; CODE_ROW], values: &[Value]) -> Result<Instruction> {
         "!" => Instruction::Not,
         "~" => Instruction::Complement(kind()?),
         "negate" => Instruction::Negate(kind()?),
+        "cast" => Instruction::Cast(kind()?),
+        "float" => Instruction::ToFloat,
+        "int" => Instruction::ToInteger(kind()?),
+        "float32" => Instruction::ToSingle,
+        "negate." => Instruction::NegateFloat,
         "+" => Instruction::Add(kind()?),
         "-" => Instruction::Subtract(kind()?),
         "*" => Instruction::Multiply(kind()?),
@@ -400,44 +483,170 @@ fn instruction(row: &[i64; CODE_ROW], values: &[Value]) -> Result<Instruction> {
         "|" => Instruction::Or(kind()?),
         "^" => Instruction::Xor(kind()?),
         "<<" => Instruction::ShiftLeft(kind()?),
-        _ => Instruction::ShiftRight(kind()?),
+        ">>" => Instruction::ShiftRight(kind()?),
+        "+." => Instruction::AddFloats,
+        "-." => Instruction::SubtractFloats,
+        "*." => Instruction::MultiplyFloats,
+        _ => Instruction::DivideFloats,
     })
 }
 
-/// One row of `commands`: kind, register, relation or bits, signed, and up to four expressions in the order of the
-/// syntax.
-fn command(row: &[i64; COMMAND_ROW], registers: usize, expressions: usize) -> Result<Command> {
-    let [kind, register, detail, signed, operands @ ..] = *row;
-    let operand = |place: usize| below(operands[place], "commands", expressions);
-    let register = || below(register, "commands", registers);
-    let atomic = |update: Update| -> Result<Command> {
-        Ok(Command::Atomic { register: register()?, rank: operand(0)?, address: operand(1)?, update })
-    };
-    Ok(match KINDS[below(kind, "commands", KINDS.len())?] {
-        "load" => Command::Load { register: register()?, address: operand(0)? },
-        "store" => Command::Store { address: operand(0)?, value: operand(1)? },
-        "assign" => Command::Assign { register: register()?, value: operand(0)? },
-        "assume" => Command::Assume { condition: operand(0)? },
-        "assert" => Command::Assert { condition: operand(0)? },
-        kind @ ("read" | "write") => Command::Transfer {
-            write: kind == "write",
-            local: operand(0)?,
-            rank: operand(1)?,
-            remote: operand(2)?,
-            queue: operand(3)?,
-        },
-        "barrier" => Command::Barrier,
-        "wait" => Command::Wait { queue: operand(0)?, local: false },
-        "wait_local" => Command::Wait { queue: operand(0)?, local: true },
-        "fence" => Command::Fence { queue: operand(0)?, rank: Some(operand(1)?) },
-        "fence_all" => Command::Fence { queue: operand(0)?, rank: None },
-        "await" => Command::Await {
-            address: operand(0)?,
-            relation: Relation::ALL[below(detail, "commands", Relation::ALL.len())?].0,
-            value: operand(1)?,
-        },
-        "fetch_add" => atomic(Update::Add { amount: operand(2)?, kind: Type::new(detail, signed)? })?,
-        "swap" => atomic(Update::Swap { new: operand(2)? })?,
-        _ => atomic(Update::CompareSwap { expected: operand(2)?, new: operand(3)? })?,
-    })
+/// One row of `commands`: kind, register, relation, operation, bits, signed, whether it is located (1) and everywhere (2),
+/// and expressions in the order of the fields of the command; -1 where there is none.
+struct Row {
+    kind: &'static str,
+    register: i64,
+    relation: i64,
+    operation: i64,
+    bits: i64,
+    signed: i64,
+    flags: usize,
+    operands: [Option<Operand>; OPERANDS],
+}
+
+impl Row {
+    fn new(row: &[i64; COMMAND_ROW], expressions: usize) -> Result<Self> {
+        let [kind, register, relation, operation, bits, signed, flags, operands @ ..] = *row;
+        let mut row = Row {
+            kind: KINDS[below(kind, "commands", KINDS.len())?],
+            register,
+            relation,
+            operation,
+            bits,
+            signed,
+            flags: number(flags, "commands", 0, 3)?,
+            operands: [None; OPERANDS],
+        };
+        for (operand, expression) in row.operands.iter_mut().zip(operands) {
+            if expression != -1 {
+                *operand = Some(below(expression, "commands", expressions)?);
+            }
+        }
+        Ok(row)
+    }
+
+    fn operand(&self, place: usize) -> Result<Operand> {
+        self.operands[place].ok_or_else(|| Error::Malformed("an operand is missing in commands".into()))
+    }
+
+    fn relation(&self) -> Result<Relation> {
+        Ok(Relation::ALL[below(self.relation, "commands", Relation::ALL.len())?].0)
+    }
+
+    fn operation(&self) -> Result<Operation> {
+        Ok(Operation::ALL[below(self.operation, "commands", Operation::ALL.len())?].0)
+    }
+
+    fn kind(&self) -> Result<Type> {
+        Type::new(self.bits, self.signed)
+    }
+
+    fn command(&self, registers: usize) -> Result<Command> {
+        let operand = |place| self.operand(place);
+        let register = || below(self.register, "commands", registers);
+        Ok(match self.kind {
+            "load" => Command::Load { register: register()?, address: operand(0)? },
+            "store" => Command::Store { address: operand(0)?, value: operand(1)? },
+            "assign" => Command::Assign { register: register()?, value: operand(0)? },
+            "assume" => Command::Assume { condition: operand(0)? },
+            "assert" => Command::Assert { condition: operand(0)? },
+            "read" | "write" | "put" | "update" | "update_from" | "notify" | "signal" => {
+                Command::Transfer(self.transfer()?)
+            }
+            "bundle" => Command::Bundle,
+            "barrier" => Command::Barrier,
+            "wait" => Command::Wait { queue: operand(0)?, local: false },
+            "wait_local" => Command::Wait { queue: operand(0)?, local: true },
+            "fence" => Command::Fence { queue: operand(0)?, rank: self.operands[1] },
+            "await" => Command::Await { address: operand(0)?, relation: self.relation()?, value: operand(1)? },
+            kind => Command::Atomic {
+                register: if kind == "await_add" { None } else { Some(register()?) },
+                rank: operand(0)?,
+                address: operand(1)?,
+                condition: if kind == "await_add" { Some((self.relation()?, operand(2)?)) } else { None },
+                update: self.update_at_issue()?,
+            },
+        })
+    }
+
+    fn update_at_issue(&self) -> Result<Update> {
+        let (operation, operand, expected) = match self.kind {
+            "await_add" => (Operation::Add, Some(self.operand(3)?), None),
+            "fetch" => (Operation::Fetch, None, None),
+            "fetch_add" => (Operation::Add, Some(self.operand(2)?), None),
+            "swap" => (Operation::Set, Some(self.operand(2)?), None),
+            "compare_swap" => (Operation::CompareSwap, Some(self.operand(3)?), Some(self.operand(2)?)),
+            _ => (self.operation()?, Some(self.operand(2)?), None),
+        };
+        if self.kind == "fetch_update" && matches!(operation, Operation::CompareSwap | Operation::Fetch) {
+            return malformed("a fetch_update in commands has an operation of its own");
+        }
+        Ok(Update { operation, kind: self.kind()?, operand, expected })
+    }
+
+    fn transfer(&self) -> Result<Transfer> {
+        let [first, .., result, expected] = self.operands;
+        let operation = match self.kind {
+            "read" | "write" | "put" => None,
+            _ => Some(self.operation()?),
+        };
+        if operation == Some(Operation::CompareSwap) && expected.is_none() {
+            return malformed("a compare_swap in commands expects nothing");
+        }
+        if first.is_none() && operation != Some(Operation::Fetch) {
+            return malformed("an operand is missing in commands");
+        }
+        // Operands are values, or lie in cells here.
+        let (values, here) = match (operation, self.kind) {
+            (None, _) => ([None, None], [first, None, None]),
+            (_, "update_from") => ([None, None], [first, expected, result]),
+            _ => ([first, expected], [None, None, result]),
+        };
+        let update = match operation {
+            Some(operation) => Some(Update { operation, kind: self.kind()?, operand: values[0], expected: values[1] }),
+            None => None,
+        };
+        Ok(Transfer {
+            here,
+            rank: self.operand(1)?,
+            remote: self.operand(2)?,
+            queue: self.operand(3)?,
+            update,
+            everywhere: self.flags & 2 != 0,
+            captures: self.kind == "put",
+            steps: self.steps(operation, here),
+        })
+    }
+
+    /// The steps of a command that accesses places `here`, as `pgasrob/semantics/steps.py` has them.
+    fn steps(&self, operation: Option<Operation>, here: [Option<Operand>; 3]) -> Steps {
+        let (kind, located) = (self.kind, self.flags & 1 != 0);
+        let reads_there = kind == "read" || operation == Some(Operation::Fetch);
+        let source = match kind {
+            _ if reads_there => Some(REMOTE),
+            "put" => None,
+            _ => here[LOCAL].map(|_| LOCAL),
+        };
+        let destination = match kind {
+            "read" => Some(LOCAL),
+            _ => Some(REMOTE).filter(|_| !reads_there),
+        };
+        Steps::new([
+            // A fetch reads at its target: nothing there is ready for reuse, the result is what arrives.
+            source.map(|place| Step {
+                located: located && reads_there,
+                ..Step::new(Phase::Source, place, false, !reads_there)
+            }),
+            here[EXPECTED].map(|_| Step::new(Phase::Expected, EXPECTED, false, true)),
+            destination.map(|place| Step {
+                reads: operation.is_some_and(|operation| operation != Operation::Set),
+                fenced: !matches!(kind, "read" | "notify"),
+                after_writes: kind == "notify",
+                after_bundle: kind == "signal",
+                located,
+                ..Step::new(Phase::Destination, place, true, kind == "read")
+            }),
+            here[RESULT].map(|_| Step::new(Phase::Result, RESULT, true, true)),
+        ])
+    }
 }
