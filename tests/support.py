@@ -17,7 +17,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.robustness.normal_form import NormalForm
-from pgasrob.semantics.computation import Computation, Event
+from pgasrob.semantics.computation import POPS, Computation, Event
 from pgasrob.semantics.replay import Run
 from pgasrob.semantics.state_space import State, StateSpace, computation_of
 from tests.oracle import strategies as oracle_strategies
@@ -152,6 +152,20 @@ COMMANDS = (
 """Commands for tiny programs; OTHER stands for the next rank."""
 
 
+FURTHER = (
+    "put(x, OTHER, y, q);", "put(y, OTHER, x, u);", "put(x, OTHER, x, u);", "update(add, 1, OTHER, x, q);",
+    "update(add, 2, OTHER, x, u, y);", "update(compare_swap, 2, 1, OTHER, x, u, y);",
+    "update_located(add, 1, OTHER, x, u);", "update_located(set, 3, OTHER, x, v);",
+    "update_from(or, y, OTHER, x, q, y);", "update_from(fetch, OTHER, x, u, y);",
+    "update_from_located(fetch, OTHER, x, v, y);", "update_from(compare_swap, x, y, OTHER, x, q, y);",
+    "update_from(set, y, OTHER, x, u);", "notify(set, 1, OTHER, y, u);", "notify(add, 1, OTHER, y, q);",
+    "notify_all(set, 2, OTHER, x, v);", "bundle;", "signal(set, 1, OTHER, y, u);", "signal(add, 1, OTHER, x, q);",
+    "r <- fetch(OTHER, x);", "r <- fetch_update(xor, OTHER, y, 3);", "await_add(OTHER, mem[x] == 1, 1);",
+    "await_add(me, mem[y] != 0, -1);",
+)  # fmt: skip
+"""Commands beyond those of the paper and the design's first ones: captured, updating, notifying, bundled."""
+
+
 SHARING = (
     "write(x, OTHER, x, q);", "write(x, OTHER, x, u);", "read(x, OTHER, x, u);", "write(x, me, x, u);", "fence(u);",
     "r <- mem[x];", "r <- mem[x];", "mem[x] <- 2;", "r <- fetch_add(OTHER, x, 1);", "await(mem[x] != 0);", "wait(q);",
@@ -264,7 +278,7 @@ def walks(draw: st.DrawFn, instance: Instance, most: int = 16) -> Path:
     for turn in range(10 * most):
         if turn >= most and space.is_final(state):
             break
-        edges = [edge for edge in space.successors(state) if turn < most or edge[0][0].kind in ("popa", "popb")]
+        edges = [edge for edge in space.successors(state) if turn < most or edge[0][0].kind in POPS]
         if not edges:
             break
         word, state = edges[draw(st.integers(0, len(edges) - 1))]
@@ -318,7 +332,7 @@ def generated(program: Instance, heads: int, most: int = 200_000) -> set[Computa
         for word, target in automaton.successors(state):
             counts, after = list(issued), list(tapes)
             for head, letter in word:
-                counts[letter.rank] += letter.kind not in ("popa", "popb")
+                counts[letter.rank] += letter.kind not in POPS
                 event = Event(letter.kind, letter.rank, counts[letter.rank], letter.cell, letter.occurrence)
                 after[head - 1] += (event,)
             node = (target, tuple(counts), tuple(after))

@@ -275,7 +275,7 @@ def map_expressions(command: Command, change: Callable[[Expr], Expr]) -> Command
 
 
 def expressions_of(command: Command) -> dict[str, Expr]:
-    """The expressions of ``command`` by field name, in the order of the syntax; a missing rank is left out."""
+    """The expressions of ``command`` by field name, in the order of the fields; what is left out is left out."""
     named = ((field.name, getattr(command, field.name)) for field in fields(command))
     return {name: expr for name, expr in named if name not in NOT_EXPRESSIONS and expr is not None}
 
@@ -297,8 +297,21 @@ def show(command: Command) -> str:
             return "bundle"
         case AwaitAdd(rank, address, relation, value, operand):
             return f"await_add({render(rank)}, mem[{render(address)}] {relation} {render(value)}, {render(operand)})"
-    arguments = ", ".join(render(expr) for expr in expressions_of(command).values())
-    if hasattr(command, "operation"):
-        arguments = f"{command.operation}, {arguments}"
+    arguments = ", ".join(_arguments(command))
     result = f"{command.register.name} <- " if hasattr(command, "register") else ""
-    return f"{result}{command.kind}({arguments})"
+    return f"{result}{_word(command)}({arguments})"
+
+
+def _arguments(command: Command) -> list[str]:
+    """What a command in call syntax takes; what a compare_swap expects stands behind its operand."""
+    rendered = {name: render(expr) for name, expr in expressions_of(command).items()}
+    first = [command.operation] if hasattr(command, "operation") else []
+    if command.kind in ("update", "update_from"):
+        first += [rendered.pop(name) for name in ("value", "local", "expected") if name in rendered]
+    return [*first, *rendered.values()]
+
+
+def _word(command: Command) -> str:
+    """The keyword of a command in call syntax."""
+    located, everywhere = getattr(command, "located", False), getattr(command, "everywhere", False)
+    return f"{command.kind}{'_located' if located else ''}{'_all' if everywhere else ''}"

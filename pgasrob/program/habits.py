@@ -14,13 +14,15 @@ from pgasrob.diagnostics.suggestions import closest
 from pgasrob.program.expression_rules import across, at
 from pgasrob.program.report import short
 from pgasrob.program.statements import Span
-from pgasrob.program.vocabulary import OPERATIONS
+from pgasrob.program.vocabulary import OPERATIONS, OPERATIONS_OF, updating
 
 if TYPE_CHECKING:
     from lark import Token
 
-ATOMICS = ("fetch_add", "swap", "compare_swap")
-COMMANDS = (*OPERATIONS, "await", "barrier", "skip", "goto", "if", "while", "loop", "choose")
+ATOMICS = ("fetch", "fetch_add", "fetch_update", "swap", "compare_swap")
+BARE = ("barrier", "bundle", "skip")
+COMMANDS = (*OPERATIONS, *OPERATIONS_OF, "await", "await_add", *BARE)
+WORDS = (*COMMANDS, "goto", "if", "while", "loop", "choose")
 STATEMENTS = {
     "for": "use `while (...) { ... }`, or `loop { ... }` to repeat any number of times",
     "do": "use `while (...) { ... }`, or `again:` before the body and `if (...) { goto again; }` after it",
@@ -36,6 +38,9 @@ CALLS = (
     (r"swap|exchange|xchg", "swap"),
     (r"fetch|fadd|finc|atomic|amo|rmw", "fetch_add"),
     (r"wait_?until|wait_?for|notify_wait|poll", "await"),
+    (r"accumulate|acc|update", "update"),
+    (r"notify", "notify"),
+    (r"signal", "signal"),
     (r"quiet|flush|wait|complete", "wait"),
     (r"barrier|sync", "barrier"),
     (r"fence", "fence"),
@@ -79,7 +84,7 @@ def habit(
             return Habit("PG026", f"there is no command `{short(last)}`", at(last), _written(meant))
         if token.type in ("SEMICOLON", "RBRACE") and target:
             return Habit("PG026", f"there is no command `{short(last)}`", at(last), _command_hint(last))
-    if last.type in ("BARRIER", "SKIP") and token.type == "LPAR":
+    if last.type in ("BARRIER", "BUNDLE", "SKIP") and token.type == "LPAR":
         return Habit("PG023", f"`{last}` takes no parentheses", at(token), f"write `{last};`")
     if last.type == "COLON" and token.type == "EQUALS" and _touch(last, token):
         return _assignment(last, token, ":=", text, kind)
@@ -129,20 +134,20 @@ def _touch(first: Token, second: Token) -> bool:
 
 def _meant(name: str) -> str | None:
     """The command that ``name`` was probably meant to be: a slip of the pen, or the call of another interface."""
-    if very_close := closest(name, COMMANDS, 0.8):
+    if very_close := closest(name, WORDS, 0.8):
         return very_close
     lowered = name.lower()
     for pattern, command in CALLS:
         if re.search(rf"(?:\A|_)(?:{pattern})(?:\Z|_|\d|mem|nbi)", lowered):
             return command
-    return closest(name, COMMANDS)
+    return closest(name, WORDS)
 
 
 def _command_hint(name: str) -> str:
     if re.search(r"(?:\A|_)(?:un)?(?:lock|mutex)(?:\Z|_)", name.lower()):
         return LOCK
     meant = _meant(name)
-    return _written(meant) if meant else f"the commands are {', '.join((*OPERATIONS, 'await', 'barrier', 'skip'))}"
+    return _written(meant) if meant else f"the commands are {', '.join(COMMANDS)}"
 
 
 def _written(command: str) -> str:
@@ -151,6 +156,12 @@ def _written(command: str) -> str:
     if command in OPERATIONS:
         target = "r <- " if command in ATOMICS else ""
         return f"{question} write `{target}{command}({', '.join(OPERATIONS[command][1])});`"
+    if command in OPERATIONS_OF:
+        target = "r <- " if command in ATOMICS else ""
+        _, takes, optional = updating(command, "add")
+        return f"{question} write `{target}{command}(add, {', '.join(takes[: len(takes) - optional])});`"
     if command == "await":
         return f"{question} write `await(mem[address] == value);`"
-    return f"{question} write `{command};`" if command in ("barrier", "skip") else question
+    if command == "await_add":
+        return f"{question} write `await_add(rank, mem[address] == value, operand);`"
+    return f"{question} write `{command};`" if command in BARE else question

@@ -50,13 +50,15 @@ CLOSERS = ("SEMICOLON", "RPAR", "RSQB", "RBRACE")
 
 # What the parser waits for, in words: where it takes the first terminal, it takes those of the group.
 GROUPS = (
-    ("NOT", "an expression", ("NAME", "INT", "ME", "NODES", "MEM", "LPAR", "MINUS", "NOT", "ATOMIC")),
+    ("NOT", "an expression", ("NAME", "INT", "ME", "NODES", "MEM", "LPAR", "MINUS", "NOT", "ATOMIC", "FETCH_UPDATE")),
+    ("ATOMIC", "an operation", ("NAME", "OR", "ATOMIC")),
     ("PLUS", "an operator", (
         "OR_ELSE", "AND_THEN", "BAR", "CARET", "AMPERSAND", "EQUALITY", "RELATION", "SHIFT", "PLUS", "MINUS", "TIMES",
         "QUESTION", "EQUALS", "ARROW", "LSQB")),
     ("EQUALITY", "a comparison", ("EQUALITY", "RELATION", "EQUALS")),
     ("BARRIER", "a statement", (
-        "NAME", "MEM", "OPERATION", "AWAIT", "BARRIER", "SKIP", "GOTO", "IF", "WHILE", "CHOOSE", "LOOP")),
+        "NAME", "MEM", "OPERATION", "UPDATE", "AWAIT", "AWAIT_ADD", "BARRIER", "BUNDLE", "SKIP", "GOTO", "IF", "WHILE",
+        "CHOOSE", "LOOP")),
     ("MEMORY", "a declaration", ("PROGRAM", "NODES", "MEMORY", "REGISTER", "QUEUE")),
     ("ARROW", "`<-`", ("ARROW", "EQUALS", "LSQB")),
     ("NAME", "a name", ("NAME",)),
@@ -69,7 +71,8 @@ MISPLACED = {
     "LBRACE": "a block belongs to a process, an `if`, `else`, `while`, `choose`, `or` or `loop`",
     "ELSE": "`else` follows the block of an `if`",
     "OR": "`or` follows the block of a `choose`",
-    "ATOMIC": "an atomic gives the old value: `r <- fetch_add(...);`",
+    "ATOMIC": "an atomic gives the old value: `r <- {}(...);`",
+    "FETCH_UPDATE": "an atomic gives the old value: `r <- {}(...);`",
 }
 
 
@@ -327,7 +330,8 @@ class _Reading:
             return False
         if self.blocks and (token.line != self.builder.last.end_line or self.peek().type in ("ARROW", "EQUALS")):
             return False  # more likely the next statement; and `me <- 1` has a message of its own
-        if token.value not in self.keywords_as_names:
+        # As the operation of an update it is wrong too, which the rule of that says.
+        if token.value not in self.keywords_as_names and not self.would_take("OR", "COMMA"):
             self.keywords_as_names.add(token.value)
             self.say("PG017", f"`{token}` is a keyword, not a name", at(token), "choose another name")
         self.push(token.update(type="NAME"))
@@ -462,13 +466,19 @@ class _Reading:
             if word.type == "NAME" and not self.builder.knows(word) and (hint := did_you_mean(word, KEYWORDS, 0.7)):
                 return hint
         if "BARRIER" in expected and token.type in MISPLACED:
-            return MISPLACED[token.type]
+            return MISPLACED[token.type].format(token)
         if "MEMORY" in expected:
             return "statements stand in a process, `process { ... }`; declarations come before it"
         if expected == {"LPAR"} and self.builder.last.type in ("IF", "WHILE"):
             return f"a condition stands in parentheses, `{self.builder.last} (...) {{ ... }}`"
         if "LBRACE" in expected and "MINUS" not in expected:
             return "a body is a block in braces, `{ ... }`"
+        if {"OR", "ATOMIC"} <= set(expected):
+            return "the first argument says what is done with the cell, as in `update(add, 1, rank, x, q);`"
+        if token.type == "UPDATE" and "MINUS" in expected:
+            return f"`{token}` happens later and gives no value; `fetch_update` does, at once"
+        if expected == {"MEM"} and self.builder.last.type == "COMMA":
+            return "`await_add` tests a cell of memory, `await_add(rank, mem[x] == 0, 1);`"
         if expected == {"MEM"}:
             return "`await` tests a cell of memory, `await(mem[x] == 1);`; to test registers use `assume`"
         if token.type == "LPAR" and "PLUS" in expected:

@@ -47,14 +47,27 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text a program was read from, for excerpts in reports."""
+    """The text a program was read from, for excerpts in reports.
+
+    ``shows_commands``: whether the commands stand in it as they are; those of a C program are calls and assignments.
+    """
 
     file: str
     text: str
+    shows_commands: bool = True
 
     def line(self, number: int) -> str:
         lines = self.text.split("\n")
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+    def piece(self, span: Span) -> str:
+        """What stands at ``span``, on one line."""
+        lines = self.text.split("\n")[max(0, span.line - 1) : span.end_line]
+        if not lines or not span.line:
+            return ""
+        lines[-1] = lines[-1][: span.end_column - 1]
+        lines[0] = lines[0][span.column - 1 :]
+        return " ".join(" ".join(lines).split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program import habits
-from pgasrob.program.commands import Assign, Await, Barrier, Command, Fence, Load, Store
+from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Bundle, Command, Fence, Load, Store
 from pgasrob.program.expression_rules import ExpressionRules, Nested, across, at
 from pgasrob.program.expressions import Expr, Register
 from pgasrob.program.program import Process
@@ -23,10 +23,14 @@ from pgasrob.program.statements import (
     Statement,
     While,
 )
-from pgasrob.program.vocabulary import OPERATIONS
+from pgasrob.program.vocabulary import OPERATIONS, OPERATIONS_OF, updating
 
 if TYPE_CHECKING:
     from lark import Token
+
+
+Updating = tuple["Token | None", list[Expr]]
+"""What an update does with the cell, None when it does not say, and its other arguments."""
 
 
 class StatementRules(ExpressionRules):
@@ -102,10 +106,38 @@ class StatementRules(ExpressionRules):
     def operation(self, name: Token, arguments: list[Nested[Expr]]) -> Nested[Statement]:
         return self._call(name, name, arguments)
 
+    def atomic_update(self, target: Token, _: None, name: Token, given: Updating) -> Nested[Statement]:
+        register = self._target(target, "the old value goes to a register")
+        return self._update(target, name, given, register=register)
+
+    def update(self, name: Token, given: Updating) -> Nested[Statement]:
+        return self._update(name, name, given)
+
+    def updating(self, operation: Token | None, *arguments: Nested[Expr]) -> Updating:
+        return operation, [argument.tree for argument in arguments]
+
+    def operation_name(self, name: Token) -> Token:
+        return name
+
     def await_memory(
         self, keyword: Token, mem: Token, address: Nested[Expr], relation: str, value: Nested[Expr]
     ) -> Nested[Statement]:
         return self._do(keyword, Await(address.tree, relation, value.tree))
+
+    def await_add(
+        self,
+        keyword: Token,
+        rank: Nested[Expr],
+        mem: Token,
+        address: Nested[Expr],
+        relation: str,
+        value: Nested[Expr],
+        operand: Nested[Expr],
+    ) -> Nested[Statement]:
+        return self._do(keyword, AwaitAdd(rank.tree, address.tree, relation, value.tree, operand.tree))
+
+    def bundle(self, keyword: Token) -> Nested[Statement]:
+        return self._do(keyword, Bundle())
 
     def barrier(self, keyword: Token) -> Nested[Statement]:
         return self._do(keyword, Barrier())
@@ -177,6 +209,35 @@ class StatementRules(ExpressionRules):
             f"write `{name}({', '.join(takes)})`",
         )
         return Nested(Skip(), 0)
+
+    def _update(self, first: Token, name: Token, given: Updating, **register: Register) -> Nested[Statement]:
+        """A command whose first argument says what it does with the cell."""
+        word, arguments = given
+        known = OPERATIONS_OF[name.value]
+        if word is None or word.value not in known:
+            self._report_operation(name, word, known)
+            return Nested(Skip(), 0)
+        command, takes, optional = updating(name.value, word.value)
+        if len(takes) - optional <= len(arguments) <= len(takes):
+            return self._do(first, command(word.value, **register, **dict(zip(takes, arguments, strict=False))))
+        wanted = f"{len(takes)} or {len(takes) + 1}" if optional else f"{len(takes) + 1}"
+        self._report.add(
+            "PG023",
+            f"`{name}({word}, ...)` takes {wanted} arguments, not {len(arguments) + 1}",
+            self._here(name),
+            f"write `{name}({', '.join((word.value, *takes))})`" + "; the result may be left out" * optional,
+        )
+        return Nested(Skip(), 0)
+
+    def _report_operation(self, name: Token, word: Token | None, known: tuple[str, ...]) -> None:
+        """The first argument of ``name`` is missing or no operation."""
+        names = f"{', '.join(known[:-1])} or {known[-1]}"
+        if word is None:
+            self._report.add("PG028", f"`{name}` does not say what to do", self._here(name), f"begin with {names}")
+            return
+        likely = did_you_mean(word.value, known)
+        hint = f"{likely} `{name}` can {names}" if likely else f"`{name}` can {names}"
+        self._report.add("PG028", f"`{name}` has no operation `{short(word.value)}`", at(word), hint)
 
     def _claim(self, rank: int | None, token: Token) -> None:
         """The process at hand is for ``rank`` (None: for the ranks that no other block names)."""

@@ -62,7 +62,7 @@ class Event(TypedDict):
     """An event and what it did.
 
     ``command`` is its command or, for a step, that of its operation: as written, with `me` and `nodes` folded into the
-    numbers. ``target`` is the remote rank of a read or write and of its steps, or the rank of a fence; ``holds`` is for
+    numbers. ``target`` is the remote rank of an operation and of its steps, or the rank of a fence; ``holds`` is for
     an assert. ``part`` (from 1) and ``marks`` ("enter", "leave") are null when the engine knows no normal form.
     """
 

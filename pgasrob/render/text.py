@@ -195,11 +195,26 @@ def _legend(witness: Witness, width: int) -> list[Line]:
     if witness["cycle"]:
         legend.append(f"{MARK} marks the steps of a happens-before cycle.")
     if any(event["event"] in words.STEPS for event in events):
-        legend.append("popa fetches the value of a read or write from its source, popb puts it at its destination.")
+        legend += _steps(events)
     silent = sorted(set(range(witness["nodes"])) - {event["rank"] for event in events})
     if silent and events:
         legend.append(f"{words.ranks(silent).capitalize()} {'has' if len(silent) == 1 else 'have'} no event here.")
     return paragraph(" ".join(legend), width, "faint", "  ") if legend else []
+
+
+def _steps(events: list[Event]) -> list[str]:
+    """What the steps are that stand in the table."""
+    steps = {event["event"] for event in events if event["event"] in words.STEPS}
+    updates = any(event["event"] in words.UPDATING for event in events)
+    if updates:
+        found = ["popa fetches an operand, or what a fetch is for; popb writes at the destination or updates it."]
+    else:
+        found = ["popa fetches the value of a read or write from its source, popb puts it at its destination."]
+    if "popd" in steps:
+        found.append("popd fetches what a compare_swap expects.")
+    if "popc" in steps:
+        found.append("popc brings what the target held to the result.")
+    return found
 
 
 # --- The table -------------------------------------------------------------------------------------------------------

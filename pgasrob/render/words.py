@@ -7,7 +7,9 @@ from collections.abc import Container, Sequence
 from pgasrob.diagnostics import visible
 from pgasrob.render.json import Address, Edge, Event, Fault, NextCommand, Result, Standing, Witness
 
-STEPS = ("popa", "popb")
+STEPS = ("popa", "popd", "popb", "popc")
+UPDATING = ("update", "update_from", "notify", "signal")
+"""Operations that update the cell at their target, or fetch it."""
 FAILS = "FAILS"
 """The effect of an assertion that is false."""
 
@@ -61,15 +63,21 @@ def phrase(place: int, computation: list[Event]) -> str:
             return f"{rank} loads {where}"
         case "store":
             return f"{rank} stores to {where}"
-        case "read" | "write":
+        case "read" | "write" | "update" | "update_from" | "notify" | "signal":
             return f"{rank} issues the {event['event']}"
-        case "popa":
+        case "put":
+            return f"{rank} issues the put of {where}"
+        case "popa" | "popd":
             return f"the {operation} of {rank} fetches {where}"
+        case "popb" if operation in UPDATING:
+            return f"the {operation} of {rank} acts on {where}"
         case "popb":
             return f"the {operation} of {rank} arrives at {where}"
-        case "await":
-            return f"{rank} sees {where} in its await"
-        case "fetch_add" | "swap" | "compare_swap":
+        case "popc":
+            return f"the result of the {operation} of {rank} arrives at {where}"
+        case "await" | "await_add":
+            return f"{rank} sees {where} in its {event['event']}"
+        case "fetch" | "fetch_add" | "fetch_update" | "swap" | "compare_swap":
             return f"{event['event']} of {rank} on {where}"
     return f"{event['event']} of {rank}"
 
@@ -125,7 +133,7 @@ def standing(rank: Standing, all_ranks: list[Standing]) -> str:
 
 def _waiting(command: NextCommand, all_ranks: list[Standing]) -> str:
     text = f"line {command['line']}"
-    if command["event"] == "await":
+    if command["event"] in ("await", "await_add"):
         text += f"; {cell(command['address'])} = {command['value']}"
     if command["event"] == "barrier":
         absent = [each["rank"] for each in all_ranks if all(other["event"] != "barrier" for other in each["next"])]

@@ -1,7 +1,8 @@
 """The commands of an instance as a report shows them: as written, with `me` and `nodes` folded into the numbers.
 
 The control automata hold commands that are evaluated as far as they go, and these have lost the names of their source:
-`slot + me` has become an address and `if (me == 0)` an `assume(1)`.
+`slot + me` has become an address and `if (me == 0)` an `assume(1)`. A C program is shown as its source has it: the call,
+assignment or condition that a command comes from.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 from functools import cache
 
 from pgasrob.program.commands import Command, map_expressions, show
-from pgasrob.program.control import build
+from pgasrob.program.control import Transition, build
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Me, Nodes, Register, Symbol, Unary, specialise
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Process
 
+LONGEST = 80
+"""Columns of C source that are shown of one command."""
 CONDITIONS = frozenset(("assume", "assert"))
 
 
@@ -31,7 +34,14 @@ class WrittenCommands:
     def _commands(self, rank: int) -> dict[int, str]:
         # Occurrences are numbered the same whether the block is evaluated for a rank or not.
         automaton = build(self._process(rank).body)
-        return {each.occurrence: show(self._folded(each.command, rank)) for each in automaton.transitions}
+        return {each.occurrence: self._shown(each, rank) for each in automaton.transitions}
+
+    def _shown(self, transition: Transition, rank: int) -> str:
+        source = self._instance.program.source
+        piece = "" if source.shows_commands else source.piece(transition.span)
+        if len(piece) > LONGEST:
+            piece = f"{piece[: LONGEST - 4]} ..."
+        return piece or show(self._folded(transition.command, rank))
 
     def _process(self, rank: int) -> Process:
         named = [process for process in self._instance.program.processes if rank in (process.ranks or ())]

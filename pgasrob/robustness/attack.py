@@ -159,7 +159,10 @@ class AttackSpace:
         yield word, _moved(state, rank, transition, after, placement, attack)
 
     def _remote(self, state: State, rank: int, transition: Transition, operands: Operands) -> Iterator[Edge]:
-        """A command with steps: e, or a source, or a command of sigma whose steps are delayed where they must be."""
+        """A command with steps: e, or a source, or a command of sigma whose steps are delayed where they must be.
+
+        It may be bound to an access at its issue, as a put is.
+        """
         steps, attack = steps_of(operands), state.attack
         bounds = lower_bounds(self.instance, state.placement[rank], operands, steps)
         if attack is None:
@@ -169,11 +172,14 @@ class AttackSpace:
                 begun = Attack(steps[source].access, 1 << rank)
                 yield self._issued(state, rank, transition, operands, parts, begun)
             return
-        leaving = _leaving_step(rank, steps, bounds, attack)
-        if leaving is not None:
+        made = _bound(operands)
+        first = _first_part(rank, made, steps, bounds, attack)
+        if first is not None:
             # e comes after all of sigma, so what is left of it comes after D.
-            parts = [NOW] * (leaving + 1) + [DELAYED] * (len(steps) - leaving - 1)
+            parts = [NOW] * first + [DELAYED] * (len(steps) - first)
             yield remote_word(rank, transition, operands, parts), Found()
+        if any(attack.delayed.hits(each) for each in made):
+            return  # In sigma the issue would come after D, so it is not in part 1.
         parts = []
         for step, bound in zip(steps, bounds, strict=True):
             parts.append(max(bound, DELAYED if attack.delayed.hits(step.access) else NOW, *parts[-1:]))
@@ -197,16 +203,16 @@ class AttackSpace:
     ) -> Edge:
         """The edge of a remote command of sigma with its steps in ``parts``."""
         steps = steps_of(operands)
+        chain = [*((made, NOW) for made in _bound(operands)), *zip((step.access for step in steps), parts, strict=True)]
         if attack and (
-            attack.taints(rank)
-            or any(attack.done.hits(step.access) or attack.delayed.hits(step.access) for step in steps)
+            attack.taints(rank) or any(attack.done.hits(made) or attack.delayed.hits(made) for made, _ in chain)
         ):
             done, delayed = attack.done, attack.delayed
-            for step, part in zip(steps, parts, strict=True):
+            for made, part in chain:
                 if part == NOW:
-                    done = done.adding(step.access)
+                    done = done.adding(made)
                 else:
-                    delayed = delayed.adding(step.access)
+                    delayed = delayed.adding(made)
             attack = attack._replace(tainted=attack.tainted | 1 << rank, done=done, delayed=delayed)
         after = execute(operands, state.registers[rank], state.memory, parts.count(NOW))
         assert after is not None, "a remote command is always enabled"
@@ -215,21 +221,34 @@ class AttackSpace:
         return word, _moved(state, rank, transition, after, placement, attack)
 
 
-def _leaving_step(rank: int, steps: Sequence[Step], bounds: Sequence[int], attack: Attack) -> int | None:
-    """The first step by which the command, as e, goes before the source and closes the cycle; None if there is none.
+def _bound(operands: Operands) -> tuple[Access, ...]:
+    """The accesses that a command makes at its issue."""
+    made = access(operands.kind, operands.cell)
+    return (made,) if made else ()
 
-    Its steps up to that one must not be ordered after D. The cycle enters the command by program order or by a conflict
-    of one of its steps; those that are left come last of all, after D too.
+
+def _first_part(
+    rank: int, made: Sequence[Access], steps: Sequence[Step], bounds: Sequence[int], attack: Attack
+) -> int | None:
+    """The least number of steps with which the command, as e, goes before the source and closes the cycle; None if it
+    cannot.
+
+    It has ``made`` its bound accesses at the issue. Its steps up to the access that leaves must not be ordered after D.
+    The cycle enters the command by program order or by a conflict of one of its accesses; those that are left come last
+    of all, after D too.
     """
-    for place, step in enumerate(steps):
-        if bounds[place] == DELAYED:
+    chain = [*made, *(step.access for step in steps)]
+    for place, leaving in enumerate(chain):
+        taken = max(0, place + 1 - len(made))
+        if taken and bounds[taken - 1] == DELAYED:
             return None
-        if conflict(step.access, attack.source) and (
+        now, later = chain[: len(made) + taken], chain[len(made) + taken :]
+        if conflict(leaving, attack.source) and (
             attack.taints(rank)
-            or any(attack.done.hits(before.access) for before in steps[: place + 1])
-            or any(attack.done.hits(left.access) or attack.delayed.hits(left.access) for left in steps[place + 1 :])
+            or any(attack.done.hits(before) for before in now)
+            or any(attack.done.hits(left) or attack.delayed.hits(left) for left in later)
         ):
-            return place
+            return taken
     return None
 
 

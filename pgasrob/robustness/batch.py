@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.expectation import read_expectation
@@ -16,6 +16,10 @@ from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.robustness.check import DEFAULT_ENGINE, Interrupted, Progress, check, load
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.lower import CProgram
+    from pgasrob.frontends.options import FrontEnd
 
 SUFFIXES = (".pgas", ".c")
 
@@ -31,7 +35,10 @@ def unwatched(title: str) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to check every program for; ``expect`` also compares each verdict with the program's own header."""
+    """What to check every program for; ``expect`` also compares each verdict with the program's own header.
+
+    ``front_end`` says how C files are read.
+    """
 
     nodes: tuple[int, ...] | None = None
     engine: str = DEFAULT_ENGINE
@@ -40,6 +47,7 @@ class Job:
     expect: bool = False
     reductions: tuple[str, ...] | None = None
     threads: int | None = None
+    front_end: FrontEnd | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +152,7 @@ class Checker:
         self.job = job
         self.nodes: int | None = None
         self._file: str | None = None
-        self._program: Program | Verdict | None = None
+        self._program: Program | CProgram | Verdict | None = None
 
     def check(self, task: Task, watch: Watcher) -> Checked | None:
         """The result of ``task``; None when the file is no program and its first task has told that.
@@ -182,10 +190,10 @@ class Checker:
         # A text that is no program has no node count; its header is read as that of a program on the default count.
         return Checked(file, verdict, True, expectation.at(verdict.nodes) if expectation else None)
 
-    def _load(self, file: str) -> Program | Verdict:
+    def _load(self, file: str) -> Program | CProgram | Verdict:
         if self._program is None or file != self._file:
             self._program = None
-            self._file, self._program = file, _load(file, self.job.engine)
+            self._file, self._program = file, _load(file, self.job)
         return self._program
 
 
@@ -204,12 +212,10 @@ def _programs_below(folder: Path, refused: list[OSError]) -> Iterator[Path]:
         yield from (Path(where, name) for name in names if name.endswith(SUFFIXES) and not name.startswith("."))
 
 
-def _load(file: str, engine: str) -> Program | Verdict:
+def _load(file: str, job: Job) -> Program | CProgram | Verdict:
     """The program in ``file``, or the verdict `error` that says why there is none."""
-    if file.endswith(".c") and os.path.exists(file):
-        return Verdict(file, None, None, engine, "error", "C sources are not supported yet, only .pgas programs")
     try:
-        return load(file)
+        return load(file, job.front_end)
     except SourceError as error:
         found = tuple(error.diagnostics)
-        return Verdict(file, None, None, engine, "error", found[0].message, errors=found)
+        return Verdict(file, None, None, job.engine, "error", found[0].message, errors=found)

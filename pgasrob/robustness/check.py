@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
@@ -20,6 +20,10 @@ from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, replay
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.lower import CProgram
+    from pgasrob.frontends.options import FrontEnd
 
 DEFAULT_ENGINE = "attack"
 SC_RUNS = "SC runs"
@@ -164,8 +168,15 @@ class _LimitReached(Exception):
     pass
 
 
-def load(path: str | Path) -> Program:
-    """The program in file ``path``. Raises :class:`~pgasrob.diagnostics.SourceError` when it is none."""
+def load(path: str | Path, front_end: FrontEnd | None = None) -> Program | CProgram:
+    """The program in file ``path``, C when its name ends in `.c`; ``front_end`` says how to read that.
+
+    Raises :class:`~pgasrob.diagnostics.SourceError` when it is none.
+    """
+    if str(path).endswith(".c"):
+        from pgasrob.frontends.lower import load_c
+
+        return load_c(path, front_end)
     from pgasrob.program.parser import parse_file
 
     program: Program = parse_file(Path(path))
@@ -173,7 +184,7 @@ def load(path: str | Path) -> Program:
 
 
 def check(
-    program: Program,
+    program: Program | CProgram,
     nodes: int | None = None,
     engine: str = DEFAULT_ENGINE,
     limits: Limits | None = None,

@@ -14,9 +14,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pgasrob.automata.automaton import Reached
+from pgasrob.program.commands import REMOTE
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.accesses import access
+from pgasrob.semantics.computation import POPS
 from pgasrob.semantics.state_space import Letter, State, StateSpace, computation_of
 
 Command = int
@@ -156,14 +158,14 @@ class HappensBeforeSpace:
 
     @staticmethod
     def _extend(draft: _Draft, word: tuple[Letter, ...]) -> None:
-        kind, rank, cell, which = word[0]
-        if kind in ("popa", "popb"):
+        kind, rank, cell, which, last = word[0]
+        if kind in POPS:
             command = draft.pending[rank][which]
-            if kind == "popb":
+            if last:
                 del draft.pending[rank][which]
         else:
             command = draft.issue([letter.rank for letter in word])
-            if kind in ("read", "write"):
+            if kind in REMOTE:
                 draft.pending[rank].append(command)
         draft.access(command, kind, cell)
 

@@ -2,7 +2,7 @@
 
 Head i generates the part tau_i. A state follows control, registers and memory along tau_1 and remembers, for every rank
 and queue, in which parts the steps of later operations may still be placed. A remote command is generated in one shot:
-its issue on head 1, popa and popb on the heads m <= n that are chosen for them.
+its issue on head 1, each step on a head that is chosen for it, none below that of the step before.
 
 The paper moves pa and pb by silent transitions (gpa', gpb') before a command; here the command chooses m and n at or
 above these bounds and so moves them. The language is the same and there are fewer states. `proofs/normal-form.md` has
@@ -19,7 +19,7 @@ from pgasrob.program.commands import REMOTE
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Cell, Instance, Memory, Operands, Registers
 from pgasrob.robustness.placement import Placement, fenced, lower_bounds, placed, wait_is_over
-from pgasrob.semantics.computation import Computation, Event
+from pgasrob.semantics.computation import POPS, Computation, Event
 from pgasrob.semantics.effect import execute, issue
 from pgasrob.semantics.steps import steps_of
 
@@ -89,11 +89,11 @@ class NormalForm:
         steps = steps_of(operands)
         before = state.placement[rank]
         for parts in self._choices(lower_bounds(self.instance, before, operands, steps)):
-            registers, memory = state.registers[rank], state.memory
-            done = execute(operands, registers, memory) if parts[-1] == 1 else None
+            done = execute(operands, state.registers[rank], state.memory, parts.count(1))
+            assert done is not None, "a remote command is always enabled"
             word = remote_word(rank, transition, operands, parts)
             placement = placed(self.instance, before, operands, steps, parts)
-            yield word, _moved(state, rank, transition, done or (registers, memory), placement)
+            yield word, _moved(state, rank, transition, done, placement)
 
     def _choices(self, bounds: list[int], least: int = 1) -> Iterator[tuple[int, ...]]:
         """The parts that the steps of a chain may lie in, one after the other and none before its bound."""
@@ -114,7 +114,7 @@ def remote_word(
     """The events of a remote command with its steps in ``parts``."""
     occurrence = transition.occurrence
     return (
-        (1, Letter(operands.kind, rank, None, occurrence)),
+        (1, Letter(operands.kind, rank, operands.cell, occurrence)),
         *(
             (part, Letter(step.kind, rank, step.access.cell, occurrence))
             for part, step in zip(parts, steps_of(operands), strict=True)
@@ -140,7 +140,7 @@ def numbered(path: list[tuple[tuple[int, Letter], ...]]) -> list[tuple[int, Even
     events = []
     for word in path:
         for head, letter in word:
-            if letter.kind not in ("popa", "popb"):
+            if letter.kind not in POPS:
                 issued[letter.rank] = issued.get(letter.rank, -1) + 1
             events.append((head, Event(letter.kind, letter.rank, issued[letter.rank], letter.cell, letter.occurrence)))
     return events

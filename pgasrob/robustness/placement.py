@@ -58,7 +58,6 @@ class Parts(NamedTuple):
         known = max(len(self.stages), stage + 1)
         return self._replace(stages=tuple(part if index == stage else self.stage(index) for index in range(known)))
 
-
     def location(self, cell: int) -> int:
         """The last part that holds a located step to ``cell``."""
         return next((part for known, part in self.located if known == cell), 1)

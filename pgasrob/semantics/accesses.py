@@ -60,10 +60,33 @@ def _possible(instance: Instance, rank: int, command: Command) -> list[Access]:
         return [node * size + index for node in ranks for index in choices(address, size)]
 
     if command.kind in REMOTE:
-        here, there = cells([rank], "local"), cells(choices("rank", instance.nodes), "remote")
-        sources, destinations = (here, there) if command.kind == "write" else (there, here)
-        return [Access(cell, True, False) for cell in sources] + [Access(cell, False, True) for cell in destinations]
+        there = cells(choices("rank", instance.nodes), "remote")
+        here = {name: cells([rank], name) for name in _addresses_here(command)}
+        return [
+            found
+            for kind, accessed in _remote(command, here, there)
+            for cell in accessed
+            if (found := access(kind, cell))
+        ]
     if "address" not in exprs:
         return []
     ranks = choices("rank", instance.nodes) if command.kind in ATOMIC else [rank]
     return [found for cell in cells(ranks, "address") if (found := access(command.kind, cell))]
+
+
+def _addresses_here(command: Command) -> list[str]:
+    """The fields of a remote command that are addresses at its own rank."""
+    values = ("expected",) if command.kind == "update" else ()  # of an update it is a value, as is its operand
+    return [name for name in ("local", "expected", "result") if name in expressions_of(command) and name not in values]
+
+
+def _remote(command: Command, here: dict[str, list[Cell]], there: list[Cell]) -> list[tuple[str, list[Cell]]]:
+    """The events that access a cell, of a remote command, and the cells they may access."""
+    further = [("popd", here.get("expected", [])), ("popc", here.get("result", []))]
+    if command.kind == "read":
+        return [("popa", there), ("popb", here["local"])]
+    if command.kind == "put":
+        return [("put", here["local"]), ("popb", there)]
+    if getattr(command, "operation", None) == "fetch":
+        return [("popa", there), *further]
+    return [("popa", here.get("local", [])), ("popb", there), *further]

@@ -10,7 +10,7 @@ from pgasrob.semantics.steps import Step, steps_of
 
 
 def issue(operands: Operands, registers: Registers, memory: Memory) -> tuple[Registers, Memory] | None:
-    """Registers and memory after the issue of a command, or None when an assume or await is not enabled.
+    """Registers and memory after the issue of a command, or None when an assume, await or await_add is not enabled.
 
     Remote commands, waits, fences and barriers change neither; whether they may be issued is the caller's to say,
     since it depends on what is pending.

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from pgasrob.semantics.computation import Computation
 
-WRITERS = frozenset(("store", "popb", "fetch_add", "swap", "compare_swap"))
+WRITERS = frozenset(("store", "popb", "popc", "fetch_add", "swap", "compare_swap", "fetch_update", "await_add"))
+"""The kinds of events that write their cell; whether they read it too makes no difference to conflicts."""
 BLOCK = 4096
 """Commands from which cycles are looked for at the same time."""
 

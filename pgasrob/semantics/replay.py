@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pgasrob.program.commands import show
 from pgasrob.program.control import Transition
-from pgasrob.program.expressions import Fault
+from pgasrob.program.expressions import Fault, float_bits, float_value
 from pgasrob.program.instance import Cell, Instance, Memory, Operands, Registers
 from pgasrob.program.statements import Span
 from pgasrob.semantics.computation import Computation, Event
@@ -71,15 +71,24 @@ class Run:
         return tuple(replayed.event for replayed in self.events)
 
 
+WRITES = frozenset(("write", "put", "update", "update_from", "signal"))
+"""Commands whose destination write fences and notifications order."""
+REMOTE = WRITES | {"read", "notify"}
+
+
 @dataclass(slots=True)
 class _Issued:
-    """A command of the history and which of its steps have happened."""
+    """A command of the history and which of its steps have happened.
+
+    ``value`` is what the operation carries: what it has read, or is given, to write; from the update of an atomic on
+    the old value of the cell. ``expected`` is what a compare_swap expects.
+    """
 
     transition: Transition
     operands: Operands
-    popa: bool = False
-    popb: bool = False
+    happened: set[str] = field(default_factory=set)
     value: int = 0
+    expected: int = 0
 
     @property
     def kind(self) -> str:
@@ -87,24 +96,67 @@ class _Issued:
 
     @property
     def is_remote(self) -> bool:
-        return self.kind in ("read", "write")
+        return self.kind in REMOTE
+
+    @property
+    def fetches(self) -> bool:
+        """Whether the source is at the target, and nothing is written there."""
+        return self.kind == "read" or self.operands.operation == "fetch"
+
+    @property
+    def cells(self) -> dict[str, Cell]:
+        """The steps in their order, with the cells they access."""
+        operands = self.operands
+        named = (
+            ("popa", operands.source),
+            ("popd", operands.expected),
+            ("popb", operands.destination),
+            ("popc", operands.result),
+        )
+        return {step: cell for step, cell in named if cell is not None} if self.is_remote else {}
+
+    def misses(self, *steps: str) -> bool:
+        """Whether one of ``steps`` is still to happen."""
+        return any(step in self.cells and step not in self.happened for step in steps)
+
+    @property
+    def complete(self) -> bool:
+        return not self.misses("popa", "popd", "popb", "popc")
 
     @property
     def locally_complete(self) -> bool:
-        """A write whose source has been read, a read whose data has arrived."""
-        return self.popa if self.kind == "write" else self.popb
+        """All that it reads here has been read, and all that it brings here has arrived."""
+        here = ("popc",) if self.operands.operation == "fetch" else ("popa", "popd", "popc")
+        return not self.misses("popb") if self.kind == "read" else not self.misses(*here)
+
+    @property
+    def awaits_write(self) -> bool:
+        """Whether a destination write that fences order is still to happen."""
+        return self.kind in WRITES and self.misses("popb")
+
+    @property
+    def located_step(self) -> str | None:
+        """The step of a located update that comes in its place among those to its cell."""
+        return ("popa" if self.fetches else "popb") if self.operands.located else None
+
+    @property
+    def located_cell(self) -> Cell | None:
+        """The cell of that step while it is still to happen."""
+        step = self.located_step
+        return self.cells[step] if step and self.misses(step) else None
 
 
 @dataclass(slots=True)
 class _Rank:
-    """``history`` has all commands of the rank; ``unfinished`` those that miss a step, by their place in it, and
-    ``fences`` the places of the fences, so that a rule need not look through all of a long run."""
+    """``history`` has all commands of the rank; ``unfinished`` those that miss a step, by their place in it, ``fences``
+    and ``bundles`` the places of those, so that a rule need not look through all of a long run."""
 
     control: int
     registers: list[int]
     history: list[_Issued] = field(default_factory=list)
     unfinished: dict[int, _Issued] = field(default_factory=dict)
     fences: list[int] = field(default_factory=list)
+    bundles: list[int] = field(default_factory=list)
 
     def issue(self, command: _Issued) -> None:
         place = len(self.history)
@@ -113,11 +165,17 @@ class _Rank:
             self.unfinished[place] = command
         elif command.kind == "fence":
             self.fences.append(place)
+        elif command.kind == "bundle":
+            self.bundles.append(place)
+
+    def unfinished_before(self, until: int, since: int = 0) -> Iterator[_Issued]:
+        """The remote commands from operation ``since`` to before ``until`` that miss a step."""
+        places = takewhile(lambda place: place < until, self.unfinished)
+        return (self.unfinished[place] for place in places if place >= since)
 
     def pending(self, queue: int | None, until: int) -> Iterator[_Issued]:
         """The remote commands issued in ``queue`` before operation ``until`` that miss a step."""
-        places = takewhile(lambda place: place < until, self.unfinished)
-        return (self.unfinished[place] for place in places if self.unfinished[place].operands.queue == queue)
+        return (command for command in self.unfinished_before(until) if command.operands.queue == queue)
 
 
 def replay(instance: Instance, computation: Computation) -> Run:
@@ -209,7 +267,22 @@ class _Replay:
                 return self._describe(event, issued, holds=bool(operands.values[0]))
             case "assign":
                 return self._describe(event, issued, register=self._set(rank, operands, operands.values[0]))
-            case "load" | "store" | "await" | "fetch_add" | "swap" | "compare_swap":
+            case "update" | "notify" | "signal":
+                issued.value, issued.expected = (*operands.values, 0)[:2]
+            case "put":
+                issued.value = self.memory[event.cell or 0]
+                return self._describe(event, issued, read=issued.value)
+            case (
+                "load"
+                | "store"
+                | "await"
+                | "fetch_add"
+                | "swap"
+                | "compare_swap"
+                | "fetch"
+                | "fetch_update"
+                | "await_add"
+            ):
                 return self._access(position, event, rank, issued)
         return self._describe(event, issued)
 
@@ -219,15 +292,20 @@ class _Replay:
         assert cell is not None
         old = self.memory[cell]
         match event.kind:
-            case "load":
+            case "load" | "fetch":
                 return self._describe(event, issued, read=old, register=self._set(rank, operands, old))
             case "store":
                 return self._describe(event, issued, cell=self._write(cell, values[0]))
-            case "await":
+            case "await" | "await_add":
                 assert operands.relation is not None
                 if not operands.relation(old, values[0]):
                     raise self._reject(position, event, f"the cell holds {old} and the condition is false")
-                return self._describe(event, issued, read=old)
+                if event.kind == "await":
+                    return self._describe(event, issued, read=old)
+                added = self._write(cell, operands.type.wrap(old + values[1]))
+                return self._describe(event, issued, read=old, cell=added)
+            case "fetch_update":
+                new = _updated(operands, old, values[0])
             case "fetch_add":
                 new = operands.type.wrap(old + values[0])
             case "swap":
@@ -243,32 +321,78 @@ class _Replay:
             raise self._reject(position, event, f"there is no rank {event.rank}")
         rank = self.ranks[event.rank]
         if not 0 <= event.operation < len(rank.history) or not rank.history[event.operation].is_remote:
-            raise self._reject(position, event, "it belongs to no read or write issued before")
+            raise self._reject(position, event, "it belongs to no operation issued before")
         command = rank.history[event.operation]
-        operands = command.operands
         if event.occurrence != command.transition.occurrence:
             raise self._reject(position, event, "it names another command than its operation")
-        if event.cell != (operands.source if event.kind == "popa" else operands.destination):
+        cells = command.cells
+        if event.kind not in cells:
+            raise self._reject(position, event, "its operation has no such step")
+        if event.cell != cells[event.kind]:
             raise self._reject(position, event, "its cell is not that of the command")
-        earlier = rank.pending(operands.queue, event.operation)
-        fifo = not self.instance.is_unordered(operands.queue or 0)
+        order = list(cells)
+        if order[: order.index(event.kind)] != [step for step in order if step in command.happened]:
+            why = f"the steps of its operation come once each, in the order {', '.join(order)}"
+            raise self._reject(position, event, why)
+        if why := self._held_back(rank, event.operation, event.kind):
+            raise self._reject(position, event, why)
+        replayed = self._happen(event, command)
+        command.happened.add(event.kind)
+        if command.complete:
+            del rank.unfinished[event.operation]
+        return replayed
+
+    def _happen(self, event: Event, command: _Issued) -> ReplayedEvent:
+        """What a step does that is allowed."""
         assert event.cell is not None
-        if event.kind == "popa":
-            if command.popa:
-                raise self._reject(position, event, "it has happened before")
-            if fifo and not all(other.popa for other in earlier):
-                raise self._reject(position, event, "the queue is FIFO and an earlier popa has not happened")
-            command.popa, command.value = True, self.memory[event.cell]
-            return self._describe(event, command, read=command.value)
-        if command.popb or not command.popa:
-            raise self._reject(position, event, "it comes once, after popa")
-        if fifo and any(earlier):
-            raise self._reject(position, event, "the queue is FIFO and an earlier popb has not happened")
-        if not fifo and command.kind == "write" and self._fenced(rank, event.operation):
-            raise self._reject(position, event, "a fence puts it after an earlier write that has not happened")
-        command.popb = True
-        del rank.unfinished[event.operation]
+        old = self.memory[event.cell]
+        match event.kind:
+            case "popa":
+                command.value = old
+                return self._describe(event, command, read=old)
+            case "popd":
+                command.expected = old
+                return self._describe(event, command, read=old)
+            case "popb" if command.operands.operation is not None:
+                new = _updated(command.operands, old, command.value, command.expected)
+                command.value = old
+                read = None if command.operands.operation == "set" else old
+                return self._describe(event, command, read=read, cell=self._write(event.cell, new))
         return self._describe(event, command, cell=self._write(event.cell, command.value))
+
+    def _held_back(self, rank: _Rank, operation: int, step: str) -> str:
+        """Why a step of ``operation`` may not happen yet, "" if it may."""
+        command = rank.history[operation]
+        if why := self._held_by_queue(rank, operation, step):
+            return why
+        if command.kind == "notify" and any(
+            other.awaits_write
+            and other.operands.target == command.operands.target
+            and (command.operands.everywhere or other.operands.queue == command.operands.queue)
+            for other in rank.unfinished_before(operation)
+        ):
+            return "a notification comes after earlier writes to its rank, and one has not happened"
+        if command.kind == "signal":
+            begin = next((place for place in reversed(rank.bundles) if place < operation), 0)
+            if any(rank.unfinished_before(operation, begin)):
+                return "a signal comes after its bundle, and a step of that has not happened"
+        if step == command.located_step and any(
+            other.located_cell == command.located_cell for other in rank.unfinished_before(operation)
+        ):
+            return "an earlier located update of the cell has not happened"
+        return ""
+
+    def _held_by_queue(self, rank: _Rank, operation: int, step: str) -> str:
+        """Why the queue does not let a step of ``operation`` happen yet, "" if it does."""
+        command = rank.history[operation]
+        queue = command.operands.queue
+        if self.instance.is_unordered(queue or 0):
+            held = step == "popb" and command.kind in WRITES and self._fenced(rank, operation)
+            return "a fence puts it after an earlier write that has not happened" if held else ""
+        stage = ("popa", "popd") if step in ("popa", "popd") else (step,)
+        missed = (each for other in rank.pending(queue, operation) for each in stage if other.misses(each))
+        first = next(missed, None)
+        return f"the queue is FIFO and an earlier {first} has not happened" if first else ""
 
     def _fenced(self, rank: _Rank, operation: int) -> bool:
         """Whether a fence holds the destination write of ``operation`` back."""
@@ -282,7 +406,7 @@ class _Replay:
         )
         # The last such fence orders all that the ones before it do.
         return any(
-            other.kind == "write" and other.operands.target == operands.target
+            other.awaits_write and other.operands.target == operands.target
             for other in rank.pending(operands.queue, next(fences, 0))
         )
 
@@ -318,3 +442,36 @@ class _Replay:
             issued.operands.target,
             holds,
         )
+
+
+def _updated(operands: Operands, old: int, operand: int, expected: int = 0) -> int:
+    """What an atomic leaves in a cell that holds ``old``."""
+    match operands.operation:
+        case "set":
+            return operand
+        case "add":
+            return operands.type.wrap(old + operand)
+        case "mul":
+            return operands.type.wrap(old * operand)
+        case "and":
+            return operands.type.wrap(old & operand)
+        case "or":
+            return operands.type.wrap(old | operand)
+        case "xor":
+            return operands.type.wrap(old ^ operand)
+        case "min":
+            return min(old, operand)
+        case "max":
+            return max(old, operand)
+        case "compare_swap":
+            return operand if old == expected else old
+    left, right = float_value(old), float_value(operand)
+    match operands.operation:
+        case "add.":
+            return float_bits(left + right)
+        case "mul.":
+            return float_bits(left * right)
+        case "min.":
+            return old if left < right else operand
+    assert operands.operation == "max."
+    return operand if left < right else old

@@ -18,6 +18,7 @@ from pgasrob.program.instance import Instance, Memory, Operands, Registers
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.effect import execute
 from pgasrob.semantics.state_space import Letter, computation_of
+from pgasrob.semantics.steps import steps_of
 
 
 class SequentialState(NamedTuple):
@@ -92,9 +93,11 @@ class SequentialSpace:
 def sequential_word(rank: int, transition: Transition, operands: Operands) -> tuple[Letter, ...]:
     """The events of a command whose steps directly follow its issue (nothing else of the rank is pending)."""
     first = Letter(operands.kind, rank, operands.cell, transition.occurrence)
-    if operands.source is None:
-        return (first,)
-    return (first, Letter("popa", rank, operands.source, 0), Letter("popb", rank, operands.destination, 0))
+    chain = steps_of(operands)
+    return (
+        first,
+        *(Letter(step.kind, rank, step.access.cell, 0, number == len(chain)) for number, step in enumerate(chain, 1)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ class SequentialFacts:
         self.deadlock: Computation | None = None
         kinds = {transition.command.kind for automaton in instance.automata for transition in automaton.transitions}
         self.checks_assertions = "assert" in kinds
-        self.checks_deadlock = not kinds.isdisjoint(("barrier", "await"))
+        self.checks_deadlock = not kinds.isdisjoint(("barrier", "await", "await_add"))
 
     @property
     def complete(self) -> bool:

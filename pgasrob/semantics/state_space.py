@@ -8,22 +8,38 @@ unordered queues and fences alike.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+from pgasrob.program.commands import REMOTE
 from pgasrob.program.instance import Cell, Instance, Memory, Operands, Registers
-from pgasrob.semantics.computation import Computation, Event
-from pgasrob.semantics.effect import issue, set_cell
+from pgasrob.semantics.computation import POPS, Computation, Event
+from pgasrob.semantics.effect import Carried, captured, issue, take_step
+from pgasrob.semantics.steps import Step, steps_of
 
 
 class Operation(NamedTuple):
-    """A remote command that is not finished. ``value`` is what popa has read, None before popa."""
+    """A remote command that is not finished: the steps that are left, at least one, and what it carries to them.
 
-    kind: str
-    queue: int
-    target: int
-    source: Cell
-    destination: Cell
-    value: int | None
+    What ``operands`` say of the issue alone is left out of them, for it has happened.
+    """
+
+    operands: Operands
+    left: tuple[Step, ...]
+    carried: Carried = Carried()
+
+    @property
+    def queue(self) -> int | None:
+        return self.operands.queue
+
+    @property
+    def target(self) -> int | None:
+        return self.operands.target
+
+    @property
+    def writes(self) -> bool:
+        """Whether a step is left that fences order."""
+        return any(step.fenced for step in self.left)
 
 
 class FenceMark(NamedTuple):
@@ -33,7 +49,11 @@ class FenceMark(NamedTuple):
     target: int | None
 
 
-Pending = tuple[Operation | FenceMark, ...]
+class BundleMark(NamedTuple):
+    """The beginning of a bundle: a signal that comes later does not wait for the operations before it."""
+
+
+Pending = tuple[Operation | FenceMark | BundleMark, ...]
 
 
 class State(NamedTuple):
@@ -49,13 +69,14 @@ class Letter(NamedTuple):
     """An event as the automaton sees it.
 
     For an issued event ``which`` is the occurrence of its command, for a step the place of its operation among the
-    operations (fences not counted) that its rank has pending.
+    operations (marks not counted) that its rank has pending; ``last`` says of a step that it ends its operation.
     """
 
     kind: str
     rank: int
     cell: Cell | None
     which: int
+    last: bool = False
 
 
 Edge = tuple[tuple[Letter, ...], State]
@@ -82,7 +103,7 @@ class StateSpace:
 
     def _issues(self, state: State, rank: int) -> Iterator[Edge]:
         for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
-            pending = issue_pending(self.instance, operands, state.pending[rank])
+            pending = issue_pending(self.instance, operands, state.memory, state.pending[rank])
             done = issue(operands, state.registers[rank], state.memory)
             if pending is None or done is None:
                 continue
@@ -109,80 +130,105 @@ class StateSpace:
         pending = state.pending[rank]
         place = -1
         for position, entry in enumerate(pending):
-            if isinstance(entry, FenceMark):
+            if not isinstance(entry, Operation):
                 continue
             place += 1
-            if not self._may_step(pending, position, entry):
+            if not self._may_step(pending[:position], entry):
                 continue
-            if entry.value is None:
-                after: Pending = _put(pending, position, entry._replace(value=state.memory[entry.source]))
-                letter, memory = Letter("popa", rank, entry.source, place), state.memory
-            else:
-                after = drop_idle_fences((*pending[:position], *pending[position + 1 :]))
-                letter = Letter("popb", rank, entry.destination, place)
-                memory = set_cell(state.memory, entry.destination, entry.value)
+            step, *left = entry.left
+            memory, carried = take_step(entry.operands, step, state.memory, entry.carried)
+            stays = (entry._replace(left=tuple(left), carried=carried),) if left else ()
+            after = drop_idle_marks((*pending[:position], *stays, *pending[position + 1 :]))
+            letter = Letter(step.kind, rank, step.access.cell, place, not left)
             yield (letter,), state._replace(memory=memory, pending=_put(state.pending, rank, after))
 
-    def _may_step(self, pending: Pending, position: int, operation: Operation) -> bool:
-        """Whether the next step of ``operation`` is allowed by the operations before it."""
-        earlier = [
-            entry for entry in pending[:position] if isinstance(entry, Operation) and entry.queue == operation.queue
-        ]
-        if not self.instance.is_unordered(operation.queue):
-            # FIFO: popa after every earlier popa, popb after every earlier popb, whatever the targets.
-            return not earlier if operation.value is not None else all(entry.value is not None for entry in earlier)
-        if operation.kind == "read" or operation.value is None:
-            return True
-        return not any(
-            fence.queue == operation.queue
-            and fence.target in (None, operation.target)
-            and any(
-                isinstance(entry, Operation)
-                and entry.kind == "write"
-                and entry.queue == operation.queue
-                and entry.target == operation.target
-                for entry in pending[:place]
+    def _may_step(self, before: Pending, operation: Operation) -> bool:
+        """Whether the next step of ``operation`` is allowed by what is pending ``before`` it."""
+        step = operation.left[0]
+        earlier = [entry for entry in before if isinstance(entry, Operation)]
+        of_queue = [entry for entry in earlier if entry.queue == operation.queue]
+        if not self.instance.is_unordered(operation.queue or 0):
+            # Every stage of a FIFO queue is in order, whatever the targets.
+            ordered = not any(other.stage == step.stage for entry in of_queue for other in entry.left)
+        else:
+            ordered = not (step.fenced and _held_by_fence(before, operation))
+        if step.after_writes:
+            writers = earlier if operation.operands.everywhere else of_queue
+            ordered = ordered and not any(entry.writes and entry.target == operation.target for entry in writers)
+        if step.after_bundle:
+            ordered = ordered and not _of_latest_bundle(before)
+        if step.located:
+            ordered = ordered and not any(
+                other.located and other.access.cell == step.access.cell for entry in earlier for other in entry.left
             )
-            for place, fence in enumerate(pending[:position])
-            if isinstance(fence, FenceMark)
+        return ordered
+
+
+def _held_by_fence(before: Pending, operation: Operation) -> bool:
+    """Whether a fence stands between a destination write that is pending and that of ``operation``."""
+    return any(
+        isinstance(fence, FenceMark)
+        and fence.queue == operation.queue
+        and fence.target in (None, operation.target)
+        and any(
+            isinstance(entry, Operation)
+            and entry.writes
+            and entry.queue == operation.queue
+            and entry.target == operation.target
+            for entry in before[:place]
         )
+        for place, fence in enumerate(before)
+    )
 
 
-def issue_pending(instance: Instance, operands: Operands, pending: Pending) -> Pending | None:
-    """The pending operations of a rank after it issues a command, or None when a wait is not over yet."""
+def _of_latest_bundle(before: Pending) -> bool:
+    """Whether an operation of the bundle that a signal ends is pending ``before`` it."""
+    for entry in reversed(before):
+        if isinstance(entry, BundleMark):
+            return False
+        if isinstance(entry, Operation):
+            return True
+    return False
+
+
+def issue_pending(instance: Instance, operands: Operands, memory: Memory, pending: Pending) -> Pending | None:
+    """The pending operations of a rank after it issues a command at ``memory``, or None when a wait is not over yet."""
     queue = operands.queue
+    if operands.kind in REMOTE:
+        carried = captured(operands, memory)
+        if operands.values or operands.cell is not None:
+            operands = replace(operands, values=(), cell=None)
+        return (*pending, Operation(operands, steps_of(operands), carried))
     match operands.kind:
-        case "read" | "write":
-            assert queue is not None and operands.target is not None
-            assert operands.source is not None and operands.destination is not None
-            operation = Operation(operands.kind, queue, operands.target, operands.source, operands.destination, None)
-            return (*pending, operation)
         case "fence":
             assert queue is not None
             if not instance.is_unordered(queue):
                 return pending
-            return drop_idle_fences((*pending, FenceMark(queue, operands.target)))
+            return drop_idle_marks((*pending, FenceMark(queue, operands.target)))
+        case "bundle":
+            return drop_idle_marks((*pending, BundleMark())) if instance.signals else pending
         case "wait":
             mine = any(isinstance(entry, Operation) and entry.queue == queue for entry in pending)
             return None if mine else pending
         case "wait_local":
             mine = any(
-                isinstance(entry, Operation) and entry.queue == queue and (entry.kind == "read" or entry.value is None)
+                isinstance(entry, Operation) and entry.queue == queue and any(step.local for step in entry.left)
                 for entry in pending
             )
             return None if mine else pending
     return pending
 
 
-def drop_idle_fences(pending: Pending) -> Pending:
-    """``pending`` with the fences between two operations as a set in a fixed order, redundant ones left out.
+def drop_idle_marks(pending: Pending) -> Pending:
+    """``pending`` with the marks between two operations as a set in a fixed order, redundant ones left out.
 
     A fence is redundant when no write that it orders is pending before it, or when a fence for all targets of its queue
-    stands beside it. So states that behave alike are equal, and a loop that fences does not count for ever
-    (`proofs/state-space.md`, section 4).
+    stands beside it; the beginning of a bundle when nothing is pending before it, or when no signal, pending or to
+    come, has it as the latest one. So states that behave alike are equal, and a loop that fences does not count for
+    ever (`proofs/state-space.md`, section 4).
     """
-    kept: list[Operation | FenceMark] = []
-    gap: set[FenceMark] = set()
+    kept: list[Operation | FenceMark | BundleMark] = []
+    gap: set[FenceMark | BundleMark] = set()
     for entry in pending:
         if isinstance(entry, Operation):
             kept += _gap_marks(gap)
@@ -190,23 +236,41 @@ def drop_idle_fences(pending: Pending) -> Pending:
             gap = set()
         elif _orders_any(entry, kept):
             gap.add(entry)
-    return (*kept, *_gap_marks(gap))
+    return _without_idle_bundles((*kept, *_gap_marks(gap)))
 
 
-def _orders_any(fence: FenceMark, earlier: list[Operation | FenceMark]) -> bool:
-    """Whether a write that ``fence`` orders is among the entries before it."""
+def _orders_any(mark: FenceMark | BundleMark, earlier: list[Operation | FenceMark | BundleMark]) -> bool:
+    """Whether something that ``mark`` binds is among the entries before it: for a fence a write that it orders."""
     return any(
         isinstance(entry, Operation)
-        and entry.kind == "write"
-        and entry.queue == fence.queue
-        and fence.target in (None, entry.target)
+        and (
+            isinstance(mark, BundleMark)
+            or (entry.writes and entry.queue == mark.queue and mark.target in (None, entry.target))
+        )
         for entry in earlier
     )
 
 
-def _gap_marks(gap: set[FenceMark]) -> list[FenceMark]:
-    uncovered = [fence for fence in gap if fence.target is None or FenceMark(fence.queue, None) not in gap]
-    return sorted(uncovered, key=lambda fence: (fence.queue, -1 if fence.target is None else fence.target))
+def _gap_marks(gap: set[FenceMark | BundleMark]) -> list[FenceMark | BundleMark]:
+    fences = [mark for mark in gap if isinstance(mark, FenceMark)]
+    uncovered = [fence for fence in fences if fence.target is None or FenceMark(fence.queue, None) not in fences]
+    bundles = [mark for mark in gap if isinstance(mark, BundleMark)]
+    return [*bundles, *sorted(uncovered, key=lambda fence: (fence.queue, -1 if fence.target is None else fence.target))]
+
+
+def _without_idle_bundles(pending: Pending) -> Pending:
+    """``pending`` without the marks of bundles that are no longer the latest and that no pending signal ends."""
+    kept: list[Operation | FenceMark | BundleMark] = []
+    looked_at = True  # by signals that are still to come
+    for entry in reversed(pending):
+        if isinstance(entry, BundleMark):
+            if not looked_at:
+                continue
+            looked_at = False
+        elif isinstance(entry, Operation):
+            looked_at = looked_at or any(step.after_bundle for step in entry.left)
+        kept.append(entry)
+    return tuple(reversed(kept))
 
 
 def computation_of(words: list[tuple[Letter, ...]]) -> Computation:
@@ -215,15 +279,15 @@ def computation_of(words: list[tuple[Letter, ...]]) -> Computation:
     issued: dict[int, int] = {}  # rank -> commands so far
     pending: dict[int, list[list[int]]] = {}  # rank -> [operation, occurrence] of what is pending
     for letter in (letter for word in words for letter in word):
-        kind, rank, cell, which = letter
-        if kind in ("popa", "popb"):
+        kind, rank, cell, which, last = letter
+        if kind in POPS:
             operation, occurrence = pending[rank][which]
-            if kind == "popb":
+            if last:
                 del pending[rank][which]
         else:
             operation, occurrence = issued.get(rank, 0), which
             issued[rank] = operation + 1
-            if kind in ("read", "write"):
+            if kind in REMOTE:
                 pending.setdefault(rank, []).append([operation, occurrence])
         events.append(Event(kind, rank, operation, cell, occurrence))
     return tuple(events)

@@ -1,7 +1,7 @@
 """The steps of a remote command: a chain of accesses that happen after its issue, in order.
 
-A read or write has two, popa and popb; deferred atomics have up to four. Everything that orders or waits for steps looks
-at the properties given here, so a longer or shorter chain needs no change elsewhere.
+A read or write has two, popa and popb; deferred atomics have up to four. Everything that orders or waits for steps
+looks at the properties given here, so a longer or shorter chain needs no change elsewhere.
 """
 
 from __future__ import annotations

@@ -13,12 +13,13 @@ import pytest
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.catalogue import CATALOGUE, UnknownCode, explain, known_codes
+from pgasrob.frontends.lower import parse_c
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.expressions import Fault
 from pgasrob.program.parser import parse, parse_file, read_source
 
 FIXTURES = Path(__file__).with_name("fixtures")
-FILES = sorted(FIXTURES.glob("*.pgas"))
+FILES = sorted([*FIXTURES.glob("*.pgas"), *FIXTURES.glob("*.c")])
 SOURCES = Path(__file__).parents[2] / "pgasrob"
 
 NOT_IN_A_FILE = {
@@ -32,8 +33,11 @@ NOT_IN_A_FILE = {
 
 
 def report(file: Path) -> str:
-    """What is wrong with ``file`` as a program or in its header, "" when nothing is."""
+    """What is wrong with ``file`` as a program, in C or not, or in its header, "" when nothing is."""
     try:
+        if file.suffix == ".c":
+            parse_c(read_source(file), str(file)).instantiate()
+            return ""
         parse_file(file)
         read_expectation(read_source(file), str(file))
     except SourceError as error:
@@ -143,8 +147,8 @@ Repaired:
     [
         ("PG0211", "there is no code 'PG0211'; did you mean PG021?"),
         ("PGO10", "there is no code 'PGO10'; did you mean PG010?"),
-        ("E501", "there is no code 'E501'; codes run from PG001 to PG070"),
-        ("", "there is no code ''; codes run from PG001 to PG070"),
+        ("E501", "there is no code 'E501'; codes run from PG001 to PG161"),
+        ("", "there is no code ''; codes run from PG001 to PG161"),
         ("9" * 5000, "there is no code"),
     ],
 )

@@ -13,15 +13,24 @@ from pgasrob.program.commands import (
     Assign,
     Assume,
     Await,
+    AwaitAdd,
     Barrier,
+    Bundle,
     Command,
     CompareSwap,
     Fence,
+    Fetch,
     FetchAdd,
+    FetchUpdate,
     Load,
+    Notify,
+    Put,
     Read,
+    Signal,
     Store,
     Swap,
+    Update,
+    UpdateFrom,
     Wait,
     WaitLocal,
     Write,
@@ -110,9 +119,10 @@ def expressions(leaves: st.SearchStrategy[Expr] | None = None, most: int = 12) -
 
 @cache
 def commands() -> st.SearchStrategy[Command]:
-    """Every command there is; one is in the list below exactly once."""
+    """Every command there is that has a text, an update by the number of its operands."""
     some = expressions(most=5)
-    registers = st.sampled_from(REGISTERS)
+    registers, flags = st.sampled_from(REGISTERS), st.booleans()
+    simple = st.sampled_from(("set", "add", "and", "or", "xor", "mul", "min", "max"))
     return st.one_of(
         st.builds(Load, registers, some),
         st.builds(Store, some, some),
@@ -121,11 +131,23 @@ def commands() -> st.SearchStrategy[Command]:
         st.builds(Assert, some),
         st.builds(Read, some, some, some, some),
         st.builds(Write, some, some, some, some),
+        st.builds(Put, some, some, some, some),
+        st.builds(Update, simple, some, some, some, some, st.none() | some, located=flags),
+        st.builds(Update, st.just("compare_swap"), some, some, some, some, st.none() | some, some, flags),
+        st.builds(UpdateFrom, simple, some, some, some, some, st.none() | some, located=flags),
+        st.builds(UpdateFrom, st.just("compare_swap"), some, some, some, some, st.none() | some, some, flags),
+        st.builds(UpdateFrom, st.just("fetch"), st.none(), some, some, some, st.none() | some, located=flags),
+        st.builds(Notify, st.sampled_from(("set", "add")), some, some, some, some, flags),
+        st.builds(Bundle),
+        st.builds(Signal, st.sampled_from(("set", "add")), some, some, some, some),
         st.builds(Barrier),
         st.builds(Wait, some),
         st.builds(WaitLocal, some),
         st.builds(Fence, some, st.none() | some),
         st.builds(Await, some, st.sampled_from(sorted(RELATIONS)), some),
+        st.builds(AwaitAdd, some, some, st.sampled_from(sorted(RELATIONS)), some, some),
+        st.builds(Fetch, registers, some, some),
+        st.builds(FetchUpdate, simple, registers, some, some, some),
         st.builds(FetchAdd, registers, some, some, some),
         st.builds(Swap, registers, some, some, some),
         st.builds(CompareSwap, registers, some, some, some, some),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 import pgasrob
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import AttackSearch
+from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
@@ -74,3 +75,28 @@ def test_states_of_a_robust_one_to_one(nodes: int, states: int) -> None:
 )
 def test_one_rank(commands: str, robust: bool) -> None:
     assert (attack(instance(commands)).violation is None) == robust
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "violating"),
+    [
+        # The put of the second rank is e: its read leaves the cycle, which enters by program order.
+        ("put(x, 1, y, u); put(x, 1, z, u);", "await(mem[z] == 1); put(y, 0, w, u);", True),
+        # It is e: the cycle enters by its read and leaves by its popb.
+        ("put(x, 1, y, u); put(x, 1, z, u);", "put(z, 1, y, u);", True),
+        ("update(add, 1, 1, x, u); put(x, 1, z, u);", "put(z, 1, x, u);", True),
+        # It is reached by its read alone, and what comes after it is e.
+        ("put(x, 1, y, u); put(x, 1, z, u);", "put(z, 0, w, u); r <- mem[y];", True),
+        # A put after the source has read what e's rank overwrites before e.
+        ("put(x, 1, y, u); put(z, 1, w, v);", "r <- swap(0, z, 5); r <- mem[y];", True),
+        # What it reads is delayed: it comes after that, or its popb does not go before anything.
+        ("put(x, 1, y, u); put(x, 1, z, u);", "put(y, 1, w, u); r <- mem[z];", False),
+    ],
+)
+def test_a_put_takes_part_by_its_read_and_by_its_step(first: str, second: str, violating: bool) -> None:
+    """`proofs/attack.md`, section 6: a bound access and a step."""
+    program = instance(first, second)
+    for found in (AttackSearch(program), DefinitionSearch(program)):
+        for _ in found.run():
+            pass
+        assert (found.violation is not None) == violating

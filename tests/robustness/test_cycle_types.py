@@ -22,9 +22,9 @@ from pgasrob.robustness.cycle_types import (
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, UNMARKED, Marked
 from pgasrob.robustness.normal_form import Letter, NormalForm
 from pgasrob.semantics.accesses import access
-from tests.support import drawn_programs, examples, instance, one_to_one
+from tests.support import FURTHER, drawn_programs, examples, instance, one_to_one, tiny_instances
 
-WRITES = {"store", "popb", "fetch_add", "swap", "compare_swap"}
+WRITES = {"store", "popb", "popc", "fetch_add", "swap", "compare_swap", "fetch_update", "await_add"}
 
 # Cycle types
 
@@ -146,7 +146,7 @@ def sharing_programs(draw: st.DrawFn) -> Instance:
     return instance(" ".join(commands), nodes=draw(st.integers(2, 3)))
 
 
-PROGRAMS = sharing_programs() | drawn_programs().map(lambda drawn: drawn.instance)
+PROGRAMS = sharing_programs() | drawn_programs().map(lambda drawn: drawn.instance) | tiny_instances(6, FURTHER)
 
 
 @given(PROGRAMS, st.data())

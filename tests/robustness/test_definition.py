@@ -15,7 +15,7 @@ from pgasrob.robustness.product import ProductSearch
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.state_space import StateSpace, computation_of
-from tests.support import SHARING, TooMany, computations, examples, instance, one_to_one, sizes, tiny_instances
+from tests.support import FURTHER, SHARING, TooMany, computations, examples, instance, one_to_one, sizes, tiny_instances
 
 
 def search(program: Instance) -> DefinitionSearch:
@@ -30,7 +30,7 @@ def violating(program: Instance, most: int = 6000) -> bool:
     return any(HappensBefore(computation).cycle is not None for computation in computations(program, most))
 
 
-@given(tiny_instances(5) | tiny_instances(5, SHARING) | tiny_instances(6, SHARING))
+@given(tiny_instances(5) | tiny_instances(5, SHARING) | tiny_instances(6, SHARING) | tiny_instances(4, FURTHER))
 @settings(max_examples=examples(400))
 def test_a_violation_is_found_exactly_when_some_computation_is_violating(program: Instance) -> None:
     try:

@@ -31,9 +31,18 @@ from pgasrob.semantics.state_space import State, StateSpace
 from tests.oracle.definition import Result, decide
 from tests.oracle.litmus import LITMUS
 from tests.oracle.replay import check_deadlock, check_failed_assert, check_fault, check_witness
-from tests.oracle.strategies import COMMANDS
+from tests.oracle.strategies import COMMANDS, EXTENSIONS
 from tests.oracle.syntax import Program as OracleProgram
-from tests.support import Drawn, drawn_programs, examples, json_events, translated
+from tests.support import (
+    FURTHER,
+    SHARING,
+    Drawn,
+    drawn_programs,
+    examples,
+    json_events,
+    tiny_instances,
+    translated,
+)
 
 MOST_STATES = {
     "definition": 50_000,
@@ -54,8 +63,22 @@ CHOICES = (
 )
 
 
+# The same with what lies beyond the paper and the design's first commands: all of it, and by what it brings.
+FURTHER_CHOICES = (
+    (*COMMANDS, *EXTENSIONS),
+    ("load", "store", "put", "update", "fence", "notify", "wait", "wait_local", "fetch"),
+    ("load", "store", "write", "put", "bundle", "signal", "await", "barrier"),
+    ("load", "store", "update", "update_from", "wait", "wait_local", "fetch_update", "choose"),
+    ("load", "write", "put", "await_add", "await", "signal", "notify", "fetch_add"),
+)
+
+
 def programs(loops: bool = False) -> st.SearchStrategy[Drawn]:
     return st.sampled_from(CHOICES).flatmap(lambda commands: drawn_programs(commands=commands, loops=loops))
+
+
+def further_programs(loops: bool = False) -> st.SearchStrategy[Drawn]:
+    return st.sampled_from(FURTHER_CHOICES).flatmap(lambda commands: drawn_programs(commands=commands, loops=loops))
 
 
 def engines(program: Instance, most: dict[str, int] = MOST_STATES) -> Iterator[tuple[str, Violation | None, bool]]:
@@ -99,6 +122,32 @@ def agree(drawn: Drawn, most: dict[str, int] = MOST_STATES, most_runs: int = 20_
 def test_all_engines_and_the_oracle_agree(drawn: Drawn) -> None:
     """Theorems 5 and 16 with four parts and with two, and the attack search."""
     agree(drawn)
+
+
+@given(further_programs())
+@settings(max_examples=examples(300, nightly=10_000))
+def test_all_engines_and_the_oracle_agree_on_further_commands(drawn: Drawn) -> None:
+    """Captured, updating, notifying and bundled operations, and the atomics that came with them."""
+    agree(drawn)
+
+
+@given(further_programs(loops=True))
+@settings(max_examples=examples(60, nightly=10_000))
+def test_all_engines_and_the_oracle_agree_on_further_commands_in_loops(drawn: Drawn) -> None:
+    agree(drawn, MOST_STATES_OF_LOOPS, examples(2_000, nightly=20_000))
+
+
+@given(tiny_instances(5, (*FURTHER, *SHARING)))
+@settings(max_examples=examples(200, nightly=10_000))
+def test_the_engines_agree_where_every_operation_meets_every_other(program: Instance) -> None:
+    """A few commands on two cells, so that nearly all of them conflict."""
+    answers = {}
+    for name, violation, known in engines(program):
+        answers[name] = violation is not None if known else None
+        if violation is not None:
+            run = replay(program, violation.computation)
+            assert run.complete and HappensBefore(run.computation).cycle is not None
+    assert len(set(answers.values()) - {None}) == 1, answers
 
 
 @given(programs(loops=True))
@@ -177,7 +226,7 @@ def check_facts(drawn: Drawn, verdict: Verdict, expected: Result) -> None:
     kinds = {edge.command.kind for automaton in drawn.instance.automata for edge in automaton.transitions}
     # A command in a branch that is dead for every rank is nothing to check; the oracle does not look into branches.
     assert verdict.assertions == (expected.assertions if "assert" in kinds else None)
-    assert verdict.deadlock == (expected.deadlock if kinds & {"barrier", "await"} else None)
+    assert verdict.deadlock == (expected.deadlock if kinds & {"barrier", "await", "await_add"} else None)
     check_runs(drawn, verdict.assertion_run, verdict.deadlock_run)
 
 

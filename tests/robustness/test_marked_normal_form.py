@@ -18,7 +18,7 @@ from pgasrob.automata.automaton import Interned
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, Marked, MarkedNormalForm
 from pgasrob.robustness.normal_form import Letter, NormalForm
-from tests.support import TooMany, examples, instance, one_to_one, sizes, tiny_instances
+from tests.support import FURTHER, TooMany, examples, instance, one_to_one, sizes, tiny_instances
 
 Headed = tuple[tuple[int, Any], ...]
 
@@ -75,7 +75,7 @@ def marked(program: Instance, ranks: list[int], heads: int) -> MarkedNormalForm[
     return MarkedNormalForm(Interned(NormalForm(program, heads)), ranks)
 
 
-@given(tiny_instances(4), st.sampled_from([2, 2, 4]), st.data())
+@given(tiny_instances(4) | tiny_instances(3, FURTHER), st.sampled_from([2, 2, 4]), st.data())
 @settings(max_examples=examples(200))
 def test_y_m_marks_every_normal_form_computation_in_every_right_way_and_no_other(
     program: Instance, heads: int, data: st.DataObject

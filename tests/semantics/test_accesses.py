@@ -12,10 +12,12 @@ from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Operands
 from pgasrob.semantics.accesses import Access, access, conflict, possible_accesses
 from pgasrob.semantics.state_space import computation_of
+from pgasrob.semantics.steps import steps_of
 from tests.support import Drawn, drawn_programs, examples, instance, walks
 
-READS = {"load", "await", "popa", "fetch_add", "swap", "compare_swap"}
-WRITES = {"store", "popb", "fetch_add", "swap", "compare_swap"}
+BOTH = {"fetch_add", "fetch_update", "swap", "compare_swap", "await_add"}
+READS = BOTH | {"load", "await", "fetch", "put", "popa", "popd"}
+WRITES = BOTH | {"store", "popb", "popc"}
 
 
 @pytest.mark.parametrize("kind", sorted(READS | WRITES))
@@ -33,7 +35,7 @@ def test_an_event_without_a_cell_makes_no_access(kind: str) -> None:
 
 def accesses(operands: Operands) -> set[Access]:
     """The accesses of one command, at its issue or in its steps."""
-    made = [(operands.kind, operands.cell), ("popa", operands.source), ("popb", operands.destination)]
+    made = [(operands.kind, operands.cell), *((step.kind, step.access.cell) for step in steps_of(operands))]
     return {found for kind, cell in made if (found := access(kind, cell))}
 
 
@@ -59,6 +61,14 @@ def possible(block: str, rank: int = 0) -> set[tuple[str, str]]:
         ("write(x, 1, a, q);", {("x@0", "r"), ("a[0]@1", "w")}),
         ("read(x, 1, a, q);", {("a[0]@1", "r"), ("x@0", "w")}),
         ("r <- compare_swap(1 - me, x, 0, 1);", {("x@1", "rw")}),
+        ("put(x, 1, a, q);", {("x@0", "r"), ("a[0]@1", "w")}),
+        ("update(compare_swap, 1, a, 1, x, q, a + 1);", {("x@1", "w"), ("a[1]@0", "w")}),
+        ("update_from(compare_swap, x, a, 1, x, q);", {("x@0", "r"), ("a[0]@0", "r"), ("x@1", "w")}),
+        ("update_from(fetch, 1, x, q, a);", {("x@1", "r"), ("a[0]@0", "w")}),
+        ("notify(set, 1, r, x, q); bundle;", {("x@0", "w"), ("x@1", "w")}),
+        ("signal(add, 1, 1, x, q);", {("x@1", "w")}),
+        ("r <- fetch(1, x);", {("x@1", "r")}),
+        ("await_add(1, mem[a] > 0, -1);", {("a[0]@1", "rw")}),
         ("r <- 1; assume(r); assert(r); wait(q); fence(q); barrier;", set()),
         ("mem[x + r] <- 2;", {("x@0", "w"), ("a[0]@0", "w"), ("a[1]@0", "w")}),
         ("r <- swap(r, x, 1);", {("x@0", "rw"), ("x@1", "rw")}),

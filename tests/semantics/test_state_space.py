@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgasrob.program.instance import Instance
+from pgasrob.program.instance import Instance, Operands
 from pgasrob.semantics import state_space
 from pgasrob.semantics.computation import POPS
 from pgasrob.semantics.state_space import (
@@ -18,8 +18,9 @@ from pgasrob.semantics.state_space import (
     State,
     StateSpace,
     computation_of,
-    drop_idle_fences,
+    drop_idle_marks,
 )
+from pgasrob.semantics.steps import steps_of
 from tests.oracle.semantics import Machine
 from tests.oracle.syntax import numbered
 from tests.support import (
@@ -380,9 +381,7 @@ def test_queues_can_always_be_emptied(data: st.DataObject, drawn: Drawn) -> None
         edges = list(space.successors(state))
         if edges:
             state = data.draw(st.sampled_from(edges))[1]
-    left = sum(
-        2 - (entry.value is not None) for rank in state.pending for entry in rank if isinstance(entry, Operation)
-    )
+    left = sum(len(entry.left) for rank in state.pending for entry in rank if isinstance(entry, Operation))
     for _ in range(left):
         edges = [edge for edge in space.successors(state) if edge[0][0].kind in POPS]
         state = data.draw(st.sampled_from(edges))[1]
@@ -413,8 +412,8 @@ def test_the_events_of_a_path_are_numbered_by_their_commands() -> None:
         (Letter("write", 0, None, 7),),
         (Letter("popa", 0, 2, 1),),
         (Letter("popa", 0, 1, 0),),
-        (Letter("popb", 0, 3, 0),),
-        (Letter("popb", 0, 4, 0),),
+        (Letter("popb", 0, 3, 0, last=True),),
+        (Letter("popb", 0, 4, 0, last=True),),
     ]
     assert [(event.kind, event.operation, event.occurrence) for event in computation_of(path)] == [
         ("store", 0, 5),
@@ -469,10 +468,15 @@ def test_x_has_exactly_the_runs_of_the_oracle(drawn: Drawn) -> None:
 
 # Fences that hold nothing back
 
-WRITE = Operation("write", 1, 0, 0, 1, None)
-READ = Operation("read", 1, 0, 0, 1, None)
-TO_ONE = WRITE._replace(target=1)
-OTHER = WRITE._replace(queue=2)
+
+def operation(kind: str, queue: int = 1, target: int = 0) -> Operation:
+    operands = Operands(kind, source=0, destination=1, queue=queue, target=target)
+    return Operation(operands, steps_of(operands))
+
+
+WRITE, READ = operation("write"), operation("read")
+TO_ONE, OTHER = operation("write", target=1), operation("write", queue=2)
+READY = WRITE._replace(left=WRITE.left[1:])
 FENCE = FenceMark(1, None)
 
 
@@ -494,11 +498,11 @@ FENCE = FenceMark(1, None)
         ((WRITE, FenceMark(1, 1)), (WRITE,)),
         ((WRITE, FenceMark(1, 0)), (WRITE, FenceMark(1, 0))),
         ((WRITE, FenceMark(2, None)), (WRITE,)),
-        ((WRITE._replace(value=7), FENCE), (WRITE._replace(value=7), FENCE)),
+        ((READY, FENCE), (READY, FENCE)),
     ],
 )
 def test_fences_that_hold_nothing_back_are_dropped(pending: tuple[object, ...], kept: tuple[object, ...]) -> None:
-    assert drop_idle_fences(pending) == kept
+    assert drop_idle_marks(pending) == kept
 
 
 FENCING = (
@@ -513,7 +517,7 @@ def test_dropping_idle_fences_changes_no_language(program: Instance) -> None:
     """It merges bisimilar states: the same prefixes of computations with it and without it."""
     plain = [{computation_of(path) for _, path in layer} for layer in layers(program, 600)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(state_space, "drop_idle_fences", lambda pending: pending)
+        patch.setattr(state_space, "drop_idle_marks", lambda pending: pending)
         kept = [{computation_of(path) for _, path in layer} for layer in layers(program, 600)]
     assert plain == kept
 
@@ -523,7 +527,7 @@ def test_dropping_idle_fences_changes_no_language(program: Instance) -> None:
 def test_dropping_idle_fences_never_adds_states(program: Instance) -> None:
     few = sizes(StateSpace(program))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(state_space, "drop_idle_fences", lambda pending: pending)
+        patch.setattr(state_space, "drop_idle_marks", lambda pending: pending)
         many = sizes(StateSpace(program))
     assert few <= many
 

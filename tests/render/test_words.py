@@ -1,0 +1,70 @@
+"""Events in words: the operations beyond reads and writes."""
+
+from __future__ import annotations
+
+from pgasrob.program.parser import parse
+from pgasrob.render import words
+from pgasrob.render.json import Result, to_json
+from pgasrob.render.lines import plain
+from pgasrob.render.text import report
+from pgasrob.robustness.check import check
+
+FURTHER = """memory x = 1, y, z, w; register r; queue u unordered, v unordered;
+process 0 {
+  update_from(compare_swap, x, y, 1, x, u, w);
+  put(x, 1, y, u);
+  bundle;
+  signal(set, 1, 1, z, u);
+  notify(add, 1, 1, w, u);
+}
+process 1 {
+  await_add(1, mem[z] == 1, 1);
+  r <- fetch(0, x);
+  r <- fetch_update(or, 1, x, 4);
+  r <- mem[y];
+  update_from(fetch, 0, x, v, y);
+}
+"""
+
+
+def result(text: str, nodes: int | None = None) -> Result:
+    return to_json(check(parse(text, "further.pgas"), nodes, "definition"))
+
+
+def test_every_event_has_its_words() -> None:
+    witness = result(FURTHER)["witness"]
+    assert witness is not None
+    run = witness["computation"]
+    said = {run[place]["event"]: words.phrase(place, run) for place in range(len(run))}
+    assert said == {
+        "update_from": "rank 0 issues the update_from",
+        "put": "rank 0 issues the put of x@0",
+        "bundle": "bundle of rank 0",
+        "signal": "rank 0 issues the signal",
+        "await_add": "rank 1 sees z@1 in its await_add",
+        "fetch": "fetch of rank 1 on x@0",
+        "fetch_update": "fetch_update of rank 1 on x@1",
+        "load": "rank 1 loads y@1",
+        "popa": "the update_from of rank 0 fetches x@0",
+        "popd": "the update_from of rank 0 fetches y@0",
+        "popb": "the update_from of rank 0 acts on x@1",
+        "popc": "the result of the update_from of rank 0 arrives at w@0",
+    }
+
+
+def told(found: Result) -> str:
+    """The report on one line."""
+    return " ".join(plain(report(found)).split())
+
+
+def test_the_report_says_what_the_steps_are() -> None:
+    text = told(result(FURTHER))
+    assert "popa fetches an operand, or what a fetch is for; popb writes at the destination or updates it." in text
+    assert "popd fetches what a compare_swap expects." in text
+    assert "popc brings what the target held to the result." in text
+
+
+def test_a_rank_that_is_stuck_before_an_await_add_sees_its_value() -> None:
+    found = result("memory x = 7; process { await_add(0, mem[x] == 5, 1); }", 1)
+    assert found["deadlock"] is True
+    assert "stands before await_add(0, mem[x] == 5, 1) (line 1; x@0 = 7)" in told(found)
