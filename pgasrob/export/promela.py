@@ -29,6 +29,7 @@ from pgasrob.export.values import PossibleValues, Values, reachable, united
 from pgasrob.program.commands import ATOMIC, REMOTE, Command, expressions_of, show
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import (
+    CONVERSIONS,
     INT32,
     Binary,
     Conditional,
@@ -40,6 +41,7 @@ from pgasrob.program.expressions import (
     Unary,
     constant,
     registers_of,
+    render,
 )
 from pgasrob.program.instance import Cell, Instance
 
@@ -86,6 +88,41 @@ def to_promela(instance: Instance, moves: bool = False) -> str:
 def promela_model(instance: Instance, moves: bool = True) -> Model:
     """The same with what it takes to understand a trail."""
     return _Writer(instance, moves).model()
+
+
+COMMANDS = (
+    "load", "store", "assign", "assume", "assert", "read", "write", "barrier", "wait", "wait_local", "fence", "await",
+    "fetch_add", "swap", "compare_swap",
+)  # fmt: skip
+"""The kinds of commands that a model can have."""
+
+
+def _only_modelled(instance: Instance) -> None:
+    """Raise :class:`Unsupported` for a command or an operator that no model has."""
+    for automaton in instance.automata:
+        for transition in automaton.transitions:
+            command = transition.command
+            if command.kind not in COMMANDS:
+                raise Unsupported(f"the command {show(command)} (line {transition.span.line})")
+            for expr in expressions_of(command).values():
+                _without_doubles(expr)
+
+
+def _without_doubles(expr: Expr) -> None:
+    """Raise :class:`Unsupported` for an operator on doubles and for a conversion."""
+    match expr:
+        case Unary(symbol, operand):
+            if symbol in CONVERSIONS:
+                raise Unsupported(f"the conversion in {render(expr)}")
+            _without_doubles(operand)
+        case Binary(symbol, left, right):
+            if symbol.endswith("."):
+                raise Unsupported(f"the operation on doubles {render(expr)}")
+            _without_doubles(left)
+            _without_doubles(right)
+        case Conditional(condition, then, otherwise):
+            for part in (condition, then, otherwise):
+                _without_doubles(part)
 
 
 # --- Expressions -----------------------------------------------------------------------------------------------------
@@ -149,7 +186,7 @@ def _has_value(expr: Expr, name: Name) -> str | None:
                 test = _expression(left, name)
                 rest = f"({f'!{test}' if symbol == '&&' else test} || {rest})"
             return _all([_has_value(left, name), rest])
-        case Binary(symbol, left, right):
+        case Binary(symbol, left, right, type):
             own = None
             value = constant(right)
             if symbol in ("/", "%") and not value:
@@ -157,8 +194,8 @@ def _has_value(expr: Expr, name: Name) -> str | None:
             elif symbol in ("<<", ">>"):
                 if value is None:
                     amount = _expression(right, name)
-                    own = f"({amount} >= 0 && {amount} < 32)"
-                elif not 0 <= value < 32:
+                    own = f"({amount} >= 0 && {amount} < {type.bits})"
+                elif not 0 <= value < type.bits:
                     own = "false"
             return _all([_has_value(left, name), _has_value(right, name), own])
         case Conditional(condition, then, otherwise):
@@ -277,6 +314,7 @@ class _Writer:
         self.moves = moves
         if instance.nodes > MOST_PROCESSES:
             raise Unsupported(f"{instance.nodes} ranks, and SPIN has no more than {MOST_PROCESSES} processes")
+        _only_modelled(instance)
         self.values = PossibleValues(instance)
         self.edges: list[Transition] = []
         self.numbers: list[list[list[int]]] = []  # rank -> control state -> numbers of the transitions

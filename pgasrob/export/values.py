@@ -71,7 +71,7 @@ def possible(expr: Expr, registers: Sequence[Values]) -> Values:
             values = possible(operand, registers)
             if values is None:
                 return BOOLEAN if symbol == "!" else None
-            return frozenset(_unary(symbol, type)((value,)) for value in values)
+            return _having(_unary(symbol, type), ((value,) for value in values))
         case Binary("&&" | "||"):
             return BOOLEAN
         case Binary(symbol, left, right, type):
@@ -82,15 +82,8 @@ def possible(expr: Expr, registers: Sequence[Values]) -> Values:
 @lru_cache(maxsize=10_000)
 def _combined(symbol: str, type: IntType, left: Values, right: Values) -> Values:
     if left is not None and right is not None and len(left) * len(right) <= PAIRS:
-        compute = _binary(symbol, type)
-        found = set()
-        for pair in product(left, right):
-            try:
-                found.add(compute(pair))
-            except Fault:
-                continue
-        return united(frozenset(found))
-    if symbol in RELATIONS:
+        return united(_having(_binary(symbol, type), product(left, right)))
+    if symbol.rstrip(".") in RELATIONS:
         return BOOLEAN
     if symbol == "&":
         for mask in (left, right):
@@ -101,6 +94,17 @@ def _combined(symbol: str, type: IntType, left: Values, right: Values) -> Values
         if 2 * most < MANY:
             return frozenset(range(-most, most + 1))
     return None
+
+
+def _having(compute: Evaluator, files: Iterable[tuple[int, ...]]) -> frozenset[int]:
+    """The values that ``compute`` has for some files; faults have none."""
+    found = set()
+    for file in files:
+        try:
+            found.add(compute(file))
+        except Fault:
+            continue
+    return frozenset(found)
 
 
 @cache

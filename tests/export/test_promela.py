@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 from pgasrob.cli import cli
 from pgasrob.export.promela import Unsupported, promela_model, to_promela
-from pgasrob.program.expressions import Binary, Const, IntType, Register
+from pgasrob.program.commands import Assign
+from pgasrob.program.expressions import Binary, Conditional, Const, IntType, Register, Unary
 from pgasrob.program.instance import instantiate
 from pgasrob.program.program import Process, Program
 from pgasrob.program.statements import Block, Do
@@ -197,6 +198,41 @@ def test_values_of_other_widths_have_no_model() -> None:
 
 
 # SPIN
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "put(x, 0, y, q);", "update(add, 1, 0, y, q);", "update_from(fetch, 0, x, q, y);", "notify(set, 1, 0, y, q);",
+        "bundle;", "signal(add, 1, 0, y, q);", "r <- fetch(0, x);", "r <- fetch_update(or, 0, x, 1);",
+        "await_add(0, mem[x] == 0, 1);",
+    ],
+)  # fmt: skip
+def test_commands_that_no_model_has(command: str) -> None:
+    kind = re.search(r"[a-z_]+(?=[(;])", command)
+    assert kind is not None
+    with pytest.raises(Unsupported, match=rf"the command .*{kind.group()}.* \(line 1\)"):
+        to_promela(instance(command))
+
+
+def test_expressions_that_no_model_has() -> None:
+    register = Register("r", 0)
+    for expr, message in [
+        (Unary("!", Unary("cast", register)), "the conversion in cast32"),
+        (Binary("+", Const(1), Unary("int", register)), "the conversion in int32"),
+        (Conditional(Binary("<.", register, Const(0)), Const(1), Const(2)), "the operation on doubles r <. 0"),
+    ]:
+        block = Block((Do(Assign(register, expr)),))
+        program = Program("p", 1, (), ("r",), (), (Process(None, block),))
+        with pytest.raises(Unsupported, match=re.escape(message)):
+            to_promela(program.instantiate())
+
+
+def test_a_shift_of_a_wider_integer_is_not_taken_for_a_fault() -> None:
+    register = Register("r", 0)
+    block = Block((Do(Assign(register, Binary("<<", register, Const(40), IntType(64, True)))),))
+    with pytest.raises(Unsupported, match="an operation on 64-bit signed integers"):
+        to_promela(Program("p", 1, (), ("r",), (), (Process(None, block),)).instantiate())
 
 
 def accepted(text: str) -> None:

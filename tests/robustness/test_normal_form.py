@@ -16,6 +16,7 @@ from pgasrob.robustness.normal_form import (
 from pgasrob.semantics.computation import Event
 from pgasrob.semantics.sequential import SequentialSpace
 from tests.support import (
+    FURTHER,
     TooMany,
     computations,
     examples,
@@ -34,7 +35,7 @@ OPERATIONS = (
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 4])
-@given(program=tiny_instances(5) | tiny_instances(4, OPERATIONS))
+@given(program=tiny_instances(5) | tiny_instances(4, OPERATIONS) | tiny_instances(4, FURTHER))
 @settings(max_examples=examples(150))
 def test_y_accepts_exactly_the_normal_form_computations(heads: int, program: Instance) -> None:
     """Lemma 12, for the paper's four parts and for fewer."""
@@ -62,7 +63,7 @@ def test_how_many_computations_are_in_normal_form(program: Instance, counts: lis
     assert [sum(is_normal_form(each, parts) for each in found) for parts in (1, 2, 3, 4)] == counts[:4]
 
 
-@given(tiny_instances(6))
+@given(tiny_instances(6) | tiny_instances(6, FURTHER))
 def test_one_head_is_sequential_consistency(program: Instance) -> None:
     """With one part every step directly follows its issue."""
     assert sizes(NormalForm(program, 1)) == sizes(SequentialSpace(program))

@@ -1,6 +1,7 @@
 """Each reduction on and off, in Python and in the kernel, against the plain search, `definition` and `product`.
 
-2,000 programs by default and 10,000 with --nightly, a third of them with loops, a sixth with interchangeable ranks.
+3,300 programs by default and 17,000 with --nightly: a third of them with loops, a fifth with interchangeable ranks,
+more than a third with commands of all kinds.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
+from tests.oracle.strategies import COMMANDS, EXTENSIONS
+from tests.robustness.reduction.test_ranges import Generator
 from tests.robustness.reduction.test_symmetry import random_text
-from tests.support import drawn_programs, examples
+from tests.support import Drawn, drawn_programs, examples
 
 MOST_STATES = examples(1_500, nightly=8_000)
 
@@ -72,13 +75,33 @@ def compare(program: Instance, reductions: Subset) -> None:
 def test_random_programs(loops: bool, half: int) -> None:
     @given(drawn_programs(loops=loops), st.sampled_from(SUBSETS))
     @settings(max_examples=examples(330 if loops else 500, nightly=1_650 if loops else 2_500))
-    def agree(drawn: object, reductions: Subset) -> None:
-        compare(drawn.instance, reductions)  # type: ignore[attr-defined]
+    def agree(drawn: Drawn, reductions: Subset) -> None:
+        compare(drawn.instance, reductions)
 
     agree()
 
 
-@given(st.integers(0, 1 << 30), st.integers(2, 4), st.sampled_from(SUBSETS))
-@settings(max_examples=examples(340, nightly=1_700))
-def test_programs_with_interchangeable_ranks(seed: int, nodes: int, reductions: Subset) -> None:
-    compare(parse(random_text(seed, nodes)).instantiate(), reductions)
+@pytest.mark.parametrize("loops", [False, True], ids=["without loops", "with loops"])
+def test_random_programs_with_commands_of_all_kinds(loops: bool) -> None:
+    @given(drawn_programs(commands=(*COMMANDS, *EXTENSIONS), loops=loops), st.sampled_from(SUBSETS))
+    @settings(max_examples=examples(330 if loops else 530, nightly=1_650 if loops else 2_650))
+    def agree(drawn: Drawn, reductions: Subset) -> None:
+        compare(drawn.instance, reductions)
+
+    agree()
+
+
+@pytest.mark.parametrize("extended", [False, True], ids=["", "with commands of all kinds"])
+def test_programs_with_interchangeable_ranks(extended: bool) -> None:
+    @given(st.integers(0, 1 << 30), st.integers(2, 4), st.sampled_from(SUBSETS))
+    @settings(max_examples=examples(340, nightly=1_700))
+    def agree(seed: int, nodes: int, reductions: Subset) -> None:
+        compare(parse(random_text(seed, nodes, extended)).instantiate(), reductions)
+
+    agree()
+
+
+@given(st.integers(0, 1 << 30), st.sampled_from(SUBSETS))
+@settings(max_examples=examples(100, nightly=1_000))
+def test_programs_with_doubles_and_wide_types(seed: int, reductions: Subset) -> None:
+    compare(Generator(seed, extended=True).program().instantiate(), reductions)

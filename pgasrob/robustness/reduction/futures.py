@@ -7,23 +7,27 @@ can name, and which commands can never be issued.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pgasrob.program.commands import expressions_of
+from pgasrob.program.commands import REMOTE, Command, Notify, Signal, Update, UpdateFrom, expressions_of
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.expressions import registers_of
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import Touched
 from pgasrob.robustness.bits import members
+from pgasrob.robustness.placement import EVERY_QUEUE
 from pgasrob.robustness.reduction.ranges import ranges, single
 
-WAITED, WAITED_LOCAL, ISSUED, FENCED = 1, 2, 4, 8
-"""How a command may use a queue: as wait, wait_local, read or write, fence."""
+WAITED, WAITED_LOCAL, ISSUED, FENCED, NOTIFIED = 1, 2, 4, 8, 16
+"""How a command may use a queue: as wait, wait_local, command with steps, fence, notification of what is in it."""
+SIGNALLED, LOCATED = 32, 64
+"""How it may use what a placement has under `EVERY_QUEUE`: as signal, or as located atomic."""
 
-_USE = {"wait": WAITED, "wait_local": WAITED_LOCAL, "read": ISSUED, "write": ISSUED, "fence": FENCED}
-_USES = WAITED | WAITED_LOCAL | ISSUED | FENCED
+_USE = {"wait": WAITED, "wait_local": WAITED_LOCAL, "fence": FENCED, **dict.fromkeys(REMOTE, ISSUED)}
+_WIDTH = 7
+_USES = (1 << _WIDTH) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,8 @@ class Futures:
     - ``barrier_later``: whether a barrier can come.
     - ``live``: the registers that some command may read before it is set.
     - ``queues``: for each queue how it is used (:data:`WAITED` and so on); None stands for a queue that is not certain,
-      which may be any.
+      which may be any, and for all of them. Under `EVERY_QUEUE` stand the uses of what does not depend on the queue:
+      located atomics, and signals that may come before the next bundle.
     """
 
     before_barrier: tuple[tuple[Touched, ...], ...]
@@ -77,11 +82,19 @@ def _of_rank(instance: Instance, rank: int) -> _Rank:
         return Touched(bits & ((1 << cells) - 1), bits >> cells)
 
     def used(state: int, transition: Transition) -> int:
-        kind, named = transition.command.kind, known.named(rank, state, transition)
-        if kind not in _USE or not named.possible:
+        named = known.named(rank, state, transition)
+        if not named.possible:
             return 0
-        queue = single(named.queue)
-        return _USE[kind] << queues.setdefault(queue, 4 * len(queues))
+        return _bits(
+            queues.setdefault(queue, _WIDTH * len(queues)) + place
+            for queue, use in _uses(transition.command, single(named.queue))
+            for place in members(use)
+        )
+
+    def unused(transition: Transition) -> int:
+        # A bundle has a new one begin: signals behind it do not look at what is in the one before.
+        is_bundle = transition.command.kind == "bundle"
+        return SIGNALLED << queues.setdefault(EVERY_QUEUE, _WIDTH * len(queues)) if is_bundle else 0
 
     def possible(state: int, transition: Transition) -> bool:
         return known.named(rank, state, transition).possible
@@ -92,7 +105,7 @@ def _of_rank(instance: Instance, rank: int) -> _Rank:
     )
     # Registers of commands that cannot be issued count: whether an assume holds is found out by what it reads.
     live = _backwards(automaton, lambda _, transition: _registers_read(transition), _register_set)
-    uses = _backwards(automaton, used, followed=possible)
+    uses = _backwards(automaton, used, unused, possible)
     return _Rank(
         tuple(touched(bits) for bits in before_barrier),
         tuple(touched(bits) for bits in _backwards(automaton, accesses, followed=possible)),
@@ -100,6 +113,19 @@ def _of_rank(instance: Instance, rank: int) -> _Rank:
         tuple(frozenset(members(bits)) for bits in live),
         tuple({queue: use for queue, place in queues.items() if (use := bits >> place & _USES)} for bits in uses),
     )
+
+
+def _uses(command: Command, queue: int | None) -> Iterator[tuple[int | None, int]]:
+    """How ``command`` uses the queues, if it is issued in ``queue``; None: it is not certain which."""
+    kind = command.kind
+    if kind in _USE:
+        yield queue, _USE[kind]
+    if isinstance(command, Notify):
+        yield None if command.everywhere else queue, NOTIFIED
+    if isinstance(command, Signal):
+        yield EVERY_QUEUE, SIGNALLED
+    if isinstance(command, Update | UpdateFrom) and command.located:
+        yield EVERY_QUEUE, LOCATED
 
 
 def _backwards(

@@ -16,16 +16,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pgasrob.program.commands import REMOTE, expressions_of
+from pgasrob.program.commands import expressions_of
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance, Operands
 from pgasrob.robustness.attack import Touched
 from pgasrob.robustness.bits import members
-from pgasrob.robustness.placement import DELAYED, NOW, Placement, fenced, lower_bounds, placed, wait_is_over
+from pgasrob.robustness.placement import (
+    DELAYED,
+    EVERY_QUEUE,
+    NOTHING_DELAYED,
+    NOW,
+    Placement,
+    fenced,
+    lower_bounds,
+    placed,
+    wait_is_over,
+)
+from pgasrob.robustness.reduction.chains import chain_of
 from pgasrob.robustness.reduction.ranges import ranges, single
 from pgasrob.robustness.reduction.symmetry import symmetry
-from pgasrob.semantics.accesses import access
-from pgasrob.semantics.steps import Step, steps_of
+from pgasrob.semantics.steps import Step
 
 PHASES = 16
 """Phases from one barrier to the next, counted from the start, that are told apart; the last one stands for all that
@@ -86,16 +96,17 @@ class _Reach(NamedTuple):
 class _Command:
     """A transition as the fixpoint sees it.
 
-    - ``at_issue``, ``in_steps``: what it accesses, and ``accesses`` all of that.
-    - ``operands``, ``steps``: what completion rules look at. They have no cells, and steps to a target that is not
-      known are not fenced, since nothing follows from it.
-    - ``placeable``: whether its queue is known, and a fence's target.
+    - ``at_issue``, ``in_steps``: what it accesses, ``chain`` one after the other, and ``accesses`` all of that.
+    - ``operands``, ``steps``: what completion rules look at. Steps to a target that is not known are not fenced, nor do
+      they come after writes; those to a cell that is not known are not located. Nothing certain follows from them.
+    - ``placeable``: whether its queue is known, and a fence's target, if it has to do with queues.
     - ``possible``: False when it can never be issued.
     """
 
     target: int
     at_issue: _Reach | None
     in_steps: tuple[_Reach, ...]
+    chain: tuple[_Reach, ...]
     accesses: Accesses
     operands: Operands
     steps: tuple[Step, ...]
@@ -152,7 +163,7 @@ class _Program:
         self._conflicting: list[list[int]] = [[] for _ in range(2 * len(instance.memory))]
         self._wide: list[tuple[int, _Reach]] = []  # which may be to any of many cells
         for number, (_, _, command) in enumerate(self.anywhere):
-            for reach in _reaches(command):
+            for reach in command.chain:
                 if not reach.certain:
                     self._wide.append((number, reach))
                 else:
@@ -253,11 +264,12 @@ class _Attack:
         late = [place >= step for place in range(len(command.steps))]
         self._access(rank, command, late)
         # What is always certain, of the source's rank and of any rank.
-        self.behind = self._behind(_Certain(), command, late)
-        self.certain = self.behind._replace(placement=())
+        behind = self._behind(_Certain(), command, late)
+        self.behind = behind._replace(placement=_whatever_bundles(behind.placement))
+        self.certain = behind._replace(placement=())
         # For every phase the ranks that may come to its end, where that leads them, and what is certain there.
         self.arrived: list[dict[int, set[tuple[int, _Certain]]]] = [{} for _ in range(PHASES_AFTER)]
-        self._go(_Place(rank, command.target, 0), self.behind)
+        self._go(_Place(rank, command.target, 0), behind)
 
     def succeeds(self) -> bool:
         """Whether some command may close the cycle."""
@@ -283,17 +295,16 @@ class _Attack:
             return False
         if command.placeable and not wait_is_over(certain.placement, command.operands):
             return False
-        if command.at_issue is not None:
-            if command.at_issue.may_hit(self.source):
-                return True
-            if command.at_issue.must_hit(certain.delayed):
-                return False
+        if command.at_issue is not None and command.at_issue.may_hit(self.source):
+            return True
         bounds = self._bounds(certain, command)
         for reach, bound in zip(command.in_steps, bounds, strict=True):
             if bound == DELAYED:
                 break
             if reach.may_hit(self.source):
                 return True
+        if command.at_issue is not None and command.at_issue.must_hit(certain.delayed):
+            return False  # it could only have been the end
         late = _late(certain, command, bounds)
         self._access(place.rank, command, late)
         self._go(place._replace(state=command.target), self._behind(certain, command, late))
@@ -307,11 +318,9 @@ class _Attack:
             return
         done, made = self.done.by_others(rank), self.made.by_others(rank)
         late = _late(self.certain, command, [NOW] * len(command.steps))
-        if command.at_issue is not None:
-            # In conflict with a delayed step it would be no part of the attack.
-            if command.at_issue.may_hit(done) and not command.at_issue.must_hit(self.certain.delayed):
-                self._taint(number, late)
-        elif any(reach.may_hit(done) for reach in command.in_steps):
+        if command.at_issue is not None and command.at_issue.must_hit(self.certain.delayed):
+            return  # it would be no part of the attack
+        if any(reach.may_hit(done) for reach in command.chain):
             self._taint(number, late)
         else:
             # Only a delayed step can taint it, and then the step in conflict with that is delayed too.
@@ -333,15 +342,13 @@ class _Attack:
         if rank == self.rank or state not in self.company[rank]:
             return False
         done, made = self.done.by_others(rank), self.made.by_others(rank)
-        if command.at_issue is not None:
-            return command.at_issue.may_hit(self.source) and command.at_issue.may_hit(done)
         return any(
             leaving.may_hit(self.source)
             and (
-                any(before.may_hit(done) for before in command.in_steps[: place + 1])
-                or any(left.may_hit(made) for left in command.in_steps[place + 1 :])
+                any(before.may_hit(done) for before in command.chain[: place + 1])
+                or any(left.may_hit(made) for left in command.chain[place + 1 :])
             )
-            for place, leaving in enumerate(command.in_steps)
+            for place, leaving in enumerate(command.chain)
         )
 
     def _arrive(self, place: _Place, target: int, certain: _Certain) -> None:
@@ -381,7 +388,9 @@ class _Attack:
         """Note what a tainted command accesses; ``late`` says which of its steps are certainly delayed."""
         done = command.accesses
         if any(late):
-            done = _union(reach for reach, delayed in zip(command.in_steps, late, strict=True) if not delayed)
+            now = [command.at_issue] if command.at_issue else []
+            now += [reach for reach, delayed in zip(command.in_steps, late, strict=True) if not delayed]
+            done = _union(now)
         self.news |= self.done.add(rank, done) | self.made.add(rank, command.accesses)
 
     def _bounds(self, certain: _Certain, command: _Command) -> Sequence[int]:
@@ -412,44 +421,61 @@ def _late(certain: _Certain, command: _Command, bounds: Sequence[int]) -> list[b
     return late
 
 
+def _whatever_bundles(placement: Placement) -> Placement:
+    """What stays certain of ``placement`` when a new bundle may begin."""
+    kept = ((queue, parts._replace(bundled=1) if queue == EVERY_QUEUE else parts) for queue, parts in placement)
+    return tuple((queue, parts) for queue, parts in kept if parts != NOTHING_DELAYED)
+
+
 def _command(instance: Instance, rank: int, state: int, transition: Transition) -> _Command:
     command, known = transition.command, ranges(instance)
     kind, names_rank = command.kind, "rank" in expressions_of(command)
-    named, touched = known.named(rank, state, transition), known.touched(rank, state, transition)
+    named, made = known.named(rank, state, transition), known.made(rank, state, transition)
     queue, aim, cells = single(named.queue), single(named.rank) if names_rank else None, len(instance.memory)
 
-    def reach(reads: bool, writes: bool) -> _Reach:
-        read, written = touched.read if reads else 0, touched.written if writes else 0
-        conflicting = (read | written) << cells | written
-        return _Reach(read | written << cells, conflicting, (read | written).bit_count() == 1)
+    def reach(touched: Touched) -> _Reach:
+        accessed = touched.read | touched.written
+        return _Reach(
+            touched.read | touched.written << cells, accessed << cells | touched.written, accessed.bit_count() == 1
+        )
 
-    steps: tuple[Step, ...] = ()
-    at_issue: _Reach | None = None
-    if kind in REMOTE:
-        # What is known of steps does not depend on their cells.
-        steps = steps_of(Operands(kind, source=0, destination=0))
-        if aim is None:
-            steps = tuple(step._replace(fenced=False) for step in steps)
-    elif touched != Touched():
-        made = access(kind, 0)
-        assert made is not None, "it touches cells"
-        at_issue = reach(made.reads, made.writes)
-    in_steps = tuple(reach(step.access.reads, step.access.writes) for step in steps)
+    at_issue = reach(made.at_issue) if made.at_issue != Touched() else None
+    in_steps = tuple(map(reach, made.steps))
+    chain = in_steps if at_issue is None else (at_issue, *in_steps)
+    steps = tuple(
+        _known_of(step, touched, aim is not None)
+        for (_, step), touched in zip(chain_of(command).steps, made.steps, strict=True)
+    )
     return _Command(
         transition.target,
         at_issue,
         in_steps,
-        _union(in_steps if at_issue is None else [at_issue]),
-        # Where no step is fenced the target does not matter, but there must be one.
-        Operands(kind, queue=queue, target=0 if steps and aim is None else aim),
+        chain,
+        _union(chain),
+        # Where no step has to do with the target it does not matter, but there must be one.
+        Operands(
+            kind,
+            queue=queue,
+            target=0 if steps and aim is None else aim,
+            everywhere=getattr(command, "everywhere", False),
+        ),
         steps,
-        placeable=queue is not None and not (kind == "fence" and names_rank and aim is None),
+        placeable=kind == "bundle" or (queue is not None and not (kind == "fence" and names_rank and aim is None)),
         possible=named.possible,
     )
 
 
-def _reaches(command: _Command) -> Sequence[_Reach]:
-    return command.in_steps if command.at_issue is None else [command.at_issue]
+def _known_of(step: Step, touched: Touched, aimed: bool) -> Step:
+    """``step`` to one of the cells ``touched``, as far as something certain follows from it; ``aimed``: its target is
+    known."""
+    accessed = touched.read | touched.written
+    certain = accessed.bit_count() == 1
+    return step._replace(
+        access=step.access._replace(cell=accessed.bit_length() - 1 if certain else 0),
+        fenced=step.fenced and aimed,
+        after_writes=step.after_writes and aimed,
+        located=step.located and certain,
+    )
 
 
 def _union(reaches: Iterable[_Reach]) -> Accesses:
@@ -467,7 +493,7 @@ def is_settled(instance: Instance, choosable: Sequence[int]) -> bool:
     if any(choosable):
         return False
     kinds = {transition.command.kind for automaton in instance.automata for transition in automaton.transitions}
-    return kinds.isdisjoint(("assert", "barrier", "await")) and cannot_fault(instance)
+    return kinds.isdisjoint(("assert", "barrier", "await", "await_add")) and cannot_fault(instance)
 
 
 # Faults

@@ -12,11 +12,14 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from pgasrob.program.expressions import (
+    CONVERSIONS,
+    OPERATORS,
     RELATIONS,
     Binary,
     Conditional,
     Const,
     Expr,
+    Fault,
     IntType,
     Register,
     Symbol,
@@ -33,6 +36,8 @@ Narrow = Callable[[File], File | None]
 """What is left of a file."""
 Limit = Callable[[File, int, int], File | None]
 """What is left of a file when an expression lies between two bounds."""
+Operation = Callable[[Interval, Interval, IntType], Interval | None]
+"""What an operation makes of the values of its operands."""
 
 _EITHER = (0, 1)
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -60,8 +65,12 @@ def joined_files(first: File, second: File) -> File:
 
 def bounds(type: IntType) -> Interval:
     """The values of ``type``."""
-    half = 1 << (type.bits - 1)
-    return (-half, half - 1) if type.signed else (0, 2 * half - 1)
+    return type.range
+
+
+DOUBLES = bounds(IntType(64, True))
+"""The values that doubles are kept as. Their order is not that of the numbers, so nothing less is said of a double that
+is not certain."""
 
 
 def wrapped(low: int, high: int, type: IntType) -> Interval:
@@ -88,6 +97,8 @@ def value_of(expr: Expr) -> Value:
             return lambda file: file[index]
         case Unary("!", operand):
             return _truth(operand, of_zero=1, of_others=0)
+        case Unary(symbol, operand, type) if symbol in CONVERSIONS:
+            return _converted(symbol, value_of(operand), type)
         case Unary(symbol, operand, type):
             inner, less = value_of(operand), int(symbol == "~")  # ~x is -x - 1
             return lambda file: None if (found := inner(file)) is None else _negated(found, less, type)
@@ -102,6 +113,26 @@ def value_of(expr: Expr) -> Value:
 
 def _negated(found: Interval, less: int, type: IntType) -> Interval:
     return wrapped(-found[1] - less, -found[0] - less, type)
+
+
+def _converted(symbol: str, inner: Value, type: IntType) -> Value:
+    convert, widest = CONVERSIONS[symbol], bounds(type) if symbol == "int" else DOUBLES
+
+    def value(file: File) -> Interval | None:
+        found = inner(file)
+        if found is None:
+            return None
+        if symbol == "cast":
+            return wrapped(*found, type)
+        if found[0] != found[1]:
+            return widest
+        try:
+            only = convert(found[0], type)
+        except Fault:
+            return None
+        return only, only
+
+    return value
 
 
 def _truth(expr: Expr, of_zero: int, of_others: int) -> Value:
@@ -149,7 +180,7 @@ def _either(condition: Expr, then: Value, otherwise: Value) -> Value:
 
 
 def _binary(symbol: str, left: Value, right: Value, type: IntType) -> Value:
-    compute = _ARITHMETIC.get(symbol) or _relation(symbol)
+    compute = operation(symbol)
 
     def value(file: File) -> Interval | None:
         first, second = left(file), right(file)
@@ -158,7 +189,26 @@ def _binary(symbol: str, left: Value, right: Value, type: IntType) -> Value:
     return value
 
 
-def _relation(symbol: str) -> Callable[[Interval, Interval, IntType], Interval | None]:
+def operation(symbol: str) -> Operation:
+    """What a binary operator makes of the intervals of its operands, && and || left out."""
+    if symbol.endswith("."):
+        return _on_doubles(symbol)
+    return _ARITHMETIC.get(symbol) or _relation(symbol)
+
+
+def _on_doubles(symbol: str) -> Operation:
+    compute, widest = OPERATORS[symbol], _EITHER if symbol[:-1] in RELATIONS else DOUBLES
+
+    def value(left: Interval, right: Interval, type: IntType) -> Interval:
+        if left[0] != left[1] or right[0] != right[1]:
+            return widest
+        only = compute(left[0], right[0], type)
+        return only, only
+
+    return value
+
+
+def _relation(symbol: str) -> Operation:
     never = _NEGATED[symbol]
 
     def related(left: Interval, right: Interval, type: IntType) -> Interval:
@@ -258,7 +308,7 @@ def _shift_right(left: Interval, right: Interval, type: IntType) -> Interval | N
     return wrapped(min(corners), max(corners), type)
 
 
-_ARITHMETIC: dict[str, Callable[[Interval, Interval, IntType], Interval | None]] = {
+_ARITHMETIC: dict[str, Operation] = {
     "+": _add,
     "-": _subtract,
     "*": _multiply,
@@ -354,6 +404,8 @@ def limiting(expr: Expr) -> Limit:
             return _limiting_sum(left, right, type, sign=1)
         case Binary("-", left, right, type):
             return _limiting_sum(left, right, type, sign=-1)
+        case Unary("cast", operand, type):
+            return _limiting_cast(operand, type)
     value = value_of(expr)
 
     def limit(file: File, low: int, high: int) -> File | None:
@@ -369,6 +421,21 @@ def _limited(file: File, index: int, low: int, high: int) -> File | None:
         return file
     low, high = max(low, least), min(high, greatest)
     return (*file[:index], (low, high), *file[index + 1 :]) if low <= high else None
+
+
+def _limiting_cast(operand: Expr, type: IntType) -> Limit:
+    inner, limit_inner = value_of(operand), limiting(operand)
+    least, greatest = bounds(type)
+
+    def limit(file: File, low: int, high: int) -> File | None:
+        found = inner(file)
+        if found is None:
+            return None
+        if found[0] < least or found[1] > greatest:
+            return file  # it may wrap
+        return limit_inner(file, low, high)
+
+    return limit
 
 
 def _limiting_sum(left: Expr, right: Expr, type: IntType, sign: int) -> Limit:
@@ -398,6 +465,9 @@ def _limiting_sum(left: Expr, right: Expr, type: IntType, sign: int) -> Limit:
 def may_fault(expr: Expr, file: File) -> bool:
     """Whether ``expr`` may have no value for some registers in ``file``."""
     match expr:
+        case Unary("int", operand, _):
+            found = value_of(operand)(file)
+            return found is None or found[0] != found[1] or may_fault(operand, file) or value_of(expr)(file) is None
         case Unary(_, operand):
             return may_fault(operand, file)
         case Binary("&&" | "||" as symbol, left, right):

@@ -12,7 +12,16 @@ from functools import reduce
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.robustness.attack import Attack, State, Touched
 from pgasrob.robustness.placement import NOTHING_DELAYED, Parts, Placement, wait_is_over
-from pgasrob.robustness.reduction.futures import FENCED, ISSUED, WAITED, WAITED_LOCAL, Futures
+from pgasrob.robustness.reduction.futures import (
+    FENCED,
+    ISSUED,
+    LOCATED,
+    NOTIFIED,
+    SIGNALLED,
+    WAITED,
+    WAITED_LOCAL,
+    Futures,
+)
 from pgasrob.robustness.reduction.relevance import relevance
 
 
@@ -108,14 +117,18 @@ def _kept(values: tuple[int, ...], which: int, dead: tuple[int, ...]) -> tuple[i
 
 
 def _still_used(parts: Parts, uses: int) -> Parts:
+    # A fence takes over the last part of what it orders; a notification comes after that itself.
     targets = (
-        (target, last if uses & FENCED else 1, bound if uses & ISSUED else 1) for target, last, bound in parts.targets
+        (target, last if uses & (FENCED | NOTIFIED) else 1, bound if uses & ISSUED else 1)
+        for target, last, bound in parts.targets
     )
     return Parts(
         parts.stages if uses & ISSUED else (),
         parts.delayed and bool(uses & WAITED),
         parts.local_delayed and bool(uses & WAITED_LOCAL),
         tuple((target, last, bound) for target, last, bound in targets if last > 1 or bound > 1),
+        parts.bundled if uses & SIGNALLED else 1,
+        parts.located if uses & LOCATED else (),
     )
 
 

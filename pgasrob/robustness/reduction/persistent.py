@@ -65,9 +65,10 @@ def _outlook(instance: Instance, futures: Futures, state: State, rank: int) -> O
 
 def _touched(operands: Operands) -> Touched:
     """What a command accesses, at its issue and in its steps."""
-    touched, made = Touched(), access(operands.kind, operands.cell)
-    for one in [made] if made else [step.access for step in steps_of(operands)]:
-        touched = touched.adding(one)
+    made = access(operands.kind, operands.cell)
+    touched = Touched().adding(made) if made else Touched()
+    for step in steps_of(operands):
+        touched = touched.adding(step.access)
     return touched
 
 

@@ -19,27 +19,37 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from pgasrob.program.commands import (
-    ATOMIC,
-    REMOTE,
     Assert,
     Assign,
     Assume,
     Await,
+    AwaitAdd,
     Command,
     CompareSwap,
+    Fetch,
     FetchAdd,
+    FetchUpdate,
     Load,
+    Notify,
+    Put,
+    Read,
+    Signal,
     Store,
     Swap,
+    Update,
+    UpdateFrom,
+    Write,
     expressions_of,
 )
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Register, Unary, constant
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import Touched
+from pgasrob.robustness.reduction.chains import FAR, chain_of, is_place
 from pgasrob.robustness.reduction.intervals import (
     File,
     Interval,
+    Value,
     bounds,
     joined,
     joined_files,
@@ -47,10 +57,12 @@ from pgasrob.robustness.reduction.intervals import (
     may_be_related,
     may_fault,
     narrowing,
+    operation,
     related_to,
     value_of,
     wrapped,
 )
+from pgasrob.semantics.accesses import Access
 
 PLAIN = 32
 """Times that what is known of a loop's head or of cells grows before it is widened to constants of the program."""
@@ -63,8 +75,8 @@ class Named(NamedTuple):
 
     ``possible``: whether it can be issued there at all. The others are ranges within what is legal, empty for operands
     that the command does not have or when it is not possible: ``address`` is the local one of a transfer, ``remote``
-    the other; ``rank`` is the rank itself where no operand names one. An await that is never over has its operands all
-    the same: it looks at its cell.
+    the other, ``expected`` and ``result`` those of a deferred atomic; ``rank`` is the rank itself where no operand
+    names one. An await that is never over has its operands all the same: it looks at its cell.
     """
 
     possible: bool
@@ -72,9 +84,29 @@ class Named(NamedTuple):
     remote: range = range(0)
     rank: range = range(0)
     queue: range = range(0)
+    expected: range = range(0)
+    result: range = range(0)
+
+    def cells(self, place: str) -> range:
+        """The addresses that the operand ``place`` of a command names."""
+        match place:
+            case "expected":
+                return self.expected
+            case "result":
+                return self.result
+            case "remote":
+                return self.remote
+        return self.address
 
 
 IMPOSSIBLE = Named(False)
+
+
+class Made(NamedTuple):
+    """The accesses that a command may make: at its issue, and in each of its steps."""
+
+    at_issue: Touched
+    steps: tuple[Touched, ...]
 
 
 class Ranges:
@@ -96,6 +128,7 @@ class Ranges:
         self._classes = classes
         self._class_of = {rank: ranks for ranks in classes for rank in ranks}
         self._named: dict[tuple[int, int, int], Named] = {}
+        self._made: dict[tuple[int, int, int], Made] = {}
 
     def reachable(self, rank: int, state: int) -> bool:
         """Whether ``rank`` may come to the control state ``state``."""
@@ -123,7 +156,7 @@ class Ranges:
         for name, expr in expressions_of(command).items():
             if may_fault(expr, file):
                 return True
-            legal = _legal(name, self._nodes, self._size)
+            legal = _legal(command, name, self._nodes, self._size)
             value = value_of(expr)(file)
             if value is None or (legal is not None and not legal[0] <= value[0] <= value[1] <= legal[1]):
                 return True
@@ -150,15 +183,29 @@ class Ranges:
 
     def touched(self, rank: int, state: int, transition: Transition) -> Touched:
         """The accesses that the command of ``transition`` may make, at its issue or in a step."""
-        kind, named = transition.command.kind, self.named(rank, state, transition)
-        here = self._cells(range(rank, rank + 1), named.address)
-        if kind in REMOTE:
-            there = self._cells(named.rank, named.remote)
-            return Touched(here, there) if kind == "write" else Touched(there, here)
-        if kind in ATOMIC:
-            updated = self._cells(named.rank, named.address)
-            return Touched(updated, updated)
-        return Touched(0, here) if kind == "store" else Touched(here, 0)
+        at_issue, steps = self.made(rank, state, transition)
+        return reduce(Touched.joined, steps, at_issue)
+
+    def made(self, rank: int, state: int, transition: Transition) -> Made:
+        """The same, told apart by accesses: each of them is made to one of the cells given."""
+        key = rank, state, transition.occurrence
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = self._accesses(rank, state, transition)
+        return found
+
+    def _accesses(self, rank: int, state: int, transition: Transition) -> Made:
+        named, chain = self.named(rank, state, transition), chain_of(transition.command)
+
+        def touched(place: str, access: Access) -> Touched:
+            ranks = named.rank if place in FAR else range(rank, rank + 1)
+            cells = self._cells(ranks, named.cells(place))
+            return Touched(cells if access.reads else 0, cells if access.writes else 0)
+
+        return Made(
+            touched(*chain.at_issue) if chain.at_issue else Touched(),
+            tuple(touched(place, step.access) for place, step in chain.steps),
+        )
 
     def _cells(self, ranks: range, addresses: range) -> int:
         cells = (1 << len(addresses)) - 1 << addresses.start if addresses else 0
@@ -192,11 +239,11 @@ class Ranges:
         if file is None:
             return IMPOSSIBLE
         possible = _effect(self._memory, self._nodes, rank, command)(file, None) is not None
-        if not possible and not isinstance(command, Await):
+        if not possible and not isinstance(command, Await | AwaitAdd):
             return IMPOSSIBLE
         found = {"rank": range(rank, rank + 1)}
         for name, expr in expressions_of(command).items():
-            legal = _legal(name, self._nodes, self._size)
+            legal = _legal(command, name, self._nodes, self._size)
             if legal is not None:
                 found["address" if name == "local" else name] = _legal_range(value_of(expr)(file), legal)
         return Named(possible, **found)
@@ -220,16 +267,16 @@ def single(choices: range) -> int | None:
 _LAST_QUEUE = 1 << 64
 
 
-def _legal(name: str, nodes: int, size: int) -> Interval | None:
-    """The values of the operand ``name`` with which a command does not fault; None: all."""
+def _legal(command: Command, name: str, nodes: int, size: int) -> Interval | None:
+    """The values of the operand ``name`` with which ``command`` does not fault; None: all."""
+    if not is_place(command, name):
+        return None
     match name:
-        case "address" | "local" | "remote":
-            return 0, size - 1
         case "rank":
             return 0, nodes - 1
         case "queue":
             return 0, _LAST_QUEUE
-    return None
+    return 0, size - 1
 
 
 def _legal_range(value: Interval | None, legal: Interval) -> range:
@@ -345,6 +392,10 @@ class _Memory:
         return self.region((rank, rank), (address, address)).values
 
 
+_DOUBLE = IntType(64, True)
+"""What doubles are kept as."""
+
+
 class _Widening:
     """Lets intervals grow in steps that come to an end: as they do, then to constants of the program, then to the
     bounds of types."""
@@ -352,12 +403,14 @@ class _Widening:
     def __init__(self, commands: Sequence[Command]) -> None:
         values, types = {0, 1}, {IntType(32, True)}
         for command in commands:
-            if isinstance(command, FetchAdd):
-                types.add(command.type)
+            types.add(getattr(command, "type", IntType(32, True)))
+            if getattr(command, "operation", "").endswith("."):
+                types.add(_DOUBLE)
             for expr in expressions_of(command).values():
                 for part in _parts(expr):
                     if isinstance(part, Unary | Binary):
-                        types.add(part.type)
+                        of_doubles = part.operator.endswith(".") or part.operator in ("float", "float32")
+                        types.add(_DOUBLE if of_doubles else part.type)
                     elif (value := constant(part)) is not None:
                         values |= {value - 1, value, value + 1}
         # No type is wider than the widest, and where neither constants nor types give a bound nothing can come.
@@ -413,21 +466,21 @@ a reader of what is read; without one nothing is written either."""
 def _effect(memory: _Memory, nodes: int, rank: int, command: Command) -> Effect:
     exprs = expressions_of(command)
     legal = [
-        (value_of(expr), limiting(expr), bound)
+        (name, value_of(expr), limiting(expr), bound)
         for name, expr in exprs.items()
-        if (bound := _legal(name, nodes, memory.size)) is not None
+        if (bound := _legal(command, name, nodes, memory.size)) is not None
     ]
     inner = _inner_effect(memory, rank, command)
 
     def effect(file: File, place: Place | None) -> File | None:
         # Behind it the operands are known to be legal, or it would have faulted.
-        named = []
+        named = {}
         after = file
-        for value, limit, (low, high) in legal:
+        for name, value, limit, (low, high) in legal:
             found = value(file)
             if found is None or found[1] < low or high < found[0]:
                 return None
-            named.append((max(found[0], low), min(found[1], high)))
+            named[name] = max(found[0], low), min(found[1], high)
             if found[0] < low or high < found[1]:
                 limited = limit(after, low, high)
                 if limited is None:
@@ -438,26 +491,27 @@ def _effect(memory: _Memory, nodes: int, rank: int, command: Command) -> Effect:
     return effect
 
 
-_Inner = Callable[[File, list[Interval], Place | None], File | None]
+_Places = dict[str, Interval]
+_Inner = Callable[[File, _Places, Place | None], File | None]
 
 
 def _inner_effect(memory: _Memory, rank: int, command: Command) -> _Inner:
-    """The effect over a file in which operands are legal; these are given in the order of the syntax."""
+    """The effect over a file in which operands are legal; those that are places are given by name."""
     here = rank, rank
     match command:
-        case Load(register, _):
+        case Load(register, _) | Fetch(register, _, _):
 
-            def load(file: File, named: list[Interval], place: Place | None) -> File | None:
-                return _set(file, register, _read(memory.region(here, named[0]), place))
+            def load(file: File, named: _Places, place: Place | None) -> File | None:
+                return _set(file, register, _read(memory.region(named.get("rank", here), named["address"]), place))
 
             return load
         case Store(_, stored):
             value = value_of(stored)
 
-            def store(file: File, named: list[Interval], place: Place | None) -> File | None:
+            def store(file: File, named: _Places, place: Place | None) -> File | None:
                 values = value(file)
                 if values is not None and place is not None:
-                    memory.write(memory.region(here, named[0]), values)
+                    memory.write(memory.region(here, named["address"]), values)
                 return None if values is None else file
 
             return store
@@ -471,15 +525,21 @@ def _inner_effect(memory: _Memory, rank: int, command: Command) -> _Inner:
             value = value_of(condition)
             return lambda file, named, place: None if value(file) is None else file
         case Await(_, relation, compared):
-            return _await(memory, here, relation, compared)
-        case FetchAdd() | Swap() | CompareSwap():
+            return _await(memory, here, relation, compared, None)
+        case AwaitAdd(_, _, relation, compared, operand):
+            return _await(memory, here, relation, compared, (value_of(operand), command.type))
+        case FetchAdd() | FetchUpdate() | Swap() | CompareSwap():
             return _atomic(memory, command)
-    if command.kind not in REMOTE:
-        return lambda file, named, place: file
+        case Read() | Write() | Put():
+            return _transfer(memory, here, command)
+        case Update() | UpdateFrom() | Notify() | Signal():
+            return _deferred(memory, here, command)
+    return lambda file, named, place: file
 
-    def transfer(file: File, named: list[Interval], place: Place | None) -> File | None:
-        local, target, remote, _ = named
-        source, destination = memory.region(here, local), memory.region(target, remote)
+
+def _transfer(memory: _Memory, here: Interval, command: Command) -> _Inner:
+    def effect(file: File, named: _Places, place: Place | None) -> File | None:
+        source, destination = memory.region(here, named["local"]), memory.region(named["rank"], named["remote"])
         if command.kind == "read":
             source, destination = destination, source
         values = _read(source, place)
@@ -487,43 +547,110 @@ def _inner_effect(memory: _Memory, rank: int, command: Command) -> _Inner:
             memory.write(destination, values)
         return file
 
-    return transfer
+    return effect
 
 
-def _await(memory: _Memory, here: Interval, relation: str, compared: Expr) -> _Inner:
+def _await(
+    memory: _Memory, here: Interval, relation: str, compared: Expr, adding: tuple[Value, IntType] | None
+) -> _Inner:
+    """An await; ``adding``: what it adds to the cell, and the type that it does that in."""
     value, limit = value_of(compared), limiting(compared)
     mirrored = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(relation, relation)
 
-    def effect(file: File, named: list[Interval], place: Place | None) -> File | None:
-        held, other = _read(memory.region(here, named[0]), place), value(file)
+    def effect(file: File, named: _Places, place: Place | None) -> File | None:
+        region = memory.region(named.get("rank", here), named["address"])
+        held, other = _read(region, place), value(file)
         if other is None or not may_be_related(relation, held, other):
             return None
-        return limit(file, *related_to(mirrored, other, held))
+        after = limit(file, *related_to(mirrored, other, held))
+        if adding is None or after is None:
+            return after
+        amount, type = adding[0](after), adding[1]
+        if amount is not None and place is not None:
+            old = related_to(relation, held, other)
+            memory.write(region, wrapped(old[0] + amount[0], old[1] + amount[1], type))
+        return None if amount is None else after
 
     return effect
 
 
-def _atomic(memory: _Memory, command: FetchAdd | Swap | CompareSwap) -> _Inner:
+def _atomic(memory: _Memory, command: FetchAdd | FetchUpdate | Swap | CompareSwap) -> _Inner:
     operands = [value_of(expr) for name, expr in expressions_of(command).items() if name not in ("rank", "address")]
     register = command.register
-    type = command.type if isinstance(command, FetchAdd) else None
+    match command:
+        case FetchAdd():
+            update = _updating("add", command.type)
+        case FetchUpdate():
+            update = _updating(command.operation, command.type)
+        case Swap():
+            update = _updating("set", _DOUBLE)
+        case CompareSwap():
+            update = _updating("compare_swap", _DOUBLE)
 
-    def effect(file: File, named: list[Interval], place: Place | None) -> File | None:
-        target, address = named
-        region = memory.region(target, address)
+    def effect(file: File, named: _Places, place: Place | None) -> File | None:
+        region = memory.region(named["rank"], named["address"])
         old = _read(region, place)
         values = [values for operand in operands if (values := operand(file)) is not None]
         if len(values) < len(operands):
             return None
-        if place is not None:
-            new = values[-1]
-            if type is not None:
-                memory.write(region, wrapped(old[0] + new[0], old[1] + new[1], type))
-            elif len(values) == 1 or may_be_related("==", old, values[0]):
-                memory.write(region, new)
+        if place is not None and (new := update(old, values[-1], values[0])) is not None:
+            memory.write(region, new)
         return _set(file, register, old)
 
     return effect
+
+
+def _deferred(memory: _Memory, here: Interval, command: Update | UpdateFrom | Notify | Signal) -> _Inner:
+    """A deferred atomic, a notification or a signal."""
+    exprs, update = expressions_of(command), _updating(command.operation, command.type)
+    values = {name: value_of(expr) for name, expr in exprs.items() if not is_place(command, name)}
+
+    def effect(file: File, named: _Places, place: Place | None) -> File | None:
+        region = memory.region(named["rank"], named["remote"])
+        old = _read(region, place)
+        known = {name: found for name, value in values.items() if (found := value(file)) is not None}
+        if len(known) < len(values):
+            return None
+        known |= {
+            name: _read(memory.region(here, named[name]), place) for name in ("local", "expected") if name in named
+        }
+        if place is not None:
+            operand = known.get("value", known.get("local", _ZERO))
+            new = update(old, operand, known.get("expected", _ZERO))
+            if new is not None:
+                memory.write(region, new)
+            if "result" in named:
+                memory.write(memory.region(here, named["result"]), old)
+        return file
+
+    return effect
+
+
+_ZERO = (0, 0)
+_Updating = Callable[[Interval, Interval, Interval], Interval | None]
+
+
+def _updating(name: str, type: IntType) -> _Updating:
+    """What an atomic writes to a cell, by the values of the cell, the operand and what is expected; None: nothing, or
+    what the cell held."""
+    match name:
+        case "set":
+            return lambda old, operand, expected: operand
+        case "fetch":
+            return lambda old, operand, expected: None
+        case "compare_swap":
+            return lambda old, operand, expected: operand if may_be_related("==", old, expected) else None
+        case "min":
+            return lambda old, operand, expected: (min(old[0], operand[0]), min(old[1], operand[1]))
+        case "max":
+            return lambda old, operand, expected: (max(old[0], operand[0]), max(old[1], operand[1]))
+        case "min." | "max.":
+            return lambda old, operand, expected: operand
+    compute = operation(_OPERATOR[name])
+    return lambda old, operand, expected: compute(old, operand, type)
+
+
+_OPERATOR = {"add": "+", "mul": "*", "and": "&", "or": "|", "xor": "^", "add.": "+.", "mul.": "*."}
 
 
 def _read(region: _Region, place: Place | None) -> Interval:

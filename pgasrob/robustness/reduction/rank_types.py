@@ -21,14 +21,22 @@ from pgasrob.program.commands import (
     Assign,
     Assume,
     Await,
+    AwaitAdd,
     Command,
     CompareSwap,
     Fence,
+    Fetch,
     FetchAdd,
+    FetchUpdate,
     Load,
+    Notify,
+    Put,
     Read,
+    Signal,
     Store,
     Swap,
+    Update,
+    UpdateFrom,
     Wait,
     WaitLocal,
     Write,
@@ -41,6 +49,7 @@ from pgasrob.program.expressions import (
     Conditional,
     Const,
     Expr,
+    IntType,
     Me,
     Register,
     Symbol,
@@ -67,7 +76,7 @@ class RankTypes:
 
     ``registers``, ``cells``: for every register and every address k when it holds a rank plus k, else None. ``moving``:
     the addresses whose cells belong to the rank they lie on, ascending. ``fixed``: the ranks that the program calls by
-    their number. ``targets``: whether fences and the writes they order name ranks by value.
+    their number. ``targets``: whether fences, notifications and the writes they order name ranks by value.
     """
 
     registers: tuple[int | None, ...]
@@ -110,6 +119,14 @@ def _me_as_register(expr: Expr) -> Expr:
         case Conditional(condition, then, otherwise):
             return Conditional(_me_as_register(condition), _me_as_register(then), _me_as_register(otherwise))
     return expr
+
+
+def _keeps_ranks(type: IntType) -> bool:
+    """Whether a rank plus a constant is itself in ``type``, and nothing else becomes one in it.
+
+    What does not fit 32 bits wraps around to something far from all ranks, if it wraps at all.
+    """
+    return type.signed and type.bits >= INT32.bits
 
 
 class _Inference:
@@ -197,13 +214,23 @@ class _Inference:
                     self._give(cells, other)
                 else:
                     self._make_scalar(other, *((cell, 0) for cell in cells))
-            case Read(local, rank, remote, queue) | Write(local, rank, remote, queue):
-                self._make_scalar(self.typed(queue))
-                cells = self._cells(remote)
-                for first, second in pairwise(self._local(local) + cells):
-                    self._unify((first, 0), (second, 0))
-                self._rank(rank, cells)
-                self._target(queue, rank)
+            case Read(local, rank, remote, queue) | Write(local, rank, remote, queue) | Put(local, rank, remote, queue):
+                self._same(self._local(local) + self._remote(rank, remote, queue))
+            case Update(operation, value, rank, remote, queue, result, expected):
+                cells = self._remote(rank, remote, queue)
+                self._update(operation, cells, [self.typed(value)])
+                if expected is not None:
+                    self._give(cells, self.typed(expected))
+                if result is not None:
+                    self._same(self._local(result) + cells)
+            case UpdateFrom(operation, _, rank, remote, queue):
+                # Operands are copied as the result is, and where the operation computes all are scalars.
+                here = (command.local, command.expected, command.result)
+                cells = self._remote(rank, remote, queue)
+                self._same([cell for address in here if address is not None for cell in self._local(address)] + cells)
+                self._update(operation, cells, [])
+            case Notify(operation, value, rank, remote, queue) | Signal(operation, value, rank, remote, queue):
+                self._update(operation, self._remote(rank, remote, queue), [self.typed(value)])
             case Wait(queue) | WaitLocal(queue):
                 self._make_scalar(self.typed(queue))
             case Fence(queue, rank):
@@ -215,6 +242,19 @@ class _Inference:
                 cells = self._cells(address)
                 self._rank(rank, cells)
                 self._make_scalar(self.typed(operand), (self._register(register), 0), *((cell, 0) for cell in cells))
+            case Fetch(register, rank, address):
+                cells = self._cells(address)
+                self._rank(rank, cells)
+                self._load(register, cells)
+            case FetchUpdate(operation, register, rank, address, operand):
+                cells = self._cells(address)
+                self._rank(rank, cells)
+                self._load(register, cells)
+                self._update(operation, cells, [self.typed(operand)])
+            case AwaitAdd(rank, address, _, value, operand):
+                cells = self._cells(address)
+                self._rank(rank, cells)
+                self._make_scalar(self.typed(value), self.typed(operand), *((cell, 0) for cell in cells))
             case Swap(register, rank, address, value):
                 cells = self._cells(address)
                 self._rank(rank, cells)
@@ -254,10 +294,31 @@ class _Inference:
             self._join(self.typed(rank), _MY_RANK)
             self._moving.update(addresses)
 
+    def _remote(self, rank: Expr, remote: Expr, queue: Expr) -> list[int]:
+        """The cells, as variables, that a command with steps accesses at ``rank``."""
+        self._make_scalar(self.typed(queue))
+        cells = self._cells(remote)
+        self._rank(rank, cells)
+        self._target(queue, rank)
+        return cells
+
+    def _update(self, operation: str, cells: list[int], operands: list[Typed]) -> None:
+        """One of ``cells`` is updated with ``operands``: replaced by them, or computed with."""
+        if operation not in ("set", "compare_swap", "fetch"):
+            self._make_scalar(*operands, *((cell, 0) for cell in cells))
+            return
+        for operand in operands:
+            self._give(cells, operand)
+
+    def _same(self, variables: list[int]) -> None:
+        """What one of ``variables`` holds may be copied to another one."""
+        for first, second in pairwise(variables):
+            self._unify((first, 0), (second, 0))
+
     def _target(self, queue: Expr, rank: Expr) -> None:
-        """``rank`` is what a placement may remember of a write or a fence."""
+        """``rank`` is what a placement may remember of a write, or what a fence or notification asks it for."""
         number, value = constant(queue), constant(rank)
-        if number is not None and not self.instance.is_unordered(number):
+        if number is not None and not self.instance.is_unordered(number) and not self.instance.notifies_everywhere:
             return
         if value is None:
             self._targets = True
@@ -284,6 +345,9 @@ class _Inference:
             case Unary("!", operand):
                 self._condition(operand)
                 return None
+            case Unary("cast", operand, type) if _keeps_ranks(type):
+                inner = self.typed(operand)
+                return frozenset(map(type.wrap, inner)) if isinstance(inner, frozenset) else inner
             case Unary(_, operand):
                 self._make_scalar(self.typed(operand))
                 return None
@@ -294,7 +358,7 @@ class _Inference:
             case Binary("==" | "!=", left, right):
                 self._join(self.typed(left), self.typed(right))
                 return None
-            case Binary("+" | "-" as symbol, left, right, type) if type == INT32:
+            case Binary("+" | "-" as symbol, left, right, type) if _keeps_ranks(type):
                 return self._sum(symbol, self.typed(left), self.typed(right))
             case Binary(_, left, right):
                 self._make_scalar(self.typed(left), self.typed(right))

@@ -13,26 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pgasrob.program.commands import (
-    Assert,
-    Assign,
-    Assume,
-    Await,
-    Command,
-    CompareSwap,
-    FetchAdd,
-    Load,
-    Store,
-    Swap,
-    expressions_of,
-)
+from pgasrob.program.commands import Assert, Assume, Await, AwaitAdd, Command, expressions_of
 from pgasrob.program.expressions import Binary, Conditional, Expr, IntType, Unary, constant, registers_of
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import Touched
+from pgasrob.robustness.reduction.chains import is_place
 from pgasrob.robustness.reduction.ranges import ranges
 
 FAULTING = frozenset(("/", "%", "<<", ">>"))
-"""The operators that have no value for some operands."""
+"""The binary operators that have no value for some operands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +53,7 @@ class _Analysis:
         for rank, command, read, _ in self.commands:
             for expr in _deciding(command):
                 self.registers[rank] |= registers_of(expr)
-            if isinstance(command, Await):
+            if isinstance(command, Await | AwaitAdd):
                 self.cells |= read
 
     def pass_over(self) -> bool:
@@ -80,17 +69,13 @@ class _Analysis:
         """What ``command`` computes from decides something when its result does."""
         registers = self.registers[rank]
         decides = bool(written & self.cells)
-        if isinstance(command, Load | Assign | FetchAdd | Swap | CompareSwap):
+        if hasattr(command, "register"):
             decides |= command.register.index in registers
         if not decides:
             return
         self.cells |= read
-        match command:
-            case Store(_, value) | Assign(_, value):
-                registers |= registers_of(value)
-            case FetchAdd() | Swap() | CompareSwap():
-                for expr in expressions_of(command).values():
-                    registers |= registers_of(expr)
+        for expr in expressions_of(command).values():
+            registers |= registers_of(expr)
 
 
 def _touched(instance: Instance, rank: int) -> dict[Command, Touched]:
@@ -106,10 +91,10 @@ def _touched(instance: Instance, rank: int) -> dict[Command, Touched]:
 def _deciding(command: Command) -> Iterator[Expr]:
     """The expressions of ``command`` that decide something by themselves."""
     exprs = expressions_of(command)
-    if isinstance(command, Assume | Assert | Await):
+    if isinstance(command, Assume | Assert | Await | AwaitAdd):
         yield from exprs.values()
     for name, expr in exprs.items():
-        if name in ("address", "local", "remote", "rank", "queue") or _may_fault(expr):
+        if is_place(command, name) or _may_fault(expr):
             yield expr
 
 
@@ -117,6 +102,8 @@ def _may_fault(expr: Expr) -> bool:
     """Whether ``expr`` has no value for some registers, whatever their ranges: what decides nothing is forgotten, and
     then holds a value that is not in its range."""
     match expr:
+        case Unary("int", _):
+            return True  # a double that no integer is near to
         case Unary(_, operand):
             return _may_fault(operand)
         case Binary(symbol, left, right, type):

@@ -103,13 +103,16 @@ def renamed(instance: Instance, symmetry: Symmetry, state: State, renaming: Rena
     def target(rank: int) -> int:
         return renaming[rank] if symmetry.targets else rank
 
+    sources = [came_from(cell) for cell in range(len(state.memory))]
+
     def parts(parts: Parts) -> Parts:
-        return parts._replace(targets=tuple(sorted((target(rank), last, bound) for rank, last, bound in parts.targets)))
+        return parts._replace(
+            targets=tuple(sorted((target(rank), last, bound) for rank, last, bound in parts.targets)),
+            located=tuple(sorted((sources.index(cell), part) for cell, part in parts.located)),
+        )
 
     def placement(placement: Placement) -> Placement:
         return tuple((queue, parts(found)) for queue, found in placement)
-
-    sources = [came_from(cell) for cell in range(len(state.memory))]
 
     def cells(bits: int) -> int:
         return sum(1 << cell for cell, source in enumerate(sources) if bits >> source & 1) if bits else 0
@@ -219,12 +222,24 @@ class _Colouring:
         return sum(way for cells, way in ways if cells >> cell & 1)
 
     def placed(self, rank: int, colour: Sequence[int]) -> list[tuple[int, Mark, int]]:
-        """The placement of ``rank`` as rows (queue, whose entry, bits); the queue's own entry has the mark (-1, 0)."""
+        """The placement of ``rank`` as rows (queue, whose entry, bits); the queue's own entry has the mark (-1, 0).
+
+        A located cell has a row (-2 - address, the rank it lies on, 1).
+        """
         rows: list[tuple[int, Mark, int]] = []
         for queue, parts in self.state.placement[rank]:
-            own = parts.delayed + 2 * parts.local_delayed + 4 * (parts.stage(0) > 1) + 8 * (parts.stage(1) > 1)
-            rows.append((queue, (-1, 0), own))
+            own = [
+                parts.delayed,
+                parts.local_delayed,
+                *(parts.stage(stage) > 1 for stage in range(3)),
+                parts.bundled > 1,
+            ]
+            rows.append((queue, (-1, 0), sum(bit << place for place, bit in enumerate(own))))
             for target, last, bound in parts.targets:
                 mark = self.mark(target, 0 if self.symmetry.targets else None, rank, colour)
                 rows.append((queue, mark, (last > 1) + 2 * (bound > 1)))
+            for cell, _ in parts.located:
+                owner, address = divmod(cell, self.instance.size)
+                mark = self.mark(owner, 0 if address in self.symmetry.moving else None, rank, colour)
+                rows.append((-2 - address, mark, 1))
         return [row for row in rows if row[2]]

@@ -13,11 +13,11 @@ import pgasrob
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import AttackSpace, Choosable, Found
 from pgasrob.robustness.reduction import infeasibility
+from pgasrob.robustness.reduction.chains import chain_of
 from pgasrob.robustness.reduction.infeasibility import cannot_fault, choosable
 from pgasrob.robustness.reduction.symmetry import Symmetry
-from pgasrob.robustness.tables import tables
 from pgasrob.semantics.sequential import SequentialFacts
-from tests.oracle.strategies import random_program
+from tests.oracle.strategies import COMMANDS, EXTENSIONS, random_program
 from tests.support import Drawn, drawn_programs, examples, instance, translated
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
@@ -37,7 +37,8 @@ def numbered(program: Instance, masks: list[int]) -> Choosable:
 
 
 def all_steps(program: Instance) -> list[int]:
-    return [0b11 if edge.command.kind in ("read", "write") else 0 for edge in tables(program).edges]
+    edges = [edge for automaton in program.automata for leaving in automaton.out for edge in leaving]
+    return [(1 << len(chain_of(edge.command).steps)) - 1 for edge in edges]
 
 
 def violated(program: Instance, masks: list[int]) -> bool | None:
@@ -64,8 +65,17 @@ def harmless(program: Instance) -> list[int]:
 # Random programs
 
 
-@given(drawn_programs() | drawn_programs(loops=True) | drawn_programs(ranks=(3, 3)))
-@settings(max_examples=examples(300, nightly=10_000))
+ALL = (*COMMANDS, *EXTENSIONS)
+
+
+@given(
+    drawn_programs()
+    | drawn_programs(loops=True)
+    | drawn_programs(ranks=(3, 3))
+    | drawn_programs(commands=ALL)
+    | drawn_programs(commands=ALL, loops=True)
+)
+@settings(max_examples=examples(500, nightly=15_000))
 def test_no_harmless_step_is_the_source_of_a_violation(drawn: Drawn) -> None:
     program = drawn.instance
     masks = harmless(program)

@@ -7,7 +7,9 @@ from itertools import product
 
 import pytest
 
+from pgasrob.program import expressions
 from pgasrob.program.expressions import (
+    CONVERSIONS,
     PRECEDENCE,
     Binary,
     Conditional,
@@ -25,6 +27,7 @@ from tests.support import examples
 INT, UNSIGNED = IntType(4, True), IntType(4, False)
 A, B = Register("a", 0), Register("b", 1)
 OPERATORS = [symbol for symbols in PRECEDENCE for symbol in symbols]
+ON_DOUBLES = [symbol for symbol in expressions.OPERATORS if symbol.endswith(".")]
 
 
 def random_expr(choose: random.Random, depth: int) -> Expr:
@@ -34,10 +37,10 @@ def random_expr(choose: random.Random, depth: int) -> Expr:
     inner = [random_expr(choose, depth - 1) for _ in range(3)]
     kind = choose.random()
     if kind < 0.15:
-        return Unary(choose.choice("!~-"), inner[0], type)
+        return Unary(choose.choice(("!", "~", "-", "!", "~", "-", *CONVERSIONS)), inner[0], type)
     if kind < 0.25:
         return Conditional(*inner)
-    return Binary(choose.choice(OPERATORS), inner[0], inner[1], type)
+    return Binary(choose.choice(ON_DOUBLES if kind > 0.95 else OPERATORS), inner[0], inner[1], type)
 
 
 def random_file(choose: random.Random) -> File:
@@ -89,11 +92,43 @@ def test_intervals_of_random_expressions(block: int) -> None:
 
 
 @pytest.mark.parametrize("type", [INT, UNSIGNED])
-@pytest.mark.parametrize("symbol", OPERATORS)
+@pytest.mark.parametrize("symbol", OPERATORS + ON_DOUBLES)
 def test_intervals_of_every_operator(symbol: str, type: IntType) -> None:
     choose = random.Random(symbol)
     for _ in range(examples(40, nightly=2_000)):
         check(Binary(symbol, A, B, type), random_file(choose))
+
+
+@pytest.mark.parametrize("type", [INT, UNSIGNED])
+@pytest.mark.parametrize("symbol", CONVERSIONS)
+def test_intervals_of_every_conversion(symbol: str, type: IntType) -> None:
+    choose = random.Random(symbol)
+    for _ in range(examples(20, nightly=1_000)):
+        file = random_file(choose)
+        check(Unary(symbol, A, type), file)
+        check(Unary(symbol, Unary("float", A), type), file)
+        check(Unary(symbol, Binary("+.", Unary("float", A), Unary("float", B)), type), file)
+
+
+def test_doubles_that_are_certain_are_exact() -> None:
+    half, big = Const(expressions.float_bits(0.5)), Const(expressions.float_bits(1e10))
+    product = Binary("*.", half, Unary("float", A))
+    for expr, expected in [
+        (Unary("int", product), (2, 2)),
+        (Binary(">.", product, half), (1, 1)),
+        (Unary("int", Binary("*.", product, big), IntType(64, True)), (25_000_000_000,) * 2),
+        (Unary("int", Binary("*.", product, big)), None),  # a fault
+    ]:
+        assert value_of(expr)(((5, 5), (0, 0))) == expected
+        assert may_fault(expr, ((5, 5), (0, 0))) == (expected is None)
+    assert value_of(product)(((4, 5), (0, 0))) == bounds(IntType(64, True))
+    assert value_of(Binary(">.", product, half))(((4, 5), (0, 0))) == (0, 1)
+
+
+def test_a_cast_that_changes_nothing_lets_conditions_through() -> None:
+    wide = Unary("cast", A, IntType(64, False))
+    assert narrowing(less(wide, Const(3)), True)(((0, 9), (0, 9))) == ((0, 2), (0, 9))
+    assert narrowing(less(wide, Const(3)), True)(((-1, 9), (0, 9))) == ((-1, 9), (0, 9))
 
 
 @pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "%", "<<", ">>", "==", "<", ">="])

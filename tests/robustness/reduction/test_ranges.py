@@ -16,13 +16,22 @@ from pgasrob.program.commands import (
     Assign,
     Assume,
     Await,
+    AwaitAdd,
+    Bundle,
     Command,
     CompareSwap,
+    Fetch,
     FetchAdd,
+    FetchUpdate,
     Load,
+    Notify,
+    Put,
     Read,
+    Signal,
     Store,
     Swap,
+    Update,
+    UpdateFrom,
     Wait,
     Write,
     expressions_of,
@@ -41,6 +50,7 @@ from pgasrob.program.expressions import (
     Symbol,
     Unary,
     evaluator,
+    float_bits,
 )
 from pgasrob.program.instance import Instance, Operands
 from pgasrob.program.parser import parse
@@ -54,7 +64,7 @@ from pgasrob.semantics.accesses import access
 from pgasrob.semantics.effect import issue
 from pgasrob.semantics.steps import steps_of
 from tests.bench.families import FAMILIES
-from tests.oracle.strategies import random_program
+from tests.oracle.strategies import COMMANDS, EXTENSIONS, random_program
 from tests.robustness.reduction.test_symmetry import random_instances, renamings
 from tests.support import Drawn, drawn_programs, examples, instance, translated
 
@@ -68,10 +78,12 @@ COUNT, J, V = Register("i", 0), Register("j", 1), Register("v", 2)
 
 
 class Generator:
-    """Programs of counting loops over an array, flags and sums, in which most accesses are legal."""
+    """Programs of counting loops over an array, flags and sums, in which most accesses are legal; ``extended``: with
+    commands and expressions of all kinds."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, extended: bool = False) -> None:
         self.choose = random.Random(seed)
+        self.extended = extended
         self.type = self.choose.choice((INT32, INT32, INT64, UINT64, UINT32, UINT8))
 
     def program(self) -> Program:
@@ -105,6 +117,8 @@ class Generator:
     def command(self) -> Command:
         register = self.choose.choice((COUNT, J, V, V))
         queue: Expr = self.choose.choice((Const(0), Const(1), Const(1), self.op("&", V, Const(1))))
+        if self.extended and self.choose.random() < 0.6:
+            return self.further(register, queue)
         return self.choose.choice(
             (
                 lambda: Load(register, self.address()),
@@ -122,6 +136,51 @@ class Generator:
                 lambda: CompareSwap(register, self.rank(), self.address(), self.value(), self.value()),
             )
         )()
+
+    def further(self, register: Register, queue: Expr) -> Command:
+        operation = self.choose.choice(
+            ("set", "set", "add", "add", "and", "or", "xor", "mul", "min", "max", "add.", "max.")
+        )
+        target, remote, result = self.rank(), self.address(), self.choose.choice((None, self.address()))
+        located = self.choose.random() < 0.3
+        return self.choose.choice(
+            (
+                lambda: Put(self.address(), target, remote, queue),
+                lambda: Update(operation, self.value(), target, remote, queue, result, None, located, self.type),
+                lambda: Update(
+                    "compare_swap", self.value(), target, remote, queue, result, self.value(), located, self.type
+                ),
+                lambda: UpdateFrom(operation, self.address(), target, remote, queue, result, None, located, self.type),
+                lambda: UpdateFrom(
+                    "compare_swap", self.address(), target, remote, queue, result, self.address(), located, self.type
+                ),
+                lambda: UpdateFrom("fetch", None, target, remote, queue, self.address(), None, located, self.type),
+                lambda: Notify(
+                    self.choose.choice(("set", "add")), self.value(), target, remote, queue, located, self.type
+                ),
+                lambda: Signal(self.choose.choice(("set", "add")), self.value(), target, remote, queue, self.type),
+                lambda: Bundle(),
+                lambda: Fetch(register, target, remote),
+                lambda: FetchUpdate(operation, register, target, remote, self.value(), self.type),
+                lambda: AwaitAdd(
+                    target, remote, self.choose.choice(("==", "!=", "<", ">=")), self.value(), self.value(), self.type
+                ),
+            )
+        )()
+
+    def double(self) -> Expr:
+        """Something with doubles in it."""
+        one = Unary("float", self.choose.choice((COUNT, Const(3), V)), INT64)
+        other = self.choose.choice((V, one, Const(float_bits(0.5))))
+        combined = Binary(self.choose.choice(("+.", "-.", "*.", "/.", "<.", ">=.", "==.")), one, other)
+        return self.choose.choice(
+            (
+                one,
+                combined,
+                Unary(self.choose.choice(("int", "cast")), self.choose.choice((combined, V)), self.type),
+                Unary(self.choose.choice(("-.", "float32")), self.choose.choice((combined, V))),
+            )
+        )
 
     def op(self, symbol: str, left: Expr, right: Expr) -> Expr:
         return Binary(symbol, left, right, self.type)
@@ -153,6 +212,8 @@ class Generator:
         )
 
     def value(self) -> Expr:
+        if self.extended and self.choose.random() < 0.2:
+            return self.double()
         return self.choose.choice(
             (
                 Const(self.choose.randint(-2, 5)),
@@ -219,7 +280,9 @@ def check_state(program: Instance, found: Ranges, state: State) -> None:
                 assert found.may_fault(rank, control, transition.command)
                 continue
             may, made = found.touched(rank, control, transition), touched(operands)
-            assert not made.read & ~may.read and not made.written & ~may.written
+            assert contains(may, made)
+            for step, one in zip(steps_of(operands), found.made(rank, control, transition).steps, strict=True):
+                assert contains(one, Touched().adding(step.access))
             named = found.named(rank, control, transition)
             assert named.possible or issue(operands, state.registers[rank], state.memory) is None
             if named.possible:
@@ -229,9 +292,13 @@ def check_state(program: Instance, found: Ranges, state: State) -> None:
 
 def touched(operands: Operands) -> Touched:
     made, found = access(operands.kind, operands.cell), Touched()
-    for one in [made] if made else [step.access for step in steps_of(operands)]:
+    for one in [*([made] if made else []), *(step.access for step in steps_of(operands))]:
         found = found.adding(one)
     return found
+
+
+def contains(may: Touched, made: Touched) -> bool:
+    return not made.read & ~may.read and not made.written & ~may.written
 
 
 def check(program: Instance, most: int) -> int:
@@ -244,24 +311,24 @@ def check(program: Instance, most: int) -> int:
     return len(states)
 
 
-@given(drawn_programs(loops=True))
-@settings(max_examples=examples(100))
+@given(drawn_programs(loops=True) | drawn_programs(loops=True, commands=(*COMMANDS, *EXTENSIONS)))
+@settings(max_examples=examples(150))
 def test_ranges_of_random_programs(drawn: Drawn) -> None:
     check(drawn.instance, 300)
 
 
+@pytest.mark.parametrize("extended", [False, True], ids=["", "extended"])
 @pytest.mark.parametrize("block", range(4))
-def test_ranges_of_random_programs_with_arrays(block: int) -> None:
+def test_ranges_of_random_programs_with_arrays(block: int, extended: bool) -> None:
     count = examples(40, nightly=2_000)
-    states = sum(
-        check(Generator(seed).program().instantiate(), 300) for seed in range(block * count, (block + 1) * count)
-    )
+    seeds = range(block * count, (block + 1) * count)
+    states = sum(check(Generator(seed, extended).program().instantiate(), 300) for seed in seeds)
     assert states > 50 * count
 
 
 @pytest.mark.parametrize("block", range(4))
 def test_ranges_of_random_programs_with_interchangeable_ranks(block: int) -> None:
-    for _, program, _ in random_instances(1_000_000 * (block + 20), examples(20, nightly=1_000)):
+    for _, program, _ in random_instances(1_000_000 * (block + 20), examples(20, nightly=1_000), extended=block > 1):
         check(program, 200)
 
 
@@ -271,9 +338,10 @@ def test_ranges_of_idioms(name: str) -> None:
         check(parse(FAMILIES[name].program(nodes)).instantiate(), 1_000)
 
 
-def test_ranks_that_can_be_exchanged_name_the_same() -> None:
+@pytest.mark.parametrize("extended", [False, True], ids=["", "extended"])
+def test_ranks_that_can_be_exchanged_name_the_same(extended: bool) -> None:
     """Then what is interchangeable stays so when the search relies on it."""
-    for _, program, kinds in random_instances(99_000_000, examples(60, nightly=2_000)):
+    for _, program, kinds in random_instances(99_000_000, examples(60, nightly=2_000), extended):
         found = ranges(program)
         moving = sum(1 << address for address in kinds.moving)
         whole = (1 << program.size) - 1

@@ -59,18 +59,34 @@ SELDOM = (
     "assume(me == 0);", "i <- me % 2;", "mem[a + me] <- 1;", "assume(n < 2);",
 )  # fmt: skip
 """They call a rank by its name, or compute with one."""
+DEFERRED = (
+    "put({copy}, q);", "put({copy}, u);", "update(add, 1, {rank}, x, u);", "update(add, i, {rank}, x, q, y);",
+    "update(set, me + 1, {rank}, link, u);", "update(set, p, {rank}, home, u, home);",
+    "update(compare_swap, me + 1, 0, {rank}, link, u, link);", "update_located(add, 1, {rank}, x, u);",
+    "update_located(set, n, {rank}, link, u, link);", "update_from(add, x, {rank}, y, u);",
+    "update_from(set, home, {rank}, home, q);", "update_from_located(max, x, {rank}, x, u, y);",
+    "update_from(compare_swap, link, link, {rank}, link, u, link);", "update_from(fetch, {rank}, link, u, link);",
+    "update_from_located(fetch, {rank}, a + i, u, x);", "notify(set, 1, {rank}, y, u);",
+    "notify(add, 1, {rank}, x, q);", "notify(set, me + 1, {rank}, link, u);", "notify_all(set, 1, {rank}, y, q);",
+    "notify_all(add, 1, {rank}, y, u);", "signal(add, 1, {rank}, y, u);", "signal(set, me, {rank}, home, q);",
+    "signal(set, 1, {rank}, x, u);", "bundle;", "bundle;", "n <- fetch({rank}, link);", "i <- fetch({rank}, x);",
+    "p <- fetch_update(set, {rank}, home, me);", "i <- fetch_update(or, {rank}, x, 1);",
+    "await_add({rank}, mem[x] == 1, 1);", "await_add({rank}, mem[y] < 2, i);",
+)  # fmt: skip
+"""Operations with steps of other numbers than two, and what else the extended calculus has."""
 
 
-def random_text(seed: int, nodes: int) -> str:
-    """A program for ``nodes`` ranks, most of which run one block."""
+def random_text(seed: int, nodes: int, extended: bool = False) -> str:
+    """A program for ``nodes`` ranks, most of which run one block; ``extended``: with commands of all kinds."""
     choose = random.Random(seed)
+    transfers = (*TRANSFERS, *DEFERRED) if extended else TRANSFERS
 
     def statement(depth: int) -> str:
         if depth and choose.random() < 0.2:
             inner = " ".join(statement(0) for _ in range(choose.randint(1, 2)))
             ways = ("loop {{ {} }}", "if (n == 0) {{ {} }}", "choose {{ {} }} or {{ {} }}", "if (p == me) {{ {} }}")
             return choose.choice(ways).format(inner, statement(0))
-        (kind,) = choose.choices((TRANSFERS, ACCESSES, OTHERS, SELDOM), (40, 40, 25, 2))
+        (kind,) = choose.choices((transfers, ACCESSES, OTHERS, SELDOM), (40, 40, 25, 2))
         text = choose.choice(kind)
         return text.format(rank=choose.choice(RANKS), copy=choose.choice(COPIES).format(rank=choose.choice(RANKS)))
 
@@ -83,11 +99,11 @@ def random_text(seed: int, nodes: int) -> str:
     return f"{declarations} {first}process {{ {block(longest)} }}"
 
 
-def random_instances(first: int, count: int) -> Iterator[tuple[str, Instance, Symmetry]]:
+def random_instances(first: int, count: int, extended: bool = False) -> Iterator[tuple[str, Instance, Symmetry]]:
     """``count`` random programs that have a symmetry."""
     seed = first
     while count:
-        text = random_text(seed, 2 + seed % 3)
+        text = random_text(seed, 2 + seed % 3, extended)
         seed += 1
         program = parse(text).instantiate()
         found = symmetry(program)
@@ -184,17 +200,20 @@ def all_renamings(program: Instance, found: Symmetry) -> Iterator[tuple[int, ...
 # Random programs
 
 
+@pytest.mark.parametrize("extended", [False, True], ids=["", "extended"])
 @pytest.mark.parametrize("block", range(4))
-def test_renaming_maps_moves_to_moves(block: int) -> None:
+def test_renaming_maps_moves_to_moves(block: int, extended: bool) -> None:
     count = examples(15, nightly=2_000)
-    states = sum(check_moves(*drawn[1:], 25) for drawn in random_instances(1_000_000 * block, count))
+    states = sum(check_moves(*drawn[1:], 25) for drawn in random_instances(1_000_000 * block, count, extended))
     assert states > 10 * count
 
 
+@pytest.mark.parametrize("extended", [False, True], ids=["", "extended"])
 @pytest.mark.parametrize("block", range(4))
-def test_the_search_on_representatives_says_the_same(block: int) -> None:
+def test_the_search_on_representatives_says_the_same(block: int, extended: bool) -> None:
     count = examples(15, nightly=2_000)
-    found = [check_search(*drawn[1:], 1_500) for drawn in random_instances(1_000_000 * (block + 10), count)]
+    drawn = random_instances(1_000_000 * (block + 10), count, extended)
+    found = [check_search(program, kinds, 1_500) for _, program, kinds in drawn]
     done = [result for result in found if result is not None]
     assert len(done) > 0.8 * count
     assert sum(reduced for _, reduced, _ in done) < 0.85 * sum(plain for plain, _, _ in done)
