@@ -3,8 +3,10 @@
 Nothing here imports `pgasrob`. Where the two disagree, one of them misreads the design.
 
 - `syntax`      programs as frozen dataclasses, and their `.pgas` text
+- `operations`  the chains of steps that are issued, and what orders the steps
 - `semantics`   every run of a program, one event at a time
 - `definition`  happens-before over commands, and the verdict by trying every run
 - `replay`      checks a JSON witness against the semantics
-- `strategies`  random programs, with hypothesis or from a seed
+- `strategies`  random programs, with hypothesis or from a seed; `probes`: ones that depend on a single rule
+  (`chances`: random choices)
 """

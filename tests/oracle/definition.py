@@ -10,7 +10,7 @@ from typing import Any
 from .happens_before import is_violating, witness
 from .precedence import Precedence, key
 from .semantics import Machine, Run
-from .syntax import Assert, Await, Barrier, Program, numbered, statements
+from .syntax import Assert, Await, AwaitAdd, Barrier, Program, numbered, statements
 
 MAX_RUNS, MAX_STEPS = 20_000, 100
 
@@ -27,7 +27,7 @@ class Result:
     violating: bool | None
     fault: bool | None
     assertions: str | None  # "hold", "violated", "unknown"; None: no assert in the program
-    deadlock: bool | str | None  # True, False, "unknown"; None: neither barrier nor await in the program
+    deadlock: bool | str | None  # True, False, "unknown"; None: no barrier, await or await_add in the program
     runs: int  # prefixes of runs that were looked at, SC ones not counted
     sc_runs: int
     witness: dict[str, Any] | None  # computation and cycle of a violation
@@ -180,7 +180,7 @@ class _ScFacts:
         return "violated" if self.violated else ("hold" if self.complete else "unknown")
 
     def deadlocks(self, machine: Machine) -> bool | str | None:
-        if not _has(machine, Barrier, Await):
+        if not _has(machine, Barrier, Await, AwaitAdd):
             return None
         return True if self.deadlock else (False if self.complete else "unknown")
 

@@ -6,20 +6,29 @@ from .expressions import Expr, op
 from .syntax import (
     Assert,
     Await,
+    AwaitAdd,
     Barrier,
     Block,
+    Bundle,
     Cell,
     CompareSwap,
     Fence,
+    Fetch,
     FetchAdd,
+    FetchUpdate,
     Load,
     Loop,
+    Notify,
     Process,
     Program,
+    Put,
     Queue,
     Read,
+    Signal,
     Statement,
     Store,
+    Update,
+    UpdateFrom,
     Wait,
     WaitLocal,
     While,
@@ -136,4 +145,150 @@ LITMUS: dict[str, tuple[Program, str]] = {
     "waiting": (polling(Wait("q")), ZERO),
     "loop, wait": (ranks((Loop((Write("z", 1, "x", "q"), Wait("q"))),), (Loop((Load("r", "x"),)),)), ZERO),
     "loop": (ranks((Loop((Write("z", 1, "x", "q"),)),), (Loop((Load("r", "x"),)),)), "unknown"),
+}  # fmt: skip
+
+
+# The extended calculus
+
+PUT = Write("z", 1, "x", "q")  # the data of a message: z is 1 everywhere
+ARRIVAL = (Await("y", "!=", 0), Load("r", "x"))
+
+
+def flagged(*sender: Statement, receiver: Block = ARRIVAL, unordered: bool = True) -> Program:
+    """Rank 0 sends something to x and y of rank 1, which waits for y and then looks at x."""
+    return ranks(sender, receiver, unordered=unordered)
+
+
+def flagged_apart(*sender: Statement) -> Program:
+    """As `flagged`, but rank 2 waits for its y and then looks at the x of rank 1."""
+    return ranks(sender, (), (Await("y", "!=", 0), Fetch("r", 1, "x")), unordered=True)
+
+
+def notify(cell: str = "y", queue: str = "q", rank: int = 1, everywhere: bool = False) -> Notify:
+    return Notify("set", 1, rank, cell, queue, everywhere)
+
+
+def signal(cell: str = "y", queue: str = "q", rank: int = 1) -> Signal:
+    return Signal("add", 1, rank, cell, queue)
+
+
+def add(cell: str, result: str | None = None, located: bool = False, queue: str = "q") -> Update:
+    return Update("add", 1, 1, cell, queue, result, located=located)
+
+
+def fetched(cell: str, result: str = "w", located: bool = False, queue: str = "q") -> UpdateFrom:
+    return UpdateFrom("fetch", None, 1, cell, queue, result, located=located)
+
+
+def one_to_one_by(operation: Statement, *between: Statement) -> Program:
+    """As `one_to_one`: something for the y of the right neighbour, who looks at it after a barrier."""
+    return Program((Process((operation, *between, Barrier(), Load("r", "y"))),), 2, CELLS)
+
+
+def critical(*between: Statement) -> Program:
+    """Both ranks take a lock by an await_add, access the x of rank 0, and give the lock back."""
+    release = FetchUpdate("set", "s", 0, "y", 0)
+    take = AwaitAdd(0, "y", "==", 0, 1)
+    return ranks((take, Fetch("r", 0, "x"), release), (take, Write("z", 0, "x", "q"), *between, release))
+
+
+def alone(*body: Statement, unordered: bool = False) -> Program:
+    """Rank 0 runs `body`; rank 1 does nothing."""
+    return ranks(body, (), unordered=unordered)
+
+
+COMPARE = UpdateFrom("compare_swap", "z", 1, "y", "q", expected="x")
+EXPECTING = UpdateFrom("compare_swap", "w", 1, "y", "q", expected="x")
+MULTIPLY = Update("mul", 3, RIGHT, "y", "q")
+
+EXTENDED: dict[str, tuple[Program, str]] = {
+    # a captured put has read its source, but has not arrived
+    "put, source reused": (alone(Put("x", 1, "y", "q"), Store("x", 2)), ZERO),
+    "put, 1to1, wait_local": (one_to_one_by(Put("z", RIGHT, "y", "q"), WaitLocal("q")), ONE),
+    "put, 1to1, wait": (one_to_one_by(Put("z", RIGHT, "y", "q"), Wait("q")), ZERO),
+    "put, fence, put": (flagged(Put("z", 1, "x", "q"), Fence("q"), Put("z", 1, "y", "q")), ZERO),
+    "put, put": (flagged(Put("z", 1, "x", "q"), Put("z", 1, "y", "q")), ONE),
+    "put, put, fifo": (flagged(Put("z", 1, "x", "q"), Put("z", 1, "y", "q"), unordered=False), ZERO),
+    # a notification comes after writes of its queue to its rank, or of every queue
+    "notify": (flagged(PUT, notify()), ZERO),
+    "notify, another queue": (flagged(PUT, notify(queue="p")), ONE),
+    "notify, everywhere": (flagged(PUT, notify(queue="p", everywhere=True)), ZERO),
+    "notify, everywhere, another rank": (flagged_apart(PUT, notify(rank=2, everywhere=True)), ONE),
+    "notify after a put": (flagged(Put("z", 1, "x", "q"), notify()), ZERO),
+    "notify after an update": (flagged(add("x"), notify()), ZERO),
+    "notify after a signal": (flagged(signal("x"), notify()), ZERO),
+    "notify after a notification": (flagged(notify("x"), notify()), ONE),
+    "notify after a notification, fifo": (flagged(notify("x"), notify(), unordered=False), ZERO),
+    "notify after a get": (flagged(Read("w", 1, "x", "q"), notify(), receiver=(ARRIVAL[0], Store("x", 1))), ONE),
+    "notify before a write": (flagged(notify("x"), Write("z", 1, "y", "q")), ONE),
+    "notify before a write, fence": (flagged(notify("x"), Fence("q"), Write("z", 1, "y", "q")), ONE),
+    "notify before a write, wait": (flagged(notify("x"), Wait("q"), Write("z", 1, "y", "q")), ZERO),
+    "notify before a write, wait_local": (flagged(notify("x"), WaitLocal("q"), Write("z", 1, "y", "q")), ONE),
+    "notify before a write, fifo": (flagged(notify("x"), Write("z", 1, "y", "q"), unordered=False), ZERO),
+    # a signal comes after all steps of its bundle
+    "signal": (flagged(PUT, signal()), ZERO),
+    "signal, its bundle": (flagged(Bundle(), PUT, signal()), ZERO),
+    "signal, the next bundle": (flagged(PUT, Bundle(), signal()), ONE),
+    "signal, the next bundle, fence": (flagged(PUT, Fence("q"), Bundle(), signal()), ZERO),
+    "signal, another queue": (flagged(PUT, signal(queue="p")), ZERO),
+    "signal, another rank": (flagged_apart(PUT, signal(rank=2)), ZERO),
+    "signal, another rank, the next bundle": (flagged_apart(PUT, Bundle(), signal(rank=2)), ONE),
+    "signal after a get": (flagged(Read("w", 1, "x", "q"), signal(), receiver=(ARRIVAL[0], Store("x", 1))), ZERO),
+    "signal after a notification": (flagged(notify("x"), signal()), ZERO),
+    "signal after a signal": (flagged(Bundle(), signal("x"), signal()), ZERO),
+    "signal of another bundle after a signal": (flagged(signal("x"), Bundle(), signal()), ONE),
+    "signal after a result": (alone(add("x", "w"), signal(rank=0), Await("y", "!=", 0), Load("r", "w")), ZERO),
+    "signal before a write": (flagged(signal("x"), Write("z", 1, "y", "q")), ONE),
+    "signal before a write, fence": (flagged(signal("x"), Fence("q"), Write("z", 1, "y", "q")), ZERO),
+    # deferred atomics: the source, the result and the target are done when they are done
+    "update, 1to1": (one_to_one_by(MULTIPLY), ONE),
+    "update, 1to1, wait_local": (one_to_one_by(MULTIPLY, WaitLocal("q")), ONE),
+    "update, 1to1, wait": (one_to_one_by(MULTIPLY, Wait("q")), ZERO),
+    "update, result used": (alone(add("x", "w"), Load("r", "w")), ONE),
+    "update, result used, wait_local": (alone(add("x", "w"), WaitLocal("q"), Load("r", "w")), ZERO),
+    "update, another's result used": (alone(add("x"), Load("r", "w")), ZERO),
+    "update_from, source reused": (alone(UpdateFrom("add", "x", 1, "y", "q"), Store("x", 1)), ONE),
+    "update_from, source reused, wait_local": (
+        alone(UpdateFrom("add", "x", 1, "y", "q"), WaitLocal("q"), Store("x", 1)), ZERO
+    ),
+    "update_from, expected reused": (alone(COMPARE, Store("x", 1)), ONE),
+    "update_from, expected reused, wait_local": (alone(COMPARE, WaitLocal("q"), Store("x", 1)), ZERO),
+    "fetch, result used": (alone(fetched("x"), Load("r", "w")), ONE),
+    "fetch, result used, wait_local": (alone(fetched("x"), WaitLocal("q"), Load("r", "w")), ZERO),
+    "update, fence, update": (flagged(add("x"), Fence("q"), add("y")), ZERO),
+    "update, update": (flagged(add("x"), add("y")), ONE),
+    "update, update, fifo": (flagged(add("x"), add("y"), unordered=False), ZERO),
+    # stages: the target is read by the fetch at stage 0 and updated at stage 1, results are of stage 2
+    "update, fetch, fifo": (alone(add("x"), fetched("x")), ONE),
+    "update, fetch, fifo, fence": (alone(add("x"), Fence("q"), fetched("x")), ONE),
+    "update, fetch, fifo, wait": (alone(add("x"), Wait("q"), fetched("x")), ZERO),
+    "two results, fifo": (alone(add("x", "w"), fetched("y")), ZERO),
+    "two results": (alone(add("x", "w"), fetched("y"), unordered=True), ONE),
+    "two operands": (ranks((COMPARE,), (FetchAdd("r", 0, "z", 1), FetchAdd("r", 0, "x", 1))), ONE),
+    "two operands, the other order": (ranks((COMPARE,), (FetchAdd("r", 0, "x", 1), FetchAdd("r", 0, "z", 1))), ZERO),
+    "expected before a source": (ranks((EXPECTING, PUT), (FetchAdd("r", 0, "z", 1), FetchAdd("r", 0, "x", 1))), ZERO),
+    "expected before a source, two queues": (
+        ranks((EXPECTING, Write("z", 1, "x", "p")), (FetchAdd("r", 0, "z", 1), FetchAdd("r", 0, "x", 1))), ONE
+    ),
+    # located atomics of one cell are in order
+    "two atomics": (alone(add("x"), add("x"), unordered=True), ONE),
+    "two atomics, located": (alone(add("x", located=True), add("x", located=True), unordered=True), ZERO),
+    "two atomics, one located": (alone(add("x", located=True), add("x"), unordered=True), ONE),
+    "two atomics, located, two queues": (alone(add("x", located=True), add("x", located=True, queue="p")), ZERO),
+    "two atomics, located, two cells": (flagged(add("x", located=True), add("y", located=True)), ONE),
+    "update, fetch, located": (alone(add("x", located=True), fetched("x", located=True), unordered=True), ZERO),
+    "fetch, update, located": (alone(fetched("x", located=True), add("x", located=True), unordered=True), ZERO),
+    "fetch, update": (alone(fetched("x"), add("x"), unordered=True), ONE),
+    # blocking atomics
+    "lock": (critical(), ONE),
+    "lock, wait_local": (critical(WaitLocal("q")), ONE),
+    "lock, wait": (critical(Wait("q")), ZERO),
+    # a fetch is no write
+    "store buffering, fetch": (ranks((PUT, Fetch("r", 0, "y")), (Fetch("s", 0, "y"), Load("s", "x"))), ZERO),
+    "store buffering, fetch_update": (
+        ranks((PUT, Fetch("r", 0, "y")), (FetchUpdate("or", "s", 0, "y", 0), Load("s", "x"))), ONE
+    ),
+    "store buffering, await_add": (
+        ranks((PUT, Fetch("r", 0, "y")), (AwaitAdd(0, "y", "<=", 0, 1), Load("s", "x"))), ONE
+    ),
 }  # fmt: skip

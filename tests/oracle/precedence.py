@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from .semantics import Event, Operation, Place, Run
+from .operations import STEPS, Operation, Place, local_marks
+from .semantics import Event, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def key(run: Run, precedence: Precedence) -> Hashable:
     *The same events.* What may happen depends on control, registers, memory, the pending operations with the values
     they carry, and the order among pending steps. Operations with no step to come hold up nothing. A fence matters
     for a pending operation issued before it, and so does, of the fences between two pending operations of a rank, the
-    set of their queues and ranks.
+    set of their queues and ranks; likewise a bundle, since it holds what is pending out of the signals after it.
 
     *The same cycles.* Every later event adds edges *into* its own command: into a new one, or into a pending one. A
     cycle that is to come enters the commands of today at pending commands and leaves them where a new edge can begin:
@@ -98,8 +99,7 @@ def _pending_operations(run: Run, pending: list[tuple[int, int]]) -> Hashable:
     for index, (rank, number) in enumerate(pending):
         following = pending[index + 1] if index + 1 < len(pending) else (None, None)
         end = following[1] if following[0] == rank else len(run.issued[rank])
-        between: Iterable[Operation] = run.issued[rank][number + 1 : end]
-        fences = frozenset((other.queue, other.target) for other in between if other.kind == "fence")
-        carried = run.done.get((rank, number, "popa"))  # None: popa is still to come
-        found.append((rank, run.issued[rank][number], carried, fences))
+        between: tuple[Operation, ...] = run.issued[rank][number + 1 : end]
+        carried = tuple(run.done.get((rank, number, step)) for step in STEPS)  # None: no such step, or still to come
+        found.append((rank, run.issued[rank][number], carried, frozenset(local_marks(between))))
     return tuple(found)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .happens_before import commands, conflicts, event_json
-from .semantics import STEPS, Event, Machine, Run
+from .operations import STEPS
+from .semantics import Event, Machine, Run
 from .syntax import Program, numbered
 
 JsonEvent = Mapping[str, Any]
@@ -87,27 +88,56 @@ def check_cycle(history: Sequence[Event], cycle: Sequence[JsonEdge]) -> None:
     )
 
 
+CHAINS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "read": (("popa", "popb"),),
+    "write": (("popa", "popb"),),
+    "put": (("popb",),),
+    "update": (("popb",), ("popb", "popc")),
+    "update_from": tuple(
+        (*operands, *rest)
+        for operands in (("popa",), ("popa", "popd"))
+        for rest in (("popb",), ("popb", "popc"), ("popc",))
+    ),
+    "notify": (("popb",),),
+    "signal": (("popb",),),
+}
+"""The steps that an operation may have, by its kind."""
+
+
 def check_sc(events: Sequence[JsonEvent]) -> None:
-    """Every step directly follows its issue. The last operation may have its steps still to come."""
-    wanted: list[tuple[str, int, int]] = []
+    """Every step directly follows its issue. The last operation may have its steps still to come.
+
+    Which of the `CHAINS` of its kind an operation has is for `check_run` to say.
+    """
+    ways: Sequence[tuple[str, ...]] = ((),)  # what may be left of the chain of `last`
+    last: tuple[int, int] | None = None
     for position, event in enumerate(events):
-        found = (event["event"], event["rank"], event["operation"])
-        if wanted:
-            assert found == wanted[0], f"event {position} {_short(event)} comes before {wanted[0]}: not an SC run"
-            wanted.pop(0)
+        name, found = event["event"], (event["rank"], event["operation"])
+        if name in STEPS:
+            assert found == last, f"event {position} {_short(event)} does not follow its issue: not an SC run"
+            ways = [way[1:] for way in ways if way[:1] == (name,)]
+            assert ways, f"event {position} {_short(event)} is not the next step: not an SC run"
         else:
-            assert event["event"] not in STEPS, f"event {position} {_short(event)} does not follow its issue"
-            if event["event"] in ("read", "write"):
-                wanted = [(step, *found[1:]) for step in STEPS]
+            assert () in ways, f"event {position} {_short(event)} comes before the steps of {last}: not an SC run"
+            ways, last = CHAINS.get(name, ((),)), found
+
+
+def _check_sc_run(program: Program, nodes: int | None, events: Sequence[JsonEvent], lines: bool) -> list[Run]:
+    """The SC runs that `events` can be. Only the last operation may be pending."""
+    check_sc(events)
+    runs = check_run(program, nodes, events, lines)
+    last = [(event["rank"], event["operation"]) for event in events[-1:]]
+    runs = [run for run in runs if run.pending() in ([], last)]
+    assert runs, "an operation has steps still to come and is not the last: not an SC run"
+    return runs
 
 
 def check_fault(
     program: Program, nodes: int | None, events: Sequence[JsonEvent], lines: bool = True
 ) -> list[tuple[int, int, str]]:
     """An SC run after which some command faults: rank, line and text of each that does."""
-    check_sc(events)
     machine = Machine(numbered(program), nodes)
-    runs = check_run(program, nodes, events, lines)
+    runs = _check_sc_run(program, nodes, events, lines)
     faults = [(rank, command.line, text) for run in runs for rank, command, text in machine.faults(run)]
     assert faults, "no command faults after the run"
     return faults
@@ -115,16 +145,14 @@ def check_fault(
 
 def check_failed_assert(program: Program, nodes: int | None, events: Sequence[JsonEvent], lines: bool = True) -> None:
     """An SC run in which an assert is false."""
-    check_sc(events)
-    runs = check_run(program, nodes, events, lines)
+    runs = _check_sc_run(program, nodes, events, lines)
     assert any(not event.holds for run in runs for event in run.history), "no assert of the run is false"
 
 
 def check_deadlock(program: Program, nodes: int | None, events: Sequence[JsonEvent], lines: bool = True) -> None:
     """An SC run to a state in which no rank can move, none stands before false assumes alone, and one has not ended."""
-    check_sc(events)
     machine = Machine(numbered(program), nodes)
-    runs = [run for run in check_run(program, nodes, events, lines) if not run.pending()]
+    runs = [run for run in _check_sc_run(program, nodes, events, lines) if not run.pending()]
     assert any(machine.is_deadlock(run) for run in runs), "the run does not end in a deadlock"
 
 

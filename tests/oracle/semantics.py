@@ -12,31 +12,34 @@ from itertools import product
 
 from .control import Edge, automaton
 from .expressions import Fault, compare, evaluate, wrap
+from .operations import READING, STEPS, WRITING, Operation, Place, issued, must_precede, updated
 from .syntax import (
     Assert,
     Assign,
     Assume,
     Await,
+    AwaitAdd,
     Barrier,
     CompareSwap,
-    Fence,
+    Fetch,
     FetchAdd,
+    FetchUpdate,
     Load,
     Program,
-    Read,
+    Put,
     Statement,
     Store,
     Swap,
+    UpdateFrom,
     Wait,
     WaitLocal,
-    Write,
-    event_name,
 )
 
-Place = tuple[int, int]  # rank and address
-READS = frozenset({"load", "popa", "await", "fetch_add", "swap", "compare_swap"})
-WRITES = frozenset({"store", "popb", "fetch_add", "swap", "compare_swap"})  # a failed compare_swap counts as both
-STEPS = ("popa", "popb")
+ATOMIC = FetchAdd | Swap | CompareSwap | Fetch | FetchUpdate | AwaitAdd  # one event that accesses a cell of any rank
+UPDATING = frozenset({"fetch_add", "swap", "compare_swap", "fetch_update", "await_add"})  # a failed compare_swap too
+# A popb that updates reads too, but for conflicts that is nothing beside its writing.
+READS = READING | UPDATING | {"load", "await", "fetch", "put"}
+WRITES = WRITING | UPDATING | {"store"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +67,6 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
-    """What a rank has issued: everything that the rules for steps may ask about it."""
-
-    kind: str
-    queue: int | None = None  # of a read, a write or a fence
-    target: int | None = None  # the remote rank of a read or a write, the rank of a fence that names one
-    source: Place | None = None  # popa reads it
-    destination: Place | None = None  # popb writes it
-    line: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Run:
     control: tuple[int, ...]  # by rank
     registers: tuple[tuple[int, ...], ...]  # by rank
@@ -90,7 +81,7 @@ class Run:
             (rank, number)
             for rank, operations in enumerate(self.issued)
             for number, operation in enumerate(operations)
-            if operation.source is not None and (rank, number, "popb") not in self.done
+            if operation.chain and (rank, number, operation.chain[-1][0]) not in self.done
         ]
 
 
@@ -147,7 +138,7 @@ class Machine:
             if (expr := getattr(command, field)) is None:
                 continue
             value = values[field] = evaluate(expr, names)
-            if field in ("address", "local", "remote") and not 0 <= value < len(self.cell_names):
+            if _is_address(command, field) and not 0 <= value < len(self.cell_names):
                 raise Fault(f"address {value} outside the memory")
             if field == "rank" and not 0 <= value < self.nodes:
                 raise Fault(f"rank {value} outside 0..{self.nodes - 1}")
@@ -190,32 +181,27 @@ class Machine:
             yield after
 
     def _enabled(self, run: Run, rank: int, command: Statement, values: dict[str, int]) -> bool:
-        """Only assume, wait, wait_local, await and barrier can be disabled (the design: section 2)."""
+        """Only assume, wait, wait_local, await, await_add and barrier can be disabled (the design: section 2)."""
         match command:
             case Assume():
                 return values["condition"] != 0
             case Await(relop=relop):
                 return compare(relop, run.memory[rank][values["address"]], values["value"])
-            case Wait():
+            case AwaitAdd(relop=relop):
+                return compare(relop, run.memory[values["rank"]][values["address"]], values["value"])
+            case Wait() | WaitLocal():
                 return all(
                     (rank, number, step) in run.done
                     for number, operation in enumerate(run.issued[rank])
-                    if operation.source is not None and operation.queue == values["queue"]
-                    for step in STEPS
-                )
-            case WaitLocal():  # puts have read their source, gets have arrived
-                return all(
-                    (rank, number, "popa" if operation.kind == "write" else "popb") in run.done
-                    for number, operation in enumerate(run.issued[rank])
-                    if operation.source is not None and operation.queue == values["queue"]
+                    if operation.chain and operation.queue == values["queue"]
+                    for step in (operation.steps if isinstance(command, Wait) else operation.local_steps)
                 )
         return True
 
     def _issue(self, run: Run, rank: int, edge: Edge, values: dict[str, int]) -> Run:
         """The event of issuing the command of `edge`, whose operands have `values`."""
         command = edge.command
-        operation = Operation(event_name(command), line=command.line)
-        place = register = written = None  # the cell accessed; the new values of the register and of the cell
+        place = register = written = captured = None  # the cell accessed; the new values of the register and the cell
         holds = True
         match command:
             case Load():
@@ -230,63 +216,40 @@ class Machine:
                 holds = values["condition"] != 0
             case Await():
                 place = (rank, values["address"])
-            case FetchAdd() | Swap() | CompareSwap():
+            case Put():
+                place = (rank, values["local"])
+                captured = run.memory[rank][values["local"]]
+            case _ if isinstance(command, ATOMIC):
                 place = (values["rank"], values["address"])
-                register = old = run.memory[place[0]][place[1]]
-                match command:
-                    case FetchAdd():
-                        written = wrap(old + values["operand"])
-                    case Swap():
-                        written = values["operand"]
-                    case _:
-                        written = values["new"] if old == values["expected"] else old
-            case Read() | Write():
-                here, there = (rank, values["local"]), (values["rank"], values["remote"])
-                source, destination = (here, there) if isinstance(command, Write) else (there, here)
-                operation = Operation(
-                    operation.kind, values["queue"], values["rank"], source, destination, command.line
-                )
-            case Fence():
-                operation = Operation("fence", values["queue"], values.get("rank"), line=command.line)
+                old = run.memory[place[0]][place[1]]
+                register = None if isinstance(command, AwaitAdd) else old
+                written = None if isinstance(command, Fetch) else _changed(command, old, values)
+        operation = issued(command, rank, values, captured)
         event = Event(operation.kind, rank, len(run.issued[rank]), place, command.line, holds)
         registers, memory = run.registers, run.memory
         if register is not None:
             own = _with(registers[rank], self.register_index[command.register], register)
             registers = _with(registers, rank, own)
         if written is not None:
-            memory = _with(memory, place[0], _with(memory[place[0]], place[1], written))
-        issued = _with(run.issued, rank, (*run.issued[rank], operation))
-        return Run(_with(run.control, rank, edge.target), registers, memory, issued, run.done, (*run.history, event))
+            memory = _stored(memory, place, written)
+        control = _with(run.control, rank, edge.target)
+        operations = _with(run.issued, rank, (*run.issued[rank], operation))
+        return Run(control, registers, memory, operations, run.done, (*run.history, event))
 
     # Steps
 
     def may_happen(self, run: Run, rank: int, number: int, step: str) -> bool:
         """Whether `step` of the rank's operation `number` may be the next event (the design: "Completion order")."""
-        if (rank, number, step) in run.done:
+        steps = run.issued[rank][number].steps
+        if step not in steps or (rank, number, step) in run.done:
             return False
-        if step == "popb" and (rank, number, "popa") not in run.done:
+        if any((rank, number, before) not in run.done for before in steps[: steps.index(step)]):
             return False
         return not any(
-            self._precedes(run.issued[rank], earlier, number, step) and (rank, earlier, step) not in run.done
-            for earlier in range(number)
-        )
-
-    def _precedes(self, issued: tuple[Operation, ...], earlier: int, later: int, step: str) -> bool:
-        """Whether `step` of `earlier` must come before the same step of `later`, both issued by one rank."""
-        first, second = issued[earlier], issued[later]
-        if first.source is None or second.source is None or first.queue != second.queue:
-            return False
-        if first.queue not in self.unordered:
-            return True  # FIFO, whatever the target; a queue that no header declares is FIFO
-        # a fence orders the destination writes of writes to one rank; reads are not ordered
-        return (
-            step == "popb"
-            and first.kind == second.kind == "write"
-            and first.target == second.target
-            and any(
-                between.kind == "fence" and between.queue == first.queue and between.target in (None, first.target)
-                for between in issued[earlier + 1 : later]
-            )
+            must_precede(run.issued[rank], earlier, before, number, step, operation.queue in self.unordered)
+            for earlier, operation in enumerate(run.issued[rank][:number])
+            for before in operation.steps
+            if (rank, earlier, before) not in run.done
         )
 
     def steps(self, run: Run) -> Iterator[Run]:
@@ -297,19 +260,21 @@ class Machine:
                     yield self.step(run, rank, number, step)
 
     def step(self, run: Run, rank: int, number: int, step: str) -> Run:
-        """The step itself: popa reads the source cell, popb writes the destination cell."""
+        """The step itself. What is noted of it: the value that its cell held."""
         operation = run.issued[rank][number]
-        memory = run.memory
-        if step == "popa":
-            place = operation.source
-            value = memory[place[0]][place[1]]
-        else:
-            place = operation.destination
-            value = run.done[rank, number, "popa"]
-            memory = _with(memory, place[0], _with(memory[place[0]], place[1], value))
+        place = dict(operation.chain)[step]
+        memory, old = run.memory, run.memory[place[0]][place[1]]
+        done = {name: run.done[rank, number, name] for name in STEPS if (rank, number, name) in run.done}
+        if step == "popb":
+            operand = done["popa"] if operation.value is None else operation.value
+            expected = done.get("popd", operation.expected)
+            memory = _stored(memory, place, updated(operation.update, old, operand, expected))
+        elif step == "popc":
+            memory = _stored(memory, place, done["popb"] if "popb" in done else done["popa"])
         event = Event(step, rank, number, place, operation.line)
-        done = {**run.done, (rank, number, step): value}
-        return replace(run, memory=memory, done=done, history=(*run.history, event))
+        return replace(
+            run, memory=memory, done={**run.done, (rank, number, step): old}, history=(*run.history, event)
+        )  # fmt: skip
 
     # Runs
 
@@ -341,6 +306,29 @@ class Machine:
         or faults."""
         edges = self.edges(run, rank)
         return bool(edges) and all(isinstance(edge.command, Assume) for edge in edges)
+
+
+def _is_address(command: Statement, field: str) -> bool:
+    """Whether `field` of `command` names a cell; what a compare_swap expects is a value or a cell of the rank's own."""
+    return field in ("address", "local", "remote", "result") or (
+        field == "expected" and isinstance(command, UpdateFrom)
+    )
+
+
+def _changed(command: Statement, old: int, values: dict[str, int]) -> int:
+    """The cell that held `old` after a blocking atomic that updates it."""
+    match command:
+        case Swap():
+            return updated("set", old, values["operand"])
+        case CompareSwap():
+            return updated("compare_swap", old, values["new"], values["expected"])
+        case FetchUpdate(operation=operation):
+            return updated(operation, old, values["operand"])
+    return updated("add", old, values["operand"])  # fetch_add, await_add
+
+
+def _stored(memory: tuple[tuple[int, ...], ...], place: Place, value: int) -> tuple[tuple[int, ...], ...]:
+    return _with(memory, place[0], _with(memory[place[0]], place[1], value))
 
 
 def _with(items: tuple, index: int, item: object) -> tuple:

@@ -8,35 +8,47 @@ not robust and the rest not for lack of conflicts: operations are followed by wa
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Collection
 
 from hypothesis import strategies as st
 
+from .chances import Chances
 from .expressions import Expr, Int, Name, op
+from .probes import Probe
 from .syntax import (
+    REMOTE,
+    UPDATES,
     Assert,
     Assign,
     Assume,
     Await,
+    AwaitAdd,
     Barrier,
     Block,
+    Bundle,
     Cell,
     Choose,
     CompareSwap,
     Fence,
+    Fetch,
     FetchAdd,
+    FetchUpdate,
     If,
     Load,
     Loop,
+    Notify,
     Process,
     Program,
+    Put,
     Queue,
     Read,
+    Signal,
     Skip,
     Statement,
     Store,
     Swap,
+    Update,
+    UpdateFrom,
     Wait,
     WaitLocal,
     While,
@@ -44,19 +56,23 @@ from .syntax import (
     statements,
 )
 
-T = TypeVar("T")
-
 COMMANDS = (
     "load", "store", "assign", "assume", "assert", "read", "write", "barrier", "wait", "wait_local", "fence", "await",
     "fetch_add", "swap", "compare_swap", "skip", "if", "choose",
 )  # fmt: skip
+EXTENSIONS = (
+    "put", "update", "update_from", "notify", "bundle", "signal", "fetch", "fetch_update", "await_add",
+)  # fmt: skip
+"""Commands of the extended calculus: `(*COMMANDS, *EXTENSIONS)` is everything."""
 LOOPS = ("loop", "while")
+_WITH_STEPS = ("read", "write", "put", "update", "update_from", "notify", "signal")
 _LENGTH = {1: (3, 8), 2: (3, 6), 3: (2, 4)}  # statements of a rank's block
-_REMOTE = {1: 4, 2: 4, 3: 2}  # reads and writes of a rank's block, at most
+_REMOTE = {1: 4, 2: 4, 3: 2}  # operations of a rank's block, at most
 _WEIGHTS = {
     "load": 6, "store": 5, "assign": 1, "assume": 1, "assert": 2, "read": 5, "write": 9, "wait": 4, "wait_local": 2,
     "fence": 3, "await": 2, "fetch_add": 2, "swap": 1, "compare_swap": 1, "skip": 1, "if": 2, "choose": 2, "loop": 3,
-    "while": 2,
+    "while": 2, "put": 4, "update": 4, "update_from": 4, "notify": 3, "bundle": 3, "signal": 4, "fetch": 1,
+    "fetch_update": 1, "await_add": 1,
 }  # fmt: skip
 _CAREFUL = {"wait": 6, "wait_local": 1, "fence": 2}
 
@@ -92,43 +108,34 @@ def programs(
     return _Generator(below, ranks, commands, loops, faults).program()
 
 
-class _Generator:
-    """Builds a program from a source of small numbers. Number 0 is the simplest choice, so that hypothesis shrinks."""
+class _Generator(Chances):
+    """Builds a program from a source of small numbers."""
 
     def __init__(
         self, below: Callable[[int], int], ranks: tuple[int, int], commands: Collection[str], loops: bool, faults: bool
     ) -> None:
-        self.below = below
+        super().__init__(below)
         self.commands = frozenset(commands) | (frozenset(LOOPS) if loops else frozenset())
+        self.extensions = [kind for kind in EXTENSIONS if kind != "bundle" and kind in self.commands]
+        # how many of the deferred atomics are located, of four: one alone orders nothing
+        self.located = self.pick((0, 1, 3)) if {"update", "update_from"} & self.commands else 0
         self.faults = faults
         self.nodes = ranks[0] + self.pick(range(ranks[1] - ranks[0] + 1), (1, 4, 2) if ranks == (1, 3) else None)
         self.ring = self.nodes > 1 and self.chance(2, 5)
         cells = (("x", "y"), ("x",), ("a",), ("x", "a"))
         self.cells = ("x", "y", "z", "w") if self.ring else self.pick(cells, (5, 2, 1, 1))
         self.registers = ("r", "s")[: 1 + self.below(2)]
-        self.queues = tuple(Queue(name, self.chance(1, 2)) for name in ("q", "p")[: 1 + self.chance(1, 4)])
+        more = self.chance(1, 2 if self.extensions else 4)
+        self.queues = tuple(Queue(name, self.chance(1, 2)) for name in ("q", "p")[: 1 + more])
         # how often an operation is followed by a wait or a fence at once: never, sometimes, mostly
         self.care = self.pick((0, 3, 7), (2, 3, 3))
-        self.remote = 0  # reads and writes left for the block at hand
-
-    # Numbers
-
-    def chance(self, likely: int, outof: int) -> bool:
-        return self.below(outof) >= outof - likely
-
-    def pick(self, items: Sequence[T], weights: Sequence[int] | None = None) -> T:
-        if weights is None:
-            return items[self.below(len(items))]
-        number = self.below(sum(weights[: len(items)]))
-        for item, weight in zip(items, weights, strict=False):
-            if number < weight:
-                return item
-            number -= weight
-        raise AssertionError("weights")
+        self.remote = 0  # operations left for the block at hand
 
     # Programs
 
     def program(self) -> Program:
+        if self.extensions and self.nodes > 1 and not self.ring and self.chance(2, 3):
+            return Probe(self, self.nodes, self.queues, self.commands, self.located).program()
         memory = tuple(self.cell(name) for name in self.cells)
         barriers = self.pick((0, 1, 2), (5, 4, 1)) if "barrier" in self.commands and not self.ring else 0
         if self.ring:
@@ -173,16 +180,16 @@ class _Generator:
         kinds = [kind for kind in _WEIGHTS if kind in self.commands]
         if nested:
             kinds = [kind for kind in kinds if kind not in ("if", "choose", *LOOPS)]
-        if not self.remote:
-            kinds = [kind for kind in kinds if kind not in ("read", "write")]
+        if self.remote <= 0:
+            kinds = [kind for kind in kinds if kind not in _WITH_STEPS]
         kind = self.pick(kinds, [_WEIGHTS[kind] for kind in kinds]) if kinds else "skip"
         statement = getattr(self, f"_{kind}")()
-        if kind in ("read", "write"):
-            self.remote -= 1
+        if isinstance(statement, REMOTE):
+            self.remote -= _weight(statement)
             return [statement, *self.careful(statement)]
         return [statement]
 
-    def careful(self, statement: Read | Write) -> list[Statement]:
+    def careful(self, statement: REMOTE) -> list[Statement]:
         kinds = [kind for kind in ("wait", "wait_local", "fence") if kind in self.commands]
         if not kinds or not self.chance(self.care, 8):
             return []
@@ -201,6 +208,8 @@ class _Generator:
             queue = Name(self.pick(self.queues).name)
             first, second = places[rank], places[(rank + 1) % self.nodes]
             body = self.access(rank, first, queue) + self.between(queue, first[0]) + self.access(rank, second, queue)
+            if "bundle" in self.commands and self.chance(1, 3):
+                body.insert(self.below(2), Bundle())  # of both, or of the second alone
             if self.chance(1, 4):
                 body.insert(self.below(len(body) + 1), self.statement(nested=True)[0])
             processes.append(Process(tuple(body), (rank,)))
@@ -221,7 +230,60 @@ class _Generator:
         }
         local = {"load": (Load(register, cell), 8), "await": (Await(cell, "!=", 0), 6), "store": (Store(cell, 1), 6)}
         ways = [way for kind, way in (local | remote if rank == target else remote).items() if kind in self.commands]
-        return [self.pick([statement for statement, _ in ways], [weight for _, weight in ways])] if ways else []
+        ways += [(kind, 6) for kind in self.extensions]
+        if not ways:
+            return []
+        way = self.pick([statement for statement, _ in ways], [weight for _, weight in ways])
+        return [self.extended(way, target, cell, queue) if isinstance(way, str) else way]
+
+    def extended(self, kind: str, target: int, cell: str, queue: Expr) -> Statement:
+        """As `access`, by a command of the extended calculus; what arrives or was there goes to w."""
+        register = self.register()
+        operation = self.pick(("add", "set"))
+        match kind:
+            case "put":
+                return Put("z", target, cell, queue)
+            case "update":
+                return self.deferred(1, target, cell, queue, "w")
+            case "update_from":
+                return self.deferred_from("z", target, cell, queue, "w")
+            case "notify":
+                return Notify(operation, 1, target, cell, queue, self.chance(1, 3))
+            case "signal":
+                return Signal(operation, 1, target, cell, queue)
+            case "fetch":
+                return Fetch(register, target, cell)
+            case "fetch_update":
+                return FetchUpdate(self.pick(("set", "or")), register, target, cell, 1)
+        return AwaitAdd(target, cell, self.pick(("!=", "==")), 0, 1)
+
+    def deferred(
+        self, value: Expr | int, target: Expr | int, cell: Expr | str, queue: Expr, result: Expr | str
+    ) -> Update:
+        """A deferred atomic that is given its operand."""
+        operation = self.update(("compare_swap",))
+        expected = self.value() if operation == "compare_swap" else None
+        given = result if self.chance(1, 2) else None
+        return Update(operation, value, target, cell, queue, given, expected, self.chance(self.located, 4))
+
+    def deferred_from(
+        self, local: Expr | str, target: Expr | int, cell: Expr | str, queue: Expr, result: Expr | str
+    ) -> UpdateFrom:
+        """A deferred atomic that finds its operand in memory, or has none."""
+        operation = self.update(("compare_swap", "fetch"))
+        located = self.chance(self.located, 4)
+        if operation == "fetch":
+            return UpdateFrom(operation, None, target, cell, queue, result, None, located)
+        expected = None
+        if operation == "compare_swap":
+            expected = "w" if self.ring else self.address()
+        return UpdateFrom(
+            operation, local, target, cell, queue, result if self.chance(1, 2) else None, expected, located
+        )
+
+    def update(self, more: tuple[str, ...] = ()) -> str:
+        """What an atomic does: `more` often, the rarer ones of UPDATES now and then."""
+        return self.pick(("add", "set", *more)) if self.chance(3, 4) else self.pick(UPDATES)
 
     def between(self, queue: Expr, target: int) -> list[Statement]:
         """Something or nothing that may keep two accesses in order."""
@@ -279,6 +341,35 @@ class _Generator:
     def _compare_swap(self) -> Statement:
         return CompareSwap(self.register(), self.rank(), self.address(), self.value(), self.value())
 
+    def _put(self) -> Statement:
+        return Put(self.address(), self.rank(), self.address(), self.queue())
+
+    def _update(self) -> Statement:
+        return self.deferred(self.value(), self.rank(), self.address(), self.queue(), self.address())
+
+    def _update_from(self) -> Statement:
+        return self.deferred_from(self.address(), self.rank(), self.address(), self.queue(), self.address())
+
+    def _notify(self) -> Statement:
+        operation = self.pick(("set", "add"))
+        return Notify(operation, self.value(), self.rank(), self.address(), self.queue(), self.chance(1, 3))
+
+    def _bundle(self) -> Statement:
+        return Bundle()
+
+    def _signal(self) -> Statement:
+        return Signal(self.pick(("set", "add")), self.value(), self.rank(), self.address(), self.queue())
+
+    def _fetch(self) -> Statement:
+        return Fetch(self.register(), self.rank(), self.address())
+
+    def _fetch_update(self) -> Statement:
+        return FetchUpdate(self.update(), self.register(), self.rank(), self.address(), self.value())
+
+    def _await_add(self) -> Statement:
+        relop = self.pick(("==", "!=", ">=", "<", "<=", ">"), (5, 3, 2, 1, 1, 1))
+        return AwaitAdd(self.rank(), self.address(), relop, self.value(), self.value())
+
     def _skip(self) -> Statement:
         return Skip()
 
@@ -298,7 +389,7 @@ class _Generator:
 
     def closed(self, body: Block) -> Block:
         """Mostly a loop body waits for its operations, or there are more pending ones with every turn."""
-        queues = [statement.queue for statement in statements(body) if isinstance(statement, Read | Write)]
+        queues = [statement.queue for statement in statements(body) if isinstance(statement, REMOTE)]
         if not queues or "wait" not in self.commands or self.chance(1, 6):
             return body
         return (*body, *map(Wait, dict.fromkeys(queues)))
@@ -361,3 +452,10 @@ class _Generator:
             ),
             (8, 4, 2, 2, 1, 1),
         )
+
+
+def _weight(statement: REMOTE) -> int:
+    """How many operations of up to two steps it counts for: what is tried grows with the steps."""
+    if not isinstance(statement, UpdateFrom) or statement.operation == "fetch":
+        return 1
+    return 1 + (statement.result is not None) + (statement.expected is not None)

@@ -83,6 +83,83 @@ class Write(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class Put(Statement):
+    """Copies (me, local), read at the issue, to (rank, remote)."""
+
+    exprs: ClassVar = ("local", "rank", "remote", "queue")
+    local: Expr
+    rank: Expr
+    remote: Expr
+    queue: Expr
+
+
+UPDATES = ("set", "add", "and", "or", "xor", "mul", "min", "max")  # and compare_swap and fetch, where they may stand
+
+
+@dataclass(frozen=True, slots=True)
+class Update(Statement):
+    """Updates (rank, remote) with a value later, then writes what it held to (me, result)."""
+
+    exprs: ClassVar = ("value", "expected", "rank", "remote", "queue", "result")
+    operation: str  # one of UPDATES, or compare_swap
+    value: Expr
+    rank: Expr
+    remote: Expr
+    queue: Expr
+    result: Expr | None = None
+    expected: Expr | None = None  # of a compare_swap
+    located: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateFrom(Statement):
+    """As `Update`, the operands being in the cells (me, local) and (me, expected). A fetch has no operand."""
+
+    exprs: ClassVar = ("local", "expected", "rank", "remote", "queue", "result")
+    operation: str  # one of UPDATES, compare_swap or fetch
+    local: Expr | None
+    rank: Expr
+    remote: Expr
+    queue: Expr
+    result: Expr | None = None
+    expected: Expr | None = None
+    located: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Notify(Statement):
+    """Updates (rank, remote) after the writes to that rank before it, in its queue or in every queue."""
+
+    exprs: ClassVar = ("value", "rank", "remote", "queue")
+    operation: str  # set or add
+    value: Expr
+    rank: Expr
+    remote: Expr
+    queue: Expr
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle(Statement):
+    """Begins what the next signals wait for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal(Statement):
+    """Updates (rank, remote) after its bundle."""
+
+    exprs: ClassVar = ("value", "rank", "remote", "queue")
+    operation: str  # set or add
+    value: Expr
+    rank: Expr
+    remote: Expr
+    queue: Expr
+
+
+REMOTE = Read | Write | Put | Update | UpdateFrom | Notify | Signal  # the commands with steps
+
+
+@dataclass(frozen=True, slots=True)
 class Barrier(Statement):
     pass
 
@@ -112,6 +189,36 @@ class Await(Statement):
     address: Expr
     relop: str
     value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitAdd(Statement):
+    """Waits until (rank, address) stands in the relation to the value, and adds the operand to it, at once."""
+
+    exprs: ClassVar = ("rank", "address", "value", "operand")
+    rank: Expr
+    address: Expr
+    relop: str
+    value: Expr
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch(Statement):
+    exprs: ClassVar = ("rank", "address")
+    register: str
+    rank: Expr
+    address: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class FetchUpdate(Statement):
+    exprs: ClassVar = ("rank", "address", "operand")
+    operation: str  # one of UPDATES
+    register: str
+    rank: Expr
+    address: Expr
+    operand: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +428,7 @@ def _opening(statement: Statement) -> str:
 def command_text(command: Statement) -> str:
     """One command without its semicolon."""
     texts = [to_text(getattr(command, name)) for name in command.exprs if getattr(command, name) is not None]
-    arguments = ", ".join(texts)
+    arguments = ", ".join([*([command.operation] if hasattr(command, "operation") else []), *texts])
     match command:
         case Load(register=register):
             return f"{register} <- mem[{texts[0]}]"
@@ -332,20 +439,31 @@ def command_text(command: Statement) -> str:
         case Await(relop=relop, value=value):
             # the grammar takes any expression after the relop; parentheses leave no doubt where it begins
             return f"await(mem[{texts[0]}] {relop} {to_text(value, above=9)})"
-        case FetchAdd(register=register) | Swap(register=register) | CompareSwap(register=register):
-            return f"{register} <- {event_name(command)}({arguments})"
-        case Barrier() | Skip():
+        case AwaitAdd(relop=relop, value=value):
+            cell = f"mem[{texts[1]}] {relop} {to_text(value, above=9)}"
+            return f"await_add({texts[0]}, {cell}, {texts[3]})"
+        case Barrier() | Skip() | Bundle():
             return event_name(command)
-    return f"{event_name(command)}({arguments})"
+    result = f"{command.register} <- " if hasattr(command, "register") else ""
+    return f"{result}{_keyword(command)}({arguments})"
+
+
+def _keyword(command: Statement) -> str:
+    """The word of a command with arguments: that of its event, but for two flags."""
+    flag = "_located" * getattr(command, "located", False) + "_all" * getattr(command, "everywhere", False)
+    return event_name(command) + flag
 
 
 def event_name(command: Statement) -> str:
-    """The name of the event that issues `command`, which is also its keyword (the design: section 6)."""
+    """The name of the event that issues `command`, which is also its keyword, flags left out (the design: section
+    6)."""
     return _EVENT_NAMES[type(command)]
 
 
 _EVENT_NAMES: dict[type[Statement], str] = {
     Load: "load", Store: "store", Assign: "assign", Assume: "assume", Assert: "assert", Read: "read", Write: "write",
     Barrier: "barrier", Wait: "wait", WaitLocal: "wait_local", Fence: "fence", Await: "await", FetchAdd: "fetch_add",
-    Swap: "swap", CompareSwap: "compare_swap", Skip: "skip",
+    Swap: "swap", CompareSwap: "compare_swap", Skip: "skip", Put: "put", Update: "update", UpdateFrom: "update_from",
+    Notify: "notify", Bundle: "bundle", Signal: "signal", AwaitAdd: "await_add", Fetch: "fetch",
+    FetchUpdate: "fetch_update",
 }  # fmt: skip
