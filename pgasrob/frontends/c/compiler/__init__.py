@@ -1,0 +1,51 @@
+"""C text to the code that the machine runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pgasrob.frontends.apis.registry import Registry
+from pgasrob.frontends.c.code import Unit
+from pgasrob.frontends.c.compiler.functions import File
+from pgasrob.frontends.c.compiler.scopes import context_of
+from pgasrob.frontends.c.parser import parse
+from pgasrob.frontends.c.preprocessor import preprocess
+
+RECURSION = 30_000
+"""Python frames for trees of `parser.MAX_DEPTH` levels."""
+
+
+def compile_unit(
+    file: str,
+    text: str,
+    registry: Registry | None = None,
+    defines: Mapping[str, str] = {},
+    pure: frozenset[str] = frozenset(),
+) -> Unit:
+    """The code of a C file: ``text``, with messages that name it ``file``.
+
+    ``registry`` says which APIs its headers choose. ``defines``: macros by their heads, as `-D` gives them. ``pure``:
+    the functions that are taken to touch no shared memory. Raises `SourceError` with what is wrong or not supported.
+    """
+    with _deep():
+        found = preprocess(file, text, registry or Registry(), defines)
+        types = {name for api in found.apis for name in api.types}
+        parsed = parse(found.tokens, found.source, types)
+        unit = Unit(file, text, found.headers)
+        File(context_of(found, parsed.tokens, unit, pure, found.apis)).compile(parsed.root)
+    return unit
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, RECURSION))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+__all__ = ["compile_unit"]

@@ -1,0 +1,219 @@
+"""What names mean, and what the compilation of one file shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics.suggestions import closest
+from pgasrob.frontends.apis.interface import Api
+from pgasrob.frontends.c.code import Slot, Unit
+from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.preprocessor import Preprocessed
+from pgasrob.frontends.c.standard import STRUCTS
+from pgasrob.frontends.c.tokens import Source, Token, error_at
+from pgasrob.frontends.c.types import CType, Function, Pointer, Struct
+from pgasrob.program.statements import Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """An enumerator."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalVariable:
+    """``name`` in `Unit.objects`."""
+
+    name: str
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionName:
+    name: str
+    type: Function
+
+
+@dataclass(frozen=True, slots=True)
+class SlotVariable:
+    slot: Slot
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class LocalVariable:
+    """``name`` in `CompiledFunction.objects`."""
+
+    name: str
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class SizedVariable:
+    """An array whose length is known when it is declared: ``slot`` holds its address, ``size`` its bytes."""
+
+    slot: Slot
+    size: Slot
+    of: CType
+
+
+Symbol = TypeName | Constant | GlobalVariable | FunctionName | SlotVariable | LocalVariable | SizedVariable
+
+
+class Scope:
+    """A block: names, and tags of structs and enums, each with its own space."""
+
+    __slots__ = ("names", "outer", "tags")
+
+    def __init__(self, outer: Scope | None = None) -> None:
+        self.outer = outer
+        self.names: dict[str, Symbol] = {}
+        self.tags: dict[str, str] = {}  # to the unique tags of `Context.structs`; "enum" for enums
+
+    def find(self, name: str) -> Symbol | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.outer
+        return None
+
+    def find_tag(self, tag: str) -> str | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if tag in scope.tags:
+                return scope.tags[tag]
+            scope = scope.outer
+        return None
+
+    def all_names(self) -> Iterator[str]:
+        scope: Scope | None = self
+        while scope is not None:
+            yield from scope.names
+            scope = scope.outer
+
+
+@dataclass(slots=True)
+class Context:
+    """What the compilation of a file knows: its tokens, its APIs, the structs by unique tag, what it gives."""
+
+    source: Source
+    tokens: list[Token]
+    apis: Sequence[Api]
+    unread: Sequence[str]
+    pure: frozenset[str]
+    unit: Unit
+    file_scope: Scope
+    structs: dict[str, Struct] = field(default_factory=lambda: dict(STRUCTS))
+    defined: set[str] = field(default_factory=set)
+    declared_only: set[str] = field(default_factory=set)
+    """Variables that are `extern` and defined in another file."""
+    loops: int = 0
+    _declarations: dict[str, Function] = field(default_factory=dict)
+
+    # Places
+
+    def token(self, node: Node) -> Token:
+        return self.tokens[node.first]
+
+    def word(self, node: Node) -> str:
+        return self.tokens[node.first].text
+
+    def span(self, node: Node) -> Span:
+        first, last = self.tokens[node.first].place, self.tokens[node.last].place
+        start = min((first.line, first.column), (last.line, last.column))
+        end = max((first.end_line, first.end_column), (last.end_line, last.end_column))
+        return Span(*start, *end)
+
+    def text(self, node: Node) -> str:
+        """The piece of source as written where it stands in one piece in the file, else its tokens."""
+        tokens = self.tokens[node.first : node.last + 1]
+        if len(tokens) > 400:
+            tokens = tokens[:400]
+        start, end = tokens[0].span, tokens[-1].span
+        if start.line == end.end_line and all(self._as_written(token) for token in tokens):
+            return self.source.line(start.line)[start.column - 1 : end.end_column - 1]
+        return "".join((" " if token.space and index else "") + token.text for index, token in enumerate(tokens))
+
+    def _as_written(self, token: Token) -> bool:
+        """Whether what stands at the place of ``token`` is the token or the name of a macro that gives it."""
+        if token.source is not self.source or token.span.line != token.span.end_line:
+            return False
+        line = self.source.line(token.span.line)
+        return token.direct or line[token.span.column - 1 : token.span.end_column - 1].isidentifier()
+
+    def error(self, code: str, message: str, node: Node, hint: str = "") -> SourceError:
+        first, last = self.tokens[node.first], self.tokens[node.last]
+        end = last.span if last.source is first.source else None
+        if end is not None and (end.end_line, end.end_column) < (first.span.end_line, first.span.end_column):
+            end = first.span
+        return error_at(code, message, first.span, first.source, hint, end)
+
+    # Types
+
+    def complete(self, type: CType) -> CType:
+        """``type`` with its members where it is a struct that is complete by now."""
+        if isinstance(type, Struct):
+            return self.structs.get(type.tag, type)
+        return type
+
+    def pointed(self, type: CType) -> CType:
+        """A pointer to a struct with the struct's members."""
+        if isinstance(type, Pointer) and isinstance(type.to, Struct):
+            return Pointer(self.complete(type.to))
+        return type
+
+    # APIs
+
+    def api_type(self, name: str) -> CType | None:
+        return next((api.types[name] for api in self.apis if name in api.types), None)
+
+    def declaration(self, name: str, types: tuple[CType, ...]) -> Function | None:
+        """The type of an API's function for arguments of these types."""
+        from pgasrob.frontends.c.compiler.functions import declared_function
+
+        for api in self.apis:
+            text = api.declaration(name, types)
+            if text is None:
+                continue
+            if text not in self._declarations:
+                self._declarations[text] = declared_function(text, name, self.apis)
+            return self._declarations[text]
+        return None
+
+    def unsupported(self, name: str) -> str | None:
+        """What an API says of its function ``name``, which it knows and does not support."""
+        for api in self.apis:
+            for pattern, hint in api.unsupported.items():
+                if pattern == name or (pattern.endswith("*") and name.startswith(pattern[:-1])):
+                    return hint
+        return None
+
+    def unknown(self, what: str, node: Node, scope: Scope) -> SourceError:
+        """The error for the unknown ``what`` that ``node`` names."""
+        word = self.word(node)
+        known = [*scope.all_names(), *(name for api in self.apis for name in (*api.constants, *api.types))]
+        near = closest(word, known, 0.75)
+        hint = f"did you mean `{near}`?" if near else ""
+        if self.unread:
+            headers = ", ".join(f"<{header}>" for header in self.unread)
+            hint = f"{hint}{' ' if hint else ''}it may come from {headers}, which is not read: put its definition here"
+        return self.error("PG122", f"unknown {what} `{word}`", node, hint)
+
+
+def context_of(
+    found: Preprocessed, tokens: list[Token], unit: Unit, pure: frozenset[str], apis: Sequence[Api]
+) -> Context:
+    scope = Scope()
+    for tag in STRUCTS:
+        scope.tags[tag] = tag
+    return Context(found.source, tokens, apis, found.unread, pure, unit, scope)

@@ -1,0 +1,491 @@
+"""The C preprocessor: directives are carried out and macros expanded, token by token, so that each keeps its place.
+
+Headers of the system are not read. Those of the APIs choose an API (`frontends.apis.registry`), which then knows its
+names; the macros of the standard headers come from `standard`. A header in quotes that lies beside the file is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.apis.interface import Api
+from pgasrob.frontends.apis.registry import Registry
+from pgasrob.frontends.c.conditions import MAX_NESTING, Arithmetic
+from pgasrob.frontends.c.standard import MACROS, STANDARD_HEADERS
+from pgasrob.frontends.c.tokens import Source, Token, error, spelled, tokenise
+from pgasrob.frontends.c.values import Known
+from pgasrob.program.statements import Span
+
+MAX_EXPANSION = 200_000
+"""Tokens that macros may give, all together."""
+MAX_INCLUDES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """``parameters`` None: object-like. The last one of a ``variadic`` macro takes all further arguments."""
+
+    name: str
+    parameters: tuple[str, ...] | None
+    variadic: bool
+    body: tuple[Token, ...]
+
+
+@dataclass(slots=True)
+class Preprocessed:
+    """``unread``: headers that are neither read nor known; what they would declare is missing."""
+
+    source: Source
+    tokens: list[Token]
+    headers: tuple[str, ...]
+    apis: list[Api]
+    unread: list[str] = field(default_factory=list)
+
+
+def preprocess(file: str, text: str, registry: Registry, defines: Mapping[str, str] = {}) -> Preprocessed:
+    source = Source(file, text)
+    processor = _Preprocessor(source, registry)
+    for name, body in [*MACROS.items(), *defines.items()]:
+        processor.predefine(name, body)
+    tokens: list[Token] = []
+    processor.run(source, tokens, depth=0)
+    apis = list(dict.fromkeys(id(api) for api in processor.apis))
+    known = {id(api): api for api in processor.apis}
+    return Preprocessed(
+        source, tokens, tuple(dict.fromkeys(processor.headers)), [known[number] for number in apis], processor.unread
+    )
+
+
+@dataclass(slots=True)
+class _Condition:
+    """An `#if` that is open: whether its present part is ``active``, and whether some part ``taken`` was already."""
+
+    opened: Token
+    active: bool
+    taken: bool
+    outer: bool
+    last: bool = False  # after #else
+
+
+class _Preprocessor:
+    def __init__(self, source: Source, registry: Registry) -> None:
+        self.main = source
+        self.registry = registry
+        self.macros: dict[str, Macro] = {}
+        self.headers: list[str] = []
+        self.unread: list[str] = []
+        self.apis: list[Api] = []
+        self.count = 0
+        self.once: set[str] = set()
+        for api in registry.always():
+            self._choose(api)
+
+    def predefine(self, head: str, body: str) -> None:
+        source = Source("<predefined>", f"{head} {body}")
+        self._define(list(tokenise(source)))
+
+    def _choose(self, api: Api) -> None:
+        if not any(known is api for known in self.apis):
+            self.apis.append(api)
+            for head, body in getattr(api, "macros", {}).items():
+                self.predefine(head, body)
+
+    # Lines
+
+    def run(self, source: Source, output: list[Token], depth: int) -> None:
+        """Carry out the directives of ``source``, and add what is left to ``output``."""
+        conditions: list[_Condition] = []
+        pending: list[Token] = []
+        tokens = list(tokenise(source))
+        position = 0
+        while position < len(tokens):
+            token = tokens[position]
+            active = not conditions or conditions[-1].active
+            if not (token.first and token.text == "#"):
+                if active:
+                    pending.append(token)
+                position += 1
+                continue
+            end = position + 1
+            while end < len(tokens) and not tokens[end].first:
+                end += 1
+            line = tokens[position + 1 : end]
+            position = end
+            if not line:
+                continue
+            if self._conditional(line, conditions):
+                continue
+            if active:
+                if not self._ends_in_call(pending):
+                    self._flush(pending, output)
+                self._directive(line, source, output, pending, depth)
+        if conditions:
+            raise error("PG102", f"this `#{conditions[-1].opened.text}` has no `#endif`", conditions[-1].opened)
+        self._flush(pending, output)
+
+    def _ends_in_call(self, pending: list[Token]) -> bool:
+        """Whether a macro call is still open, which goes on behind the directive."""
+        depth = 0
+        for token in reversed(pending[-200:]):
+            if token.text in (";", "{", "}"):
+                return False
+            depth += (token.text == "(") - (token.text == ")")
+            if depth > 0:
+                return True
+        return False
+
+    def _flush(self, pending: list[Token], output: list[Token]) -> None:
+        output += self._expand(pending, 0)
+        pending.clear()
+
+    def _conditional(self, line: list[Token], conditions: list[_Condition]) -> bool:
+        name, rest = line[0], line[1:]
+        outer = not conditions or conditions[-1].active
+        match name.text:
+            case "if" | "ifdef" | "ifndef":
+                holds = outer and self._holds(name, rest)
+                conditions.append(_Condition(name, holds, holds, outer))
+            case "elif" | "else" | "endif" if not conditions:
+                raise error("PG102", f"`#{name.text}` without `#if`", name)
+            case "elif" | "else" if conditions[-1].last:
+                raise error("PG102", f"`#{name.text}` after `#else`", name)
+            case "elif":
+                condition = conditions[-1]
+                condition.active = condition.outer and not condition.taken and self._holds(name, rest)
+                condition.taken |= condition.active
+            case "else":
+                condition = conditions[-1]
+                condition.active = condition.outer and not condition.taken
+                condition.taken = condition.last = True
+            case "endif":
+                conditions.pop()
+            case _:
+                return False
+        return True
+
+    def _holds(self, directive: Token, line: list[Token]) -> bool:
+        if directive.text in ("ifdef", "ifndef"):
+            if not line or line[0].kind != "name":
+                raise error("PG102", f"`#{directive.text}` needs the name of a macro", directive)
+            return self._defined(line[0].text) == (directive.text == "ifdef")
+        if not line:
+            raise error("PG102", f"`#{directive.text}` needs a condition", directive)
+        replaced: list[Token] = []
+        position = 0
+        while position < len(line):
+            token = line[position]
+            if token.text != "defined":
+                replaced.append(token)
+                position += 1
+                continue
+            bracket = position + 1 < len(line) and line[position + 1].text == "("
+            at = position + 1 + bracket
+            closed = not bracket or (at + 1 < len(line) and line[at + 1].text == ")")
+            if at >= len(line) or line[at].kind != "name" or not closed:
+                raise error("PG102", "`defined` needs the name of a macro", token)
+            replaced.append(replace(token, kind="number", text=str(int(self._defined(line[at].text)))))
+            position = at + 1 + bracket
+        return Arithmetic(self._expand(replaced, 0), directive, self._constant).value() != 0
+
+    def _defined(self, name: str) -> bool:
+        return name in self.macros or any(name in api.constants for api in self.apis)
+
+    def _constant(self, name: str) -> int:
+        for api in self.apis:
+            if name in api.constants and isinstance(value := api.constants[name][1], Known):
+                return value.value
+        return 0
+
+    def _directive(
+        self, line: list[Token], source: Source, output: list[Token], pending: list[Token], depth: int
+    ) -> None:
+        name, rest = line[0], line[1:]
+        match name.text:
+            case "include" | "include_next" | "import":
+                self._include(name, rest, source, output, depth)
+            case "define":
+                self._define(rest or [name])
+            case "undef":
+                if not rest or rest[0].kind != "name":
+                    raise error("PG102", "`#undef` needs the name of a macro", name)
+                self.macros.pop(rest[0].text, None)
+            case "error":
+                raise error("PG103", f"#error {spelled(rest)}", name, hint="this text asks not to be compiled as it is")
+            case "pragma":
+                self._pragma(name, rest, source)
+            case "warning" | "line" | "ident":
+                pass
+            case _ if name.kind == "number":
+                pass
+            case _:
+                raise error("PG102", f"there is no directive `#{name.text}`", name)
+
+    def _pragma(self, name: Token, line: list[Token], source: Source) -> None:
+        if line and line[0].text in ("omp", "acc"):
+            threads = "threads are not supported" if line[0].text == "omp" else "accelerators are not supported"
+            hint = "each rank is one thread of control here; check the program without the threads"
+            raise error("PG104", f"`#pragma {spelled(line)}`: {threads}", name, hint, end=line[-1])
+        if line and line[0].text == "once":
+            self.once.add(source.file)
+
+    # Includes
+
+    def _include(self, name: Token, line: list[Token], source: Source, output: list[Token], depth: int) -> None:
+        if line and line[0].kind not in ("string",) and line[0].text != "<":
+            line = self._expand(line, 0)
+        if not line:
+            raise error("PG102", "`#include` needs a header in quotes or angle brackets", name)
+        if line[0].kind == "string":
+            header, quoted = line[0].text.strip('"'), True
+        elif line[0].text == "<":
+            words = [token.text for token in line[1:]]
+            if ">" not in words:
+                raise error("PG102", "`#include <` without `>`", line[0])
+            header, quoted = "".join(words[: words.index(">")]), False
+        else:
+            raise error("PG102", "`#include` needs a header in quotes or angle brackets", line[0])
+        self.headers.append(header)
+        if header in ("omp.h", "pthread.h", "threads.h"):
+            raise error(
+                "PG104",
+                f"`#include <{header}>`: threads are not supported",
+                name,
+                "each rank is one thread of control here; check the program without the threads",
+                end=line[-1],
+            )
+        path = Path(source.file).parent / header
+        api = self.registry.by_header(header)
+        if api is not None:
+            self._choose(api)
+        elif quoted and _readable(path):
+            self._read(path, name, source, output, depth)
+        elif header not in STANDARD_HEADERS:
+            self.unread.append(header)
+
+    def _read(self, path: Path, name: Token, source: Source, output: list[Token], depth: int) -> None:
+        if str(path) in self.once:
+            return
+        if depth >= MAX_INCLUDES:
+            raise error(
+                "PG102", f"includes nest more than {MAX_INCLUDES} levels deep", name, hint="does a file include itself?"
+            )
+        if path.stat().st_size > 16_000_000:
+            raise error("PG004", f"{path} is larger than 16 MB", name)
+        text = path.read_text(encoding="utf-8", errors="replace")
+        self.run(Source(str(path), text, name.place), output, depth + 1)
+
+    # Macros
+
+    def _define(self, line: list[Token]) -> None:
+        name = line[0]
+        if name.kind != "name":
+            raise error("PG102", "`#define` needs the name of a macro", name)
+        if name.text == "defined":
+            raise error("PG102", "`defined` is no name of a macro", name)
+        parameters: tuple[str, ...] | None = None
+        variadic = False
+        body = line[1:]
+        if body and body[0].text == "(" and not body[0].space:
+            words: list[str] = []
+            position = 1
+            while position < len(body) and body[position].text != ")":
+                words.append(body[position].text)
+                position += 1
+            if position == len(body):
+                raise error("PG102", f"the parameters of the macro `{name.text}` are not closed", name)
+            body = body[position + 1 :]
+            listed = [word for word in words if word != ","]
+            if listed and listed[-1] == "...":
+                variadic = True
+                if len(listed) > 1 and words[-2] != ",":
+                    listed.pop()  # the GNU form `args...`
+                else:
+                    listed[-1] = "__VA_ARGS__"
+            if not all(word.isidentifier() for word in listed):
+                raise error("PG102", f"the parameters of the macro `{name.text}` are not names", name)
+            parameters = tuple(listed)
+        self.macros[name.text] = Macro(name.text, parameters, variadic, tuple(body))
+
+    def _expand(self, tokens: Sequence[Token], depth: int) -> list[Token]:
+        """``tokens`` with all macros expanded (Prosser's algorithm: a macro is hidden in what comes from itself)."""
+        if depth > MAX_NESTING:
+            raise error("PG105", f"macro calls nest more than {MAX_NESTING} levels deep", tokens[0])
+        result: list[Token] = []
+        stack = list(reversed(tokens))
+        while stack:
+            token = stack.pop()
+            if token.kind != "name" or token.text in token.hidden:
+                result.append(token)
+                continue
+            if token.text in _BUILTIN:
+                result.append(_builtin(token))
+                continue
+            if token.text == "_Pragma":
+                self._pragma_operator(token, stack)
+                continue
+            macro = self.macros.get(token.text)
+            if macro is None:
+                result.append(token)
+            elif macro.parameters is None:
+                self._push(stack, self._substitute(macro, {}, token, token.span, token.hidden | {macro.name}))
+            elif stack and stack[-1].text == "(":
+                arguments, closing = self._arguments(macro, token, stack)
+                use = Span(token.span.line, token.span.column, closing.span.end_line, closing.span.end_column)
+                if closing.source is not token.source:
+                    use = token.span
+                hidden = (token.hidden & closing.hidden) | {macro.name}
+                self._push(stack, self._substitute(macro, arguments, token, use, hidden, depth))
+            else:
+                result.append(token)
+        return result
+
+    def _push(self, stack: list[Token], tokens: list[Token]) -> None:
+        self.count += len(tokens)
+        if self.count > MAX_EXPANSION:
+            raise error("PG105", f"the macros of this program give more than {MAX_EXPANSION:,} tokens", tokens[0])
+        stack.extend(reversed(tokens))
+
+    def _pragma_operator(self, token: Token, stack: list[Token]) -> None:
+        if len(stack) < 3 or stack[-1].text != "(" or stack[-2].kind != "string" or stack[-3].text != ")":
+            raise error("PG102", "`_Pragma` needs a string in parentheses", token)
+        text = stack[-2].text
+        del stack[-3:]
+        if text.strip('"').split()[:1] == ["omp"]:
+            raise error("PG104", f"`_Pragma({text})`: threads are not supported", token)
+
+    def _arguments(self, macro: Macro, name: Token, stack: list[Token]) -> tuple[dict[str, list[Token]], Token]:
+        """The arguments of a call by parameter, taken from ``stack``, and the closing bracket."""
+        assert macro.parameters is not None
+        found: list[list[Token]] = [[]]
+        stack.pop()
+        level = 0
+        while True:
+            if not stack:
+                raise error("PG105", f"the arguments of the macro `{macro.name}` are not closed", name)
+            token = stack.pop()
+            if token.text == ")" and level == 0:
+                break
+            level += (token.text in "([{" and token.kind == "sign") - (token.text in ")]}" and token.kind == "sign")
+            level = max(level, 0)
+            gathers = macro.variadic and len(found) >= len(macro.parameters)
+            if token.text == "," and level == 0 and not gathers:
+                found.append([])
+            else:
+                found[-1].append(token)
+        names = macro.parameters
+        if not names and found == [[]]:
+            found = []
+        if macro.variadic and len(found) == len(names) - 1:
+            found.append([])
+        if len(found) != len(names):
+            raise error("PG105", f"the macro `{macro.name}` takes {len(names)} arguments, not {len(found)}", name)
+        return dict(zip(names, found, strict=True)), token
+
+    def _substitute(
+        self,
+        macro: Macro,
+        arguments: Mapping[str, list[Token]],
+        use: Token,
+        span: Span,
+        hidden: frozenset[str],
+        depth: int = 0,
+    ) -> list[Token]:
+        """The body of ``macro`` with its arguments; its tokens get the place of the use."""
+        result: list[Token] = []
+        expanded: dict[str, list[Token]] = {}
+        body = macro.body
+        position = 0
+
+        def placed(token: Token) -> Token:
+            return replace(token, span=span, source=use.source, hidden=token.hidden | hidden, direct=False, first=False)
+
+        while position < len(body):
+            token = body[position]
+            following = body[position + 1] if position + 1 < len(body) else None
+            if token.text == "#" and macro.parameters is not None and following and following.text in arguments:
+                result.append(placed(_as_string(token, arguments[following.text])))
+                position += 2
+            elif token.text == "##" and following and result:
+                right = arguments.get(following.text)
+                right = [placed(following)] if right is None else right
+                if macro.variadic and result[-1].text == "," and following.text == (macro.parameters or ("",))[-1]:
+                    # GNU: `, ## __VA_ARGS__` drops the comma when nothing follows
+                    if not right:
+                        result.pop()
+                    result += expanded.setdefault(following.text, self._expand(right, depth + 1)) if right else []
+                elif result[-1].kind == "empty":
+                    result.pop()
+                    result += right or [_empty(token)]
+                elif right:
+                    result[-1] = placed(_pasted(result[-1], right[0], use))
+                    result += right[1:]
+                position += 2
+            elif token.text in arguments:
+                if following and following.text == "##":
+                    result += arguments[token.text] or [_empty(token)]
+                else:
+                    if token.text not in expanded:
+                        expanded[token.text] = self._expand(arguments[token.text], depth + 1)
+                    result += expanded[token.text]
+                position += 1
+            else:
+                result.append(placed(token))
+                position += 1
+        return [
+            token if token.hidden >= hidden else replace(token, hidden=token.hidden | hidden)
+            for token in result
+            if token.kind != "empty"
+        ]
+
+
+def _readable(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _empty(token: Token) -> Token:
+    return replace(token, kind="empty", text="")
+
+
+def _as_string(token: Token, argument: list[Token]) -> Token:
+    words = [
+        replace(part, text=part.text.replace("\\", "\\\\").replace('"', '\\"'))
+        if part.kind in ("string", "character")
+        else part
+        for part in argument
+    ]
+    return replace(token, kind="string", text=f'"{spelled(words)}"')
+
+
+def _pasted(left: Token, right: Token, use: Token) -> Token:
+    try:
+        tokens = list(tokenise(Source(use.source.file, left.text + right.text)))
+    except SourceError:
+        tokens = []
+    if len(tokens) != 1:
+        raise error("PG105", f"`{left.text} ## {right.text}` gives no token", use)
+    return replace(left, kind=tokens[0].kind, text=tokens[0].text)
+
+
+_BUILTIN = frozenset({"__FILE__", "__LINE__", "__DATE__", "__TIME__", "__COUNTER__"})
+
+
+def _builtin(token: Token) -> Token:
+    match token.text:
+        case "__LINE__":
+            return replace(token, kind="number", text=str(token.span.line), direct=False)
+        case "__FILE__":
+            name = token.source.file.encode("utf-8", "replace").decode().replace("\\", "\\\\").replace('"', '\\"')
+            return replace(token, kind="string", text=f'"{name}"', direct=False)
+        case "__COUNTER__":
+            raise error("PG105", "`__COUNTER__` is not supported", token, hint="write the number")
+        case _:
+            return replace(token, kind="string", text='"?"', direct=False)
+
+
+__all__ = ["MAX_EXPANSION", "Macro", "Preprocessed", "preprocess"]
