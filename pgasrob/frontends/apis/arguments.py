@@ -1,0 +1,39 @@
+"""Arguments that calls cannot do without."""
+
+from __future__ import annotations
+
+from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.c.types import CType
+from pgasrob.frontends.c.values import Address, Known
+
+MOST = 4096
+"""The most pieces, handles or elements that one call may name."""
+
+
+def limited(call: Call, count: int, what: str) -> int:
+    """``count``, which may not be larger than what can be taken apart."""
+    if count > MOST:
+        call.fail(f"{count:,} {what}", f"at most {MOST:,} are supported, and few are enough to show a mistake")
+    return count
+
+
+def target(call: Call, index: int) -> Address:
+    """The pointer in argument ``index``, which may not be null."""
+    address = call.pointer(index)
+    if address is None:
+        call.fail(f"{call.texts[index]} is a null pointer", "pass the address of an object")
+    return address
+
+
+def integers(call: Call, index: int, count: int, type: CType) -> list[int]:
+    """The ``count`` integers that argument ``index`` points to, all known."""
+    if limited(call, count, "integers") <= 0:
+        return []
+    address, size = target(call, index), call.size_of(type)
+    values = []
+    for place in range(count):
+        value = call.load(call.moved(address, place * size), type)
+        if not isinstance(value, Known):
+            call.fail(f"{call.texts[index]}[{place}] is not known here", "give the array constants on each rank")
+        values.append(value.value)
+    return values

@@ -1,0 +1,167 @@
+"""ARMCI's processes and memory, and the collectives that come with it (armci_msg_...)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import cast
+
+from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis.arguments import limited, target
+from pgasrob.frontends.apis.flags import Group
+from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
+from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.apis.transfers import Steps, element, pairs
+from pgasrob.frontends.c.nondeterminism import clock
+from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, INT, LONG, VOID, CType, Pointer
+from pgasrob.frontends.c.values import NULL, Known
+from pgasrob.program.commands import Barrier, Load, Store
+from pgasrob.program.expressions import Expr
+
+PROTOTYPES = Prototypes()
+OK = Known(0)
+
+
+@PROTOTYPES.calls("""
+    int ARMCI_Init(void);
+    int ARMCI_Init_args(int *argc, char ***argv);
+    int ARMCI_Init_thread(int level);
+    int ARMCI_Finalize(void);
+    int ARMCI_Free(void *address);
+    int ARMCI_Free_local(void *address);
+    void ARMCI_INIT_HANDLE(armci_hdl_t *handle);
+    void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *handle);
+    void ARMCI_Access_begin(void *address);
+    void ARMCI_Access_end(void *address);
+    void ARMCI_Set_shm_limit(unsigned long limit);
+""")
+def nothing(call: Call) -> Outcome:
+    """No access to memory, and no promise that others have arrived."""
+    return Outcome(result=OK)
+
+
+@PROTOTYPES.calls("""
+    void ARMCI_Error(const char *text, int code);
+    void ARMCI_Cleanup(void);
+    void armci_msg_abort(int code);
+""")
+def end(call: Call) -> Outcome:
+    return Outcome(ends=True)
+
+
+@PROTOTYPES.calls("int ARMCI_Initialized(void);")
+def initialised(call: Call) -> Outcome:
+    return Outcome(result=Known(1))
+
+
+@PROTOTYPES.calls("int armci_msg_me(void);")
+def me(call: Call) -> Outcome:
+    return Outcome(result=Known(call.rank))
+
+
+@PROTOTYPES.calls("int armci_msg_nproc(void);")
+def processes(call: Call) -> Outcome:
+    return Outcome(result=Known(call.nodes))
+
+
+@PROTOTYPES.calls("double armci_timer(void);")
+def timer(call: Call) -> Outcome:
+    return Outcome(result=clock(call))
+
+
+# Memory
+
+
+@PROTOTYPES.calls("int ARMCI_Malloc(void **addresses, armci_size_t bytes);")
+def malloc(call: Call) -> Outcome:
+    """Everyone learns the addresses of all, so all have arrived. Who asks for nothing has a null pointer."""
+    table, size = target(call, 0), call.known(1)
+    memory = call.allocate("symmetric", size, call.texts[0].strip("&() "))
+    name = f"armci.size.{memory.object.number}"
+    call.publish(name, size)
+    steps = Steps(call)
+    steps.do(Barrier())
+    for rank in range(call.nodes):
+        asked = size if rank == call.rank else call.published(rank, name)
+        owner = None if rank == call.rank else rank
+        address = NULL if asked == 0 else Address(memory.object, 0, owner)
+        steps.store(call.moved(table, 8 * rank), address, Pointer(VOID))
+    return steps.outcome(OK)
+
+
+@PROTOTYPES.calls("void *ARMCI_Malloc_local(armci_size_t bytes);")
+def malloc_local(call: Call) -> Outcome:
+    return Outcome(result=call.allocate("heap", call.known(0)))
+
+
+@PROTOTYPES.calls("void ARMCI_Copy(void *src, void *dst, int bytes);")
+def copy(call: Call) -> Outcome:
+    """A memcpy."""
+    steps = Steps(call)
+    for here, there in pairs(call, target(call, 0), target(call, 1), call.known(2)):
+        register = call.register("copied")
+        steps.do(Load(register, here), Store(there, register))
+    return steps.outcome()
+
+
+# Collectives
+
+
+def _everyone(call: Call) -> Group:
+    return Group(("armci", "all"), tuple(range(call.nodes)))
+
+
+OPERATIONS = {"+": "sum", "*": "prod", "max": "max", "min": "min", "or": "or"}
+
+
+def _reduction(call: Call, type: CType) -> Outcome:
+    """Every rank contributes to every result, in place."""
+    text = _text(call, 2)
+    if text not in OPERATIONS:
+        call.fail(f'the operation "{text}"', "use one of " + ", ".join(f'"{known}"' for known in OPERATIONS))
+    steps, data, count = Steps(call), target(call, 0), limited(call, call.known(1), "elements")
+    results = flags.reduce(steps, _everyone(call), OPERATIONS[text], data, type, count)
+    for index, value in enumerate(results):
+        steps.store(element(call, data, index, type), value, type)
+    return steps.outcome()
+
+
+def _text(call: Call, index: int) -> str:
+    address, text = target(call, index), ""
+    while isinstance(letter := call.load(call.moved(address, len(text)), CHAR), Known) and letter.value > 0:
+        text += chr(letter.value)
+    return text
+
+
+for _letter, _type, _c in (("i", INT, "int"), ("l", LONG, "long"), ("d", DOUBLE, "double"), ("f", FLOAT, "float")):
+    PROTOTYPES.add(f"void armci_msg_{_letter}gop({_c} *x, int n, char *op);", partial(_reduction, type=_type))
+PROTOTYPES.add("void armci_msg_llgop(long long *x, int n, char *op);", partial(_reduction, type=LONG))
+
+
+@PROTOTYPES.calls("""
+    void armci_msg_bcast(void *data, int bytes, int root);
+    void armci_msg_brdcst(void *data, int bytes, int root);
+""")
+def broadcast(call: Call) -> Outcome:
+    """Everyone waits for the root's data, and the root for no one."""
+    steps, root = Steps(call), call.known(2)
+    cells = _shaped(call, target(call, 0), call.known(1))
+
+    def values(place: int) -> list[Expr]:
+        return cast("list[Expr]", loaded)
+
+    loaded = []
+    if call.rank == root:
+        for cell in cells:
+            loaded.append(call.register("data"))
+            steps.do(Load(loaded[-1], cell))
+    received = flags.scatter(steps, _everyone(call), root, len(cells), values)
+    if call.rank != root:
+        steps.do(*(Store(cell, value) for cell, value in zip(cells, received, strict=True)))
+    return steps.outcome()
+
+
+def _shaped(call: Call, data: Address, size: int) -> list[Expr]:
+    """The cells of a message. All ranks pair them with one object of this API, so that they cut it alike."""
+    call.allocate("symmetric", size, "broadcast", ("armci", "broadcast"))
+    shape = Address(ObjectId("symmetric", ("armci", "broadcast")), 0)
+    return [here for here, _ in pairs(call, data, shape, size)]

@@ -1,0 +1,242 @@
+"""ARMCI's puts, gets and accumulates: contiguous, strided, vectors and single values; blocking or with a handle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from math import prod
+
+from pgasrob.frontends.apis.arguments import integers, limited, target
+from pgasrob.frontends.apis.armci import state
+from pgasrob.frontends.apis.armci.names import GIOV
+from pgasrob.frontends.apis.interface import Address, Call, Outcome
+from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.apis.transfers import Steps, element, get, int_type, put, read, value_at, write
+from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, VOID, CType, Floating, Pointer
+from pgasrob.frontends.c.values import Known, Unknown
+from pgasrob.program.commands import Fence, Fetch, Update, UpdateFrom
+from pgasrob.program.expressions import Binary, Const, Expr, float_bits
+
+PROTOTYPES = Prototypes()
+OK = Known(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """``bytes`` contiguous bytes to move from ``source`` to ``target``."""
+
+    source: Address
+    target: Address
+    bytes: int
+
+
+# What to move: the arguments from ``first`` on, and the index of the process, which stands behind them.
+
+
+def contiguous(call: Call, first: int) -> tuple[list[Piece], int]:
+    return [Piece(target(call, first), target(call, first + 1), call.known(first + 2))], first + 3
+
+
+def strided(call: Call, first: int) -> tuple[list[Piece], int]:
+    """``count[0]`` bytes at a time, ``count[k]`` times along stride k - 1."""
+    source, destination, levels = target(call, first), target(call, first + 2), call.known(first + 5)
+    if not 0 <= levels <= 7:
+        call.fail(f"{levels} levels of strides", "ARMCI takes 0 to 7 levels")
+    from_strides = integers(call, first + 1, levels, INT)
+    to_strides = integers(call, first + 3, levels, INT)
+    bytes, *counts = integers(call, first + 4, levels + 1, INT)
+    limited(call, prod(max(count, 0) for count in counts), "pieces")
+    pieces = []
+    for places in product(*map(range, reversed(counts))):
+        at = places[::-1]
+        here = sum(place * stride for place, stride in zip(at, from_strides, strict=True))
+        there = sum(place * stride for place, stride in zip(at, to_strides, strict=True))
+        pieces.append(Piece(call.moved(source, here), call.moved(destination, there), bytes))
+    return pieces, first + 6
+
+
+def vectors(call: Call, first: int) -> tuple[list[Piece], int]:
+    """An array of `armci_giov_t`, each with arrays of source and destination addresses."""
+    array, count = target(call, first), limited(call, call.known(first + 1), "descriptors")
+    pieces: list[Piece] = []
+    for index in range(count):
+        pieces += _vector(call, first, call.moved(array, index * GIOV.size))
+    return pieces, first + 2
+
+
+def _vector(call: Call, index: int, descriptor: Address) -> Iterator[Piece]:
+    def field(name: str) -> object:
+        where = next(field for field in GIOV.fields if field.name == name)
+        return call.load(call.moved(descriptor, where.offset), where.type)
+
+    sources, targets, bytes, length = map(field, ("src_ptr_array", "dst_ptr_array", "bytes", "ptr_array_len"))
+    if not (isinstance(sources, Address) and isinstance(targets, Address)):
+        call.fail(f"the arrays of {call.texts[index]} are not known here", "set them to arrays of the program")
+    if not (isinstance(bytes, Known) and isinstance(length, Known)):
+        call.fail(f"the sizes in {call.texts[index]} are not known here", "set them to constants on each rank")
+    for place in range(limited(call, length.value, "pieces")):
+        source = call.load(call.moved(sources, 8 * place), Pointer(VOID))
+        goal = call.load(call.moved(targets, 8 * place), Pointer(VOID))
+        if not (isinstance(source, Address) and isinstance(goal, Address)):
+            call.fail(f"address {place} in {call.texts[index]} is not known here", "set it to a known address")
+        yield Piece(source, goal, bytes.value)
+
+
+SHAPES = {"": contiguous, "S": strided, "V": vectors}
+ARGUMENTS = {
+    "": "void *src, void *dst, int bytes, int proc",
+    "S": "void *src, int *src_stride, void *dst, int *dst_stride, int *count, int levels, int proc",
+    "V": "armci_giov_t *vectors, int len, int proc",
+}
+
+
+def _puts(call: Call, shape: str, nonblocking: bool) -> Outcome:
+    """Blocking: the source is captured, and puts come after earlier ones to the same process."""
+    pieces, index = SHAPES[shape](call, 0)
+    process, steps = call.known(index), Steps(call)
+    key = (*state.handle(call, index + 1), "put") if nonblocking else state.BLOCKING
+    move = write if nonblocking else put
+    where = state.use(steps, key, process, True) if nonblocking else ordered(steps, process)
+    for piece in pieces:
+        source, goal = state.local(call, 0, piece.source), state.remote(call, _goal(shape), piece.target, process)
+        move(steps, source, Const(process), goal, piece.bytes, where)
+    return steps.outcome(OK)
+
+
+def _gets(call: Call, shape: str, nonblocking: bool) -> Outcome:
+    pieces, index = SHAPES[shape](call, 0)
+    process, steps = call.known(index), Steps(call)
+    key = (*state.handle(call, index + 1), "get") if nonblocking else state.BLOCKING
+    for number, piece in enumerate(pieces):
+        source, goal = state.remote(call, 0, piece.source, process), state.local(call, _goal(shape), piece.target)
+        if nonblocking:
+            read(steps, goal, Const(process), source, piece.bytes, state.use(steps, key, process, True))
+        elif number + 1 < len(pieces):
+            read(steps, goal, Const(process), source, piece.bytes, call.queue("armci", "get", name="armci_get"))
+        else:
+            get(steps, "armci", goal, Const(process), source, piece.bytes)
+    return steps.outcome(OK)
+
+
+def _goal(shape: str) -> int:
+    """The index of the argument that names the destination."""
+    return {"": 1, "S": 2, "V": 0}[shape]
+
+
+def ordered(steps: Steps, process: int) -> Const:
+    """The queue of blocking puts to ``process``, with everything in it ordered before what comes now."""
+    if state.used(steps, state.BLOCKING, process):
+        steps.do(Fence(state.queue(steps, state.BLOCKING, process), Const(process)))
+    return state.use(steps, state.BLOCKING, process, False)
+
+
+for _shape, _arguments in ARGUMENTS.items():
+    for _kind, _handler in (("Put", _puts), ("Get", _gets)):
+        PROTOTYPES.add(f"int ARMCI_{_kind}{_shape}({_arguments});", partial(_handler, shape=_shape, nonblocking=False))
+        PROTOTYPES.add(
+            f"int ARMCI_Nb{_kind}{_shape}({_arguments}, armci_hdl_t *handle);",
+            partial(_handler, shape=_shape, nonblocking=True),
+        )
+
+
+# Accumulates: destination += scale * source, each element by itself
+
+DATA: tuple[CType, ...] = (INT, LONG, FLOAT, DOUBLE)
+"""By the numbers of ARMCI_ACC_INT and so on; the complex types are not there."""
+
+
+def _accumulates(call: Call, shape: str, nonblocking: bool) -> Outcome:
+    data = call.known(0)
+    if not 0 <= data < len(DATA) or DATA[data] == FLOAT:
+        call.fail("accumulating floats or complex numbers", "accumulate ARMCI_ACC_INT, ARMCI_ACC_LNG or ARMCI_ACC_DBL")
+    type, steps = DATA[data], Steps(call)
+    scale = value_at(steps, target(call, 1), type)
+    pieces, index = SHAPES[shape](call, 2)
+    process = call.known(index)
+    if nonblocking:
+        key = (*state.handle(call, index + 1), "put")
+        where = state.use(steps, key, process, True)
+        if scale != Const(_one(type)):
+            call.fail("a nonblocking accumulate with a scale", "scale the source before, or use the blocking call")
+    else:
+        where = ordered(steps, process)
+    operation = "add." if isinstance(type, Floating) else "add"
+    for piece in pieces:
+        source = state.local(call, 2, piece.source)
+        goal = state.remote(call, 2 + _goal(shape), piece.target, process)
+        for place in range(limited(call, piece.bytes // call.size_of(type), "elements")):
+            there = call.cell(element(call, goal, place, type), call.size_of(type))
+            mine = element(call, source, place, type)
+            if nonblocking:
+                here = call.cell(mine, call.size_of(type))
+                steps.do(UpdateFrom(operation, here, Const(process), there, where, type=int_type(type)))
+            else:
+                value = _scaled(scale, value_at(steps, mine, type), type)
+                steps.do(Update(operation, value, Const(process), there, where, type=int_type(type)))
+    return steps.outcome(OK)
+
+
+def _one(type: CType) -> int:
+    return float_bits(1.0) if isinstance(type, Floating) else 1
+
+
+def _scaled(scale: Expr, value: Expr, type: CType) -> Expr:
+    if scale == Const(_one(type)):
+        return value
+    return Binary("*." if isinstance(type, Floating) else "*", scale, value, int_type(type))
+
+
+for _shape, _arguments in ARGUMENTS.items():
+    PROTOTYPES.add(
+        f"int ARMCI_Acc{_shape}(int type, void *scale, {_arguments});",
+        partial(_accumulates, shape=_shape, nonblocking=False),
+    )
+    PROTOTYPES.add(
+        f"int ARMCI_NbAcc{_shape}(int type, void *scale, {_arguments}, armci_hdl_t *handle);",
+        partial(_accumulates, shape=_shape, nonblocking=True),
+    )
+
+
+# Single values
+
+
+def _put_value(call: Call, type: CType, nonblocking: bool) -> Outcome:
+    process, steps = call.known(2), Steps(call)
+    cell = call.cell(state.remote_argument(call, 1, process), call.size_of(type))
+    key = (*state.handle(call, 3), "put") if nonblocking else state.BLOCKING
+    where = state.use(steps, key, process, True) if nonblocking else ordered(steps, process)
+    steps.do(Update("set", call.expression(0), Const(process), cell, where, type=int_type(type)))
+    return steps.outcome(OK)
+
+
+def _get_value(call: Call, type: CType) -> Outcome:
+    process, register = call.known(1), call.register("value")
+    cell = call.cell(state.remote_argument(call, 0, process), call.size_of(type))
+    return Outcome(call.do(Fetch(register, Const(process), cell)), Unknown(register))
+
+
+for _name, _type in (("Int", INT), ("Long", LONG), ("Float", FLOAT), ("Double", DOUBLE)):
+    _c = _name.lower()
+    PROTOTYPES.add(
+        f"int ARMCI_PutValue{_name}({_c} value, void *dst, int proc);",
+        partial(_put_value, type=_type, nonblocking=False),
+    )
+    PROTOTYPES.add(
+        f"int ARMCI_NbPutValue{_name}({_c} value, void *dst, int proc, armci_hdl_t *handle);",
+        partial(_put_value, type=_type, nonblocking=True),
+    )
+    PROTOTYPES.add(f"{_c} ARMCI_GetValue{_name}(void *src, int proc);", partial(_get_value, type=_type))
+
+
+@PROTOTYPES.calls("int ARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int proc);")
+def put_flag(call: Call) -> Outcome:
+    """A blocking put and then the flag, which comes after it as every put to that process does."""
+    process, steps = call.known(5), Steps(call)
+    where = ordered(steps, process)
+    goal = state.remote_argument(call, 1, process)
+    put(steps, state.local(call, 0, target(call, 0)), Const(process), goal, call.known(2), where)
+    cell = call.cell(state.remote_argument(call, 3, process), 4)
+    steps.do(Fence(where, Const(process)), Update("set", call.expression(4), Const(process), cell, where))
+    return steps.outcome(OK)

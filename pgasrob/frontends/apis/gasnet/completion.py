@@ -1,0 +1,109 @@
+"""Lists of handles or events, and tests: for GASNet 1.8 and GASNet-EX alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from pgasrob.frontends.apis.arguments import limited, target
+from pgasrob.frontends.apis.gasnet import state
+from pgasrob.frontends.apis.gasnet.names import HANDLE, INVALID, NOT_READY, OK
+from pgasrob.frontends.apis.gasnet.onesided import IMPLICIT_KINDS
+from pgasrob.frontends.apis.interface import Call, Handler, Outcome
+from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.types import Opaque
+from pgasrob.frontends.c.values import Known, Value
+
+PROTOTYPES = Prototypes()
+Waiter = Callable[[Steps, Value, str], None]
+"""Waits for one handle or event, given with its text."""
+ListHandler = Callable[[Call, Opaque, Waiter], Outcome | Sequence[Outcome]]
+
+
+def wait_handle(steps: Steps, handle: Value, text: str) -> None:
+    state.complete(steps, state.number_of(steps.call, handle, text))
+
+
+def tested(call: Call, complete: Outcome) -> Sequence[Outcome]:
+    """`GASNET_OK` when it is complete; it may be called not ready at any time, unless nothing is to be waited for."""
+    if not complete.statements:
+        return [complete]
+    return [complete, Outcome(result=Known(NOT_READY))]
+
+
+def listed(call: Call, type: Opaque) -> list[Value]:
+    """The handles in the array of argument 0, as many as argument 1 says."""
+    array, found = target(call, 0), []
+    for place in range(limited(call, call.known(1), "handles")):
+        handle = call.load(call.moved(array, 8 * place), type)
+        if handle is None:
+            call.fail(f"{call.texts[0]}[{place}] is not known here", "keep handles in memory that only this rank uses")
+        found.append(handle)
+    return found
+
+
+def wait_list(call: Call, type: Opaque, waiter: Waiter, places: Sequence[int]) -> Outcome:
+    """Wait for the handles at ``places`` of the list, which are invalid then."""
+    steps, handles, array = Steps(call), listed(call, type), target(call, 0)
+    for place in places:
+        waiter(steps, handles[place], f"{call.texts[0]}[{place}]")
+        steps.store(call.moved(array, 8 * place), INVALID, type)
+    return steps.outcome(Known(OK))
+
+
+def wait_all(call: Call, type: Opaque, waiter: Waiter) -> Outcome:
+    return wait_list(call, type, waiter, range(limited(call, call.known(1), "handles")))
+
+
+def wait_some(call: Call, type: Opaque, waiter: Waiter) -> Sequence[Outcome]:
+    """At least one of the valid handles: one of them, whichever it is, or all."""
+    handles = listed(call, type)
+    valid = [place for place, handle in enumerate(handles) if handle != INVALID]
+    choices = [[place] for place in valid] + ([valid] if len(valid) != 1 else [])
+    return [wait_list(call, type, waiter, places) for places in choices]
+
+
+def on_list(handler: ListHandler, type: Opaque, waiter: Waiter) -> Handler:
+    return lambda call: handler(call, type, waiter)
+
+
+def test_all(call: Call, type: Opaque, waiter: Waiter) -> Sequence[Outcome]:
+    return tested(call, wait_all(call, type, waiter))
+
+
+def test_some(call: Call, type: Opaque, waiter: Waiter) -> Sequence[Outcome]:
+    outcomes = wait_some(call, type, waiter)
+    if any(outcome.statements for outcome in outcomes):
+        return [*outcomes, Outcome(result=Known(NOT_READY))]
+    return outcomes
+
+
+LISTS: dict[str, ListHandler] = {
+    "wait_syncnb_all": wait_all,
+    "wait_syncnb_some": wait_some,
+    "try_syncnb_all": test_all,
+    "try_syncnb_some": test_some,
+}
+for _name, _handler in LISTS.items():
+    PROTOTYPES.add(
+        f"{'int' if _name.startswith('try') else 'void'} gasnet_{_name}(gasnet_handle_t *handles, size_t number);",
+        on_list(_handler, HANDLE, wait_handle),
+    )
+
+
+@PROTOTYPES.calls("int gasnet_try_syncnb(gasnet_handle_t handle);")
+def try_handle(call: Call) -> Sequence[Outcome]:
+    steps = Steps(call)
+    wait_handle(steps, call.arguments[0], call.texts[0])
+    return tested(call, steps.outcome(Known(OK)))
+
+
+def _try_implicit(call: Call, kinds: tuple[str, ...]) -> Sequence[Outcome]:
+    steps = Steps(call)
+    state.complete_implicit(steps, kinds)
+    return tested(call, steps.outcome(Known(OK)))
+
+
+for _name, _kinds in IMPLICIT_KINDS.items():
+    PROTOTYPES.add(f"int gasnet_try_syncnbi_{_name}(void);", partial(_try_implicit, kinds=_kinds))

@@ -1,0 +1,94 @@
+"""GASNet's job, segment and polling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pgasrob.frontends.apis.arguments import target
+from pgasrob.frontends.apis.gasnet import state
+from pgasrob.frontends.apis.gasnet.names import OK, SEGMENT_SIZE
+from pgasrob.frontends.apis.interface import Address, Call, Outcome
+from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.types import ULONG, VOID, Pointer
+from pgasrob.frontends.c.values import NULL, Known, Value
+from pgasrob.program.commands import Barrier
+
+PROTOTYPES = Prototypes()
+
+
+@PROTOTYPES.calls("""
+    int gasnet_init(int *argc, char ***argv);
+    int gasnet_AMPoll(void);
+    void gasnet_hsl_init(gasnet_hsl_t *lock);
+    void gasnet_hsl_destroy(gasnet_hsl_t *lock);
+    void gasnet_hsl_lock(gasnet_hsl_t *lock);
+    void gasnet_hsl_unlock(gasnet_hsl_t *lock);
+    int gasnet_hsl_trylock(gasnet_hsl_t *lock);
+    void gasnet_hold_interrupts(void);
+    void gasnet_resume_interrupts(void);
+    int gasnet_set_waitmode(int mode);
+""")
+def nothing(call: Call) -> Outcome:
+    """No access to memory, and no promise that others have arrived.
+
+    Handler-safe locks keep handlers and threads of one rank apart, of which there are none here.
+    """
+    return Outcome(result=Known(OK))
+
+
+def _constant(prototypes: str, value: Callable[[Call], Value]) -> None:
+    PROTOTYPES.add(prototypes, lambda call: Outcome(result=value(call)))
+
+
+_constant("gasnet_node_t gasnet_mynode(void);", lambda call: Known(call.rank))
+_constant("gasnet_node_t gasnet_nodes(void);", lambda call: Known(call.nodes))
+_constant(
+    "size_t gasnet_getMaxLocalSegmentSize(void); size_t gasnet_getMaxGlobalSegmentSize(void);",
+    lambda call: Known(SEGMENT_SIZE),
+)
+_constant("char *gasnet_getenv(const char *name);", lambda call: NULL)
+_constant("char *gasnet_ErrorName(int code); char *gasnet_ErrorDesc(int code);", lambda call: NULL)
+
+
+@PROTOTYPES.calls("void gasnet_exit(int code);")
+def end(call: Call) -> Outcome:
+    """This rank ends. That the others are stopped too would only leave accesses out."""
+    return Outcome(ends=True)
+
+
+@PROTOTYPES.calls("int gasnet_attach(gasnet_handlerentry_t *table, int entries, size_t size, size_t offset);")
+def attach(call: Call) -> Outcome:
+    """Everyone learns of all segments, so all have arrived.
+
+    Handlers of active messages may be given: no program that is accepted sends any.
+    """
+    steps = Steps(call)
+    allocate(steps, call.known(2))
+    return steps.outcome(Known(OK))
+
+
+def allocate(steps: Steps, size: int) -> None:
+    """The segment of every rank."""
+    steps.call.allocate("symmetric", size, "segment", ("gasnet", "segment"))
+    steps.call.publish("gasnet.size", size)
+    steps.note("gasnet.size", size)
+    steps.do(Barrier())
+
+
+def segment_of(call: Call, rank: int) -> Address:
+    return Address(state.SEGMENT, 0, None if rank == call.rank else rank)
+
+
+def size_of(call: Call, rank: int) -> int:
+    size = call.state.get("gasnet.size") if rank == call.rank else call.published(rank, "gasnet.size")
+    return size if isinstance(size, int) else 0
+
+
+@PROTOTYPES.calls("int gasnet_getSegmentInfo(gasnet_seginfo_t *table, int entries);")
+def segment_info(call: Call) -> Outcome:
+    table, steps = target(call, 0), Steps(call)
+    for rank in range(min(call.known(1), call.nodes)):
+        steps.store(call.moved(table, 16 * rank), segment_of(call, rank), Pointer(VOID))
+        steps.store(call.moved(table, 16 * rank + 8), Known(size_of(call, rank)), ULONG)
+    return steps.outcome(Known(OK))

@@ -1,0 +1,219 @@
+"""GASNet-EX: the primordial team, one segment for each rank, RMA and events.
+
+An event is a handle of GASNet 1.8, or a part of one: the local side of a put whose source may be used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from pgasrob.frontends.apis.arguments import target
+from pgasrob.frontends.apis.gasnet import barriers, completion, environment, state
+from pgasrob.frontends.apis.gasnet.names import DEFER, EVENT, GETS, GROUP, LOCAL, NOT_READY, NOW, OK, PUTS
+from pgasrob.frontends.apis.gasnet.onesided import (
+    BLOCKING,
+    EXPLICIT,
+    IMPLICIT,
+    Mode,
+    begin,
+    finish,
+    get_value,
+    set_value,
+)
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.apis.transfers import Steps, put, read, write
+from pgasrob.frontends.c.types import ULONG, VOID, Opaque, Pointer
+from pgasrob.frontends.c.values import NULL, Handle, Known, Value
+from pgasrob.program.commands import WaitLocal
+
+PROTOTYPES = Prototypes()
+LEAF, BARRIER = "gasnet.leaf", "gasnet.barrier"
+
+
+# Job
+
+
+@PROTOTYPES.calls("""
+    int gex_Client_Init(gex_Client_t *client, gex_EP_t *endpoint, gex_TM_t *team, const char *name, int *argc,
+                        char ***argv, gex_Flags_t flags);
+""")
+def client_init(call: Call) -> Outcome:
+    steps = Steps(call)
+    for index, kind in enumerate(("Client", "EP", "TM")):
+        steps.store(target(call, index), Handle(f"gasnet.{kind}"), Opaque(f"gex_{kind}_t"))
+    return steps.outcome(Known(OK))
+
+
+@PROTOTYPES.calls("int gex_Segment_Attach(gex_Segment_t *segment, gex_TM_t team, size_t size);")
+def segment_attach(call: Call) -> Outcome:
+    steps = Steps(call)
+    environment.allocate(steps, call.known(2))
+    steps.store(target(call, 0), Handle("gasnet.Segment"), Opaque("gex_Segment_t"))
+    return steps.outcome(Known(OK))
+
+
+@PROTOTYPES.calls("gex_Rank_t gex_TM_QueryRank(gex_TM_t team); gex_Rank_t gex_System_QueryJobRank(void);")
+def rank(call: Call) -> Outcome:
+    return Outcome(result=Known(call.rank))
+
+
+@PROTOTYPES.calls("gex_Rank_t gex_TM_QuerySize(gex_TM_t team); gex_Rank_t gex_System_QueryJobSize(void);")
+def size(call: Call) -> Outcome:
+    return Outcome(result=Known(call.nodes))
+
+
+@PROTOTYPES.calls("void *gex_Segment_QueryAddr(gex_Segment_t segment);")
+def segment_address(call: Call) -> Outcome:
+    return Outcome(result=environment.segment_of(call, call.rank))
+
+
+@PROTOTYPES.calls("size_t gex_Segment_QuerySize(gex_Segment_t segment);")
+def segment_size(call: Call) -> Outcome:
+    return Outcome(result=Known(environment.size_of(call, call.rank)))
+
+
+def _bound(call: Call, result: Value) -> Outcome:
+    """Where the segment of a rank is: its address there, here (nowhere), and its size. Null pointers ask nothing."""
+    steps, owner = Steps(call), call.known(1)
+    answers = (
+        (2, environment.segment_of(call, owner), Pointer(VOID)),
+        (3, environment.segment_of(call, owner) if owner == call.rank else NULL, Pointer(VOID)),
+        (4, Known(environment.size_of(call, owner)), ULONG),
+    )
+    for index, value, type in answers:
+        address = call.pointer(index)
+        if address is not None:
+            steps.store(address, value, type)
+    return steps.outcome(result)
+
+
+_WHERE = "gex_TM_t team, gex_Rank_t rank, void **owner, void **here, size_t *size"
+PROTOTYPES.add(f"int gex_Segment_QueryBound({_WHERE});", partial(_bound, result=Known(OK)))
+PROTOTYPES.add(f"gex_Event_t gex_EP_QueryBoundSegmentNB({_WHERE}, gex_Flags_t flags);", partial(_bound, result=NULL))
+
+
+# RMA
+
+
+def _put(call: Call, mode: Mode) -> Outcome:
+    """``local`` tells when the source may be used again: at return, with the operation, with the implicit set, or when
+    an event says so, which the call stores."""
+    steps = Steps(call)
+    remote, node = state.remote(call, 2, 1)
+    local = DEFER if mode == BLOCKING else call.arguments[5]
+    move = put if local == NOW else write
+    result = begin(
+        steps, mode, "put", lambda where: move(steps, state.local(call, 3), node, remote, call.known(4), where)
+    )
+    if local not in (NOW, DEFER, GROUP):
+        if mode != EXPLICIT or not isinstance(result, Handle):
+            call.fail(f"{call.texts[5]} for the local side", "implicit puts take GEX_EVENT_NOW, _DEFER or _GROUP")
+        steps.store(target(call, 5), Handle(LEAF, result.data), EVENT)
+    return finish(steps, Known(OK) if result is None else result)
+
+
+def _get(call: Call, mode: Mode) -> Outcome:
+    steps = Steps(call)
+    remote, node = state.remote(call, 3, 2)
+    result = begin(
+        steps, mode, "get", lambda where: read(steps, state.local(call, 1), node, remote, call.known(4), where)
+    )
+    return finish(steps, Known(OK) if result is None else result)
+
+
+def _put_value(call: Call, mode: Mode) -> Outcome:
+    steps = Steps(call)
+    remote, node = state.remote(call, 2, 1)
+    result = begin(steps, mode, "put", lambda where: set_value(steps, remote, node, 3, 4, where))
+    return finish(steps, Known(OK) if result is None else result)
+
+
+_PUT = "gex_TM_t team, gex_Rank_t rank, void *dest, void *src, size_t bytes"
+_VALUE = "gex_TM_t team, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t bytes, gex_Flags_t flags"
+_GET = "gex_TM_t team, void *dest, gex_Rank_t rank, void *src, size_t bytes, gex_Flags_t flags"
+for _mode, _name in ((BLOCKING, "Blocking"), (EXPLICIT, "NB"), (IMPLICIT, "NBI")):
+    _result = "gex_Event_t" if _mode == EXPLICIT else "int"
+    _local = "" if _mode == BLOCKING else ", gex_Event_t *local"
+    PROTOTYPES.add(f"{_result} gex_RMA_Put{_name}({_PUT}{_local}, gex_Flags_t flags);", partial(_put, mode=_mode))
+    PROTOTYPES.add(f"{_result} gex_RMA_Put{_name}Val({_VALUE});", partial(_put_value, mode=_mode))
+    PROTOTYPES.add(f"{_result} gex_RMA_Get{_name}({_GET});", partial(_get, mode=_mode))
+
+
+@PROTOTYPES.calls("""
+    gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t team, gex_Rank_t rank, void *src, size_t bytes, gex_Flags_t flags);
+""")
+def get_val(call: Call) -> Outcome:
+    steps = Steps(call)
+    remote, node = state.remote(call, 2, 1)
+    return steps.outcome(get_value(steps, remote, node, 3))
+
+
+# Events
+
+
+def wait_event(steps: Steps, event: Value, text: str) -> None:
+    if isinstance(event, Handle) and event.kind == BARRIER:
+        barriers.wait(steps)
+    elif isinstance(event, Handle) and event.kind == LEAF and isinstance(event.data[0], int):
+        if event.data[0] in state.open_handles(steps):
+            steps.do(WaitLocal(state.handle_queue(steps, event.data[0])))
+    else:
+        completion.wait_handle(steps, event, text)
+
+
+@PROTOTYPES.calls("void gex_Event_Wait(gex_Event_t event);")
+def event_wait(call: Call) -> Outcome:
+    steps = Steps(call)
+    wait_event(steps, call.arguments[0], call.texts[0])
+    return steps.outcome()
+
+
+@PROTOTYPES.calls("int gex_Event_Test(gex_Event_t event);")
+def event_test(call: Call) -> Sequence[Outcome]:
+    event = call.arguments[0]
+    if isinstance(event, Handle) and event.kind == BARRIER:
+        call.publish("gasnet.split", True)
+        steps = Steps(call)
+        wait_event(steps, event, call.texts[0])
+        return [steps.outcome(Known(OK)), Outcome(result=Known(NOT_READY))]
+    steps = Steps(call)
+    wait_event(steps, event, call.texts[0])
+    return completion.tested(call, steps.outcome(Known(OK)))
+
+
+_LISTS: dict[str, completion.ListHandler] = {
+    "WaitAll": completion.wait_all,
+    "WaitSome": completion.wait_some,
+    "TestAll": completion.test_all,
+    "TestSome": completion.test_some,
+}
+for _name, _handler in _LISTS.items():
+    PROTOTYPES.add(
+        f"int gex_Event_{_name}(gex_Event_t *events, size_t number, gex_Flags_t flags);",
+        completion.on_list(_handler, EVENT, wait_event),
+    )
+
+
+def _wait_implicit(call: Call) -> Outcome:
+    mask, steps = call.known(0), Steps(call)
+    if mask & LOCAL and "put" in str(steps.recall("gasnet.implicit", ())):
+        steps.do(WaitLocal(state.implicit_queue(steps, "put")))
+    state.complete_implicit(steps, tuple(kind for bit, kind in ((PUTS, "put"), (GETS, "get")) if mask & bit))
+    return steps.outcome(Known(OK))
+
+
+PROTOTYPES.add("void gex_NBI_Wait(gex_EC_t mask, gex_Flags_t flags);", _wait_implicit)
+
+
+@PROTOTYPES.calls("int gex_NBI_Test(gex_EC_t mask, gex_Flags_t flags);")
+def test_implicit(call: Call) -> Sequence[Outcome]:
+    return completion.tested(call, _wait_implicit(call))
+
+
+@PROTOTYPES.calls("gex_Event_t gex_Coll_BarrierNB(gex_TM_t team, gex_Flags_t flags);")
+def barrier(call: Call) -> Outcome:
+    steps = Steps(call)
+    barriers.notify(steps)
+    return steps.outcome(Handle(BARRIER))

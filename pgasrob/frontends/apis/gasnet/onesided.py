@@ -1,0 +1,195 @@
+"""GASNet 1.8's extended API: puts, gets, single values, memsets; blocking, with a handle, or implicit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from pgasrob.frontends.apis.gasnet import state
+from pgasrob.frontends.apis.interface import Address, Call, Outcome
+from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.apis.transfers import Steps, pairs, put, read, write
+from pgasrob.frontends.c.values import Known, Value
+from pgasrob.program.commands import Fetch, Update, Wait
+from pgasrob.program.expressions import Const, Expr, IntType, Unary
+
+PROTOTYPES = Prototypes()
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How an operation is begun and completed: ``name`` is part of the function's name, ``result`` its C type."""
+
+    name: str
+    result: str
+
+
+BLOCKING, EXPLICIT, IMPLICIT = Mode("", "void"), Mode("_nb", "gasnet_handle_t"), Mode("_nbi", "void")
+MODES = (BLOCKING, EXPLICIT, IMPLICIT)
+
+
+def begin(steps: Steps, mode: Mode, kind: str, operation: Callable[[Const], None]) -> Value | None:
+    """Do ``operation`` in the queue that ``mode`` asks for; the result of the call, None for void."""
+    if mode == BLOCKING:
+        where = state.blocking_queue(steps.call)
+        operation(where)
+        steps.do(Wait(where))
+        return None
+    if mode == IMPLICIT:
+        operation(state.implicit(steps, kind))
+        return None
+    number = state.new_handle(steps)
+    operation(state.handle_queue(steps, number))
+    return state.value_of(number)
+
+
+def finish(steps: Steps, result: Value | None) -> Outcome:
+    return steps.outcome() if result is None else steps.outcome(result)
+
+
+# Puts and gets of memory. A put captures its source, unless it is a bulk one: that reads it until it is complete.
+
+
+def _put(call: Call, mode: Mode, bulk: bool) -> Outcome:
+    steps = Steps(call)
+    remote, node = state.remote(call, 1, 0)
+    move = write if bulk or mode == BLOCKING else put
+    result = begin(
+        steps, mode, "put", lambda where: move(steps, state.local(call, 2), node, remote, call.known(3), where)
+    )
+    return finish(steps, result)
+
+
+def _get(call: Call, mode: Mode) -> Outcome:
+    steps = Steps(call)
+    remote, node = state.remote(call, 2, 1)
+    result = begin(
+        steps, mode, "get", lambda where: read(steps, state.local(call, 0), node, remote, call.known(3), where)
+    )
+    return finish(steps, result)
+
+
+for _mode in MODES:
+    for _bulk in ("", "_bulk"):
+        PROTOTYPES.add(
+            f"{_mode.result} gasnet_put{_mode.name}{_bulk}(gasnet_node_t node, void *dest, void *src, size_t bytes);",
+            partial(_put, mode=_mode, bulk=bool(_bulk)),
+        )
+        PROTOTYPES.add(
+            f"{_mode.result} gasnet_get{_mode.name}{_bulk}(void *dest, gasnet_node_t node, void *src, size_t bytes);",
+            partial(_get, mode=_mode),
+        )
+
+
+# Memsets
+
+
+def _memset(call: Call, mode: Mode) -> Outcome:
+    steps = Steps(call)
+    remote, node = state.remote(call, 1, 0)
+    if call.known(2) != 0:
+        call.fail("gasnet_memset with a value that is not 0", "set a local buffer and put it")
+
+    def clear(where: Const) -> None:
+        for cell, _ in pairs(call, remote, remote, call.known(3)):
+            steps.do(Update("set", Const(0), node, cell, where))
+
+    return finish(steps, begin(steps, mode, "put", clear))
+
+
+for _mode in MODES:
+    PROTOTYPES.add(
+        f"{_mode.result} gasnet_memset{_mode.name}(gasnet_node_t node, void *dest, int value, size_t bytes);",
+        partial(_memset, mode=_mode),
+    )
+
+
+# Single values: the low-order bytes of a register value
+
+
+def value_type(call: Call, index: int, signed: bool) -> tuple[int, IntType]:
+    size = call.known(index)
+    if size not in (1, 2, 4, 8):
+        call.fail(f"a value of {size} bytes", "values have 1, 2, 4 or 8 bytes")
+    return size, IntType(8 * size, signed)
+
+
+def _put_value(call: Call, mode: Mode) -> Outcome:
+    steps = Steps(call)
+    remote, node = state.remote(call, 1, 0)
+    return finish(steps, begin(steps, mode, "put", lambda where: set_value(steps, remote, node, 2, 3, where)))
+
+
+def set_value(steps: Steps, remote: Address, node: Expr, value: int, bytes: int, where: Const) -> None:
+    """Set the scalar at ``remote`` to the value in argument ``value``, of as many bytes as argument ``bytes`` says."""
+    call = steps.call
+    size, type = value_type(call, bytes, True)
+    expression = call.expression(value)
+    narrow = Const(type.wrap(expression.value)) if isinstance(expression, Const) else Unary("cast", expression, type)
+    steps.do(Update("set", narrow, node, call.cell(remote, size), where, type=type))
+
+
+def get_value(steps: Steps, remote: Address, node: Expr, bytes: int) -> Expr:
+    """The scalar at ``remote`` without a sign, got by a blocking call."""
+    call = steps.call
+    size, type = value_type(call, bytes, False)
+    register = call.register("value")
+    steps.do(Fetch(register, node, call.cell(remote, size)))
+    return Unary("cast", register, type)
+
+
+for _mode in MODES:
+    PROTOTYPES.add(
+        f"{_mode.result} gasnet_put{_mode.name}_val(gasnet_node_t node, void *dest, gasnet_register_value_t value,"
+        " size_t bytes);",
+        partial(_put_value, mode=_mode),
+    )
+
+
+@PROTOTYPES.calls("gasnet_register_value_t gasnet_get_val(gasnet_node_t node, void *src, size_t bytes);")
+def get_val(call: Call) -> Outcome:
+    steps = Steps(call)
+    remote, node = state.remote(call, 1, 0)
+    return steps.outcome(get_value(steps, remote, node, 2))
+
+
+# Completion
+
+
+@PROTOTYPES.calls("void gasnet_wait_syncnb(gasnet_handle_t handle);")
+def wait_handle(call: Call) -> Outcome:
+    steps = Steps(call)
+    state.complete(steps, state.number_of(call, call.arguments[0], call.texts[0]))
+    return steps.outcome()
+
+
+def _implicit(call: Call, kinds: tuple[str, ...]) -> Outcome:
+    steps = Steps(call)
+    state.complete_implicit(steps, kinds)
+    return steps.outcome(Known(0))
+
+
+IMPLICIT_KINDS = {"puts": ("put",), "gets": ("get",), "all": ("put", "get")}
+for _name, _kinds in IMPLICIT_KINDS.items():
+    PROTOTYPES.add(f"void gasnet_wait_syncnbi_{_name}(void);", partial(_implicit, kinds=_kinds))
+
+
+@PROTOTYPES.calls("void gasnet_begin_nbi_accessregion(void);")
+def begin_region(call: Call) -> Outcome:
+    steps = Steps(call)
+    if isinstance(steps.recall("gasnet.region"), int):
+        call.fail("an access region within another one", "end the first one before the next begins")
+    steps.note("gasnet.region", state.new_handle(steps))
+    return steps.outcome()
+
+
+@PROTOTYPES.calls("gasnet_handle_t gasnet_end_nbi_accessregion(void);")
+def end_region(call: Call) -> Outcome:
+    """The handle of all implicit operations of the region, which the calls for implicit ones do not cover."""
+    steps = Steps(call)
+    region = steps.recall("gasnet.region")
+    if not isinstance(region, int):
+        call.fail("no access region has begun", "begin it with gasnet_begin_nbi_accessregion")
+    steps.note("gasnet.region", None)
+    return steps.outcome(state.value_of(region))

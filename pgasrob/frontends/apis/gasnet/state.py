@@ -1,0 +1,108 @@
+"""GASNet's queues: one for blocking operations, two for the implicit sets, one for each handle, region and event.
+
+A handle is the number of its queue, the least that is free. The state of a rank: ``gasnet.open`` the numbers of the
+handles that have not been waited for, ``gasnet.implicit`` which of the implicit sets, "put" and "get", have something
+in them, ``gasnet.region`` the handle of the access region that is open.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from pgasrob.frontends.apis.arguments import target
+from pgasrob.frontends.apis.interface import Address, Call, ObjectId
+from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.values import Handle, Known, Value
+from pgasrob.program.commands import Wait
+from pgasrob.program.expressions import Const, Expr
+
+KIND = "gasnet.handle"
+SEGMENT = ObjectId("symmetric", ("gasnet", "segment"))
+
+
+def open_handles(steps: Steps) -> tuple[int, ...]:
+    return cast("tuple[int, ...]", steps.recall("gasnet.open", ()))
+
+
+def new_handle(steps: Steps) -> int:
+    number = next(number for number in range(len(open_handles(steps)) + 1) if number not in open_handles(steps))
+    steps.note("gasnet.open", tuple(sorted((*open_handles(steps), number))))
+    return number
+
+
+def handle_queue(steps: Steps, number: int) -> Const:
+    return steps.call.queue("gasnet", "handle", number, name=f"handle_{number}")
+
+
+def value_of(number: int) -> Handle:
+    return Handle(KIND, (number,))
+
+
+def number_of(call: Call, value: Value | None, text: str) -> int | None:
+    """The number of a handle; None for the invalid one."""
+    if value == Known(0):
+        return None
+    if isinstance(value, Handle) and value.kind == KIND and isinstance(value.data[0], int):
+        return value.data[0]
+    return call.fail(f"{text} is no known handle here", "set the variable of the handle on each way to this call")
+
+
+def complete(steps: Steps, number: int | None) -> None:
+    """Wait for a handle, which is invalid from then on."""
+    if number is not None and number in open_handles(steps):
+        steps.do(Wait(handle_queue(steps, number)))
+        steps.note("gasnet.open", tuple(other for other in open_handles(steps) if other != number))
+
+
+def implicit(steps: Steps, kind: str) -> Const:
+    """The queue of implicit operations of ``kind``, "put" or "get", that are begun now."""
+    region = steps.recall("gasnet.region")
+    if isinstance(region, int):
+        return handle_queue(steps, region)
+    began = cast("tuple[str, ...]", steps.recall("gasnet.implicit", ()))
+    steps.note("gasnet.implicit", tuple(sorted({*began, kind})))
+    return implicit_queue(steps, kind)
+
+
+def implicit_queue(steps: Steps, kind: str) -> Const:
+    return steps.call.queue("gasnet", "implicit", kind, name=f"implicit_{kind}s")
+
+
+def complete_implicit(steps: Steps, kinds: tuple[str, ...]) -> None:
+    began = cast("tuple[str, ...]", steps.recall("gasnet.implicit", ()))
+    for kind in began:
+        if kind in kinds:
+            steps.do(Wait(implicit_queue(steps, kind)))
+    steps.note("gasnet.implicit", tuple(kind for kind in began if kind not in kinds))
+
+
+def blocking_queue(call: Call) -> Const:
+    return call.queue("gasnet", "blocking", name="blocking")
+
+
+# Addresses
+
+
+def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
+    """The address in argument ``index`` and the rank in argument ``node``, to which the address must belong.
+
+    Segments are aligned and static objects lie at the same address everywhere, so that one's own address of such an
+    object will do for any rank, also one that is not known here.
+    """
+    address, rank = target(call, index), call.expression(node)
+    owner = address.owner
+    if owner is None and (address.object.kind in ("symmetric", "global") or rank == Const(call.rank)):
+        return address, rank
+    if owner is None or rank != Const(owner):
+        call.fail(
+            f"{call.texts[index]} is no address of rank {call.texts[node]}",
+            "pass an address in the segment of that rank, as gasnet_getSegmentInfo gives it",
+        )
+    return address, rank
+
+
+def local(call: Call, index: int) -> Address:
+    address = target(call, index)
+    if address.owner is not None and address.owner != call.rank:
+        call.fail(f"{call.texts[index]} is an address of rank {address.owner}", "pass the address of a buffer here")
+    return address

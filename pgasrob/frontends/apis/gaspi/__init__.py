@@ -1,0 +1,43 @@
+"""GASPI (`GASPI.h`, the standard 17.1; the dialect `gaspi-1.01` is the one of 2013), as GPI-2 implements it.
+
+Queues are unordered, `gaspi_wait` completes on the local side, `gaspi_write_notify` covers its own payload only. In the
+dialect `gaspi-1.01` it completes on both sides, and the notification comes after all earlier writes of its queue to its
+rank.
+"""
+
+from __future__ import annotations
+
+from pgasrob.frontends.apis.gaspi import collectives, environment, onesided, segments
+from pgasrob.frontends.apis.gaspi.names import CONSTANTS, TYPES
+from pgasrob.frontends.apis.interface import Api, Handler
+from pgasrob.frontends.c.types import CType
+
+_TABLES = (environment.PROTOTYPES, segments.PROTOTYPES, onesided.PROTOTYPES, collectives.PROTOTYPES)
+
+
+def _declaration(name: str, types: tuple[CType, ...]) -> str | None:
+    return next((text for table in _TABLES if (text := table.declaration(name, types))), None)
+
+
+def _handler(name: str) -> Handler | None:
+    return next((handler for table in _TABLES if (handler := table.handler(name))), None)
+
+
+API = Api(
+    name="gaspi",
+    headers=("GASPI.h", "GASPI_Ext.h", "GASPI_types.h"),
+    types=TYPES,
+    constants=CONSTANTS,
+    declaration=_declaration,
+    handler=_handler,
+    unsupported={
+        "gaspi_allreduce_user": "use gaspi_allreduce with GASPI_OP_MIN, _MAX or _SUM",
+        "gaspi_proc_kill": "leave failures out: all ranks run to their end",
+        "gaspi_state_*": "leave failures out: all ranks run to their end",
+        "gaspi_proc_local_*": "give the rank within the node as a constant",
+        "gaspi_proc_ping": "leave failures out: all ranks run to their end",
+        "gaspi_statistic_*": "leave the statistics out",
+        "gaspi_gpu_*": "memory of accelerators is not modelled",
+        "gaspi_*": "this function of GASPI is not known",
+    },
+)

@@ -1,0 +1,187 @@
+"""GASPI's groups and collectives (17.1, sections 6 and 12), and its passive communication (10)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import cast
+
+from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis.arguments import limited, target
+from pgasrob.frontends.apis.flags import Group
+from pgasrob.frontends.apis.gaspi.names import SUCCESS, TIMEOUT
+from pgasrob.frontends.apis.gaspi.state import blocks, done, members, place, timed
+from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
+from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.apis.transfers import Steps, element
+from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UCHAR, UINT, ULONG, USHORT
+from pgasrob.frontends.c.values import Known
+from pgasrob.program.commands import Load, Store
+from pgasrob.program.expressions import Expr
+
+PROTOTYPES = Prototypes()
+
+Groups = tuple[tuple[int, tuple[int, ...]], ...]
+
+
+def _groups(call: Call) -> Groups:
+    return cast(Groups, call.state.get("gaspi.groups", ()))
+
+
+def group(call: Call, number: int) -> Group:
+    """Group ``number`` of this rank under a name that all members know it by: who they are, and which of several
+    groups of the same members it is."""
+    ranks = members(call, number)
+    earlier = sum(1 for other, same in _groups(call) if same == ranks and other < number)
+    return Group(("gaspi", "group", earlier, *ranks) if number else ("gaspi", "all"), ranks)
+
+
+def barrier_of(steps: Steps, number: int) -> None:
+    flags.barrier(steps, group(steps.call, number))
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_group_create(gaspi_group_t *group);")
+def group_create(call: Call) -> Outcome:
+    number = len(_groups(call)) + 1
+    return done(call, stores=[(0, Known(number), UCHAR)], state={"gaspi.groups": (*_groups(call), (number, ()))})
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_group_add(gaspi_group_t group, gaspi_rank_t rank);")
+def group_add(call: Call) -> Outcome:
+    number, rank = call.known(0), call.known(1)
+    ranks = tuple(sorted({*members(call, number), rank}))
+    changed = tuple((other, ranks if other == number else same) for other, same in _groups(call))
+    return done(call, state={"gaspi.groups": changed})
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_group_delete(gaspi_group_t group);")
+def group_delete(call: Call) -> Outcome:
+    """The number stays taken."""
+    members(call, call.known(0))
+    return done(call)
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_group_num(gaspi_number_t *number);")
+def group_num(call: Call) -> Outcome:
+    return done(call, stores=[(0, Known(len(_groups(call)) + 1), UINT)])
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_group_size(gaspi_group_t group, gaspi_number_t *size);")
+def group_size(call: Call) -> Outcome:
+    return done(call, stores=[(1, Known(len(members(call, call.known(0)))), UINT)])
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_group_ranks(gaspi_group_t group, gaspi_rank_t *ranks);")
+def group_ranks(call: Call) -> Outcome:
+    address = target(call, 1)
+    ranks = members(call, call.known(0))
+    stores = tuple((element(call, address, index, USHORT), Known(rank), USHORT) for index, rank in enumerate(ranks))
+    return Outcome((), Known(SUCCESS), stores)
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_barrier(gaspi_group_t group, gaspi_timeout_t timeout);")
+def barrier(call: Call) -> Sequence[Outcome]:
+    """All members have arrived; queues are not waited for.
+
+    A timeout leaves a barrier that this rank has arrived in, to be called again: others may go on. When any rank calls
+    the barrier with a timeout, the two halves are made apart on all ranks, which have to agree on how.
+    """
+    number = call.known(0)
+    which = group(call, number)
+    if not blocks(call, 1):
+        call.publish("gaspi.timed", True)
+    if not any(call.published(rank, "gaspi.timed") for rank in which.members):
+        steps = Steps(call)
+        barrier_of(steps, number)
+        return [steps.outcome(Known(SUCCESS))]
+    arrived = cast("tuple[int, ...]", call.state.get("gaspi.arrived", ()))
+    outcomes = []
+    for result in (SUCCESS,) if blocks(call, 1) else (SUCCESS, TIMEOUT):
+        steps = Steps(call)
+        if number not in arrived:
+            flags.arrive(steps, which)
+        left: set[int] = {*arrived} - {number} if result == SUCCESS else {*arrived, number}
+        if result == SUCCESS:
+            flags.depart(steps, which)
+        steps.note("gaspi.arrived", tuple(sorted(left)))
+        outcomes.append(steps.outcome(Known(result)))
+    return outcomes
+
+
+OPERATIONS = ("min", "max", "sum")
+DATA = (INT, UINT, FLOAT, DOUBLE, LONG, ULONG)
+"""By the numbers of `gaspi_operation_t` and `gaspi_datatype_t`."""
+
+
+@PROTOTYPES.calls("""
+    gaspi_return_t gaspi_allreduce(gaspi_pointer_t send, gaspi_pointer_t receive, gaspi_number_t number,
+                                   gaspi_operation_t operation, gaspi_datatype_t type, gaspi_group_t group,
+                                   gaspi_timeout_t timeout);
+""")
+def allreduce(call: Call) -> Sequence[Outcome]:
+    """Every member contributes to every result, so all have arrived. A timeout may leave before it begins."""
+    source, result = target(call, 0), target(call, 1)
+    count, operation, data = limited(call, call.known(2), "elements"), call.known(3), call.known(4)
+    if not 0 <= operation < len(OPERATIONS) or not 0 <= data < len(DATA):
+        call.fail("this reduction is not known", "use GASPI_OP_MIN, _MAX or _SUM and the types of gaspi_datatype_t")
+    steps, type = Steps(call), DATA[data]
+    results = flags.reduce(steps, group(call, call.known(5)), OPERATIONS[operation], source, type, count)
+    for index, value in enumerate(results):
+        steps.store(element(call, result, index, type), value, type)
+    return timed(call, 6, steps.outcome(Known(SUCCESS)))
+
+
+# Passive communication: two-sided, the receiver takes what comes
+
+
+def _message(call: Call, local: Address, size: int) -> list[Expr]:
+    """The cells of the message. Both sides pair them with one object of this API, so that they cut it alike."""
+    call.allocate("symmetric", size, "passive", ("gaspi", "passive"))
+    shape = Address(ObjectId("symmetric", ("gaspi", "passive")), 0)
+    return [here for here, _ in call.paired_cells(local, shape, size, None)]
+
+
+@PROTOTYPES.calls("""
+    gaspi_return_t gaspi_passive_send(gaspi_segment_id_t segment, gaspi_offset_t offset, gaspi_rank_t rank,
+                                      gaspi_size_t size, gaspi_timeout_t timeout);
+""")
+def passive_send(call: Call) -> Sequence[Outcome]:
+    """The data have been read when it returns; that they have been received is not promised."""
+    steps, receiver = Steps(call), call.known(2)
+    values: list[Expr] = []
+    for cell in _message(call, place(call, call.known(0), call.known(1)), call.known(3)):
+        register = call.register("message")
+        steps.do(Load(register, cell))
+        values.append(register)
+    flags.send(steps, flags.channel(_everyone(call), call.rank, receiver), values)
+    return timed(call, 4, steps.outcome(Known(SUCCESS)))
+
+
+@PROTOTYPES.calls("""
+    gaspi_return_t gaspi_passive_receive(gaspi_segment_id_t segment, gaspi_offset_t offset, gaspi_rank_t *sender,
+                                         gaspi_size_t size, gaspi_timeout_t timeout);
+""")
+def passive_receive(call: Call) -> Sequence[Outcome]:
+    """A message of any rank: one outcome for each sender."""
+    cells = _message(call, place(call, call.known(0), call.known(1)), call.known(3))
+    outcomes, rank = [], call.pointer(2)
+    for sender in range(call.nodes):
+        steps = Steps(call)
+        values = flags.receive(steps, flags.channel(_everyone(call), sender, call.rank), len(cells))
+        steps.do(*(Store(cell, value) for cell, value in zip(cells, values, strict=True)))
+        if rank is not None:
+            steps.store(rank, Known(sender), USHORT)
+        outcomes.append(steps.outcome(Known(SUCCESS)))
+    return timed(call, 4, *outcomes)
+
+
+def _everyone(call: Call) -> Group:
+    return Group(("gaspi", "passive"), tuple(range(call.nodes)))
+
+
+def arrive_all(
+    call: Call, number: int, state: dict[str, Hashable]
+) -> tuple[list[object], tuple[()], dict[str, Hashable]]:
+    """The barrier at the end of a collective call that has changed ``state``: commands, no stores, the whole state."""
+    steps = Steps(call)
+    barrier_of(steps, number)
+    return steps.commands, (), state | steps.state

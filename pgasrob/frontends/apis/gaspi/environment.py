@@ -1,0 +1,150 @@
+"""GASPI's processes, configuration, queues, information and time: what touches no shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from pgasrob.frontends.apis.arguments import target
+from pgasrob.frontends.apis.gaspi.names import CONFIG, CONFIGURATION, QUEUES, SUCCESS
+from pgasrob.frontends.apis.gaspi.state import done, open_queues, queue, segments, timed
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.c.nondeterminism import clock
+from pgasrob.frontends.c.types import CHAR, FLOAT, INT, UCHAR, UINT, ULONG, USHORT, CType, Pointer
+from pgasrob.frontends.c.values import NULL, Known, Value
+from pgasrob.program.commands import Wait, WaitLocal
+from pgasrob.program.expressions import float_bits
+
+PROTOTYPES = Prototypes()
+
+
+@PROTOTYPES.calls("""
+    gaspi_return_t gaspi_proc_init(gaspi_timeout_t timeout);
+    gaspi_return_t gaspi_proc_term(gaspi_timeout_t timeout);
+    gaspi_return_t gaspi_config_set(gaspi_config_t configuration);
+    gaspi_return_t gaspi_connect(gaspi_rank_t rank, gaspi_timeout_t timeout);
+    gaspi_return_t gaspi_disconnect(gaspi_rank_t rank, gaspi_timeout_t timeout);
+    gaspi_return_t gaspi_segment_register(gaspi_segment_id_t segment, gaspi_rank_t rank, gaspi_timeout_t timeout);
+    gaspi_return_t gaspi_queue_delete(gaspi_queue_id_t queue);
+    gaspi_return_t gaspi_group_commit(gaspi_group_t group, gaspi_timeout_t timeout);
+    gaspi_return_t gaspi_segment_unregister(gaspi_segment_id_t segment, gaspi_rank_t rank, gaspi_timeout_t timeout);
+""")
+def nothing(call: Call) -> Outcome:
+    """Set up or tear down: no access to segments, and no promise that others have arrived.
+
+    A timeout is not taken as a chance of failure here: programs repeat these calls until they succeed.
+    """
+    return done(call)
+
+
+@PROTOTYPES.calls("void gaspi_printf(const char *format, ...); void gaspi_logger(void);")
+def printed(call: Call) -> Outcome:
+    return Outcome()
+
+
+def _gives(prototype: str, type: CType, value: Callable[[Call], Value]) -> None:
+    """A call that stores one ``value`` through its last pointer argument."""
+    index = prototype.count(",")
+    if prototype.endswith("timeout);"):
+        index -= 1
+    PROTOTYPES.add(prototype, lambda call: done(call, stores=[(index, value(call), type)]))
+
+
+def _always(number: int) -> Callable[[Call], Value]:
+    return lambda call: Known(number)
+
+
+for _name, _number in {
+    "gaspi_segment_max": 32,
+    "gaspi_group_max": 32,
+    "gaspi_queue_size_max": 1024,
+    "gaspi_queue_max": 16,
+    "gaspi_notification_num": 65536,
+    "gaspi_allreduce_elem_max": 255,
+    "gaspi_rw_list_elem_max": 255,
+}.items():
+    _gives(f"gaspi_return_t {_name}(gaspi_number_t *number);", UINT, _always(_number))
+for _name, _number in {
+    "gaspi_transfer_size_min": 1,
+    "gaspi_transfer_size_max": 1 << 30,
+    "gaspi_passive_transfer_size_max": 65536,
+    "gaspi_allreduce_buf_size": 4096,
+}.items():
+    _gives(f"gaspi_return_t {_name}(gaspi_size_t *size);", ULONG, _always(_number))
+_gives("gaspi_return_t gaspi_proc_rank(gaspi_rank_t *rank);", USHORT, lambda call: Known(call.rank))
+_gives("gaspi_return_t gaspi_proc_num(gaspi_rank_t *number);", USHORT, lambda call: Known(call.nodes))
+_gives("gaspi_return_t gaspi_initialized(gaspi_number_t *flag);", UINT, lambda call: Known(1))
+_gives("gaspi_return_t gaspi_network_type(gaspi_network_t *type);", INT, lambda call: Known(2))
+_gives("gaspi_return_t gaspi_version(float *version);", FLOAT, lambda call: Known(0))
+_gives("gaspi_return_t gaspi_time_get(gaspi_time_t *time);", FLOAT, clock)
+_gives("gaspi_return_t gaspi_time_ticks(gaspi_cycles_t *ticks);", ULONG, clock)
+_gives("gaspi_return_t gaspi_cpu_frequency(gaspi_float *frequency);", FLOAT, lambda call: Known(float_bits(1.0)))
+_gives("gaspi_return_t gaspi_segment_num(gaspi_number_t *number);", UINT, lambda call: Known(len(segments(call))))
+_gives("gaspi_return_t gaspi_queue_num(gaspi_number_t *number);", UINT, lambda call: Known(QUEUES + _created(call)))
+for _name in ("gaspi_error_message", "gaspi_print_error"):
+    _gives(f"gaspi_return_t {_name}(gaspi_return_t code, gaspi_string_t *text);", Pointer(CHAR), lambda call: NULL)
+
+
+@PROTOTYPES.calls("gaspi_string_t gaspi_error_str(gaspi_return_t code);")
+def error_text(call: Call) -> Outcome:
+    return Outcome(result=NULL)
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_state_vec_get(gaspi_state_vector_t vector);")
+def state_vector(call: Call) -> Outcome:
+    """Every rank is healthy."""
+    address = target(call, 0)
+    stores = tuple((call.moved(address, rank), Known(0), UCHAR) for rank in range(call.nodes))
+    return Outcome((), Known(SUCCESS), stores)
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_config_get(gaspi_config_t *configuration);")
+def configuration(call: Call) -> Outcome:
+    address = target(call, 0)
+    fields = [(field.offset, field.type, CONFIGURATION[field.name][1]) for field in CONFIG.fields]
+    stores = tuple((call.moved(address, offset), Known(value), type) for offset, type, value in fields)
+    return Outcome((), Known(SUCCESS), stores)
+
+
+# Queues
+
+
+def _created(call: Call) -> int:
+    return cast(int, call.state.get("gaspi.created", 0))
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_queue_create(gaspi_queue_id_t *queue, gaspi_timeout_t timeout);")
+def queue_create(call: Call) -> Outcome:
+    """The next number. A number that was deleted does not come back, which programs cannot rely on."""
+    number = QUEUES + _created(call)
+    return done(call, stores=[(0, Known(number), UCHAR)], state={"gaspi.created": _created(call) + 1})
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_queue_size(gaspi_queue_id_t queue, gaspi_number_t *size);")
+def queue_size(call: Call) -> Outcome:
+    """The size is what is in the queue now, which may be less than what was posted and says nothing about completion.
+    Programs compare it with its maximum, to wait when the queue is full: here it never is."""
+    queue(call, call.known(0))
+    return done(call, stores=[(1, Known(0), UINT)])
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_queue_purge(gaspi_queue_id_t queue, gaspi_timeout_t timeout);")
+def queue_purge(call: Call) -> Outcome:
+    """After an error: an empty queue stays empty, what else may be lost nobody says."""
+    if call.known(0) in open_queues(call):
+        call.fail("gaspi_queue_purge drops what is in the queue, or not", "wait for the queue with gaspi_wait instead")
+    return done(call)
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_wait(gaspi_queue_id_t queue, gaspi_timeout_t timeout);")
+def wait(call: Call) -> Sequence[Outcome]:
+    """GASPI 17.1, 8.3: completed on the local side; the document of 2013 (1.01) says local and remote."""
+
+    number = call.known(0)
+    where = queue(call, number)
+    left = tuple(other for other in open_queues(call) if other != number)
+    if left == open_queues(call):
+        return timed(call, 1, done(call))
+    command = Wait(where) if "gaspi-1.01" in call.dialects else WaitLocal(where)
+    return timed(call, 1, done(call, [command], state={"gaspi.queues": left}))

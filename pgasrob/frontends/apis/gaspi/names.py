@@ -1,0 +1,123 @@
+"""The types and constants of GASPI, with the sizes and numbers that GPI-2 gives them."""
+
+from __future__ import annotations
+
+from pgasrob.frontends.apis.prototypes import layout
+from pgasrob.frontends.c.types import (
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    SHORT,
+    UCHAR,
+    UINT,
+    ULONG,
+    USHORT,
+    VOID,
+    CType,
+    Integer,
+    Pointer,
+)
+from pgasrob.frontends.c.values import Known, Value
+
+BLOCK = 2**64 - 1
+SUCCESS, TIMEOUT = 0, 1
+QUEUES = 8
+"""How many queues there are before the program creates any (GPI-2's default)."""
+
+# Integer typedefs, by what they are in GPI-2's GASPI.h.
+INTEGERS: dict[CType, str] = {
+    CHAR: "char",
+    UCHAR: "uchar group_t queue_id_t segment_id_t",
+    SHORT: "short",
+    USHORT: "ushort rank_t notification_id_t",
+    INT: "int return_t network_t operation_t datatype_t qp_state_t topology_t memory_description_t",
+    UINT: "uint number_t notification_t statistic_counter_t",
+    LONG: "long",
+    ULONG: "ulong timeout_t size_t alloc_t offset_t atomic_value_t cycles_t",
+    FLOAT: "float time_t",
+    DOUBLE: "double",
+    Pointer(VOID): "pointer_t const_pointer_t state_t",
+    Pointer(UCHAR): "state_vector_t",
+    Pointer(CHAR): "string_t",
+}
+
+CONFIGURATION: dict[str, tuple[CType, int]] = {
+    "logger": (UINT, 0),
+    "sn_port": (UINT, 12121),
+    "net_info": (UINT, 0),
+    "netdev_id": (INT, -1),
+    "mtu": (UINT, 0),
+    "port_check": (UINT, 1),
+    "user_net": (UINT, 0),
+    "network": (INT, 2),
+    "queue_depth": (UINT, 1024),
+    "queue_size_max": (UINT, 1024),
+    "queue_num": (UINT, QUEUES),
+    "group_max": (UINT, 32),
+    "segment_max": (UINT, 32),
+    "transfer_size_max": (ULONG, 1 << 30),
+    "notification_num": (UINT, 65536),
+    "passive_queue_size_max": (UINT, 1024),
+    "passive_transfer_size_max": (UINT, 65536),
+    "allreduce_buf_size": (ULONG, 4096),
+    "allreduce_elem_max": (UINT, 255),
+    "build_infrastructure": (INT, 1),
+}
+"""The fields of `gaspi_config_t` and what `gaspi_config_get` finds in them."""
+
+SIZES: dict[CType, int] = {INT: 4, UINT: 4, ULONG: 8}
+CONFIG = layout("gaspi_config", {name: type for name, (type, _) in CONFIGURATION.items()}, SIZES.__getitem__)
+
+TYPES: dict[str, CType] = {
+    **{f"gaspi_{name}": type for type, names in INTEGERS.items() for name in names.split()},
+    "gaspi_config_t": CONFIG,
+}
+
+
+def _constants() -> dict[str, tuple[CType, Value]]:
+    enumerations = {
+        "ERROR": -1,
+        "SUCCESS": SUCCESS,
+        "TIMEOUT": TIMEOUT,
+        "OP_MIN": 0,
+        "OP_MAX": 1,
+        "OP_SUM": 2,
+        "TYPE_INT": 0,
+        "TYPE_UINT": 1,
+        "TYPE_FLOAT": 2,
+        "TYPE_DOUBLE": 3,
+        "TYPE_LONG": 4,
+        "TYPE_ULONG": 5,
+        "STATE_HEALTHY": 0,
+        "STATE_CORRUPT": 1,
+        "MEM_UNINITIALIZED": 0,
+        "MEM_INITIALIZED": 1,
+        "ALLOC_DEFAULT": 0,
+        "TOPOLOGY_NONE": 0,
+        "TOPOLOGY_STATIC": 1,
+        "TOPOLOGY_DYNAMIC": 2,
+        "IB": 0,
+        "ROCE": 1,
+        "ETHERNET": 2,
+        "MAX_NODES": 65536,
+        "MAX_GROUPS": 32,
+        "MAX_MSEGS": 32,
+        "MAX_QP": 16,
+        "MAX_QSIZE": 4096,
+        "MAX_NOTIFICATION": 65536,
+        "MAJOR_VERSION": 17,
+        "MINOR_VERSION": 1,
+        "REVISION": 0,
+    }
+    typed: dict[str, tuple[Integer, int]] = {
+        "GROUP_ALL": (UCHAR, 0),
+        "BLOCK": (ULONG, BLOCK),
+        "TEST": (ULONG, 0),
+        **{name: (INT, number) for name, number in enumerations.items()},
+    }
+    return {f"GASPI_{name}": (type, Known(number)) for name, (type, number) in typed.items()}
+
+
+CONSTANTS = _constants()

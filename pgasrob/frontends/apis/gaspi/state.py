@@ -1,0 +1,104 @@
+"""What GASPI's calls have in common: results, timeouts, segments, queues, groups.
+
+The state of a rank (names in `Call.state`): ``gaspi.segments`` the sizes of its segments by number, ``gaspi.queues``
+the queues with something to wait for, ``gaspi.created`` how many queues it has created, ``gaspi.groups`` the members of
+the groups it has created, ``gaspi.arrived`` the groups in whose barrier a timeout has left it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import cast
+
+from pgasrob.frontends.apis.gaspi.names import BLOCK, QUEUES, SUCCESS, TIMEOUT
+from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
+from pgasrob.frontends.c.types import CType
+from pgasrob.frontends.c.values import Known, Value
+from pgasrob.program.expressions import Const, Expr
+
+
+def done(
+    call: Call,
+    commands: Iterable[object] = (),
+    stores: Iterable[tuple[int, Value, CType]] = (),
+    state: Mapping[str, Hashable] | None = None,
+) -> Outcome:
+    """`GASPI_SUCCESS`, with ``stores`` through the pointer arguments of that index (none through a null pointer)."""
+    written = tuple(
+        (address, value, type) for index, value, type in stores if (address := call.pointer(index)) is not None
+    )
+    return Outcome(call.do(*commands), Known(SUCCESS), written, state or {})
+
+
+def blocks(call: Call, index: int) -> bool:
+    """Whether the timeout in argument ``index`` is `GASPI_BLOCK`."""
+    return call.arguments[index] == Known(BLOCK)
+
+
+def timed(call: Call, index: int, *outcomes: Outcome) -> Sequence[Outcome]:
+    """The call blocks, or has a timeout in argument ``index``: then it may also return `GASPI_TIMEOUT` at any time, and
+    nothing has happened."""
+    return outcomes if blocks(call, index) else (*outcomes, Outcome(result=Known(TIMEOUT)))
+
+
+# Segments: objects known by the number of the segment, the same cells on each rank.
+
+
+def segments(call: Call) -> dict[int, int]:
+    return dict(cast("tuple[tuple[int, int], ...]", call.state.get("gaspi.segments", ())))
+
+
+def segment(call: Call, number: int, rank: Expr | None = None) -> Address:
+    """The beginning of segment ``number`` of this rank, or of ``rank``.
+
+    Where a rank has bound the segment to a buffer of its own (`gaspi_segment_bind`) that is what it has published.
+    """
+    owner = call.rank if rank is None else rank.value if isinstance(rank, Const) else None
+    if rank is None and number not in segments(call):
+        call.fail(f"segment {number} does not exist here yet", "create it with gaspi_segment_create first")
+    bound = None if owner is None else call.published(owner, f"gaspi.bound.{number}")
+    if bound is not None:
+        object, offset = cast("tuple[ObjectId, int]", bound)
+        return Address(object, offset)
+    return Address(ObjectId("symmetric", ("gaspi", number)), 0)
+
+
+def place(call: Call, number: int, offset: int, rank: Expr | None = None) -> Address:
+    return call.moved(segment(call, number, rank), offset)
+
+
+def slot(call: Call, number: int, notification: int) -> Expr:
+    """The cell of a notification of segment ``number``, on whichever rank."""
+    name = f"notification_{number}_{notification}"
+    return call.cell(call.internal("gaspi.notification", number, notification, name=name), 8)
+
+
+# Queues
+
+
+def queue(call: Call, number: int) -> Const:
+    created = cast(int, call.state.get("gaspi.created", 0))
+    if not 0 <= number < QUEUES + created:
+        call.fail(f"there is no queue {number}", f"queues 0 to {QUEUES - 1} are there, gaspi_queue_create makes more")
+    return call.queue("gaspi", number, name=f"queue_{number}")
+
+
+def open_queues(call: Call) -> tuple[int, ...]:
+    """The queues that something has been posted to since they were last waited for."""
+    return cast("tuple[int, ...]", call.state.get("gaspi.queues", ()))
+
+
+def posted(call: Call, number: int) -> dict[str, Hashable]:
+    return {"gaspi.queues": tuple(sorted({*open_queues(call), number}))}
+
+
+# Groups
+
+
+def members(call: Call, number: int) -> tuple[int, ...]:
+    if number == 0:
+        return tuple(range(call.nodes))
+    groups = dict(cast("tuple[tuple[int, tuple[int, ...]], ...]", call.state.get("gaspi.groups", ())))
+    if number not in groups:
+        call.fail(f"there is no group {number}", "create it with gaspi_group_create first")
+    return groups[number]

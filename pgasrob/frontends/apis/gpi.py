@@ -1,0 +1,252 @@
+"""GPI, the older API of the Fraunhofer ITWM (`GPI.h`): the paper's model.
+
+One memory of the same size on every rank, named by offsets; queues keep the order of operations to the same rank (one
+FIFO queue of the calculus for each queue and rank), and `waitDmaGPI` waits for both sides.
+
+The state of a rank: ``gpi.queues`` the pairs of queue and rank with something to wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import cast
+
+from pgasrob.frontends.apis.arguments import limited, target
+from pgasrob.frontends.apis.flags import Group, reduce
+from pgasrob.frontends.apis.interface import Address, Api, Call, ObjectId, Outcome
+from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.apis.transfers import Steps, element
+from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType
+from pgasrob.frontends.c.values import NULL, Known, Unknown, Value
+from pgasrob.program.commands import (
+    Assume,
+    AwaitAdd,
+    Barrier,
+    CompareSwap,
+    Fetch,
+    FetchAdd,
+    Read,
+    Swap,
+    Wait,
+    Write,
+)
+from pgasrob.program.expressions import Binary, Const, Expr, IntType
+
+PROTOTYPES = Prototypes()
+UNSIGNED = IntType(64, False)
+QUEUES = COUNTERS = 8
+OK, FAILED = Known(0), Known(-1)
+
+# Start, end, information
+
+
+@PROTOTYPES.calls("""
+    void shutdownGPI(void);
+    void killProcsGPI(void);
+    void setNpGPI(const unsigned int n);
+    void gpi_printf(const char *format, ...);
+    void gpi_printf_to(const int rank, const char *format, ...);
+""")
+def nothing(call: Call) -> Outcome:
+    """Nothing that the memory shows."""
+    return Outcome()
+
+
+def _constant(prototypes: str, value: Callable[[Call], Value]) -> None:
+    PROTOTYPES.add(prototypes, lambda call: Outcome(result=value(call)))
+
+
+_constant("int getRankGPI(void);", lambda call: Known(call.rank))
+_constant("int getNodeCountGPI(void);", lambda call: Known(call.nodes))
+_constant("int getNumberOfQueuesGPI(void); int getNumberOfCountersGPI(void);", lambda call: Known(QUEUES))
+_constant("int getQueueDepthGPI(void);", lambda call: Known(1024))
+_constant("char *getHostnameGPI(const unsigned int rank);", lambda call: NULL)
+_constant(
+    """int checkEnvGPI(int argc, char **argv); int setNetworkGPI(int type); int setPortGPI(unsigned short port);
+    int setMtuSizeGPI(const unsigned int size); int generateHostlistGPI(void); int pingDaemonGPI(const char *host);
+    int runIBTestGPI(const char *host); int findProcGPI(const char *host); int checkPortGPI(const char *host, int port);
+    int checkSharedLibsGPI(const char *host); int isMasterGPI(int argc, char **argv); float getVersionGPI(void);""",
+    lambda call: OK,
+)
+
+
+@PROTOTYPES.calls("int startGPI(int argc, char **argv, const char *command, const unsigned long size);")
+def start(call: Call) -> Outcome:
+    """Every rank gets the same memory. Ranks have met before anyone returns, which nothing can see yet."""
+    call.allocate("symmetric", call.known(3), "dma", ("gpi", "dma"))
+    return Outcome(result=OK)
+
+
+def memory(call: Call, offset: int = 0) -> Address:
+    return call.moved(Address(ObjectId("symmetric", ("gpi", "dma")), 0), offset)
+
+
+@PROTOTYPES.calls("void *getDmaMemPtrGPI(void);")
+def pointer(call: Call) -> Outcome:
+    return Outcome(result=memory(call))
+
+
+@PROTOTYPES.calls("void barrierGPI(void);")
+def barrier(call: Call) -> Outcome:
+    return Outcome(call.do(Barrier()))
+
+
+OPERATIONS = ("min", "max", "sum")
+DATA = (INT, UINT, FLOAT, DOUBLE, LONG, ULONG)
+"""By the numbers of `GPI_OP` and `GPI_TYPE`."""
+
+
+@PROTOTYPES.calls("int allReduceGPI(void *send, void *receive, const unsigned char count, GPI_OP op, GPI_TYPE type);")
+def allreduce(call: Call) -> Outcome:
+    """Every rank contributes to every result, so all have arrived."""
+    source, result, operation, data = target(call, 0), target(call, 1), call.known(3), call.known(4)
+    count = limited(call, call.known(2), "elements")
+    if not 0 <= operation < len(OPERATIONS) or not 0 <= data < len(DATA):
+        call.fail("this reduction is not known", "use GPI_MIN, GPI_MAX or GPI_SUM and the types of GPI_TYPE")
+    steps, type = Steps(call), DATA[data]
+    everyone = Group(("gpi", "all"), tuple(range(call.nodes)))
+    for index, value in enumerate(reduce(steps, everyone, OPERATIONS[operation], source, type, count)):
+        steps.store(element(call, result, index, type), value, type)
+    return steps.outcome(OK)
+
+
+# Transfers
+
+
+def open_queues(call: Call) -> tuple[tuple[int, int], ...]:
+    return cast("tuple[tuple[int, int], ...]", call.state.get("gpi.queues", ()))
+
+
+def _number(call: Call, index: int) -> int:
+    number = call.known(index)
+    if not 0 <= number < QUEUES:
+        call.fail(f"there is no queue {number}", f"GPI has the queues GPIQueue0 to GPIQueue{QUEUES - 1}")
+    return number
+
+
+def _transfer(call: Call, kind: type[Read] | type[Write]) -> Outcome:
+    """One element: the queue keeps the order of operations, and elements of one transfer have none."""
+    size, rank, number = call.known(2), call.known(3), _number(call, 4)
+    pairs = call.paired_cells(memory(call, call.known(0)), memory(call, call.known(1)), size, None)
+    if len(pairs) > 1:
+        call.fail(
+            f"a transfer of {len(pairs)} elements in a queue that keeps the order",
+            "transfer one element per call, or write the program for GASPI (GPI-2), whose queues are unordered",
+        )
+    queue = call.fifo_queue("gpi", number, rank, name=f"queue_{number}_to_{rank}")
+    state: dict[str, Hashable] = {"gpi.queues": tuple(sorted({*open_queues(call), (number, rank)}))}
+    return Outcome(call.do(*(kind(here, Const(rank), there, queue) for here, there in pairs)), OK, (), state)
+
+
+_TRANSFER = "unsigned long local, unsigned long remote, int size, unsigned int rank, unsigned int queue"
+PROTOTYPES.add(f"int readDmaGPI({_TRANSFER});", lambda call: _transfer(call, Read))
+PROTOTYPES.add(f"int writeDmaGPI({_TRANSFER});", lambda call: _transfer(call, Write))
+
+
+@PROTOTYPES.calls("int waitDmaGPI(const unsigned int queue); int waitDma2GPI(const unsigned int queue);")
+def wait(call: Call) -> Outcome:
+    """Both sides of everything in the queue, whatever the rank. It returns the number of events: here 1 for some."""
+    number = _number(call, 0)
+    mine = [(queue, rank) for queue, rank in open_queues(call) if queue == number]
+    waits = [Wait(call.fifo_queue("gpi", queue, rank, name=f"queue_{queue}_to_{rank}")) for queue, rank in mine]
+    left = tuple(pair for pair in open_queues(call) if pair not in mine)
+    return Outcome(call.do(*waits), Known(min(len(mine), 1)), (), {"gpi.queues": left})
+
+
+@PROTOTYPES.calls("int openDMARequestsGPI(const unsigned int queue);")
+def open_requests(call: Call) -> Outcome:
+    """What is in the queue now may be less than what was posted, and says nothing about completion."""
+    _number(call, 0)
+    return Outcome(result=OK)
+
+
+# Counters and the global lock: cells of rank 0
+
+
+def _cell(call: Call, kind: str, number: int | str) -> Expr:
+    return call.cell(call.internal("gpi", kind, number, name=f"{kind}_{number}"), 8)
+
+
+def _counter(call: Call, index: int | None) -> Expr:
+    if index is None:
+        return _cell(call, "counter", "tile")
+    number = call.known(index)
+    if not 0 <= number < COUNTERS:
+        call.fail(f"there is no counter {number}", f"GPI has the counters GPICounter0 to GPICounter{COUNTERS - 1}")
+    return _cell(call, "counter", number)
+
+
+def _fetch_add(call: Call, counter: int | None) -> Outcome:
+    register = call.register("count")
+    command = FetchAdd(register, Const(0), _counter(call, counter), call.expression(0), UNSIGNED)
+    return Outcome(call.do(command), Unknown(register))
+
+
+def _compare_swap(call: Call, counter: int | None) -> Outcome:
+    register = call.register("count")
+    command = CompareSwap(register, Const(0), _counter(call, counter), call.expression(0), call.expression(1))
+    return Outcome(call.do(command), Unknown(register))
+
+
+def _reset(call: Call, counter: int | None) -> Outcome:
+    command = Swap(call.register("count"), Const(0), _counter(call, counter), Const(0))
+    return Outcome(call.do(command), OK)
+
+
+_LONG, _WHICH = "const unsigned long", "const unsigned int counter"
+PROTOTYPES.add(f"unsigned long atomicFetchAddCntGPI({_LONG} value, {_WHICH});", lambda call: _fetch_add(call, 1))
+PROTOTYPES.add(f"unsigned long atomicFetchAddTileCntGPI({_LONG} value);", lambda call: _fetch_add(call, None))
+PROTOTYPES.add(
+    f"unsigned long atomicCmpSwapCntGPI({_LONG} expected, {_LONG} value, {_WHICH});",
+    lambda call: _compare_swap(call, 2),
+)
+PROTOTYPES.add(
+    f"unsigned long atomicCmpSwapTileCntGPI({_LONG} expected, {_LONG} value);", lambda call: _compare_swap(call, None)
+)
+PROTOTYPES.add(f"int atomicResetCntGPI({_WHICH});", lambda call: _reset(call, 0))
+PROTOTYPES.add("int atomicResetTileCntGPI(void);", lambda call: _reset(call, None))
+
+
+@PROTOTYPES.calls("int globalResourceLockGPI(void);")
+def lock(call: Call) -> Sequence[Outcome]:
+    """A try: 0 with the lock, or -1 when another rank has it."""
+    cell = _cell(call, "lock", "global")
+    register = call.register("lock")
+    taken = [Fetch(register, Const(0), cell), Assume(Binary("!=", register, Const(0)))]
+    return [
+        Outcome(call.do(AwaitAdd(Const(0), cell, "==", Const(0), Const(1))), OK),
+        Outcome(call.do(*taken), FAILED),
+    ]
+
+
+@PROTOTYPES.calls("int globalResourceUnlockGPI(void);")
+def unlock(call: Call) -> Outcome:
+    return Outcome(call.do(Swap(call.register("lock"), Const(0), _cell(call, "lock", "global"), Const(0))), OK)
+
+
+_ENUMERATIONS = {
+    **{f"GPIQueue{number}": number for number in range(QUEUES)},
+    **{f"GPICounter{number}": number for number in range(COUNTERS)},
+    **{name: number for number, name in enumerate(("GPI_MIN", "GPI_MAX", "GPI_SUM"))},
+    **{f"GPI_{name}": number for number, name in enumerate(("INT", "UINT", "FLOAT", "DOUBLE", "LONG", "ULONG"))},
+    "GPI_IB": 0,
+    "GPI_ETHERNET": 1,
+}
+CONSTANTS: dict[str, tuple[CType, Value]] = {name: (INT, Known(number)) for name, number in _ENUMERATIONS.items()}
+
+API = Api(
+    name="gpi",
+    headers=("GPI.h", "gpi.h"),
+    types={"GPI_OP": INT, "GPI_TYPE": INT, "GPI_NETWORK_TYPE": INT},
+    constants=CONSTANTS,
+    declaration=PROTOTYPES.declaration,
+    handler=PROTOTYPES.handler,
+    unsupported={
+        "sendDma*": "use writeDmaGPI and a flag, two-sided communication is not modelled",
+        "recvDma*": "use writeDmaGPI and a flag, two-sided communication is not modelled",
+        "waitDmaPassiveGPI": "passive communication is not modelled",
+        "getCommand*": "use a flag written with writeDmaGPI, or a barrier",
+        "setCommand*": "use a flag written with writeDmaGPI, or a barrier",
+        "getErrorVectorGPI": "leave error recovery out: no operation fails here",
+    },
+)

@@ -1,0 +1,40 @@
+// expect: not robust
+// nodes: 2
+// Nonblocking puts are not ordered, not even to one process: load -> ARMCI_NbPut of the data -> ARMCI_NbPut of the flag
+// -> load of the flag -> load.
+#include <armci.h>
+#include <assert.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char *argv[])
+{
+  int me, nproc;
+  void *base[64];
+
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &nproc);
+  ARMCI_Init();
+  ARMCI_Malloc(base, 8 * sizeof(int));
+  int *cells = base[me];
+
+  if (me == 0) {
+    int data = 42, flag = 1;
+    ARMCI_NbPut(&data, (int *) base[1] + 2, sizeof(int), 1, NULL);
+    ARMCI_NbPut(&flag, (int *) base[1] + 3, sizeof(int), 1, NULL);
+    ARMCI_WaitAll();
+  } else if (me == 1) {
+    volatile int *flag = cells + 3;
+    while (*flag == 0)
+      ;
+    assert(cells[2] == 42);
+  }
+  ARMCI_Barrier();
+
+  ARMCI_Free(base[me]);
+  ARMCI_Finalize();
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,39 @@
+// expect: robust
+// nodes: 2
+// The put has arrived before the mutex is given on, so critical sections do not overlap and all conflicts follow the
+// mutex.
+#include <armci.h>
+#include <assert.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char *argv[])
+{
+  int me, nproc;
+  void *base[64];
+
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &nproc);
+  ARMCI_Init();
+  ARMCI_Malloc(base, 8 * sizeof(int));
+  int *cells = base[me];
+
+  int value;
+  ARMCI_Create_mutexes(1);
+  ARMCI_Lock(0, 0);
+  ARMCI_Get(base[0], &value, sizeof(int), 0);
+  value++;
+  ARMCI_Put(&value, base[0], sizeof(int), 0);
+  ARMCI_Fence(0);
+  ARMCI_Unlock(0, 0);
+  ARMCI_Barrier();
+  assert(me > 0 || cells[0] == nproc);
+  ARMCI_Destroy_mutexes();
+
+  ARMCI_Free(base[me]);
+  ARMCI_Finalize();
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,34 @@
+// expect: not robust
+// nodes: 2
+// Where people go wrong, 2 and 5: a blocking put is complete on the local side, and armci_msg_barrier completes
+// nothing. load -> ARMCI_Put -> armci_msg_barrier -> load.
+#include <armci.h>
+#include <assert.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char *argv[])
+{
+  int me, nproc;
+  void *base[64];
+
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &nproc);
+  ARMCI_Init();
+  ARMCI_Malloc(base, 8 * sizeof(int));
+  int *cells = base[me];
+  const int right = (me + 1) % nproc, left = (me + nproc - 1) % nproc;
+
+  int value = me + 1;
+  ARMCI_Put(&value, (int *) base[right] + 1, sizeof(int), right);
+  value = 0;
+  armci_msg_barrier();
+  assert(cells[1] == left + 1 && value == 0);
+
+  ARMCI_Free(base[me]);
+  ARMCI_Finalize();
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,196 @@
+"""ARMCI: what every call lowers to."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob.frontends.apis.armci import API
+from pgasrob.frontends.c.values import Known
+from pgasrob.program.expressions import float_bits
+from tests.frontends.apis.recorder import Argument, Rank, Refused, World, lowered, variable
+
+HERE, THERE = variable("x"), variable("y", 8, owner=1)
+"""A buffer here and an address of process 1."""
+HANDLE, OUT = variable("handle"), variable("out")
+
+CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
+    ("ARMCI_Init", (), ["return 0"]),
+    ("ARMCI_Put", (HERE, THERE, 8, 1), ["put(x+0, 1, y+8, put_to_1)", "put(x+4, 1, y+12, put_to_1)", "return 0"]),
+    ("ARMCI_NbPut", (HERE, THERE, 4, 1, None), ["write(x+0, 1, y+8, implicit_put_to_1)", "return 0"]),
+    ("ARMCI_NbPut", (HERE, THERE, 4, 1, HANDLE), ["write(x+0, 1, y+8, handle_global_handle_0_put_to_1)", "return 0"]),
+    ("ARMCI_Get", (THERE, HERE, 4, 1), ["read(x+0, 1, y+8, armci_get)", "wait(armci_get)", "return 0"]),
+    ("ARMCI_NbGet", (THERE, HERE, 4, 1, None), ["read(x+0, 1, y+8, implicit_get_to_1)", "return 0"]),
+    ("ARMCI_PutValueInt", (5, THERE, 1), ["update(set, 5, 1, y+8, put_to_1)", "return 0"]),
+    ("ARMCI_NbPutValueLong", (5, THERE, 1, None), ["update(set, 5, 1, y+8, implicit_put_to_1)", "return 0"]),
+    ("ARMCI_GetValueInt", (THERE, 1), ["value <- fetch(1, y+8)", "return value"]),
+    ("ARMCI_Put_flag", (HERE, THERE, 4, variable("f", 0, 1), 1, 1), [
+        "put(x+0, 1, y+8, put_to_1)",
+        "fence(put_to_1, 1)",
+        "update(set, 1, 1, f+0, put_to_1)",
+        "return 0",
+    ]),
+    ("ARMCI_Rmw", (0, OUT, THERE, 3, 1), ["old <- fetch_add(1, y+8, 3)", "*('out',)+0 = old", "return 0"]),
+    ("ARMCI_Rmw", (3, OUT, THERE, 0, 1), [
+        "value <- mem[out+0]",
+        "old <- swap(1, y+8, value)",
+        "*('out',)+0 = old",
+        "return 0",
+    ]),
+    ("ARMCI_Lock", (2, 1), ["await_add(1, mem[mutex_2+0] == 0, 1)"]),
+    ("ARMCI_Unlock", (2, 1), ["mutex <- fetch_add(1, mutex_2+0, -1)"]),
+    ("ARMCI_Create_mutexes", (3,), ["return 0"]),
+    ("armci_notify", (1,), ["notify_all(add, 1, 1, notified_by_0+0, notify)"]),
+    ("armci_notify_wait", (1, None), ["await_add(0, mem[notified_by_1+0] > 0, -1)"]),
+    ("armci_msg_barrier", (), ["barrier"]),
+    ("ARMCI_Barrier", (), ["barrier"]),
+    ("ARMCI_Error", (variable("text"), 1), ["end"]),
+    ("armci_msg_me", (), ["return 0"]),
+    ("armci_msg_nproc", (), ["return 2"]),
+    ("ARMCI_Malloc", (variable("table"), 64), [
+        "barrier",
+        "*('table',)+0 = &0+0",
+        "*('table',)+8 = &0+0 of 1",
+        "return 0",
+    ]),
+    ("PARMCI_Put", (HERE, THERE, 4, 1), ["put(x+0, 1, y+8, put_to_1)", "return 0"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"), CALLS, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_a_call_lowers_to(name: str, arguments: tuple[Argument, ...], expected: list[str]) -> None:
+    assert lowered(API, name, *arguments) == [expected]
+
+
+def test_blocking_puts_are_fenced_from_each_other() -> None:
+    """And from accumulates, but not from nonblocking ones or from puts to another process."""
+    rank = Rank(API, nodes=3)
+    rank.call("ARMCI_NbPut", HERE, THERE, 4, 1, None)
+    assert rank.call("ARMCI_Put", HERE, THERE, 4, 1)[0] == "put(x+0, 1, y+8, put_to_1)"
+    assert rank.call("ARMCI_PutValueInt", 5, THERE, 1)[0] == "fence(put_to_1, 1)"
+    assert rank.call("ARMCI_PutValueInt", 5, variable("y", 0, 2), 2)[0] == "update(set, 5, 2, y+0, put_to_2)"
+    rank.world.contents |= {OUT: Known(1), HERE: Known(7)}
+    assert rank.call("ARMCI_Acc", 0, OUT, HERE, THERE, 4, 1)[:2] == [
+        "fence(put_to_1, 1)",
+        "update(add, 7, 1, y+8, put_to_1)",
+    ]
+
+
+def test_waits_are_local_and_fences_wait_for_puts() -> None:
+    rank = Rank(API)
+    rank.call("ARMCI_Put", HERE, THERE, 4, 1)
+    rank.call("ARMCI_NbPut", HERE, THERE, 4, 1, HANDLE)
+    rank.call("ARMCI_NbGet", THERE, HERE, 4, 1, HANDLE)
+    rank.call("ARMCI_NbPut", HERE, THERE, 4, 1, None)
+    handle = "handle_global_handle_0"
+    assert rank.call("ARMCI_Wait", HANDLE) == [
+        f"wait_local({handle}_get_to_1)",
+        f"wait_local({handle}_put_to_1)",
+        "return 0",
+    ]
+    assert rank.call("ARMCI_Wait", HANDLE) == ["return 0"]
+    assert rank.call("ARMCI_WaitAll") == ["wait_local(implicit_put_to_1)", "return 0"]
+    assert rank.call("ARMCI_Fence", 0) == []
+    assert rank.call("ARMCI_Barrier") == [
+        f"wait({handle}_put_to_1)",
+        "wait(implicit_put_to_1)",
+        "wait(put_to_1)",
+        "barrier",
+    ]
+    assert rank.call("ARMCI_AllFence") == []
+
+
+def test_a_fence_takes_no_notice_of_gets() -> None:
+    rank = Rank(API)
+    rank.call("ARMCI_NbGet", THERE, HERE, 4, 1, None)
+    assert rank.call("ARMCI_Fence", 1) == []
+    assert rank.call("ARMCI_WaitProc", 0) == ["return 0"]
+    assert rank.call("ARMCI_WaitProc", 1) == ["wait_local(implicit_get_to_1)", "return 0"]
+
+
+def test_a_test_gives_0_when_complete() -> None:
+    rank = Rank(API)
+    rank.call("ARMCI_NbPut", HERE, THERE, 4, 1, HANDLE)
+    assert rank.call("ARMCI_Test", HANDLE, outcome=1) == ["return 1"]
+    assert rank.call("ARMCI_Test", HANDLE) == ["wait_local(handle_global_handle_0_put_to_1)", "return 0"]
+    assert lowered(API, "ARMCI_Test", HANDLE) == [["return 0"]]
+
+
+def array(name: str, *values: int) -> dict[object, Known]:
+    return {variable(name, 4 * place): Known(value) for place, value in enumerate(values)}
+
+
+def test_strided_puts_and_gets() -> None:
+    """Two pieces of 4 bytes, along a stride of 8 here and 16 there."""
+    world = World()
+    world.contents |= array("here", 8) | array("there", 16) | array("count", 4, 2)  # type: ignore[arg-type]
+    here, there, count = map(variable, ("here", "there", "count"))
+    assert lowered(API, "ARMCI_PutS", HERE, here, THERE, there, count, 1, 1, world=world) == [
+        ["put(x+0, 1, y+8, put_to_1)", "put(x+8, 1, y+24, put_to_1)", "return 0"]
+    ]
+    assert lowered(API, "ARMCI_GetS", THERE, there, HERE, here, count, 1, 1, world=world) == [
+        ["read(x+0, 1, y+8, armci_get)", "read(x+8, 1, y+24, armci_get)", "wait(armci_get)", "return 0"]
+    ]
+
+
+def test_vectors() -> None:
+    world = World()
+    world.contents |= {
+        variable("v"): variable("from"),
+        variable("v", 8): variable("to"),
+        variable("v", 16): Known(4),
+        variable("v", 20): Known(1),
+        variable("from"): HERE,
+        variable("to"): THERE,
+    }
+    found = lowered(API, "ARMCI_NbPutV", variable("v"), 1, 1, None, world=world)
+    assert found == [["write(x+0, 1, y+8, implicit_put_to_1)", "return 0"]]
+
+
+def test_accumulates() -> None:
+    world = World()
+    world.contents |= {OUT: Known(float_bits(2.0))}
+    blocking = lowered(API, "ARMCI_Acc", 3, OUT, HERE, THERE, 8, 1, world=world)
+    assert blocking == [
+        [
+            "value <- mem[x+0]",
+            f"update(add., {float_bits(2.0)} *. value, 1, y+8, put_to_1)",
+            "return 0",
+        ]
+    ]
+    world.contents |= {OUT: Known(1)}
+    assert lowered(API, "ARMCI_NbAcc", 1, OUT, HERE, THERE, 8, 1, None, world=world) == [
+        ["update_from(add, x+0, 1, y+8, implicit_put_to_1)", "return 0"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("ARMCI_Put", (HERE, THERE, 4, 0), "an address of rank 1, not of rank 0"),
+        ("ARMCI_Put", (THERE, THERE, 4, 1), "an address of rank 1"),
+        ("ARMCI_Put", (HERE, HERE, 4, 1), "an address of rank 0, not of rank 1"),
+        ("ARMCI_Acc", (2, OUT, HERE, THERE, 4, 1), "floats"),
+        ("ARMCI_Rmw", (7, OUT, THERE, 1, 1), "no operation"),
+    ],
+)
+def test_refused(name: str, arguments: tuple[Argument, ...], message: str) -> None:
+    with pytest.raises(Refused, match=message):
+        lowered(API, name, *arguments)
+
+
+def test_a_process_without_memory_has_no_address() -> None:
+    world = World(published={(1, "armci.size.0"): 0})
+    found = lowered(API, "ARMCI_Malloc", variable("table"), 64, world=world)
+    assert found[0][2] == "*('table',)+8 = 0"
+
+
+def test_collectives() -> None:
+    world = World(contents={variable("op"): Known(ord("+")), variable("op", 1): Known(0), HERE: Known(3)})
+    (sums,) = lowered(API, "armci_msg_igop", HERE, 1, variable("op"), world=world)
+    assert "barrier" in sums and sums[-1].startswith("*('x',)+0 = ")
+    (root,) = lowered(API, "armci_msg_bcast", HERE, 4, 0)
+    assert root[0] == "data <- mem[x+0]" and not any(line.startswith("await_add") for line in root)
+    (other,) = lowered(API, "armci_msg_bcast", HERE, 4, 0, rank=1)
+    assert other[-1] == "mem[x+0] <- message"

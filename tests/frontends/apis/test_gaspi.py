@@ -1,0 +1,251 @@
+"""GASPI: what every call lowers to."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob.frontends.apis.gaspi import API
+from pgasrob.frontends.apis.gaspi.names import BLOCK
+from pgasrob.frontends.c.values import Known
+from pgasrob.program.expressions import Register
+from tests.frontends.apis.recorder import (
+    Argument,
+    Rank,
+    RecordedCall,
+    Refused,
+    World,
+    lowered,
+    outcomes,
+    variable,
+)
+
+SEGMENT = {"gaspi.segments": ((0, 64), (1, 64))}
+OUT = variable("out")
+WRITE = (0, 0, 1, 1, 8, 8)
+"""Eight bytes from the beginning of segment 0 to offset 8 of segment 1 of rank 1."""
+
+
+def lists(*rows: tuple[int, ...]) -> tuple[World, tuple[Argument, ...]]:
+    """The arrays of a list of transfers with these rows, and the arguments of the call up to the sizes."""
+    names, sizes = ("s", "o", "t", "p", "n"), (1, 8, 1, 8, 8)
+    world = World()
+    for column, (name, size) in enumerate(zip(names, sizes, strict=True)):
+        for place, row in enumerate(rows):
+            world.contents[variable(name, place * size)] = Known(row[column])
+    s, o, t, p, n = map(variable, names)
+    return world, (len(rows), s, o, 1, t, p, n)
+
+
+CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
+    ("gaspi_proc_init", (BLOCK,), ["return 0"]),
+    ("gaspi_proc_term", (BLOCK,), ["return 0"]),
+    ("gaspi_proc_rank", (OUT,), ["*('out',)+0 = 0", "return 0"]),
+    ("gaspi_proc_num", (OUT,), ["*('out',)+0 = 2", "return 0"]),
+    ("gaspi_segment_ptr", (1, OUT), ["*('out',)+0 = &('gaspi', 1)+0", "return 0"]),
+    ("gaspi_segment_size", (1, 0, OUT), ["*('out',)+0 = 64", "return 0"]),
+    ("gaspi_segment_num", (OUT,), ["*('out',)+0 = 2", "return 0"]),
+    ("gaspi_segment_create", (2, 16, 0, BLOCK, 0), ["barrier", "return 0"]),
+    ("gaspi_segment_alloc", (2, 16, 0), ["return 0"]),
+    ("gaspi_segment_use", (2, variable("x"), 16, 0, BLOCK, 0), ["barrier", "return 0"]),
+    ("gaspi_segment_register", (0, 1, BLOCK), ["return 0"]),
+    (
+        "gaspi_write",
+        (*WRITE, 3, BLOCK),
+        [
+            "write(gaspi_0+0, 1, gaspi_1+8, queue_3)",
+            "write(gaspi_0+4, 1, gaspi_1+12, queue_3)",
+            "return 0",
+        ],
+    ),
+    (
+        "gaspi_read",
+        (0, 4, 1, 1, 8, 4, 3, BLOCK),
+        ["read(gaspi_0+4, 1, gaspi_1+8, queue_3)", "return 0"],
+    ),
+    ("gaspi_notify", (0, 1, 5, 7, 3, BLOCK), ["notify(set, 7, 1, notification_0_5+0, queue_3)", "return 0"]),
+    (
+        "gaspi_write_notify",
+        (*WRITE, 5, 7, 3, BLOCK),
+        [
+            "bundle",
+            "write(gaspi_0+0, 1, gaspi_1+8, queue_3)",
+            "write(gaspi_0+4, 1, gaspi_1+12, queue_3)",
+            "signal(set, 7, 1, notification_1_5+0, queue_3)",
+            "return 0",
+        ],
+    ),
+    (
+        "gaspi_read_notify",
+        (0, 4, 1, 1, 8, 4, 5, 3, BLOCK),
+        [
+            "bundle",
+            "read(gaspi_0+4, 1, gaspi_1+8, queue_3)",
+            "signal(set, 1, 0, notification_0_5+0, queue_3)",
+            "return 0",
+        ],
+    ),
+    (
+        "gaspi_notify_reset",
+        (0, 5, OUT),
+        ["notification <- swap(0, notification_0_5+0, 0)", "*('out',)+0 = notification", "return 0"],
+    ),
+    ("gaspi_notify_reset", (0, 5, None), ["notification <- swap(0, notification_0_5+0, 0)", "return 0"]),
+    (
+        "gaspi_atomic_fetch_add",
+        (0, 8, 1, 3, OUT, BLOCK),
+        ["old <- fetch_add(1, gaspi_0+8, 3)", "*('out',)+0 = old", "return 0"],
+    ),
+    (
+        "gaspi_atomic_compare_swap",
+        (0, 8, 1, 3, 4, OUT, BLOCK),
+        ["old <- compare_swap(1, gaspi_0+8, 3, 4)", "*('out',)+0 = old", "return 0"],
+    ),
+    ("gaspi_barrier", (0, BLOCK), ["barrier", "return 0"]),
+    ("gaspi_queue_size", (0, OUT), ["*('out',)+0 = 0", "return 0"]),
+    ("gaspi_wait", (0, BLOCK), ["return 0"]),
+    ("gaspi_printf", (variable("text"),), []),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"), CALLS, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_a_call_lowers_to(name: str, arguments: tuple[Argument, ...], expected: list[str]) -> None:
+    assert lowered(API, name, *arguments, state=SEGMENT) == [expected]
+
+
+def test_lists_are_written_and_read_piece_by_piece() -> None:
+    world, arguments = lists((0, 0, 1, 8, 4), (0, 16, 0, 32, 4))
+    pieces = ["(gaspi_0+0, 1, gaspi_1+8, queue_0)", "(gaspi_0+16, 1, gaspi_0+32, queue_0)"]
+    for kind in ("write", "read"):
+        found = lowered(API, f"gaspi_{kind}_list", *arguments, 0, BLOCK, state=SEGMENT, world=world)
+        assert found == [[*(f"{kind}{piece}" for piece in pieces), "return 0"]]
+    found = lowered(API, "gaspi_write_list_notify", *arguments, 1, 5, 7, 0, BLOCK, state=SEGMENT, world=world)
+    writes = [f"write{piece}" for piece in pieces]
+    assert found == [["bundle", *writes, "signal(set, 7, 1, notification_1_5+0, queue_0)", "return 0"]]
+    found = lowered(API, "gaspi_read_list_notify", *arguments, 1, 5, 0, BLOCK, state=SEGMENT, world=world)
+    reads = [f"read{piece}" for piece in pieces]
+    assert found == [["bundle", *reads, "signal(set, 1, 0, notification_1_5+0, queue_0)", "return 0"]]
+
+
+def test_waiting_is_local_and_for_what_was_posted() -> None:
+    rank = Rank(API)
+    rank.state |= SEGMENT
+    rank.call("gaspi_write", *WRITE, 3, BLOCK)
+    assert rank.call("gaspi_wait", 2, BLOCK) == ["return 0"]
+    assert rank.call("gaspi_wait", 3, BLOCK) == ["wait_local(queue_3)", "return 0"]
+    assert rank.call("gaspi_wait", 3, BLOCK) == ["return 0"]
+
+
+def test_the_document_of_2013() -> None:
+    """gaspi_wait completes both sides, and a write with notification is a write and a notification."""
+    rank = Rank(API, dialects=("gaspi-1.01",))
+    rank.state |= SEGMENT
+    assert rank.call("gaspi_write_notify", 0, 0, 1, 1, 8, 4, 5, 7, 3, BLOCK) == [
+        "write(gaspi_0+0, 1, gaspi_1+8, queue_3)",
+        "notify(set, 7, 1, notification_1_5+0, queue_3)",
+        "return 0",
+    ]
+    assert rank.call("gaspi_wait", 3, BLOCK) == ["wait(queue_3)", "return 0"]
+
+
+def test_waitsome_has_an_outcome_for_each_slot() -> None:
+    assert lowered(API, "gaspi_notify_waitsome", 0, 4, 2, OUT, BLOCK, state=SEGMENT) == [
+        ["await(mem[notification_0_4+0] != 0)", "*('out',)+0 = 4", "return 0"],
+        ["await(mem[notification_0_5+0] != 0)", "*('out',)+0 = 5", "return 0"],
+    ]
+
+
+def test_a_long_range_is_that_of_the_slots_in_use() -> None:
+    rank = Rank(API)
+    rank.state |= SEGMENT
+    for number in (3, 500):
+        rank.call("gaspi_notify", 0, 0, number, 1, 0, BLOCK)
+    call = RecordedCall("gaspi_notify_waitsome", (0, 0, 65536, OUT, BLOCK), state=SEGMENT, world=rank.world)
+    assert [outcome.stores[0][1] for outcome in outcomes(API, call)] == [Known(3), Known(500)]
+    assert len(lowered(API, "gaspi_notify_waitsome", 0, 0, 65536, OUT, BLOCK, state=SEGMENT)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("gaspi_write", (*WRITE, 3, 0)),
+        ("gaspi_notify_waitsome", (0, 4, 1, OUT, 100)),
+        ("gaspi_atomic_fetch_add", (0, 8, 1, 3, OUT, Register("t", 0))),
+        ("gaspi_wait", (0, 0)),
+    ],
+)
+def test_a_timeout_may_pass(name: str, arguments: tuple[Argument, ...]) -> None:
+    """And nothing has happened then."""
+    done, passed = lowered(API, name, *arguments, state=SEGMENT)
+    assert done[-1] == "return 0" and passed == ["return 1"]
+
+
+def test_a_barrier_that_is_called_with_a_timeout_has_two_halves() -> None:
+    rank = Rank(API)
+    halves = rank.call("gaspi_barrier", 0, 0, outcome=1)
+    assert halves[0].startswith("await_add(1, ") and halves[-1] == "return 1"
+    rest = rank.call("gaspi_barrier", 0, BLOCK)
+    assert [line.split("(")[0] for line in rest] == ["await", "return 0"]
+
+
+def test_queues_are_created_after_those_that_are_there() -> None:
+    rank = Rank(API)
+    rank.state |= SEGMENT
+    with pytest.raises(Refused, match="no queue 8"):
+        rank.call("gaspi_write", *WRITE, 8, BLOCK)
+    assert rank.call("gaspi_queue_create", OUT, BLOCK) == ["*('out',)+0 = 8", "return 0"]
+    assert rank.call("gaspi_write", *WRITE, 8, BLOCK)[0] == "write(gaspi_0+0, 1, gaspi_1+8, queue_8)"
+
+
+def test_groups() -> None:
+    """A barrier of some ranks counts at the first of them; one of all is a barrier."""
+    rank = Rank(API, nodes=3)
+    assert rank.call("gaspi_group_create", OUT) == ["*('out',)+0 = 1", "return 0"]
+    for member in (0, 2):
+        rank.call("gaspi_group_add", 1, member)
+    rank.call("gaspi_group_commit", 1, BLOCK)
+    assert rank.call("gaspi_group_size", 1, OUT) == ["*('out',)+0 = 2", "return 0"]
+    assert rank.call("gaspi_group_ranks", 1, OUT) == ["*('out',)+0 = 0", "*('out',)+2 = 2", "return 0"]
+    assert all(line.startswith("await_add(0, ") for line in rank.call("gaspi_barrier", 1, BLOCK)[:-1])
+    with pytest.raises(Refused, match="no group 2"):
+        rank.call("gaspi_barrier", 2, BLOCK)
+
+
+def test_a_bound_segment_is_the_buffer() -> None:
+    rank = Rank(API)
+    rank.state |= SEGMENT
+    rank.call("gaspi_segment_bind", 2, variable("x", 4), 16, 0)
+    assert rank.call("gaspi_segment_ptr", 2, OUT) == ["*('out',)+0 = &('x',)+4", "return 0"]
+    assert rank.call("gaspi_write", 2, 4, 1, 0, 0, 4, 0, BLOCK)[0] == "write(x+8, 1, gaspi_0+0, queue_0)"
+
+
+def test_an_allreduction_gathers_from_all() -> None:
+    found = lowered(API, "gaspi_allreduce", variable("x"), OUT, 1, 2, 0, 0, BLOCK)
+    (commands,) = found
+    assert "barrier" in commands and commands[-1] == "return 0" and commands[-2].startswith("*('out',)+0 = ")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("gaspi_write", (4, 0, 1, 0, 0, 4, 0, BLOCK), "segment 4 does not exist"),
+        ("gaspi_segment_create", (1, 8, 0, BLOCK, 0), "segment 1 exists already"),
+        ("gaspi_notify", (0, 1, 5, 0, 0, BLOCK), "above 0"),
+        ("gaspi_atomic_fetch_add", (0, 4, 1, 3, OUT, BLOCK), "not a multiple of 8"),
+        ("gaspi_segment_list", (1, None), "null pointer"),
+        ("gaspi_allreduce", (OUT, OUT, 1, 9, 0, 0, BLOCK), "reduction"),
+    ],
+)
+def test_refused(name: str, arguments: tuple[Argument, ...], message: str) -> None:
+    with pytest.raises(Refused, match=message):
+        lowered(API, name, *arguments, state=SEGMENT)
+
+
+def test_passive_messages_come_from_anyone() -> None:
+    send = lowered(API, "gaspi_passive_send", 0, 0, 1, 4, BLOCK, state=SEGMENT)
+    assert send[0][0] == "message <- mem[gaspi_0+0]" and len(send) == 1
+    receive = lowered(API, "gaspi_passive_receive", 0, 0, OUT, 4, BLOCK, state=SEGMENT)
+    assert len(receive) == 2
+    for sender, found in enumerate(receive):
+        assert found[-2:] == [f"*('out',)+0 = {sender}", "return 0"]
