@@ -19,8 +19,9 @@ from pgasrob import __version__
 from pgasrob.diagnostics.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from pgasrob.frontends.options import FrontEnd
     from pgasrob.render.json import Result
     from pgasrob.render.progress import Display
 
@@ -213,6 +214,55 @@ class Reduction(_Name):
         return REDUCTIONS
 
 
+class Dialect(_Name):
+    """A version of an API."""
+
+    name = "dialect"
+
+    def names(self) -> Sequence[str]:
+        from pgasrob.frontends.options import DIALECTS
+
+        return DIALECTS
+
+
+class Macro(click.ParamType):  # type: ignore[type-arg]
+    """A macro of the C preprocessor: ``NAME`` (which is 1) or ``NAME=VALUE``."""
+
+    name = "macro"
+    form = re.compile(r"([A-Za-z_]\w*)(?:=(.*))?", re.ASCII | re.DOTALL)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        match = self.form.fullmatch(value)
+        if not match:
+            self.fail(f"{value!r} is no macro; write -D NAME or -D NAME=VALUE.", param, ctx)
+        return match[1], "1" if match[2] is None else match[2]
+
+
+def _c_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options about C files."""
+    options = (
+        click.option("--api", "dialects", type=Dialect(), multiple=True, metavar="DIALECT",
+                     help="C: which version of an API is meant where versions differ: gaspi-17 (the default) or "
+                     "gaspi-1.01. Can be repeated."),
+        click.option("--assume-pure", "pure", multiple=True, metavar="NAME",
+                     help="C: the function NAME, which is not in the file, touches no shared memory; what it returns is "
+                     "any of 0..3. Can be repeated."),
+        click.option("-D", "defines", type=Macro(), multiple=True, metavar="NAME[=VALUE]",
+                     help="C: define a macro. Can be repeated."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _front_end(dialects: tuple[str, ...], pure: tuple[str, ...], defines: tuple[tuple[str, str], ...]) -> FrontEnd:
+    from pgasrob.frontends.options import FrontEnd
+
+    return FrontEnd(dialects, pure, defines)
+
+
 class Size(click.ParamType):  # type: ignore[type-arg]
     """An amount of memory in bytes: ``500M``, ``1.5G``; ``0`` for none."""
 
@@ -263,6 +313,7 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) ->
 @click.option("--without", type=Reduction(), multiple=True, metavar="NAME",
               help="The attack engine without one of its reductions: infeasibility, persistent, merging, liveness or "
               "symmetry. Can be repeated.")  # fmt: skip
+@_c_options
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -281,12 +332,14 @@ def check(
     heads: int | None,
     no_reduction: bool,
     without: tuple[str, ...],
+    dialects: tuple[str, ...],
+    pure: tuple[str, ...],
+    defines: tuple[tuple[str, str], ...],
 ) -> None:
     """Decide whether programs are robust.
 
     For a program that is not, a run on the network is shown that no sequentially consistent run looks like. Folders
-    are searched for .pgas and .c files, hidden ones left out; C is not supported yet and counts as an error. Several
-    programs give a table of their verdicts.
+    are searched for .pgas and .c files, hidden ones left out. Several programs give a table of their verdicts.
     """
     from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import printer
@@ -307,7 +360,8 @@ def check(
     outcomes = [ERROR] * len(problems)
     jobs = min(jobs or available_cores(), max(len(files) * len(nodes or (None,)), 1))
     limits = Limits(max_states or None, timeout, _memory(memory_limit, jobs))
-    job = Job(nodes, engine, limits, heads, expect, _reductions(no_reduction, without))
+    reductions, front_end = _reductions(no_reduction, without), _front_end(dialects, pure, defines)
+    job = Job(nodes, engine, limits, heads, expect, reductions, front_end=front_end)
     printing = printer(files, expect, format_ == "json", verbose, strict)
     display = _display(limits.max_states)
     interrupted = False
@@ -422,17 +476,29 @@ def completion(shell: str) -> None:
 
 @cli.command(context_settings=HELP, epilog=SHOW_EXAMPLES)
 @click.argument("file", type=click.Path())
-@click.option("--stage", type=click.Choice(["control", "state-space", "normal-form", "cycle-types"]), required=True,
+@click.option("--stage", type=click.Choice(["program", "control", "state-space", "normal-form", "cycle-types"]),
+              default="program", show_default=True,
               help="What to show: one of the steps from the program to the answer.")  # fmt: skip
 @click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
 @click.option("--heads", type=click.IntRange(2, 4), default=2, show_default=True,
               help="Heads of the normal-form automaton.")  # fmt: skip
 @click.option("--dot", is_flag=True, help="Only the graph, in the DOT language: pgasrob show ... --dot | dot -Tsvg.")
-def show(file: str, stage: str, nodes: int | None, heads: int, dot: bool) -> None:
+@_c_options
+def show(
+    file: str,
+    stage: str,
+    nodes: int | None,
+    heads: int,
+    dot: bool,
+    dialects: tuple[str, ...],
+    pure: tuple[str, ...],
+    defines: tuple[tuple[str, str], ...],
+) -> None:
     """Show a stage of the decision procedure: its counts, and its graph while it is small.
 
-    control: the control automata of the ranks, guards simplified. state-space: X(P, N), what the network can do.
-    normal-form: Y(P, N), the computations the search has to look at. cycle-types: the automata Z that recognise cycles.
+    program: the program itself, for a C file what it means, as a .pgas text. control: the control automata of the
+    ranks, guards simplified. state-space: X(P, N), what the network can do. normal-form: Y(P, N), the computations the
+    search has to look at. cycle-types: the automata Z that recognise cycles.
     """
     from pgasrob.diagnostics import SourceError
     from pgasrob.render.dot import to_dot
@@ -441,10 +507,15 @@ def show(file: str, stage: str, nodes: int | None, heads: int, dot: bool) -> Non
     from pgasrob.robustness.check import load
 
     try:
-        instance = load(file).instantiate(nodes)
+        instance = load(file, _front_end(dialects, pure, defines)).instantiate(nodes)
     except SourceError as error:
         click.echo(str(error), err=True)
         raise click.exceptions.Exit(ERROR) from None
+    if stage == "program":
+        from pgasrob.program.printer import to_source
+
+        click.echo(to_source(instance.program), nl=False)
+        return
     if stage == "control":
         from pgasrob.render.algebra import simplify_guard
 
@@ -467,7 +538,16 @@ def show(file: str, stage: str, nodes: int | None, heads: int, dot: bool) -> Non
 @click.option("--to", "language", type=click.Choice(["promela"]), required=True, help="The language to write.")
 @click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Default: standard output.")
-def export(file: str, language: str, nodes: int | None, output: str | None) -> None:
+@_c_options
+def export(
+    file: str,
+    language: str,
+    nodes: int | None,
+    output: str | None,
+    dialects: tuple[str, ...],
+    pure: tuple[str, ...],
+    defines: tuple[tuple[str, str], ...],
+) -> None:
     """Write the question whether a program is robust for another tool.
 
     promela: a model in which SPIN finds a violated assertion exactly when the program is not robust. Its first comment
@@ -478,7 +558,7 @@ def export(file: str, language: str, nodes: int | None, output: str | None) -> N
     from pgasrob.robustness.check import load
 
     try:
-        text = to_promela(load(file).instantiate(nodes))
+        text = to_promela(load(file, _front_end(dialects, pure, defines)).instantiate(nodes))
     except SourceError as error:
         click.echo(str(error), err=True)
         raise click.exceptions.Exit(ERROR) from None

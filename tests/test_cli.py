@@ -208,7 +208,8 @@ def test_json_is_one_object_per_program_and_node_count(folder: Path) -> None:
         ("not.pgas", 2, "not robust"),
         ("robust.pgas", 1, "robust"),
         ("robust.pgas", 2, "robust"),
-        ("source.c", None, "error"),
+        ("source.c", 1, "robust"),
+        ("source.c", 2, "robust"),
         ("syntax.pgas", None, "error"),
         ("unknown.pgas", 1, "unknown"),
         ("unknown.pgas", 2, "unknown"),
@@ -218,7 +219,6 @@ def test_json_is_one_object_per_program_and_node_count(folder: Path) -> None:
     by_file = {each["file"]: each for each in found}
     assert [error["code"] for error in by_file["syntax.pgas"]["errors"]] == ["PG011"]
     assert set(by_file["syntax.pgas"]["errors"][0]) == ERROR
-    assert "not supported yet" in by_file["source.c"]["reason"]
     assert by_file["not.pgas"]["witness"]["cycle"] and by_file["fault.pgas"]["witness"]["fault"]
     assert result.exit_code == 2
 
@@ -413,10 +413,53 @@ def test_files_that_are_no_programs(folder: Path, make: Any, message: str, expec
     assert single.stderr == several.stderr == QUIET
 
 
-def test_c_files_are_not_supported_yet(folder: Path) -> None:
-    Path("p.c").write_text("int main() { }")
-    result = check("p.c")
-    assert result.exit_code == 2 and "C sources are not supported yet" in result.output
+MESSAGE = """\
+// {head}
+#include <shmem.h>
+#ifndef BETWEEN
+#define BETWEEN
+#endif
+static int data, flag;
+int main(void) {{
+    shmem_init();
+    if (shmem_my_pe() == 0) {{
+        shmem_int_p(&data, 42, 1);
+        BETWEEN;
+        shmem_int_p(&flag, 1, 1);
+    }} else {{
+        shmem_int_wait_until(&flag, SHMEM_CMP_EQ, 1);
+        int got = data;
+        if (got != 42)
+            helper(got);
+    }}
+}}
+"""
+
+
+def test_c_files_are_checked_with_their_options(folder: Path) -> None:
+    Path("p.c").write_text(MESSAGE.format(head="expect: not robust"))
+    assert check("p.c").exit_code == 2  # nothing is known of `helper`
+    pure = ("--assume-pure", "helper")
+    result = check("p.c", "--expect", *pure)
+    assert result.exit_code == 0 and "shmem_int_p(&flag, 1, 1)" in result.output and "got = data" in result.output
+    assert "data@1" in result.output and "popb(" not in result.output
+    assert check("p.c", *pure, "-D", "BETWEEN=shmem_fence()").exit_code == 0
+    assert check("p.c", "p.c", "-n", "2,3", "-j", "2", *pure).exit_code == 1
+
+
+def test_the_options_for_c_are_read_with_care(folder: Path) -> None:
+    Path("p.c").write_text("int main(void) { return 0; }")
+    result = check("p.c", "--api", "gaspi-1.1")
+    assert result.exit_code == 2 and "did you mean" in result.output
+    assert "write -D NAME or -D NAME=VALUE" in check("p.c", "-D", "1=2").output
+    assert check("p.c", "--api", "gaspi-1.01", "-D", "A", "-D", "B=2").exit_code == 0
+
+
+def test_the_lowered_program_is_shown(folder: Path) -> None:
+    Path("p.c").write_text(MESSAGE.format(head="nodes: 2").replace("helper(got)", "return 1"))
+    shown = run("show", "p.c")
+    assert shown.exit_code == 0
+    assert "update(set, 42, 1, data, 0);" in shown.output and "await(mem[flag] == 1);" in shown.output
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not take such names")

@@ -43,14 +43,23 @@ def explain(code: str) -> str:
 
     Raises :class:`UnknownCode`, with the code that was most likely meant.
     """
-    wanted = code.strip().upper()
+    given = wanted = code.strip().upper()
     if number := re.fullmatch(r"(?:PG)?([0-9]{1,9})", wanted):
         wanted = f"PG{int(number[1]):03}"
     if wanted in CATALOGUE:
         return str(CATALOGUE[wanted])
-    close = closest(wanted, CATALOGUE)
+    close = _closest(given)
     meant = f"did you mean {close}?" if close else f"codes run from {min(CATALOGUE)} to {max(CATALOGUE)}"
     raise UnknownCode(f"there is no code {code.strip()!r}; {meant}")
+
+
+def _closest(given: str) -> str | None:
+    """The code that is most like ``given``; of several the one that begins like it, or the first."""
+    from difflib import SequenceMatcher
+
+    if closest(given, CATALOGUE) is None:
+        return None
+    return max(CATALOGUE, key=lambda code: (SequenceMatcher(None, code, given).ratio(), given.startswith(code)))
 
 
 def known_codes() -> list[str]:
@@ -178,8 +187,9 @@ process { skip; }
 
 == PG017 a keyword is used as a name
 The words of the language are reserved, in every place: program, nodes, memory, register, queue, unordered, process,
-mem, me, the commands (assume, assert, skip, barrier, read, write, wait, wait_local, fence, await, fetch_add, swap,
-compare_swap) and the control structure (if, else, while, choose, or, loop, goto).
+mem, me, the commands (assume, assert, skip, barrier, read, write, put, update, update_located, update_from,
+update_from_located, notify, notify_all, bundle, signal, wait, wait_local, fence, await, await_add, fetch, fetch_add,
+fetch_update, swap, compare_swap) and the control structure (if, else, while, choose, or, loop, goto).
 -- wrong
 register read;
 process { read <- 1; }
@@ -247,8 +257,9 @@ from the left, one level for each operator; and so does a chain of `else if`, on
 tool that walks a program from running out of stack.
 
 == PG023 the wrong number of arguments
-Every command takes a fixed number of arguments, in a fixed order; only the rank of a `fence` may be left out, which
-then orders the writes to every rank. The hint shows the order.
+Every command takes a fixed number of arguments, in a fixed order. Only the rank of a `fence` may be left out, which
+then orders the writes to every rank, and the result of an update, which then keeps the old value to itself. The hint
+shows the order.
 -- wrong
 memory x, y;
 queue q;
@@ -277,14 +288,16 @@ process {
 }
 
 == PG026 there is no such command
-The commands are assign, load and store (`<-`), read, write, wait, wait_local, fence, await, barrier, assume, assert,
-skip, and the atomics fetch_add, swap and compare_swap. Other interfaces have other names for them: a put is a `write`
-and a get is a `read`, both from and to memory; quiet is `wait`, for one queue; wait_until is `await`. There are no
-functions to call, and no locks: a lock is built from `compare_swap` or `await`.
+The commands are assign, load and store (`<-`), read, write, put, wait, wait_local, fence, await, barrier, assume,
+assert, skip, the atomics fetch, fetch_add, fetch_update, swap, compare_swap and await_add, their kin update and
+update_from, which happen later, and notify, bundle and signal. Other interfaces have other names for them: a put is a
+`write`, or a `put` when it returns with its source copied, and a get is a `read`, all from and to memory; quiet is
+`wait`, for one queue; wait_until is `await`. There are no functions to call, and no locks: a lock is built from
+`compare_swap` or `await`.
 -- wrong
 memory x, y;
 queue q;
-process { put(y, x, 1); }
+process { shmem_put(y, x, 1); }
 -- repaired
 memory x, y;
 queue q;
@@ -308,6 +321,20 @@ process {
     r <- r + 1;
   }
 }
+
+== PG028 there is no such operation
+The first argument of an update, notification or signal is a word that says what is done with the cell, before the other
+arguments: set, add, and, or, xor, mul, min, max, or compare_swap with what it expects. An `update_from` can also fetch.
+A notification or signal can set or add. An atomic that happens at once, `fetch_update`, does all but compare_swap and
+fetch, which have commands of their own.
+-- wrong
+memory x;
+queue q;
+process { update(sub, 1, 0, x, q); }
+-- repaired
+memory x;
+queue q;
+process { update(add, -1, 0, x, q); }
 
 == PG030 a rank without a process block
 Every rank from 0 to N - 1 runs one process: the block that names it, or else the block without ranks. On this number of
@@ -517,6 +544,106 @@ process { skip; }
 -- repaired
 // expect: robust
 process { skip; }
+
+== PG101 a character or comment that C does not know
+In C, a string and a character end in the line where they begin, a comment `/*` ends with `*/`, and outside of these
+there are only the letters, digits and signs of ASCII. Quotation marks and dashes that a web page has made typographic
+are a frequent cause.
+
+== PG102 a directive of the preprocessor is malformed
+The lines that begin with `#` are carried out before anything else: `#include`, `#define`, `#undef`, `#if` with its kin,
+`#error`, `#pragma`. Conditions are made of integers, `defined` and macros; a name that is no macro counts as 0. Every
+`#if` has its `#endif` in the same file.
+
+== PG103 the text asks not to be compiled
+An `#error` that no condition leaves out, or a static assertion that fails, says that this configuration is not meant.
+Definitions for the conditions are given as with a compiler: `-D NAME=VALUE`.
+
+== PG104 threads
+A rank is one thread of control here. Programs with OpenMP pragmas, POSIX or C threads, or accelerators have more of
+them in a rank, and an answer about the program without these would be one about another program.
+
+== PG105 a macro cannot be expanded
+Its arguments are not closed, their number is not that of its parameters, `##` gives no token, or what the macros give
+is without bounds in practice. Macros otherwise work as in C, with `#`, `##`, `...` and `__VA_ARGS__`.
+
+== PG106 a number, character or string that C does not know
+Integers have at most 64 bits, and suffixes made of `u`, `l` and `ll`; characters are single and plain, not wide or
+several in one; escapes in strings are those of C.
+
+== PG107 a syntax error in C
+There is no such sentence in the grammar of C. The message points at the first place where reading fails; what is wrong
+is there or before, often a missing semicolon, bracket or operator, or a type whose definition is in a header that is
+not read.
+
+== PG108 C nested too deeply
+Brackets nest at most 200 levels deep, and expressions and statements a few hundred: long chains of operators and of
+`else if` nest as well. The bound keeps every tool that walks a program from running out of stack.
+
+== PG120 a construct of C that is not supported
+The front end takes C11 without unions, bit-fields, complex numbers, atomic types, assembler, packed structs and
+`va_arg`, and a few extensions of GNU C. What it does not take it never skips: that could turn a wrong
+program into a robust one. The hint says what to write instead.
+
+== PG121 a declaration that C does not allow
+A name is declared twice in one block or with different types, something has a type that nothing can have, or a `case`,
+`break`, `continue` or label stands where it has no meaning.
+
+== PG122 an unknown name in C
+Every variable, type, member and label is declared before it is used, in the file, in one that it includes from beside
+it, or in a header of a known API or of the C library. Other headers are not read: what they declare is unknown, and the
+definitions that are needed have to stand in the file.
+
+== PG123 types that do not fit
+An operator, assignment, argument or `return` gets a value of a type that it cannot take, or something is used as a
+function, pointer, struct or variable that is none. Conversions between numbers and between pointers are made as in C.
+
+== PG124 something must be constant
+The lengths of arrays in structs, of inner arrays and of those outside of functions, the values of cases and
+enumerators, designators, and the first values of static variables are computed from the text alone. A local array may
+have a length that is only known when it is declared.
+
+== PG125 an unknown function
+The function is neither defined in the file nor one of a known API or of the C library, so nobody knows what it does to
+memory. Give its definition; or, when it touches no shared memory and returns nothing that matters, accept it with
+`--assume-pure NAME`: its arguments are evaluated, and the call does nothing else.
+
+== PG126 a C function gets the wrong number of arguments
+The call has more or fewer arguments than the function's declaration, or than the call of the API that the header has.
+
+== PG140 a value must be known here
+Which rank a transfer goes to may depend on data, but some arguments must be the same in every run of a rank: sizes,
+numbers of queues and contexts, sets of ranks, the function that is called through a pointer. They may be computed from
+ranks, constants and loop counters, and not from what is loaded from shared memory.
+
+== PG141 too large
+A C program is executed for every rank as far as it is known what it does; loops whose conditions are known unroll.
+This one takes too many steps, commands or cells, or one transfer too many elements. Mistakes in synchronisation show
+with few iterations and small arrays already: define smaller constants, `-D N=4` say.
+
+== PG142 memory is accessed with several types
+Every variable that other ranks access is a cell that holds one value. Here bytes of such a variable are accessed as
+another type, or a transfer tears it apart. Transfer whole variables, with one type at both ends.
+
+== PG143 a pointer of which more must be known
+Pointers are followed while the program is lowered, so it must be known which object they point into. They may be stored
+and computed in memory of one's own; they cannot be transferred, be stored where other ranks write, or be compared with
+pointers into other objects by `<`. Memory of another rank is accessed by the API's calls only.
+
+== PG144 nothing is known of a function
+The function is neither defined in the file nor one of an API that the file includes, nor of the C library as far as
+that is supported. Nothing is skipped in silence: what it does decides whether the program is robust. If it touches no
+shared memory, `--assume-pure NAME` says so; its arguments are evaluated then, and what it returns is any of 0..3.
+
+== PG145 calls nest too deeply
+Functions are lowered where they are called. A recursion must end by what is known on each rank, a counter say.
+
+== PG160 a call that an API does not allow, or that is not supported
+The message says what is wrong with the call, and the hint what would make it checkable.
+
+== PG161 there is no such API version
+A comment `// api: NAME` in the head of a C file says which version of an API is meant where versions differ, as the
+option `--api NAME` does.
 """
 
 CATALOGUE = {entry.code: entry for entry in _entries()}

@@ -66,6 +66,11 @@ class Call(Protocol):
         ...
 
     @property
+    def position(self) -> Hashable:
+        """Two calls of this rank see equal positions when nothing was issued and nothing merged between them."""
+        ...
+
+    @property
     def state(self) -> Mapping[str, Hashable]:
         """What APIs have noted on this rank so far, by names that begin with the API's; empty at the beginning."""
         ...
@@ -112,9 +117,14 @@ class Call(Protocol):
         """The scalar at ``address`` when it is known without an access, the object not lying in cells, else None."""
         ...
 
-    def allocate(self, kind: str, bytes: int, name: str | None = None) -> Address:
+    def allocate(
+        self, kind: str, bytes: int, name: str | None = None, key: tuple[int | str, ...] | None = None
+    ) -> Address:
         """A new object of this run, kind ``heap`` (each rank's own count) or ``symmetric`` (the same count on every
-        rank that allocates in the same order). ``name`` is for display; None: the variable that the result goes to."""
+        rank that allocates in the same order). ``name`` is for display; None: the variable that the result goes to.
+
+        With a ``key`` it is the object ``ObjectId(kind, key)``, whichever rank asks, as large as the largest request;
+        ranks may name it whether or not they have asked (a GASPI segment is known by its number)."""
         ...
 
     def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:
@@ -182,6 +192,8 @@ class Api:
     handler: Callable[[str], Handler | None]
     unsupported: Mapping[str, str] = field(default_factory=dict)
     """Functions (or beginnings of names, with a ``*``) that are known and not supported, with what to do instead."""
+    macros: Mapping[str, str] = field(default_factory=dict)
+    """Macros of its headers that are code: what stands behind `#define` (`GASNET_BLOCKUNTIL(cond)`), and its text."""
 
 
 __all__ = ["Address", "Api", "Call", "Handler", "ObjectId", "Outcome"]

@@ -2,8 +2,8 @@
 
 A slot holds a parameter, a local variable or an intermediate value of one call. Variables whose address is taken,
 arrays and structs are objects in memory instead, and `Local` gives their address. Every expression has been taken apart
-into instructions in the order of C's evaluation (left to right where C leaves it open), so that each touches memory at most
-once; `&&`, `||` and `?:` are jumps. All conversions are explicit.
+into instructions in the order of C's evaluation (left to right where C leaves it open), so that each touches memory at
+most once; `&&`, `||` and `?:` are jumps. All conversions are explicit.
 """
 
 from __future__ import annotations

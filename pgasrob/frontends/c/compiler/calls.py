@@ -78,7 +78,8 @@ class Calls(Expressions):
         raise self._unknown_function(name, function, declared is not None)
 
     def _unknown_function(self, name: str, node: Node, declared: bool) -> SourceError:
-        own = [each for each in self.scope.all_names() if isinstance(self.scope.find(each), FunctionName)]
+        functions = [each for each in self.scope.all_names() if isinstance(self.scope.find(each), FunctionName)]
+        own = [each for each in functions if each != name]
         near = did_you_mean(name, own, 0.75)
         hint = f"if it touches no shared memory, `--assume-pure {name}` accepts it"
         if near:

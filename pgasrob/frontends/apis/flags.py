@@ -1,0 +1,228 @@
+"""Collectives as data flow over cells that programs do not see: subset and split barriers, exchanges, messages.
+
+Every function takes the `Steps` of the call that it is a part of, and a :class:`Group` that has the same key and
+members on all ranks that take part. What a rank has to remember from call to call are counts modulo a small number, so
+that loops come back to the state they began in.
+
+All accesses here are bound (they happen when they are issued), and each protocol orders exactly what the collective
+promises: everything before an arrival before everything after a departure, or a message's sender before its receiver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.transfers import Steps, combined, element, value_at
+from pgasrob.frontends.c.types import CType
+from pgasrob.frontends.c.values import Address
+from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Fetch, Store
+from pgasrob.program.expressions import Const, Expr, Register
+
+Key = tuple[int | str, ...]
+
+DEPTH = 8
+"""How many messages of one sender to one receiver may be under way; a sender that is further ahead waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The ranks of a collective in order; ``key`` begins with the API's name and tells its groups apart."""
+
+    key: Key
+    members: tuple[int, ...]
+
+    def name(self, what: str) -> str:
+        """A name in the API's state."""
+        return ".".join(map(str, (self.key[0], what, *self.key[1:])))
+
+    def place(self, rank: int) -> int:
+        return self.members.index(rank)
+
+
+# Barriers
+
+
+def barrier(steps: Steps, group: Group) -> None:
+    """All members arrive before any goes on. Nothing is completed.
+
+    Over some of the ranks: a counter at the first member, one for even and one for odd phases, counts up to the number
+    of members and, next time, down to 0. A member that counts in phase k + 2 has seen phase k + 1 complete, for which
+    all have left phase k; so no one can miss the number it waits for.
+    """
+    call = steps.call
+    if len(group.members) == call.nodes:
+        steps.do(Barrier())
+        return
+    if len(group.members) == 1:
+        return
+    phase, size = steps.count(group.name("barrier"), 4), len(group.members)
+    root = Const(group.members[0])
+    cell = _cell(call, group, "barrier", phase & 1)
+    begin, end = (size, 0) if phase & 2 else (0, size)
+    relation, step = (">", -1) if phase & 2 else ("<", 1)
+    steps.do(AwaitAdd(root, cell, relation, Const(max(begin, end) if step > 0 else 0), Const(step)))
+    # Nobody else can be told: the ones that wait look at the counter where it is.
+    steps.do(AwaitAdd(root, cell, "==", Const(end), Const(0)))
+
+
+def arrive(steps: Steps, group: Group) -> None:
+    """The first half of a split barrier: tell the others that this rank has arrived.
+
+    Every member has two flags for each other one, for even and odd phases, that change between 0 and 1. What a rank
+    does between the halves is ordered with nothing that others do between theirs, which a counter would not give.
+    """
+    call = steps.call
+    phase = steps.count(group.name("arrived"), 4)
+    for member in group.members:
+        if member != call.rank:
+            cell = _cell(call, group, "flag", phase & 1, call.rank)
+            before, change = (1, -1) if phase & 2 else (0, 1)
+            steps.do(AwaitAdd(Const(member), cell, "==", Const(before), Const(change)))
+
+
+def depart(steps: Steps, group: Group) -> None:
+    """The second half of a split barrier: wait until all others have arrived."""
+    call = steps.call
+    phase = steps.count(group.name("departed"), 4)
+    for member in group.members:
+        if member != call.rank:
+            cell = _cell(call, group, "flag", phase & 1, member)
+            steps.do(Await(cell, "==", Const(0 if phase & 2 else 1)))
+
+
+# Exchanges, to which all contribute and for which all wait
+
+
+def exchange(steps: Steps, group: Group, values: Sequence[Expr], wanted: Iterable[tuple[int, int]]) -> list[Expr]:
+    """Every member lays out ``values``; all wait for all; the result is value ``index`` of ``rank`` for every
+    (rank, index) that is ``wanted``.
+
+    The values lie with their owner, in two sets of cells for even and odd exchanges: a member that lays out exchange
+    k + 2 knows that all have begun k + 1, and so have what they wanted of k.
+    """
+    call = steps.call
+    parity = steps.count(group.name("exchange"), 2)
+    for index, value in enumerate(values):
+        steps.do(Store(_cell(call, group, "value", parity, index), value))
+    barrier(steps, group)
+    result: list[Expr] = []
+    for rank, index in wanted:
+        if rank == call.rank:
+            result.append(values[index])
+            continue
+        register = call.register("value")
+        steps.do(Fetch(register, Const(rank), _cell(call, group, "value", parity, index)))
+        result.append(register)
+    return result
+
+
+def reduce(steps: Steps, group: Group, operation: str, source: Address, type: CType, count: int) -> list[Expr]:
+    """The ``count`` scalars at ``source`` combined over all members, by `transfers.combined`."""
+    own = [value_at(steps, element(steps.call, source, index, type), type) for index in range(count)]
+    wanted = [(rank, index) for index in range(count) for rank in group.members]
+    values = exchange(steps, group, own, wanted)
+    size = len(group.members)
+    return [fold(steps, operation, values[index * size : (index + 1) * size], type) for index in range(count)]
+
+
+def fold(steps: Steps, operation: str, values: Sequence[Expr], type: CType) -> Expr:
+    """The values combined from left to right, in a register."""
+    total, *rest = values
+    for value in rest:
+        # In a register of its own each time: a minimum names its operands twice.
+        register = steps.call.register("total")
+        steps.do(Assign(register, combined(operation, total, value, type)))
+        total = register
+    return total
+
+
+# Messages, for which only the receiver waits
+
+
+def send(steps: Steps, channel: Group, values: Sequence[Expr], *, until_received: bool = False) -> None:
+    """Send ``values`` over ``channel``, whose members are the sender, this rank, and the receiver.
+
+    They lie with the sender until the receiver has fetched them. The sender goes on at once unless :data:`DEPTH`
+    messages before this one have not been received; or it waits for this one (``until_received``).
+    """
+    call = steps.call
+    slot = steps.count(channel.name("sent"), DEPTH)
+    full = _cell(call, channel, "full", slot)
+    steps.do(Await(full, "==", Const(0)))
+    for index, value in enumerate(values):
+        steps.do(Store(_cell(call, channel, "message", slot, index), value))
+    steps.do(Store(full, Const(1)))
+    if until_received:
+        steps.do(Await(full, "==", Const(0)))
+
+
+def next_message(steps: Steps, channel: Group) -> int:
+    """The slot of the next message over ``channel`` to this rank, to be received now or later."""
+    return steps.count(channel.name("received"), DEPTH)
+
+
+def receive(steps: Steps, channel: Group, count: int, slot: int | None = None) -> list[Register]:
+    """Receive ``count`` values over ``channel``, whose second member is this rank: the next message, or that of a
+    ``slot`` that `next_message` gave."""
+    call = steps.call
+    if slot is None:
+        slot = next_message(steps, channel)
+    sender, full = Const(channel.members[0]), _cell(call, channel, "full", slot)
+    steps.do(AwaitAdd(sender, full, "==", Const(1), Const(0)))
+    result = []
+    for index in range(count):
+        register = call.register("message")
+        steps.do(Fetch(register, sender, _cell(call, channel, "message", slot, index)))
+        result.append(register)
+    steps.do(AwaitAdd(sender, full, "==", Const(1), Const(-1)))
+    return result
+
+
+def channel(group: Group, sender: int, receiver: int, *key: int | str) -> Group:
+    """The channel of a group from one rank to another; ``key`` tells several apart (tags)."""
+    return Group((*group.key, *key, sender, receiver), (sender, receiver))
+
+
+def gather(steps: Steps, group: Group, root: int, values: Sequence[Expr]) -> list[list[Expr]] | None:
+    """The root gets the values of every member, in order; the others go on without waiting."""
+    call = steps.call
+    if call.rank != root:
+        send(steps, channel(group, call.rank, root, "gather"), values)
+        return None
+    return [
+        list(values) if member == root else list(receive(steps, channel(group, member, root, "gather"), len(values)))
+        for member in group.members
+    ]
+
+
+def scatter(steps: Steps, group: Group, root: int, count: int, values: Callable[[int], Sequence[Expr]]) -> list[Expr]:
+    """Every member gets the ``count`` values that the root has for it: ``values(place in the group)``, asked at the
+    root alone."""
+    call = steps.call
+    if call.rank != root:
+        return list(receive(steps, channel(group, root, call.rank, "scatter"), count))
+    own: list[Expr] = []
+    for place, member in enumerate(group.members):
+        if member == root:
+            own = list(values(place))
+        else:
+            send(steps, channel(group, root, member, "scatter"), values(place))
+    return own
+
+
+def from_lower(steps: Steps, group: Group, values: Sequence[Expr]) -> list[list[Expr]]:
+    """What the members before this one have brought, in order, as in a scan. Nobody waits for a later one."""
+    call, place = steps.call, group.place(steps.call.rank)
+    for member in group.members[place + 1 :]:
+        send(steps, channel(group, call.rank, member, "scan"), values)
+    return [
+        list(receive(steps, channel(group, member, call.rank, "scan"), len(values))) for member in group.members[:place]
+    ]
+
+
+def _cell(call: Call, group: Group, *what: int | str) -> Expr:
+    """A cell of the group's own, on every node."""
+    address = call.internal(str(group.key[0]), *group.key[1:], *what, name="_".join(map(str, (*group.key, *what))))
+    return call.cell(address, 8)

@@ -1,0 +1,167 @@
+"""What MPI's opaque values stand for: communicators, groups, windows, datatypes; and arguments that may be unknown.
+
+A communicator is its key and its members, a group its members, a window its number and members. A datatype is a basic
+one with its extent and the displacements of the basic elements, in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from pgasrob.frontends.apis.flags import Group
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.mpi.names import BASIC, IN_PLACE, PROC_NULL
+from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.types import CType
+from pgasrob.frontends.c.values import Address, Handle, Known
+from pgasrob.program.commands import Assume, Fetch
+from pgasrob.program.expressions import Binary, Const
+
+MOST_CASES = 256
+"""How many values of unknown ranks and displacements are told apart at one call."""
+
+SUCCESS = Known(0)
+
+
+def handle(call: Call, index: int, kind: str) -> Handle:
+    value = call.arguments[index]
+    if not isinstance(value, Handle) or value.kind != kind:
+        call.fail(
+            f"argument {index + 1} of {call.name} is no {kind} that is known here",
+            f"a {kind} has to be the same in every run of a rank, made before it is used",
+        )
+    return value
+
+
+# Communicators and groups
+
+
+def communicator(call: Call, index: int) -> Group:
+    """The members of a communicator, of which this rank is one."""
+    data = handle(call, index, "comm").data
+    if data == ("world",):
+        return Group(("mpi", "world"), tuple(range(call.nodes)))
+    if data == ("self",):
+        return Group(("mpi", "self", call.rank), (call.rank,))
+    key, members = data
+    assert isinstance(key, tuple) and isinstance(members, tuple)
+    return Group(("mpi", *(part for part in key if part is not None)), ranks(members))
+
+
+def group(call: Call, index: int) -> tuple[int, ...]:
+    (members,) = handle(call, index, "group").data
+    assert isinstance(members, tuple)
+    return ranks(members)
+
+
+def ranks(members: tuple[object, ...]) -> tuple[int, ...]:
+    return tuple(member for member in members if isinstance(member, int))
+
+
+# Datatypes
+
+
+@dataclass(frozen=True, slots=True)
+class Datatype:
+    name: str
+    extent: int
+    displacements: tuple[int, ...]
+
+    @property
+    def type(self) -> CType:
+        """The C type of the basic elements."""
+        return BASIC[self.name]
+
+    def elements(self, count: int) -> Iterator[int]:
+        """The displacements of the basic elements of ``count`` items."""
+        for item in range(count):
+            yield from (item * self.extent + displacement for displacement in self.displacements)
+
+    def handle(self) -> Handle:
+        return Handle("datatype", (self.name, self.extent, self.displacements))
+
+
+def datatype(call: Call, index: int) -> Datatype:
+    name, extent, displacements = handle(call, index, "datatype").data
+    assert isinstance(name, str) and isinstance(extent, int) and isinstance(displacements, tuple)
+    return Datatype(name, extent, ranks(displacements))
+
+
+def size(call: Call, type: Datatype) -> int:
+    """The size of the basic element."""
+    return call.size_of(type.type)
+
+
+# Arguments
+
+
+def pointer(call: Call, index: int) -> Address:
+    address = None if call.arguments[index] == IN_PLACE else call.pointer(index)
+    if address is None:
+        call.fail(f"argument {index + 1} of {call.name} is not a buffer", "pass the address of an object")
+    return address
+
+
+def in_place(call: Call, index: int) -> bool:
+    return call.arguments[index] == IN_PLACE
+
+
+def answer(call: Call, *answers: tuple[int, object, CType]) -> Outcome:
+    """Values that go where arguments point to, unless those are null."""
+    steps = Steps(call)
+    for index, value, type in answers:
+        address = call.pointer(index)
+        if address is not None:
+            steps.store(address, value, type)  # type: ignore[arg-type]
+    return steps.outcome(SUCCESS)
+
+
+def split(
+    call: Call, arguments: Mapping[int, Sequence[int]], handler: Callable[[Steps, Mapping[int, int]], None]
+) -> list[Outcome]:
+    """The outcomes of a call with integer ``arguments`` that need not be known: one for each of the values that they
+    may have, and a fault for any other.
+
+    Each assumes that the values are these. ``handler`` adds what the call does with them.
+    """
+    for index, within in arguments.items():
+        value = call.arguments[index]
+        # Displacements are checked where the window of the target is known.
+        if PROC_NULL in within and isinstance(value, Known) and value.value not in within:
+            call.fail(f"{call.name} with rank {value.value} of {len(within) - 1}", "ranks count from 0")
+    possible = {
+        index: [value.value] if isinstance(value := call.arguments[index], Known) else list(within)
+        for index, within in arguments.items()
+    }
+    cases = list(product(*possible.values()))
+    if len(cases) > MOST_CASES:
+        call.fail(
+            f"the arguments of {call.name} may have any of {len(cases)} values here",
+            "compute them from ranks and constants, or use a smaller window",
+        )
+    outcomes = []
+    for case in cases:
+        steps, values = Steps(call), dict(zip(possible, case, strict=True))
+        for index, number in values.items():
+            if not isinstance(call.arguments[index], Known):
+                steps.do(Assume(Binary("==", call.expression(index), Const(number))))
+        handler(steps, values)
+        outcomes.append(steps.outcome(SUCCESS))
+    unknown = [index for index in arguments if not isinstance(call.arguments[index], Known)]
+    return [*outcomes, *(outside(call, index, arguments[index]) for index in unknown)]
+
+
+def places(group: Group) -> list[int]:
+    """The ranks that may be targets: those of a group, and none."""
+    return [*range(len(group.members)), PROC_NULL]
+
+
+def outside(call: Call, index: int, values: Sequence[int]) -> Outcome:
+    """The argument has none of ``values``, which is a fault: an access to a rank or a cell that there is not."""
+    of_all = set(values) == {*range(call.nodes), PROC_NULL}
+    rank, cell = (call.expression(index), Const(0)) if of_all else (Const(call.rank), Const(-1))
+    fault = Fetch(call.register("outside"), rank, cell)
+    conditions = [Assume(Binary("!=", call.expression(index), Const(value))) for value in values]
+    return Outcome(call.do(*conditions, fault), SUCCESS)

@@ -1,0 +1,206 @@
+"""Requests: what nonblocking calls give, and the calls that complete them (MPI-4, section 3.7).
+
+A request is a handle with what completes it: of one-sided calls the queue of their own (origin side only), of receives
+the message and where it goes, of barriers the communicator. Sends are complete at once, as their buffer is read there.
+"""
+
+from __future__ import annotations
+
+from pgasrob.frontends.apis.flags import Group, depart, receive
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.mpi.handles import SUCCESS, Datatype, pointer, ranks
+from pgasrob.frontends.apis.mpi.names import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls
+from pgasrob.frontends.apis.mpi.windows import Window
+from pgasrob.frontends.apis.transfers import Steps, bounded, element
+from pgasrob.frontends.c.types import INT, ULONG
+from pgasrob.frontends.c.values import NULL, Address, Handle, Known, ObjectId
+from pgasrob.program.commands import WaitLocal
+
+LIVE = "mpi.requests"
+
+# Requests of one-sided calls. Numbers are used again, so that loops come back to the state they began in.
+
+
+def rma_request(steps: Steps, of: Window, target: int) -> tuple[Handle, int]:
+    """A request for what is issued to ``target``, and its number among those to it."""
+    live = _live(steps)
+    taken = {number for window, rank, number in live if (window, rank) == (of.number, target)}
+    number = next(number for number in range(len(taken) + 1) if number not in taken)
+    steps.note(LIVE, live | {(of.number, target, number)})
+    return Handle("request", ("rma", of.number, of.members, target, number)), number
+
+
+def _live(steps: Steps) -> frozenset[tuple[int, int, int]]:
+    live = steps.recall(LIVE, frozenset())
+    assert isinstance(live, frozenset)
+    return live
+
+
+# Receives
+
+
+def receive_request(
+    channel: Group, slot: int, tag: int, source: int, buffer: Address, type: Datatype, count: int
+) -> Handle:
+    """A receive that has its message and waits for it: where the elements go is known."""
+    assert isinstance(buffer.offset, int)
+    return Handle(
+        "request",
+        ("receive", channel.key, channel.members, slot, tag, source, buffer.object, buffer.offset,
+         type.name, type.extent, type.displacements, count),
+    )  # fmt: skip
+
+
+def receive_into(
+    steps: Steps, channel: Group, slot: int | None, buffer: Address | None, type: Datatype, count: int
+) -> None:
+    """Receive a message into the elements of a buffer."""
+    places = list(type.elements(count))
+    values = receive(steps, channel, len(places), slot)
+    for place, value in zip(places, values, strict=True):
+        assert buffer is not None
+        steps.store(steps.call.moved(buffer, place), value, type.type)
+
+
+def store_status(steps: Steps, status: Address | None, source: int, tag: int, bytes: int) -> None:
+    if status is not None:
+        for offset, value in ((0, source), (4, tag), (8, 0)):
+            steps.store(steps.call.moved(status, offset), Known(value), INT)
+        steps.store(steps.call.moved(status, 16), Known(bytes), ULONG)
+
+
+# Completion
+
+
+def _request(call: Call, address: Address) -> Handle | None:
+    """The request at ``address``, None for MPI_REQUEST_NULL."""
+    value = call.load(address, REQUEST)
+    if value == NULL:
+        return None
+    if not isinstance(value, Handle) or value.kind != "request":
+        call.fail("a request that is none here", "wait for requests on every way on which they have been made")
+    return value
+
+
+def _complete(steps: Steps, address: Address, request: Handle | None, status: Address | None) -> None:
+    """Wait for a request; its variable becomes MPI_REQUEST_NULL."""
+    source, tag, bytes = PROC_NULL, ANY_TAG, 0
+    match request.data if request is not None else ():
+        case ("rma", int(number), tuple(members), int(target), int(own)):
+            of = Window(number, ranks(members))
+            steps.do(WaitLocal(of.queue(steps.call, target, own)))
+            steps.note(LIVE, _live(steps) - {(number, target, own)})
+        case ("barrier", tuple(key), tuple(members)):
+            depart(steps, _group(key, members))
+        case ("receive", tuple(key), tuple(members), int(slot), int(tag), int(source), ObjectId() as object,
+              int(offset), str(name), int(extent), tuple(displacements), int(count)):  # fmt: skip
+            type = Datatype(name, extent, ranks(displacements))
+            receive_into(steps, _group(key, members), slot, Address(object, offset), type, count)
+            bytes = count * len(type.displacements) * steps.call.size_of(type.type)
+    if request is not None:
+        steps.store(address, NULL, REQUEST)
+    store_status(steps, status, source, tag, bytes)
+
+
+def _group(key: tuple[object, ...], members: tuple[object, ...]) -> Group:
+    return Group(tuple(part for part in key if isinstance(part, int | str)), ranks(members))
+
+
+@calls("Wait(MPI_Request *request, MPI_Status *status)")
+def wait(call: Call) -> Outcome:
+    steps, address = Steps(call), pointer(call, 0)
+    _complete(steps, address, _request(call, address), call.pointer(1))
+    return steps.outcome(SUCCESS)
+
+
+@calls("Waitall(int count, MPI_Request *requests, MPI_Status *statuses)")
+def waitall(call: Call) -> Outcome:
+    steps = Steps(call)
+    _all(steps, 0, 1, 2)
+    return steps.outcome(SUCCESS)
+
+
+@calls("Test(MPI_Request *request, int *flag, MPI_Status *status)")
+def test(call: Call) -> list[Outcome]:
+    steps, address = Steps(call), pointer(call, 0)
+    request = _request(call, address)
+    _complete(steps, address, request, call.pointer(2))
+    steps.store(pointer(call, 1), Known(1), INT)
+    done = steps.outcome(SUCCESS)
+    return [done] if request is None else [done, _not_yet(call, 1)]
+
+
+@calls("Testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses)")
+def testall(call: Call) -> list[Outcome]:
+    steps = Steps(call)
+    live = _all(steps, 0, 1, 3)
+    steps.store(pointer(call, 2), Known(1), INT)
+    done = steps.outcome(SUCCESS)
+    return [done, _not_yet(call, 2)] if live else [done]
+
+
+def _not_yet(call: Call, flag: int) -> Outcome:
+    """What a test may answer at any time."""
+    steps = Steps(call)
+    steps.store(pointer(call, flag), Known(0), INT)
+    return steps.outcome(SUCCESS)
+
+
+def _all(steps: Steps, count: int, requests: int, statuses: int) -> bool:
+    """Complete all requests of an array; whether there are any."""
+    call = steps.call
+    found = False
+    for index in range(bounded(call, count)):
+        address = element(call, pointer(call, requests), index, REQUEST)
+        status = call.pointer(statuses)
+        request = _request(call, address)
+        found = found or request is not None
+        _complete(steps, address, request, None if status is None else element(call, status, index, STATUS))
+    return found
+
+
+@calls("Waitany(int count, MPI_Request *requests, int *index, MPI_Status *status)")
+def waitany(call: Call) -> list[Outcome]:
+    """Any request that is complete; which one is not promised."""
+    outcomes = [_one(call, index, None) for index in _live_indexes(call)]
+    if not outcomes:
+        steps = Steps(call)
+        steps.store(pointer(call, 2), Known(UNDEFINED), INT)
+        outcomes.append(steps.outcome(SUCCESS))
+    return outcomes
+
+
+@calls("Testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status)")
+def testany(call: Call) -> list[Outcome]:
+    live = _live_indexes(call)
+    steps = Steps(call)
+    steps.store(pointer(call, 2), Known(UNDEFINED), INT)
+    steps.store(pointer(call, 3), Known(0 if live else 1), INT)
+    return [*(_one(call, index, 3) for index in live), steps.outcome(SUCCESS)]
+
+
+def _live_indexes(call: Call) -> list[int]:
+    base = pointer(call, 1)
+    return [
+        index for index in range(bounded(call, 0)) if _request(call, element(call, base, index, REQUEST)) is not None
+    ]
+
+
+def _one(call: Call, index: int, flag: int | None) -> Outcome:
+    steps, address = Steps(call), element(call, pointer(call, 1), index, REQUEST)
+    _complete(steps, address, _request(call, address), call.pointer(len(call.arguments) - 1))
+    steps.store(pointer(call, 2), Known(index), INT)
+    if flag is not None:
+        steps.store(pointer(call, flag), Known(1), INT)
+    return steps.outcome(SUCCESS)
+
+
+@calls("Request_free(MPI_Request *request)")
+def request_free(call: Call) -> Outcome:
+    """What was asked for goes on; a receive that nobody waits for is not supported."""
+    steps, address = Steps(call), pointer(call, 0)
+    request = _request(call, address)
+    if request is not None and request.data[0] in ("receive", "barrier"):
+        call.fail(f"MPI_Request_free of a {request.data[0]}", "wait for it")
+    steps.store(address, NULL, REQUEST)
+    return steps.outcome(SUCCESS)

@@ -1,0 +1,154 @@
+"""The arguments of a call without its context, and the notions that calls name: contexts, teams, active sets."""
+
+from __future__ import annotations
+
+from pgasrob.frontends.apis.flags import Group
+from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.openshmem.names import CONTEXT
+from pgasrob.frontends.apis.transfers import bounded
+from pgasrob.frontends.c.types import CType, Pointer
+from pgasrob.frontends.c.values import NULL, Address, Handle
+from pgasrob.program.expressions import Binary, Const, Expr
+
+
+class Arguments:
+    """``index`` counts from the argument behind the context, where there is one."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.first = 1 if call.types and call.types[0] == CONTEXT else 0
+
+    def known(self, index: int) -> int:
+        return self.call.known(self.first + index)
+
+    def count(self, index: int) -> int:
+        return bounded(self.call, self.first + index)
+
+    def expression(self, index: int) -> Expr:
+        return self.call.expression(self.first + index)
+
+    def pointer(self, index: int) -> Address:
+        """A pointer that must not be null."""
+        address = self.call.pointer(self.first + index)
+        if address is None:
+            self.call.fail(
+                f"argument {self.first + index + 1} of {self.call.name} is a null pointer",
+                "pass the address of a symmetric object",
+            )
+        return address
+
+    def given(self, index: int) -> Address | None:
+        """A pointer that may be null, which means that the argument is not used."""
+        return self.call.pointer(self.first + index)
+
+    def target(self, index: int) -> CType:
+        """What a pointer points to, as the prototype says."""
+        type = self.call.types[self.first + index]
+        assert isinstance(type, Pointer), type
+        return type.to
+
+    def pe(self, index: int) -> Expr:
+        """The rank of a PE of the context's team."""
+        number = self.expression(index)
+        members = self.members
+        if members == tuple(range(self.call.nodes)):
+            return number
+        if isinstance(number, Const):
+            if not 0 <= number.value < len(members):
+                self.call.fail(
+                    f"the team of this context has no PE {number.value}: it has {len(members)}",
+                    "PE numbers are those of the team that the context was made for",
+                )
+            return Const(members[number.value])
+        stride = Const(members[1] - members[0]) if len(members) > 1 else Const(1)
+        return Binary("+", Const(members[0]), Binary("*", number, stride))
+
+    @property
+    def context(self) -> tuple[int, tuple[int, ...]]:
+        """The number of the context and its members."""
+        if not self.first:
+            return 0, tuple(range(self.call.nodes))
+        return context_of(self.call, 0)
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        return self.context[1]
+
+    @property
+    def queue(self) -> Const:
+        """What is issued in the context and not complete."""
+        return queue_of(self.call, self.context[0])
+
+
+def context_of(call: Call, index: int) -> tuple[int, tuple[int, ...]]:
+    """The number and the members of a context."""
+    value = call.arguments[index]
+    if not isinstance(value, Handle) or value.kind != "context":
+        call.fail(
+            f"argument {index + 1} of {call.name} is no context here",
+            "a context has to be known at every place: SHMEM_CTX_DEFAULT, or what shmem_ctx_create has set",
+        )
+    number, members = value.data
+    assert isinstance(number, int)
+    return number, _ranks(members) if isinstance(members, tuple) else tuple(range(call.nodes))
+
+
+def queue_of(call: Call, context: int) -> Const:
+    name = "shmem" if context == 0 else f"shmem_ctx{context}"
+    return call.queue("shmem", "context", context, name=name)
+
+
+def default_queue(call: Call) -> Const:
+    return queue_of(call, 0)
+
+
+def team_of(call: Call, index: int) -> tuple[int, ...] | None:
+    """The ranks of a team in the order of its PE numbers; None for SHMEM_TEAM_INVALID."""
+    value = call.arguments[index]
+    if value == NULL:
+        return None
+    if not isinstance(value, Handle) or value.kind != "team":
+        call.fail(
+            f"argument {index + 1} of {call.name} is no team here",
+            "a team has to be known at every place: SHMEM_TEAM_WORLD, or what a split has set",
+        )
+    (members,) = value.data
+    if isinstance(members, tuple):
+        return _ranks(members)
+    # No PE reaches another one's memory by loads and stores here, `shmem_ptr` says so too: SHMEM_TEAM_SHARED is itself.
+    return tuple(range(call.nodes)) if members == "world" else (call.rank,)
+
+
+def group_of(call: Call, index: int) -> Group:
+    """The team of a collective call."""
+    members = team_of(call, index)
+    if members is None:
+        call.fail(f"{call.name} on SHMEM_TEAM_INVALID", "only members of a team may call its collectives")
+    return group(call, members)
+
+
+def active_set(call: Call, index: int) -> Group:
+    """The ranks that `PE_start, logPE_stride, PE_size` name from argument ``index`` on."""
+    # More than 30 doublings are as far beyond all PEs as 30 are.
+    start, stride, size = call.known(index), 1 << min(max(call.known(index + 1), 0), 30), bounded(call, index + 2)
+    members = tuple(start + place * stride for place in range(size))
+    if not members or not 0 <= members[0] <= members[-1] < call.nodes:
+        call.fail(
+            f"the active set of {call.name} is {size} PEs from {start} on, {stride} apart; there are {call.nodes} PEs",
+            "check the program with as many nodes as it needs",
+        )
+    return group(call, members)
+
+
+def group(call: Call, members: tuple[int, ...]) -> Group:
+    """Groups are told apart by their members alone: their collectives come in one order on all of them."""
+    if call.rank not in members:
+        call.fail(
+            f"PE {call.rank} calls {call.name} and is not of the set {', '.join(map(str, members))}",
+            "only members of a team or active set may call its collectives",
+        )
+    return Group(("shmem", *members), members)
+
+
+def _ranks(members: tuple[object, ...]) -> tuple[int, ...]:
+    return tuple(member for member in members if isinstance(member, int))

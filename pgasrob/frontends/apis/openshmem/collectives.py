@@ -1,0 +1,260 @@
+"""Collectives as data flow (1.5, section 9.9; before 1.5 over active sets).
+
+A collective promises that one's own destination is ready and one's own source may be used again, no more. So whoever
+needs data of all waits for all; the root of a broadcast waits for nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis.flags import Group
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.openshmem.arguments import active_set, group_of
+from pgasrob.frontends.apis.openshmem.names import ALL, FUNCTIONS, INTEGERS, typed
+from pgasrob.frontends.apis.transfers import Steps, bounded, element, value_at
+from pgasrob.frontends.c.types import CType, Pointer, Void
+from pgasrob.frontends.c.values import Address, Known
+from pgasrob.program.commands import AwaitAdd, Bundle, Fence, Load, Put, Signal, Store
+from pgasrob.program.expressions import Const, Expr
+
+STRIDED = "void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems"
+SET = "int PE_start, int logPE_stride, int PE_size"
+
+
+class Collective:
+    """What a collective is about: its group, destination, source, and the size of an element in bytes.
+
+    Calls with a team have it as first argument; the others end with an active set from argument ``active`` on.
+    """
+
+    def __init__(self, call: Call, active: int) -> None:
+        self.call = call
+        self.with_team = not isinstance(call.types[0], Pointer)
+        self.first = 1 if self.with_team else 0
+        self.group: Group = group_of(call, 0) if self.with_team else active_set(call, active)
+        self.place = self.group.place(call.rank)
+        self.size = self._size()
+
+    def known(self, index: int) -> int:
+        """An argument behind the team."""
+        return self.call.known(self.first + index)
+
+    def count(self, index: int) -> int:
+        """An argument behind the team that counts elements."""
+        return bounded(self.call, self.first + index)
+
+    @property
+    def destination(self) -> Address:
+        return self._pointer(self.first)
+
+    @property
+    def source(self) -> Address:
+        return self._pointer(self.first + 1)
+
+    @property
+    def type(self) -> CType:
+        type = self.call.types[self.first]
+        assert isinstance(type, Pointer)
+        return type.to
+
+    def _pointer(self, index: int) -> Address:
+        address = self.call.pointer(index)
+        if address is None:
+            self.call.fail(f"argument {index + 1} of {self.call.name} is a null pointer", "pass an object's address")
+        return address
+
+    def _size(self) -> int:
+        if not isinstance(self.type, Void):
+            return self.call.size_of(self.type)
+        digits = "".join(letter for letter in self.call.name if letter.isdigit())
+        return int(digits) // 8 if digits else 1
+
+    def cells(self, destination: int, source: int, count: int = 1) -> list[tuple[Expr, Expr]]:
+        """The cells of ``count`` elements, destination before source, from these elements on."""
+        if count == 0:
+            return []
+        to, start = (
+            self.call.moved(base, index * self.size)
+            for base, index in ((self.destination, destination), (self.source, source))
+        )
+        return self.call.paired_cells(to, start, count * self.size, None)
+
+
+def _loaded(steps: Steps, cells: Sequence[tuple[Expr, Expr]]) -> list[Expr]:
+    """The values of source cells."""
+    registers = []
+    for _, source in cells:
+        register = steps.call.register("value")
+        steps.do(Load(register, source))
+        registers.append(register)
+    return list(registers)
+
+
+def _stored(steps: Steps, cells: Sequence[tuple[Expr, Expr]], values: Sequence[Expr]) -> None:
+    steps.do(*(Store(to, value) for (to, _), value in zip(cells, values, strict=True)))
+
+
+# Broadcast
+
+
+@FUNCTIONS.calls(f"""
+    void shmem_broadcast32(void *dest, const void *source, size_t nelems, int PE_root, {SET}, long *pSync);
+    void shmem_broadcast64(void *dest, const void *source, size_t nelems, int PE_root, {SET}, long *pSync);
+    int shmem_broadcastmem(shmem_team_t team, void *dest, const void *source, size_t nelems, int PE_root)
+""")
+@typed("int shmem_{N}_broadcast(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems, int PE_root)")
+def broadcast(call: Call) -> Outcome:
+    """The root puts into the destinations of the others, each with a signal that it has arrived, and goes on.
+
+    A root that is broadcasts ahead stays in order: a fence stands before each, and the signals count. Only the form for
+    teams writes the destination of the root too.
+    """
+    steps, collective = Steps(call), Collective(call, 4)
+    group, root = collective.group, collective.known(3)
+    if not 0 <= root < len(group.members):
+        call.fail(f"the root of {call.name} is PE {root} of {len(group.members)}", "it counts within the team or set")
+    arrived = call.cell(call.internal("shmem", "broadcast", *group.key[1:], root, name="shmem_broadcast"), 8)
+    cells = collective.cells(0, 0, collective.count(2))
+    if collective.place != root:
+        steps.do(AwaitAdd(Const(call.rank), arrived, ">", Const(0), Const(-1)))
+        return steps.outcome(Known(0))
+    queue = call.queue("shmem", "broadcast", name="shmem_broadcast")
+    steps.do(Fence(queue, None))
+    for member in group.members:
+        if member != call.rank:
+            rank = Const(member)
+            steps.do(Bundle())
+            steps.do(*(Put(source, rank, to, queue) for to, source in cells))
+            steps.do(Signal("add", Const(1), rank, arrived, queue))
+    if collective.with_team:
+        own = [(to, source) for to, source in cells if to != source]
+        _stored(steps, own, _loaded(steps, own))
+    return steps.outcome(Known(0))
+
+
+# Collect: the blocks of all, one after the other. With fcollect all are of one size.
+
+
+@FUNCTIONS.calls(f"""
+    void shmem_fcollect32(void *dest, const void *source, size_t nelems, {SET}, long *pSync);
+    void shmem_fcollect64(void *dest, const void *source, size_t nelems, {SET}, long *pSync);
+    void shmem_collect32(void *dest, const void *source, size_t nelems, {SET}, long *pSync);
+    void shmem_collect64(void *dest, const void *source, size_t nelems, {SET}, long *pSync);
+    int shmem_fcollectmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
+    int shmem_collectmem(shmem_team_t team, void *dest, const void *source, size_t nelems)
+""")
+@typed("int shmem_{N}_fcollect(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems)")
+@typed("int shmem_{N}_collect(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems)")
+def collect(call: Call) -> Outcome:
+    steps, collective = Steps(call), Collective(call, 3)
+    counts = _counts(call, collective)
+    wanted, places = [], []
+    begin = 0
+    own: list[tuple[Expr, Expr]] = []
+    for member, count in zip(collective.group.members, counts, strict=True):
+        # The source is paired with every block of the destination: there are as many cells in each element.
+        cells = collective.cells(begin, 0, count)
+        wanted += [(member, index) for index in range(len(cells))]
+        places += cells
+        own = cells if member == call.rank else own
+        begin += count
+    values = flags.exchange(steps, collective.group, _loaded(steps, own), wanted)
+    _stored(steps, places, values)
+    return steps.outcome(Known(0))
+
+
+def _counts(call: Call, collective: Collective) -> list[int]:
+    """How many elements each member brings. With `collect` they tell each other, for each place in the program."""
+    own, members = collective.count(2), collective.group.members
+    if "fcollect" in call.name:
+        return [own] * len(members)
+    key = f"shmem.collect.{call.span.line}.{call.span.column}"
+    call.publish(key, own)
+    counts = []
+    for member in members:
+        told = own if member == call.rank else call.published(member, key)
+        counts.append(told if isinstance(told, int) else own)
+    return counts
+
+
+# All to all: block j of everybody's source becomes a block of member j's destination.
+
+
+@FUNCTIONS.calls(f"""
+    void shmem_alltoall32(void *dest, const void *source, size_t nelems, {SET}, long *pSync);
+    void shmem_alltoall64(void *dest, const void *source, size_t nelems, {SET}, long *pSync);
+    int shmem_alltoallmem(shmem_team_t team, void *dest, const void *source, size_t nelems)
+""")
+@typed("int shmem_{N}_alltoall(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems)")
+def alltoall(call: Call) -> Outcome:
+    collective = Collective(call, 3)
+    return _alltoall(call, collective, 1, 1, collective.count(2))
+
+
+@FUNCTIONS.calls(f"""
+    void shmem_alltoalls32({STRIDED}, {SET}, long *pSync);
+    void shmem_alltoalls64({STRIDED}, {SET}, long *pSync);
+    int shmem_alltoallsmem(shmem_team_t team, {STRIDED})
+""")
+@typed(f"int shmem_{{N}}_alltoalls(shmem_team_t team, {STRIDED.replace('void', '{C}')})")
+def alltoalls(call: Call) -> Outcome:
+    collective = Collective(call, 5)
+    return _alltoall(call, collective, collective.known(2), collective.known(3), collective.count(4))
+
+
+def _alltoall(call: Call, collective: Collective, to_stride: int, from_stride: int, count: int) -> Outcome:
+    steps = Steps(call)
+    cells: list[tuple[Expr, Expr]] = []
+    for place in range(len(collective.group.members)):
+        for index in range(count):
+            block = place * count + index
+            cells += collective.cells(block * to_stride, block * from_stride)
+    each = len(cells) // len(collective.group.members)
+    wanted = [(member, collective.place * each + index) for member in collective.group.members for index in range(each)]
+    values = flags.exchange(steps, collective.group, _loaded(steps, cells), wanted)
+    _stored(steps, cells, values)
+    return steps.outcome(Known(0))
+
+
+# Reductions and scans
+
+
+def _reduction(call: Call) -> Outcome:
+    steps, collective = Steps(call), Collective(call, 3)
+    count, operation = collective.count(2), call.name.split("_")[-3 if call.name.endswith("_to_all") else -2]
+    values = flags.reduce(steps, collective.group, operation, collective.source, collective.type, count)
+    for index, value in enumerate(values):
+        steps.store(element(call, collective.destination, index, collective.type), value, collective.type)
+    return steps.outcome(Known(0))
+
+
+def _scan(call: Call) -> Outcome:
+    """Sums over the members before this one (1.6), itself included in `inscan`."""
+    steps, collective = Steps(call), Collective(call, 3)
+    count, type = collective.count(2), collective.type
+    own = [value_at(steps, element(call, collective.source, index, type), type) for index in range(count)]
+    blocks = flags.from_lower(steps, collective.group, own)
+    if call.name.endswith("inscan"):
+        blocks.append(own)
+    for index in range(count):
+        parts = [block[index] for block in blocks]
+        total = flags.fold(steps, "sum", parts, type) if parts else Const(0)
+        steps.store(element(call, collective.destination, index, type), total, type)
+    return steps.outcome(Known(0))
+
+
+_REDUCED = (
+    f"void shmem_{{N}}_OP_to_all({{C}} *dest, const {{C}} *source, int nreduce, {SET}, {{C}} *pWrk, long *pSync)",
+    "int shmem_{N}_OP_reduce(shmem_team_t team, {C} *dest, const {C} *source, size_t nreduce)",
+)
+for _template in _REDUCED:
+    for _operation in ("sum", "prod", "min", "max"):
+        FUNCTIONS.typed(_template.replace("OP", _operation), ALL, _reduction)
+    for _operation in ("and", "or", "xor"):
+        FUNCTIONS.typed(_template.replace("OP", _operation), INTEGERS, _reduction)
+for _operation in ("sum_inscan", "sum_exscan"):
+    FUNCTIONS.typed(
+        f"int shmem_{{N}}_{_operation}(shmem_team_t team, {{C}} *dest, const {{C}} *source, size_t nelems)", ALL, _scan
+    )

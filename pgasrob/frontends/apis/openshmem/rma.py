@@ -1,0 +1,178 @@
+"""Puts and gets (1.5, sections 9.5 and 9.6), and puts with a signal (9.8)."""
+
+from __future__ import annotations
+
+from pgasrob.frontends.apis import transfers
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.openshmem.arguments import Arguments
+from pgasrob.frontends.apis.openshmem.names import SIGNAL_OPERATIONS, sized, typed
+from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.types import ULONG, Void
+from pgasrob.program.commands import Bundle, Fetch, Put, Read, Signal, Update, Wait
+from pgasrob.program.expressions import Expr
+
+
+def _extent(at: Arguments, count: int) -> tuple[int, int | None]:
+    """The bytes of a transfer of ``count`` elements, and the size of an element where that says something: programs
+    also move other objects with functions for untyped data and characters."""
+    size = _element_size(at)
+    typed = not isinstance(at.target(0), Void) and size > 1
+    return count * size, size if typed else None
+
+
+def _element_size(at: Arguments) -> int:
+    if not isinstance(at.target(0), Void):
+        return at.call.size_of(at.target(0))
+    digits = "".join(letter for letter in at.call.name if letter.isdigit())
+    return int(digits) // 8 if digits else 1
+
+
+@typed("void shmem_{ctx}{N}_put({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
+@sized("void shmem_{ctx}put{S}({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
+def put(call: Call) -> Outcome:
+    """The source may be used again at return, delivery comes later."""
+    at, steps = Arguments(call), Steps(call)
+    bytes, element = _extent(at, at.known(2))
+    if bytes:
+        transfers.put(steps, at.pointer(1), at.pe(3), at.pointer(0), bytes, at.queue, element)
+    return steps.outcome()
+
+
+@typed("void shmem_{ctx}{N}_put_nbi({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
+@sized("void shmem_{ctx}put{S}_nbi({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
+def put_nbi(call: Call) -> Outcome:
+    at, steps = Arguments(call), Steps(call)
+    bytes, element = _extent(at, at.known(2))
+    if bytes:
+        transfers.write(steps, at.pointer(1), at.pe(3), at.pointer(0), bytes, at.queue, element)
+    return steps.outcome()
+
+
+@typed("void shmem_{ctx}{N}_get({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
+@sized("void shmem_{ctx}get{S}({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
+def get(call: Call) -> Outcome:
+    at, steps = Arguments(call), Steps(call)
+    bytes, element = _extent(at, at.known(2))
+    if bytes:
+        transfers.get(steps, "shmem", at.pointer(0), at.pe(3), at.pointer(1), bytes, element)
+    return steps.outcome()
+
+
+@typed("void shmem_{ctx}{N}_get_nbi({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
+@sized("void shmem_{ctx}get{S}_nbi({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
+def get_nbi(call: Call) -> Outcome:
+    at, steps = Arguments(call), Steps(call)
+    bytes, element = _extent(at, at.known(2))
+    if bytes:
+        transfers.read(steps, at.pointer(0), at.pe(3), at.pointer(1), bytes, at.queue, element)
+    return steps.outcome()
+
+
+@typed("void shmem_{ctx}{N}_p({ctx_t}{C} *dest, {C} value, int pe)")
+def p(call: Call) -> Outcome:
+    at, steps = Arguments(call), Steps(call)
+    type = at.target(0)
+    cell = call.cell(at.pointer(0), call.size_of(type))
+    steps.do(Update("set", at.expression(1), at.pe(2), cell, at.queue, type=transfers.int_type(type)))
+    return steps.outcome()
+
+
+@typed("{C} shmem_{ctx}{N}_g({ctx_t}const {C} *source, int pe)")
+def g(call: Call) -> Outcome:
+    at, steps = Arguments(call), Steps(call)
+    register = call.register()
+    steps.do(Fetch(register, at.pe(1), call.cell(at.pointer(0), call.size_of(at.target(0)))))
+    return steps.outcome(register)
+
+
+# Strided: iput and iget take an element of every stride, ibput and ibget (1.6) a block of elements.
+
+ELEMENTS = "{C} *dest, const {C} *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe"
+BLOCKS = "{C} *dest, const {C} *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe"
+
+
+def _strided(call: Call, at: Arguments, *, to_target: bool) -> list[tuple[Expr, Expr]]:
+    """The cells of a strided transfer, local before remote."""
+    size = _element_size(at)
+    destination, source = at.pointer(0), at.pointer(1)
+    blocks = "ibput" in call.name or "ibget" in call.name
+    block, count = (at.count(4), at.count(5)) if blocks else (1, at.count(4))
+    strides = at.known(2) * size, at.known(3) * size
+    local, remote = (source, destination) if to_target else (destination, source)
+    local_stride, remote_stride = reversed(strides) if to_target else strides
+    result: list[tuple[Expr, Expr]] = []
+    for index in range(count):
+        here, there = call.moved(local, index * local_stride), call.moved(remote, index * remote_stride)
+        if size > 8:
+            result += call.paired_cells(here, there, block * size, None)
+        else:
+            result += transfers.strided_pairs(call, here, size, there, size, block, size)
+    return result
+
+
+def _rank(call: Call, at: Arguments) -> Expr:
+    return at.pe(len(call.arguments) - at.first - 1)
+
+
+@typed(f"void shmem_{{ctx}}{{N}}_iput({{ctx_t}}{ELEMENTS})")
+@sized(f"void shmem_{{ctx}}iput{{S}}({{ctx_t}}{ELEMENTS.replace('{C}', 'void')})", mem=False)
+@typed(f"void shmem_{{ctx}}{{N}}_ibput({{ctx_t}}{BLOCKS})")
+@sized(f"void shmem_{{ctx}}ibput{{S}}({{ctx_t}}{BLOCKS.replace('{C}', 'void')})", mem=False)
+def iput(call: Call) -> Outcome:
+    at, steps = Arguments(call), Steps(call)
+    rank = _rank(call, at)
+    steps.do(*(Put(here, rank, there, at.queue) for here, there in _strided(call, at, to_target=True)))
+    return steps.outcome()
+
+
+@typed(f"void shmem_{{ctx}}{{N}}_iget({{ctx_t}}{ELEMENTS})")
+@sized(f"void shmem_{{ctx}}iget{{S}}({{ctx_t}}{ELEMENTS.replace('{C}', 'void')})", mem=False)
+@typed(f"void shmem_{{ctx}}{{N}}_ibget({{ctx_t}}{BLOCKS})")
+@sized(f"void shmem_{{ctx}}ibget{{S}}({{ctx_t}}{BLOCKS.replace('{C}', 'void')})", mem=False)
+def iget(call: Call) -> Outcome:
+    at, steps = Arguments(call), Steps(call)
+    rank, queue = _rank(call, at), transfers.blocking_queue(call, "shmem")
+    cells = _strided(call, at, to_target=False)
+    steps.do(*(Read(here, rank, there, queue) for here, there in cells))
+    if cells:
+        steps.do(Wait(queue))
+    return steps.outcome()
+
+
+# Signals
+
+SIGNAL = "uint64_t *sig_addr, uint64_t signal, int sig_op, int pe"
+
+
+def signal_operation(call: Call, at: Arguments, index: int) -> str:
+    number = at.known(index)
+    if not 0 <= number < len(SIGNAL_OPERATIONS):
+        call.fail(f"{number} is no signal operation", "use SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD")
+    return SIGNAL_OPERATIONS[number]
+
+
+def _put_signal(call: Call, *, captured: bool) -> Outcome:
+    at, steps = Arguments(call), Steps(call)
+    bytes, element = _extent(at, at.known(2))
+    rank, queue = at.pe(6), at.queue
+    steps.do(Bundle())
+    if bytes:
+        copy = transfers.put if captured else transfers.write
+        copy(steps, at.pointer(1), rank, at.pointer(0), bytes, queue, element)
+    cell = call.cell(at.pointer(3), 8)
+    operation = signal_operation(call, at, 5)
+    steps.do(Signal(operation, at.expression(4), rank, cell, queue, transfers.int_type(ULONG)))
+    return steps.outcome()
+
+
+@typed(f"void shmem_{{ctx}}{{N}}_put_signal({{ctx_t}}{{C}} *dest, const {{C}} *source, size_t nelems, {SIGNAL})")
+@sized(f"void shmem_{{ctx}}put{{S}}_signal({{ctx_t}}void *dest, const void *source, size_t nelems, {SIGNAL})")
+def put_signal(call: Call) -> Outcome:
+    """The signal comes after its own payload and says nothing of earlier puts."""
+    return _put_signal(call, captured=True)
+
+
+@typed(f"void shmem_{{ctx}}{{N}}_put_signal_nbi({{ctx_t}}{{C}} *dest, const {{C}} *source, size_t nelems, {SIGNAL})")
+@sized(f"void shmem_{{ctx}}put{{S}}_signal_nbi({{ctx_t}}void *dest, const void *source, size_t nelems, {SIGNAL})")
+def put_signal_nbi(call: Call) -> Outcome:
+    return _put_signal(call, captured=False)

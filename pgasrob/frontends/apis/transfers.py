@@ -1,0 +1,174 @@
+"""What the handlers of all APIs share: putting an outcome together, and copies between memories."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.c.types import CType, Floating, Integer
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown, Value
+from pgasrob.program.commands import Load, Put, Read, Wait, Write
+from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Unary
+
+
+class Steps:
+    """The outcome of a call while it is put together, part by part.
+
+    Parts that note something in the API's state see what earlier parts of the same call have noted: `recall`.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.commands: list[object] = []
+        self.stores: list[tuple[Address, Value, CType]] = []
+        self.state: dict[str, Hashable] = {}
+
+    def do(self, *commands: object) -> None:
+        """Add commands or statements."""
+        self.commands.extend(commands)
+
+    def store(self, address: Address, value: Value | Expr, type: CType) -> None:
+        """Assign through a pointer, after all commands."""
+        self.stores.append((address, as_value(value), type))
+
+    def note(self, key: str, value: Hashable) -> None:
+        """Remember something on this rank."""
+        self.state[key] = value
+
+    def recall(self, key: str, default: Hashable = None) -> Hashable:
+        if key in self.state:
+            return self.state[key]
+        return self.call.state.get(key, default)
+
+    def count(self, key: str, modulus: int) -> int:
+        """How often this has been asked before for ``key``, modulo ``modulus``."""
+        number = self.recall(key, 0)
+        assert isinstance(number, int)
+        self.note(key, (number + 1) % modulus)
+        return number
+
+    def outcome(self, result: Value | Expr = UNDEFINED, *, ends: bool = False) -> Outcome:
+        return Outcome(self.call.do(*self.commands), as_value(result), tuple(self.stores), self.state, ends)
+
+
+def as_value(value: Value | Expr) -> Value:
+    """An expression as a value of C."""
+    if isinstance(value, Const):
+        return Known(value.value)
+    return value if isinstance(value, Value) else Unknown(value)
+
+
+MOST = 4096
+"""Elements of one call."""
+
+
+def bounded(call: Call, index: int) -> int:
+    """Argument ``index``, a count that must be known here and within reason."""
+    count = call.known(index)
+    if not 0 <= count <= MOST:
+        call.fail(
+            f"argument {index + 1} of {call.name} is {count}",
+            f"counts from 0 to {MOST} are supported, and few elements are enough to show a mistake",
+        )
+    return count
+
+
+# Values
+
+
+def int_type(type: CType) -> IntType:
+    """The integer type that operations on cells of ``type`` are done in; the bits of a double are 64, signed."""
+    return type.type if isinstance(type, Integer) else IntType(64, True)
+
+
+def value_at(steps: Steps, address: Address, type: CType) -> Expr:
+    """The scalar at ``address`` in this rank's memory: loaded, unless it is known without that."""
+    known = steps.call.load(address, type)
+    if known is not None:
+        return steps.call.value_expression(known)
+    register = steps.call.register("value")
+    steps.do(Load(register, steps.call.cell(address, steps.call.size_of(type))))
+    return register
+
+
+def element(call: Call, address: Address, index: int, type: CType) -> Address:
+    """The address of the ``index``-th scalar of ``type`` from ``address`` on."""
+    return call.moved(address, index * call.size_of(type))
+
+
+OPERATORS = {"sum": "+", "prod": "*", "and": "&", "or": "|", "xor": "^"}
+LOGICAL = {"land": "&&", "lor": "||", "lxor": "!="}
+
+
+def combined(operation: str, left: Expr, right: Expr, type: CType) -> Expr:
+    """``left`` and ``right`` of C type ``type`` combined by ``operation``: sum, prod, min, max, and, or, xor, and the
+    logical land, lor, lxor."""
+    dot = "." if isinstance(type, Floating) else ""
+    if operation in ("min", "max"):
+        relation = ("<" if operation == "min" else ">") + dot
+        return Conditional(Binary(relation, left, right, int_type(type)), left, right)
+    if operation in LOGICAL:
+        return Binary(LOGICAL[operation], Unary("!", Unary("!", left)), Unary("!", Unary("!", right)))
+    result = Binary(OPERATORS[operation] + dot, left, right, int_type(type))
+    if isinstance(type, Floating) and type.bits == 32:
+        return Unary("float32", result)
+    return result
+
+
+# Copies between memories
+
+
+def pairs(
+    call: Call, local: Address, remote: Address, bytes: int, element: int | None = None
+) -> Iterator[tuple[Expr, Expr]]:
+    """The cells of a contiguous transfer, local before remote. None at all for a transfer of no bytes."""
+    if bytes > 0:
+        yield from call.paired_cells(local, remote, bytes, element)
+
+
+def strided_pairs(
+    call: Call, local: Address, local_stride: int, remote: Address, remote_stride: int, count: int, size: int
+) -> Iterator[tuple[Expr, Expr]]:
+    """The same for ``count`` elements of ``size`` bytes; strides in bytes."""
+    for index in range(count):
+        here, there = call.moved(local, index * local_stride), call.moved(remote, index * remote_stride)
+        yield call.cell(here, size), call.cell(there, size)
+
+
+def put(
+    steps: Steps, local: Address, rank: Expr, remote: Address, bytes: int, queue: Expr, element: int | None = None
+) -> None:
+    """A put whose source is captured at the issue: the source may be changed when the call returns."""
+    for here, there in pairs(steps.call, local, remote, bytes, element):
+        steps.do(Put(here, rank, there, queue))
+
+
+def write(
+    steps: Steps, local: Address, rank: Expr, remote: Address, bytes: int, queue: Expr, element: int | None = None
+) -> None:
+    """A put whose source is read some time after the call."""
+    for here, there in pairs(steps.call, local, remote, bytes, element):
+        steps.do(Write(here, rank, there, queue))
+
+
+def read(
+    steps: Steps, local: Address, rank: Expr, remote: Address, bytes: int, queue: Expr, element: int | None = None
+) -> None:
+    """A get that is not waited for."""
+    for here, there in pairs(steps.call, local, remote, bytes, element):
+        steps.do(Read(here, rank, there, queue))
+
+
+def get(
+    steps: Steps, api: str, local: Address, rank: Expr, remote: Address, bytes: int, element: int | None = None
+) -> None:
+    """A blocking get. It waits for nothing else, so it has a queue of its own, which is empty before and after."""
+    queue = blocking_queue(steps.call, api)
+    read(steps, local, rank, remote, bytes, queue, element)
+    if bytes > 0:
+        steps.do(Wait(queue))
+
+
+def blocking_queue(call: Call, api: str) -> Const:
+    """The queue that blocking gets of ``api`` use."""
+    return call.queue(api, "get", name=f"{api}_get")

@@ -1,0 +1,235 @@
+"""C's operators on values of the machine: folded where both sides are known, else expressions of the calculus.
+
+Results are within the range of their type. Signed overflow wraps. What has no value when it is known here, a division
+by zero or a shift too far, stays an expression, which faults when a run comes to it.
+"""
+
+from __future__ import annotations
+
+from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.types import CType, Floating, Integer, Opaque, Pointer
+from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, Undefined, Unknown, Value
+from pgasrob.program.expressions import (
+    INT32,
+    RELATIONS,
+    Binary,
+    Conditional,
+    Const,
+    Expr,
+    Fault,
+    IntType,
+    Unary,
+    constant,
+    evaluator,
+)
+
+LONG = IntType(64, True)
+WORD = IntType(64, False)
+NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def expression(value: Known | Unknown) -> Expr:
+    return Const(value.value) if isinstance(value, Known) else value.expr
+
+
+def value_of(expr: Expr) -> Known | Unknown:
+    return Known(expr.value) if isinstance(expr, Const) else Unknown(expr)
+
+
+def folded(expr: Unary | Binary) -> Expr:
+    """``expr`` as one constant where it is one and has a value."""
+    parts = (expr.operand,) if isinstance(expr, Unary) else (expr.left, expr.right)
+    if any(constant(part) is None for part in parts):
+        return expr
+    try:
+        return Const(evaluator(expr)(()))
+    except Fault:
+        return expr
+
+
+def integer_type(type: CType) -> IntType:
+    """The type that integers and pointers are computed in."""
+    return type.type if isinstance(type, Integer) else WORD
+
+
+def may_fault(expr: Expr) -> bool:
+    """Whether the outermost operation of ``expr`` may have no value."""
+    match expr:
+        case Binary("/" | "%", _, right):
+            return constant(right) in (None, 0)
+        case Binary("<<" | ">>", _, right, type):
+            places = constant(right)
+            return places is None or not 0 <= places < type.bits
+        case Unary("int"):
+            return True
+    return False
+
+
+def faults_inside(expr: Expr) -> bool:
+    """Whether any operation in ``expr`` may have no value."""
+    match expr:
+        case Unary(_, operand):
+            return may_fault(expr) or faults_inside(operand)
+        case Binary(_, left, right):
+            return may_fault(expr) or faults_inside(left) or faults_inside(right)
+        case Conditional(condition, then, otherwise):
+            return any(map(faults_inside, (condition, then, otherwise)))
+    return False
+
+
+def unary(operator: str, source: Value, type: CType) -> Value:
+    """``operator`` (one of ``- ~ !``) applied to ``source`` of type ``type``."""
+    if isinstance(source, Undefined):
+        return UNDEFINED
+    if isinstance(source, Address | Code | Handle):
+        if operator == "!":
+            return Known(0)
+        raise Problem("PG143", f"`{operator}` on a pointer", "compute with integers")
+    operand = expression(source)
+    if isinstance(type, Floating):
+        if operator == "!":
+            return value_of(folded(Binary("==.", operand, Const(0))))
+        return value_of(folded(Unary("-.", operand)))
+    if operator == "!":
+        return value_of(negation(operand))
+    return value_of(folded(Unary(operator, operand, integer_type(type))))
+
+
+def negation(expr: Expr) -> Expr:
+    """The int that is 1 when ``expr`` is zero."""
+    match expr:
+        case Binary(symbol, left, right, type) if symbol in NEGATED:
+            return Binary(NEGATED[symbol], left, right, type)
+        case Unary("!", operand) if is_truth(operand):
+            return operand
+    return folded(Unary("!", expr))
+
+
+def is_truth(expr: Expr) -> bool:
+    """Whether ``expr`` is 0 or 1 by its form."""
+    match expr:
+        case Binary(symbol):
+            return symbol.rstrip(".") in RELATIONS or symbol in ("&&", "||")
+        case Unary("!"):
+            return True
+    return False
+
+
+def binary(operator: str, left: Value, right: Value, type: CType) -> Value:
+    """``left operator right``, both of type ``type``."""
+    if isinstance(left, Undefined) or isinstance(right, Undefined):
+        return UNDEFINED
+    if not isinstance(left, Known | Unknown) or not isinstance(right, Known | Unknown):
+        return _on_pointers(operator, left, right)
+    first, second = expression(left), expression(right)
+    if isinstance(type, Floating):
+        result = folded(Binary(f"{operator}.", first, second))
+        if type.bits == 32 and operator not in RELATIONS:
+            result = folded(Unary("float32", result))
+        return value_of(result)
+    if operator in ("!=", "==") and constant(second) == 0 and is_truth(first):
+        return value_of(first if operator == "!=" else negation(first))
+    if operator in ("+", "-", "|", "^", "<<", ">>") and constant(second) == 0:
+        return left
+    if operator in ("+", "|", "^") and constant(first) == 0:
+        return right
+    if operator == "*" and 0 in (constant(first), constant(second)):
+        return Known(0)
+    if operator in ("*", "/") and constant(second) == 1:
+        return left
+    return value_of(folded(Binary(operator, first, second, integer_type(type))))
+
+
+def _on_pointers(operator: str, left: Value, right: Value) -> Value:
+    if operator in ("==", "!="):
+        equal = _same(left, right)
+        if isinstance(equal, bool):
+            return Known(int(equal == (operator == "==")))
+        return value_of(equal if operator == "==" else negation(equal))
+    if isinstance(left, Address) and isinstance(right, Address) and left.object == right.object:
+        if operator in RELATIONS:
+            return value_of(folded(Binary(operator, _offset(left), _offset(right), LONG)))
+        if operator == "-" and isinstance(left.offset, int) and isinstance(right.offset, int):
+            return Known(left.offset - right.offset)
+    if isinstance(left, Address) and isinstance(right, Known) and isinstance(left.offset, int):
+        # An address as an integer: moved by a known distance it is an address again. Objects are aligned to 64 bytes.
+        if operator in ("+", "-"):
+            distance = LONG.wrap(right.value)
+            return Address(left.object, left.offset + (distance if operator == "+" else -distance), left.owner)
+        if operator in ("%", "&") and 0 < right.value <= 64:
+            bits = right.value if operator == "%" else right.value + 1
+            if bits & (bits - 1) == 0:
+                return Known(left.offset % bits)
+    raise Problem(
+        "PG143",
+        f"`{operator}` on pointers of which more must be known",
+        "compare pointers into one object, or compute with indices",
+    )
+
+
+def _same(left: Value, right: Value) -> bool | Expr:
+    if isinstance(left, Address) and isinstance(right, Address):
+        if (left.object, left.owner) != (right.object, right.owner):
+            return False
+        equal = folded(Binary("==", _offset(left), _offset(right), LONG))
+        known = constant(equal)
+        return equal if known is None else bool(known)
+    return left == right
+
+
+def _offset(address: Address) -> Expr:
+    return Const(address.offset) if isinstance(address.offset, int) else address.offset
+
+
+def convert(source: Value, of: CType, to: CType) -> Value:
+    """``source``, of type ``of``, converted to type ``to`` (C11, 6.3)."""
+    if isinstance(source, Undefined):
+        return UNDEFINED
+    if isinstance(source, Address | Code | Handle):
+        if isinstance(to, Integer) and to.boolean:
+            return Known(1)
+        if isinstance(to, Pointer | Opaque) or (isinstance(to, Integer) and to.type.bits == 64):
+            return source
+        if isinstance(source, Handle):
+            return source
+        raise Problem("PG143", "a pointer is converted to a type that cannot hold it", "keep it in a pointer")
+    expr = expression(source)
+    if isinstance(to, Integer) and to.boolean:
+        if isinstance(of, Floating):
+            return value_of(folded(Binary("!=.", expr, Const(0))))
+        return value_of(expr if is_truth(expr) else folded(Binary("!=", expr, Const(0), integer_type(of))))
+    if isinstance(to, Integer | Pointer | Opaque):
+        wanted = integer_type(to)
+        if isinstance(of, Floating):
+            return value_of(folded(Unary("int", expr, wanted)))
+        return value_of(cast(expr, integer_type(of), wanted))
+    if isinstance(to, Floating):
+        if not isinstance(of, Floating):
+            expr = folded(Unary("float", expr, integer_type(of)))
+            return value_of(folded(Unary("float32", expr)) if to.bits == 32 else expr)
+        return value_of(folded(Unary("float32", expr)) if to.bits < of.bits else expr)
+    return source
+
+
+def cast(expr: Expr, of: IntType, to: IntType) -> Expr:
+    """``expr`` of one integer type in another."""
+    low, high = to.range
+    lowest, highest = of.range
+    if (low <= lowest and highest <= high) or is_truth(expr):
+        return expr
+    if isinstance(expr, Unary) and expr.operator == "cast" and to.bits <= expr.type.bits:
+        expr = expr.operand
+    return folded(Unary("cast", expr, to))
+
+
+def size(expr: Expr) -> int:
+    """How many operations and leaves ``expr`` has."""
+    match expr:
+        case Unary(_, operand):
+            return 1 + size(operand)
+        case Binary(_, left, right):
+            return 1 + size(left) + size(right)
+    return 1
+
+
+__all__ = ["INT32", "binary", "cast", "convert", "expression", "folded", "may_fault", "size", "unary", "value_of"]

@@ -1,0 +1,88 @@
+"""The compiler's atomics (`__sync_...`, `__atomic_...`) on one's own memory."""
+
+from __future__ import annotations
+
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.c import arithmetic
+from pgasrob.frontends.c.arithmetic import expression
+from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.types import INT, CType, Floating, Integer, Pointer
+from pgasrob.frontends.c.values import UNDEFINED, Known, Unknown, Value
+from pgasrob.program import commands
+from pgasrob.program.expressions import Const, IntType
+
+UPDATES = {"+": "add", "-": "add", "&": "and", "|": "or", "^": "xor"}
+
+
+def own_atomic(call: Call, operation: str, result: str) -> Outcome:
+    """``operation`` (one of ``+ - & | ^``, ``=`` set, ``0`` clear, ``?`` compare and swap, "" read) on what argument 0
+    points to; ``result`` is the old value, the new one, whether it was swapped, or nothing."""
+    address = call.pointer(0)
+    if address is None:
+        call.fail(f"`{call.name}` of a null pointer", "pass the address of a variable")
+    pointed = call.types[0].to if isinstance(call.types[0], Pointer) else INT
+    type = pointed.type if isinstance(pointed, Integer) else IntType(8 * size_of(pointed), True)
+    operands = [call.expression(index) for index in range(1, len(call.arguments))]
+    held = call.load(address, pointed)
+    if isinstance(held, Known) and all(isinstance(value, Known) for value in call.arguments[1:]):
+        return _at_once(call, operation, result, held, pointed)
+    me, cell = Const(call.rank), call.cell(address, size_of(pointed))
+    register = call.register("old")
+    match operation:
+        case "":
+            command: commands.Command = commands.Load(register, cell)
+        case "=" | "0":
+            command = commands.Swap(register, me, cell, Const(0) if operation == "0" else operands[0])
+        case "?":
+            command = commands.CompareSwap(register, me, cell, operands[0], operands[1])
+        case _:
+            operand = arithmetic.unary("-", call.arguments[1], pointed) if operation == "-" else call.arguments[1]
+            command = commands.FetchUpdate(UPDATES[operation], register, me, cell, call.value_expression(operand), type)
+    old = Unknown(register)
+    given: Value = UNDEFINED
+    if result == "old":
+        given = old
+    elif result == "new":
+        given = arithmetic.binary(operation, old, call.arguments[1], pointed)
+    elif result == "bool":
+        given = arithmetic.binary("==", old, call.arguments[1], pointed)
+    return Outcome(call.do(command), given)
+
+
+def _at_once(call: Call, operation: str, result: str, held: Known, type: CType) -> Outcome:
+    """The same on a variable that no other rank accesses."""
+    address = call.pointer(0)
+    assert address is not None
+    operands = call.arguments[1:]
+    new: Value = held
+    match operation:
+        case "=":
+            new = operands[0]
+        case "0":
+            new = Known(0)
+        case "?":
+            new = operands[1] if operands[0] == held else held
+        case "":
+            pass
+        case _:
+            new = arithmetic.binary(operation, held, operands[0], type)
+    given: Value = {"old": held, "new": new, "": UNDEFINED}.get(
+        result, Known(int(bool(operands) and operands[0] == held))
+    )
+    return Outcome(result=given, stores=((address, new, type),))
+
+
+def written(type: CType) -> str:
+    """``type`` as C writes it."""
+    match type:
+        case Integer(integer):
+            name = {8: "char", 16: "short", 32: "int", 64: "long"}[integer.bits]
+            return f"{'signed' if integer.signed else 'unsigned'} {name}"
+        case Floating(bits):
+            return "float" if bits == 32 else "double"
+        case Pointer():
+            return "void *"
+    return "int"
+
+
+__all__ = ["expression", "own_atomic", "written"]

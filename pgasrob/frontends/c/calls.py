@@ -1,0 +1,312 @@
+"""One call of an API's function at one place of a run: what handlers see of the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from math import gcd
+from typing import NoReturn, cast
+
+from pgasrob.frontends.c import code
+from pgasrob.frontends.c.arithmetic import expression
+from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.facts import LARGEST_CELL
+from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.machine import Machine
+from pgasrob.frontends.c.output import OUTSIDE
+from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.types import LONG, UCHAR, Array, CType, Pointer, Void
+from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.program.commands import Command
+from pgasrob.program.expressions import Const, Expr, Register
+from pgasrob.program.statements import (
+    NOWHERE,
+    Choose,
+    Do,
+    Goto,
+    If,
+    Labelled,
+    Loop,
+    Skip,
+    Span,
+    Statement,
+    While,
+)
+
+MOST_ELEMENTS = 4096
+"""Of one transfer."""
+STATEMENTS = (Do, Skip, Goto, If, While, Choose, Loop, Labelled)
+
+
+class MachineCall:
+    """The protocol :class:`~pgasrob.frontends.apis.interface.Call`, by a machine at a call instruction."""
+
+    def __init__(self, machine: Machine, call: code.Call, name: str) -> None:
+        self.machine = machine
+        self.call = call
+        self.name = name
+        self.arguments: tuple[Value, ...] = tuple(machine.frame.slots[slot] for slot in call.arguments)
+        self.types = call.types
+        self.texts = call.texts
+        self.span: Span = machine.span
+        self.rank = machine.rank
+        self.nodes = machine.world.nodes
+        self.dialects = machine.world.dialects
+
+    @property
+    def state(self) -> Mapping[str, Hashable]:
+        return self.machine.state.notes
+
+    # Arguments
+
+    def known(self, index: int) -> int:
+        value = self._argument(index)
+        if isinstance(value, Known):
+            return value.value
+        if self.machine.facts_changed:
+            raise Problem("PG140", "an argument that is not known yet")
+        raise Problem(
+            "PG140",
+            f"{self._which(index)} is not known here",
+            "it must be the same in every run of a rank: compute it from ranks and constants, not from shared memory",
+            self.span,
+        )
+
+    def expression(self, index: int) -> Expr:
+        return self.value_expression(self._argument(index))
+
+    def pointer(self, index: int) -> Address | None:
+        value = self._argument(index)
+        if isinstance(value, Address):
+            return value
+        if value == Known(0):
+            return None
+        what = "has not been set" if isinstance(value, Undefined) else "is no address that is known"
+        raise Problem("PG143", f"{self._which(index)} {what}", "pass the address of a variable or of memory", self.span)
+
+    def value_expression(self, value: Value) -> Expr:
+        if isinstance(value, Known | Unknown):
+            return expression(value)
+        if isinstance(value, Undefined):
+            return Const(0)
+        raise Problem("PG143", f"a pointer where `{self.name}` takes a number", "transfer indices, not pointers")
+
+    def _argument(self, index: int) -> Value:
+        if index >= len(self.arguments):
+            raise Problem(
+                "PG160",
+                f"`{self.name}` is called with {len(self.arguments)} arguments",
+                "see its declaration",
+                self.span,
+            )
+        return self.arguments[index]
+
+    def _which(self, index: int) -> str:
+        text = f" `{self.texts[index]}`" if index < len(self.texts) else ""
+        return f"argument {index + 1}{text} of `{self.name}`"
+
+    # Memory
+
+    def size_of(self, type: CType) -> int:
+        return size_of(type)
+
+    def moved(self, address: Address, bytes: int) -> Address:
+        moved = self.machine.offset(address, Known(bytes), 1)
+        assert isinstance(moved, Address)
+        return moved
+
+    def cell(self, address: Address, size: int) -> Expr:
+        return self.machine.cell(address, size)
+
+    def paired_cells(self, first: Address, second: Address, bytes: int, element: int | None) -> list[tuple[Expr, Expr]]:
+        for address in (first, second):
+            self.machine.object(address.object)
+        if bytes <= 0:
+            return []
+        if element is None and isinstance(first.offset, int) and isinstance(second.offset, int):
+            return self._paired_pieces(first, second, bytes)
+        if element is None:
+            element = gcd(bytes, LARGEST_CELL)
+            for address in (first, second):
+                element = gcd(element, self.machine.facts.objects[address.object].granule)
+        self._check_length(bytes // element)
+        if bytes % element:
+            raise Problem("PG142", f"{bytes} bytes are no whole number of elements of {element}", "transfer elements")
+        return [
+            (self.cell(self.moved(first, place), element), self.cell(self.moved(second, place), element))
+            for place in range(0, bytes, element)
+        ]
+
+    def _check_length(self, elements: int) -> None:
+        if elements > MOST_ELEMENTS:
+            raise Problem(
+                "PG141",
+                f"a transfer of {elements:,} elements",
+                f"at most {MOST_ELEMENTS:,} are supported, and few are enough to show a mistake; verify a smaller case",
+                self.span,
+            )
+
+    def _paired_pieces(self, first: Address, second: Address, bytes: int) -> list[tuple[Expr, Expr]]:
+        """Scalar by scalar where loads, stores or typed transfers name them, the rest in pieces that are large."""
+        facts = self.machine.facts
+        scalars: dict[int, int] = {}
+        granule = gcd(bytes, LARGEST_CELL)
+        for address in (first, second):
+            assert isinstance(address.offset, int)
+            object = facts.objects[address.object]
+            if not self.machine.within(address, bytes):
+                return [(OUTSIDE, OUTSIDE)]
+            granule = gcd(granule, address.offset, object.granule)
+            for offset, size in {**object.accessed, **object.shared}.items():
+                place = offset - address.offset
+                if -size < place < bytes:
+                    if place < 0 or place + size > bytes:
+                        self._torn(address, offset, size)
+                    if scalars.setdefault(place, size) != size:
+                        self._torn(address, offset, size)
+                    granule = gcd(granule, place, size)
+        end = 0
+        for place, size in sorted(scalars.items()):
+            if place < end:
+                self._torn(first, place, size)
+            end = place + size
+        self._check_length(len(scalars) + (bytes - sum(scalars.values())) // granule)
+        pairs = []
+        place = 0
+        while place < bytes:
+            size = scalars.get(place) or granule
+            cells = []
+            for address in (first, second):
+                at = self.moved(address, place)
+                assert isinstance(at.offset, int)
+                if place in scalars:
+                    cells.append(self.cell(at, size))
+                else:
+                    facts.finer(at.object, granule)
+                    facts.share_filler(at.object, at.offset, size)
+                    cells.append(self._filler_cell(at, size))
+            pairs.append((cells[0], cells[1]))
+            place += size
+        return pairs
+
+    def _filler_cell(self, address: Address, size: int) -> Expr:
+        assert isinstance(address.offset, int)
+        if self.machine.facts.objects[address.object].filler.get(address.offset) == size:
+            return self.machine.placed(address, size)
+        return self.cell(address, size)
+
+    def _torn(self, address: Address, offset: int, size: int) -> NoReturn:
+        name = self.machine.facts.objects[address.object].name
+        raise Problem(
+            "PG142",
+            f"`{self.name}` tears a variable of {size} bytes in `{name}` apart (offset {offset})",
+            "transfer whole variables, with one type at both ends",
+            self.span,
+        )
+
+    def load(self, address: Address, type: CType) -> Value | None:
+        machine = self.machine
+        machine.object(address.object)
+        if not isinstance(address.offset, int) or not machine.within(address, size_of(type)):
+            return None
+        if machine.facts.is_shared(address.object, address.offset, size_of(type)):
+            return None
+        value = machine.contents(address.object).load(address.offset, type)
+        if isinstance(value, Unknown):
+            # Handlers make commands of it, in which a time or a random number has to have been chosen.
+            return Unknown(machine.settled(value.expr))
+        return value
+
+    @property
+    def position(self) -> Hashable:
+        return self.machine.node.label, len(self.machine.node.statements)
+
+    def allocate(
+        self, kind: str, bytes: int, name: str | None = None, key: tuple[int | str, ...] | None = None
+    ) -> Address:
+        if key is not None:
+            return self.allocated(kind, key, bytes, name)
+        notes = self.machine.state.notes
+        counter = f"machine.{kind}"
+        number = notes.get(counter, 0)
+        assert isinstance(number, int)
+        notes[counter] = number + 1
+        return self.allocated(kind, number, bytes, name)
+
+    def allocated(self, kind: str, number: int | tuple[int | str, ...], bytes: int, name: str | None) -> Address:
+        """The object ``number`` of ``kind``; the variable that the result goes to gives its name and type.
+
+        What nobody has set is zero, as it is in cells.
+        """
+        wanted, type = self._result_variable()
+        id = ObjectId(kind, number)
+        shown = name or wanted or (f"{kind}{number}" if isinstance(number, int) else kind)
+        self.machine.declare(id, shown, bytes, type, Contents(0), self.span)
+        return Address(id, 0)
+
+    def _result_variable(self) -> tuple[str | None, CType | None]:
+        """Name of the variable that the call's result is assigned to, and the array that it points to."""
+        machine, frame = self.machine, self.machine.frame
+        slot = machine.destination()
+        if slot is not None:
+            variable = frame.function.slots[slot]
+            return variable.name, _pointed_to(variable.type)
+        source = self.call.target
+        for instruction in frame.function.code[frame.pc + 1 : frame.pc + 6]:
+            match instruction:
+                case code.Convert(target, of) | code.Move(target, of) if of == source:
+                    source = target
+                case code.Store(pointer, of, type) if of == source:
+                    address = frame.slots[pointer]
+                    if isinstance(address, Address) and address.offset == 0:
+                        object = machine.facts.objects.get(address.object)
+                        return (object.name.rpartition(".")[2] if object else None), _pointed_to(type)
+                    return None, _pointed_to(type)
+        return None, None
+
+    def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:
+        id = ObjectId(f"internal {kind}", key)
+        if id not in self.machine.facts.objects:
+            contents = Contents(0)
+            for offset in range(0, bytes, 8):
+                contents.store(offset, Known(initial), LONG)
+            type = Array(LONG, bytes // 8) if bytes > 8 else None
+            self.machine.declare(id, name, bytes, type, contents, NOWHERE)
+        return Address(id, 0)
+
+    # Across ranks
+
+    def publish(self, key: str, value: Hashable) -> None:
+        self.machine.facts.publish(self.rank, key, value)
+
+    def published(self, rank: int, key: str) -> Hashable | None:
+        return self.machine.facts.published.get((rank, key))
+
+    # Building
+
+    def queue(self, *key: int | str, name: str) -> Const:
+        return self.machine.world.queue(("unordered", *key), name, True)
+
+    def fifo_queue(self, *key: int | str, name: str) -> Const:
+        return self.machine.world.queue(("fifo", *key), name, False)
+
+    def register(self, hint: str = "result") -> Register:
+        register = self.machine.register(hint)
+        self.machine.taken.add(register.index)
+        return register
+
+    def do(self, *commands: object) -> tuple[Statement, ...]:
+        return tuple(
+            command if isinstance(command, STATEMENTS) else Do(cast(Command, command), self.span)
+            for command in commands
+        )
+
+    # Errors
+
+    def fail(self, message: str, hint: str) -> NoReturn:
+        raise Problem("PG160", message, hint, self.span)
+
+
+def _pointed_to(type: CType) -> CType | None:
+    if not isinstance(type, Pointer) or isinstance(type.to, Void) or type.to == UCHAR:
+        return None
+    return Array(type.to, None)

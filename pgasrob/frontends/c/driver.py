@@ -1,0 +1,67 @@
+"""From a unit of C to a program of the calculus on N nodes: the machine for every rank, until no fact is new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgasrob.frontends.apis.interface import Api
+from pgasrob.frontends.c.code import Unit
+from pgasrob.frontends.c.facts import Facts
+from pgasrob.frontends.c.machine import Machine
+from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.world import World
+from pgasrob.program.program import Process, Program, Queue, Source
+
+MOST_PASSES = 300
+
+
+def lower(
+    unit: Unit,
+    apis: Sequence[Api],
+    nodes: int,
+    name: str,
+    dialects: frozenset[str] = frozenset(),
+    pure: frozenset[str] = frozenset(),
+) -> Program:
+    """The program that ``unit`` is on ``nodes`` nodes.
+
+    Raises :class:`pgasrob.diagnostics.SourceError` for what is not supported, not known here, or too large.
+    """
+    facts = Facts()
+    try:
+        world = World(unit, apis, nodes, facts, dialects, pure)
+        for _ in range(MOST_PASSES):
+            version = facts.version
+            processes = _one_pass(world, version)
+            if facts.version == version and processes is not None:
+                return Program(
+                    name,
+                    nodes,
+                    tuple(world.cells.memory),
+                    tuple(world.registers),
+                    tuple(Queue(each, id, unordered) for id, each, unordered in world.queues.values()),
+                    processes,
+                    Source(unit.file, unit.text, shows_commands=False),
+                )
+        raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
+    except Problem as problem:
+        raise problem.at(unit) from None
+
+
+def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
+    """The processes of all ranks; None when they have to be made again.
+
+    A mistake that shows while something was still unknown is none: it may go away with what has been learned since.
+    """
+    world.begin()
+    processes = []
+    for rank in range(world.nodes):
+        try:
+            processes.append(Process((rank,), Machine(world, rank).run()))
+        except TryAgain:
+            return None
+        except Problem:
+            if world.facts.version == version:
+                raise
+            return None
+    return tuple(processes)

@@ -1,0 +1,281 @@
+"""What the machine has learned about a program, on all ranks: which scalars lie in cells, how objects are laid out,
+which variables are generalised. Facts only grow; a run that adds none is final."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from math import gcd
+
+from pgasrob.frontends.c.contents import Contents, from_bytes
+from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.parts import part_name, scalar_at
+from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.types import Array, CType, Floating, Integer
+from pgasrob.frontends.c.values import Known, ObjectId, Undefined
+from pgasrob.program.declaration_rules import MAX_CELLS
+from pgasrob.program.program import MemoryObject
+from pgasrob.program.statements import NOWHERE, Span
+
+LARGEST_CELL = 8
+"""Bytes: cells hold values of at most 64 bits."""
+
+
+@dataclass(slots=True)
+class ObjectFacts:
+    """One object of the program: an :class:`ObjectId`, the same on every rank.
+
+    ``shared``: the scalars (offset -> size) that something other than loads and stores of their own rank names, so that
+    they lie in cells. ``filler``: pieces of transfers in which nobody has named a scalar. ``dense``: the object is
+    indexed by what is not known, so all of it lies in cells of ``granule`` bytes; otherwise every shared scalar has a
+    cell and nothing else. ``accessed``: all scalars that loads and stores have named; ``types``: as what.
+    """
+
+    name: str
+    size: int
+    type: CType | None
+    initial: Contents
+    span: Span = NOWHERE
+    shared: dict[int, int] = field(default_factory=dict)
+    filler: dict[int, int] = field(default_factory=dict)
+    dense: bool = False
+    granule: int = 0
+    accessed: dict[int, int] = field(default_factory=dict)
+    types: dict[int, frozenset[CType]] = field(default_factory=dict)
+    covered: dict[int, int] = field(default_factory=dict)  # byte -> where the shared scalar or filler around it begins
+
+    @property
+    def in_cells(self) -> bool:
+        return self.dense or bool(self.shared or self.filler)
+
+
+class Facts:
+    """All that has been learned. ``version`` counts the changes that make another run necessary."""
+
+    def __init__(self) -> None:
+        self.objects: dict[ObjectId, ObjectFacts] = {}
+        self.generalised: set[Hashable] = set()
+        self.left_unknown: set[tuple[str, int]] = set()
+        self.published: dict[tuple[int, str], Hashable] = {}
+        self.version = 0
+
+    def changed(self) -> None:
+        self.version += 1
+
+    def generalise(self, variable: Hashable) -> None:
+        if variable not in self.generalised:
+            self.generalised.add(variable)
+            self.changed()
+
+    def leave(self, function: str, loop: int) -> None:
+        """A branch that nobody knows leaves the loop: its head is a place to come back to from the first time on."""
+        if (function, loop) not in self.left_unknown:
+            self.left_unknown.add((function, loop))
+            self.changed()
+
+    def publish(self, rank: int, key: str, value: Hashable) -> None:
+        if self.published.get((rank, key)) != value:
+            self.published[rank, key] = value
+            self.changed()
+
+    def declare(
+        self, id: ObjectId, name: str, size: int, type: CType | None, initial: Contents, span: Span = NOWHERE
+    ) -> ObjectFacts:
+        """The facts about ``id``, of which this much is known from its declaration."""
+        known = self.objects.get(id)
+        if known is None:
+            known = self.objects[id] = ObjectFacts(name, size, type, initial, span)
+        elif size > known.size:
+            known.size = size
+            if known.dense:
+                self.changed()
+        return known
+
+    def note(self, id: ObjectId, offset: int, type: CType) -> None:
+        """A load or store names the scalar of ``type`` at ``offset``."""
+        facts, size = self.objects[id], size_of(type)
+        if facts.accessed.get(offset) != size:
+            facts.accessed[offset] = size if offset not in facts.accessed else min(size, facts.accessed[offset])
+        if isinstance(type, Integer | Floating):
+            before = facts.types.get(offset)
+            if before is None:
+                facts.types[offset] = frozenset((type,))
+            elif type not in before:
+                facts.types[offset] = before | {type}
+                if offset in facts.shared or facts.dense:
+                    self.changed()
+
+    def is_shared(self, id: ObjectId, offset: int, size: int) -> bool:
+        """Whether the scalar lies in a cell. Accesses of other sizes to the same bytes are errors."""
+        facts = self.objects[id]
+        if facts.dense:
+            self.share(id, offset, size)
+            return True
+        if not facts.covered:
+            return False
+        if facts.shared.get(offset) == size:
+            return True
+        if any(place in facts.covered for place in range(offset, offset + size)):
+            self.share(id, offset, size)
+            return True
+        return False
+
+    def share(self, id: ObjectId, offset: int, size: int) -> None:
+        """The scalar of ``size`` bytes at ``offset`` lies in a cell."""
+        facts = self.objects[id]
+        if facts.shared.get(offset) == size:
+            return
+        for place in range(offset, offset + size):
+            begin = facts.covered.get(place)
+            if begin is None:
+                continue
+            if begin in facts.shared:
+                raise Problem(
+                    "PG142",
+                    f"`{facts.name}` is accessed as {facts.shared[begin]} bytes at offset {begin} and as {size} bytes "
+                    f"at offset {offset}, which overlap",
+                    "access shared memory with one type per variable, in transfers too",
+                )
+            self._drop_filler(facts, begin)
+        facts.shared[offset] = size
+        facts.covered.update((place, offset) for place in range(offset, offset + size))
+        if facts.dense or facts.granule:
+            facts.granule = gcd(facts.granule, size, offset)
+        self.changed()
+
+    def share_filler(self, id: ObjectId, offset: int, size: int) -> None:
+        """A piece of a transfer, in which no scalar is known, lies in a cell."""
+        facts = self.objects[id]
+        if facts.filler.get(offset) == size or offset in facts.shared:
+            return
+        for place in range(offset, offset + size):
+            begin = facts.covered.get(place)
+            if begin is not None and begin in facts.filler:
+                self._drop_filler(facts, begin)
+            elif begin is not None:
+                return  # the pieces are made anew around it in the next run
+        facts.filler[offset] = size
+        facts.covered.update((place, offset) for place in range(offset, offset + size))
+        self.changed()
+
+    def _drop_filler(self, facts: ObjectFacts, begin: int) -> None:
+        size = facts.filler.pop(begin)
+        facts.granule = gcd(facts.granule, size)
+        for place in range(begin, begin + size):
+            del facts.covered[place]
+
+    def finer(self, id: ObjectId, *sizes: int) -> int:
+        """The granule of the object, which all ``sizes`` are multiples of from now on."""
+        facts = self.objects[id]
+        granule = gcd(facts.granule, *sizes)
+        if granule != facts.granule:
+            facts.granule = granule
+            self.changed()
+        return granule
+
+    def index(self, id: ObjectId, offset: int, stride: int) -> int:
+        """The object is indexed by something unknown, in steps of ``stride`` bytes from ``offset`` on; its granule."""
+        facts = self.objects[id]
+        if not facts.dense:
+            facts.dense = True
+            facts.granule = gcd(facts.granule, *facts.shared, *facts.shared.values())
+            self.changed()
+        return self.finer(id, offset, stride)
+
+
+class Cells:
+    """The memory of the calculus that the facts ask for, as it is for one run of all ranks."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.base: dict[ObjectId, int] = {}
+        self.cells: dict[tuple[ObjectId, int], int] = {}
+        self.granule: dict[ObjectId, int] = {}
+        self.counts: dict[ObjectId, int] = {}
+        self.memory: list[MemoryObject] = []
+        self._names: dict[str, int] = {}
+        self._next = 0
+        for id, object in facts.objects.items():
+            if object.in_cells:
+                self._place(id, object)
+
+    def _place(self, id: ObjectId, object: ObjectFacts) -> None:
+        if object.dense and object.granule:
+            granule, count = object.granule, max(1, -(-object.size // object.granule))
+            self.base[id], self.granule[id], self.counts[id] = self._next, granule, count
+            self._check(object, count)
+            initial = tuple(_initial(object, place * granule, granule) for place in range(count))
+            self._declare(object.name, count, initial, object.span)
+            return
+        pieces = sorted({**object.filler, **object.shared}.items())
+        self._check(object, len(pieces))
+        self.base[id] = self._next
+        if _is_plain_array(object, pieces):
+            self.cells.update(((id, offset), self._next + place) for place, (offset, _) in enumerate(pieces))
+            self._declare(object.name, len(pieces), tuple(_initial(object, *piece) for piece in pieces), object.span)
+            return
+        for offset, size in pieces:
+            self.cells[id, offset] = self._next
+            name = part_name(object.name, object.type, offset, size) if object.size > size else object.name
+            self._declare(name, None, (_initial(object, offset, size),), object.span)
+
+    def _check(self, object: ObjectFacts, count: int) -> None:
+        if self._next + count > MAX_CELLS:
+            raise Problem(
+                "PG141",
+                f"{self._next + count} cells of shared memory per node with `{object.name}`",
+                f"a node has at most {MAX_CELLS} cells; verify a smaller case",
+                object.span,
+            )
+
+    def _declare(self, name: str, size: int | None, initial: tuple[int, ...], span: Span) -> None:
+        number = self._names[name] = self._names.get(name, 0) + 1
+        unique = name if number == 1 else f"{name}#{number}"
+        memory = MemoryObject(unique, self._next, size, initial, span)
+        self.memory.append(memory)
+        self._next += memory.cells
+
+
+def _is_plain_array(object: ObjectFacts, pieces: Iterable[tuple[int, int]]) -> bool:
+    """Whether the cells are all elements of an array of scalars, from the first on."""
+    if not isinstance(object.type, Array) and object.type is not None:
+        return False
+    listed = list(pieces)
+    size = listed[0][1]
+    if isinstance(object.type, Array):
+        if isinstance(object.type.of, Array) or scalar_at(object.type.of, 0) != object.type.of:
+            return False
+        if size_of(object.type.of) != size:
+            return False
+    fits = all(offset == place * size and each == size for place, (offset, each) in enumerate(listed))
+    return fits and len(listed) > 1 and len(listed) * size == object.size
+
+
+def _initial(object: ObjectFacts, offset: int, size: int) -> int:
+    """What the cell of ``size`` bytes at ``offset`` holds at the beginning."""
+    types = object.types.get(offset, frozenset())
+    declared = scalar_at(object.type, offset) if object.type else None
+    fitting = [each for each in (*types, declared) if isinstance(each, Integer | Floating) and size_of(each) == size]
+    held = object.initial.scalars.get(offset)
+    if held is not None and held[0] == size:
+        value = held[1]
+        if isinstance(value, Known):
+            return value.value
+        if not isinstance(value, Undefined):
+            raise Problem(
+                "PG143",
+                f"`{object.name}` holds a pointer at the beginning, in memory that other ranks access",
+                "keep pointers apart from data that is transferred",
+                object.span,
+            )
+        return 0
+    if held is None and not object.initial.scalars and object.initial.byte_filled(offset) in (0, None):
+        return 0
+    data = bytes(_byte(object, place) for place in range(offset, offset + size))
+    return from_bytes(data, fitting[0]) if fitting else int.from_bytes(data, "little", signed=True)
+
+
+def _byte(object: ObjectFacts, place: int) -> int:
+    from pgasrob.frontends.c.types import UCHAR
+
+    value = object.initial.load(place, UCHAR)
+    return value.value if isinstance(value, Known) else 0

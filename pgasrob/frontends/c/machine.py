@@ -1,0 +1,330 @@
+"""Runs a C program for one rank with everything known folded; what is left is statements of the calculus.
+
+An online partial evaluator. At merge points (heads of loops, and where branches come together) the state is compared
+with those seen before: an equal one has a label already, and code goes there. Variables whose values would tell too
+many states apart are generalised: they become registers (scalars in memory become cells) at that point, which is a fact
+for all ranks, and the machine begins anew (see `facts.py`). Loops whose conditions are known unroll. A loop in which
+nothing happens any more is left out: the rank has ended there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pgasrob.frontends.apis.interface import Outcome
+from pgasrob.frontends.c import arithmetic, code, nondeterminism
+from pgasrob.frontends.c.assemble import assemble
+from pgasrob.frontends.c.code import CompiledFunction
+from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.memory import local_id
+from pgasrob.frontends.c.merging import Merging
+from pgasrob.frontends.c.output import registers_in
+from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.snapshots import Frame, State
+from pgasrob.frontends.c.types import CHAR, INT, Array, Integer, Pointer
+from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.frontends.c.world import World
+from pgasrob.program.statements import Block
+
+MOST_INSTRUCTIONS = 2_000_000
+"""For one rank in one pass."""
+MOST_FRAMES = 500
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A node to be filled: from which state on, and the outcome of a call that comes first."""
+
+    label: str
+    state: State
+    outcome: Outcome | None = None
+
+
+class Machine(Merging):
+    """One rank in one pass. ``run`` gives the block of its process."""
+
+    def __init__(self, world: World, rank: int) -> None:
+        super().__init__(world, rank)
+        self.pending: list[_Pending] = []
+        self.instructions = 0
+
+    def run(self) -> Block:
+        main = self.unit.functions.get("main")
+        if main is None:
+            raise Problem("PG144", "there is no function `main`", "add one: it is where every rank begins")
+        self.frame = Frame(main, self.world.live_slots(main), 0, None, INT)
+        self.state = State([self.frame])
+        self._give_arguments()
+        start = self.fresh().label
+        self.pending.append(_Pending(start, self.state))
+        while self.pending:
+            self._fill(self.pending.pop())
+        return assemble(start, self.nodes)
+
+    def _give_arguments(self) -> None:
+        """`argc` is 1 and `argv[0]` the program's name: programs use their defaults."""
+        frame = self.frame
+        values: tuple[Value, ...] = (Known(1),)
+        if len(frame.function.parameters) > 1:
+            id = ObjectId("argv", 0)
+            self.declare(id, "argv", 16, Array(Pointer(CHAR), 2), Contents(0))
+            self.contents(id, write=True).store(0, Address(ObjectId("string", ("program",)), 0), Pointer(CHAR))
+            values += (Address(id, 0), Known(0))
+        for slot, value in zip(frame.function.parameters, values, strict=False):
+            frame.slots[slot] = value
+
+    def _fill(self, pending: _Pending) -> None:
+        self.node, self.state = self.nodes[pending.label], pending.state
+        self.open, self.quiet, self.branched, self.silent = True, False, True, 0
+        self.frame = self.state.frames[-1]
+        try:
+            if pending.outcome is not None:
+                self._finish(pending.outcome)
+            while self.open:
+                self.step()
+        except Problem as problem:
+            if problem.span is None:
+                problem.span = self.span
+            raise
+
+    def step(self) -> None:
+        """Execute one instruction."""
+        frame = self.frame
+        if frame.pc >= len(frame.function.code):
+            self._leave(UNDEFINED)
+            return
+        self.instructions += 1
+        if self.instructions > MOST_INSTRUCTIONS:
+            raise self.too_large(f"rank {self.rank} executes more than {MOST_INSTRUCTIONS:,} instructions")
+        instruction: Any = frame.function.code[frame.pc]
+        values = VALUES.get(type(instruction))
+        if values is None:
+            CONTROL[type(instruction)](self, instruction)
+            return
+        value = values(self, instruction, frame.slots)
+        if not self.open:
+            return
+        if value is not None:
+            frame.slots[instruction.target] = value
+            if isinstance(value, Unknown):
+                frame.set_at[instruction.target] = self.span
+        frame.pc += 1
+
+    # Instructions that touch memory; None: there is no meaning to it, so that a run that gets here faults
+
+    def _load(self, load: code.Load, slots: list[Value]) -> Value | None:
+        address = self.followed(slots[load.pointer], "read")
+        if address is not None:
+            return self.load(address, load.type)
+        self.fault()
+        return None
+
+    def _store(self, store: code.Store, slots: list[Value]) -> None:
+        address = self.followed(slots[store.pointer], "set")
+        if address is None:
+            self.fault()
+        else:
+            self.store(address, slots[store.source], store.type)
+
+    def _copy(self, copy: code.Copy, slots: list[Value]) -> None:
+        to, of = self.followed(slots[copy.pointer], "set"), self.followed(slots[copy.source], "read")
+        if to is None or of is None:
+            self.fault()
+        else:
+            self.copy(to, of, size_of(copy.type))
+
+    def _clear(self, clear: code.Clear, slots: list[Value]) -> None:
+        address = self.followed(slots[clear.pointer], "set")
+        if address is None:
+            self.fault()
+        else:
+            self.fill(address, 0, clear.size)
+
+    # Control
+
+    def _jump(self, jump: code.Jump) -> None:
+        self.frame.pc = jump.to
+
+    def _branch(self, branch: code.Branch) -> None:
+        frame = self.frame
+        condition = frame.slots[branch.condition]
+        if isinstance(condition, Undefined):
+            self.fault()
+            return
+        if not isinstance(condition, Unknown):
+            taken = not isinstance(condition, Known) or condition.value != 0
+            frame.pc = branch.yes if taken else branch.no
+            return
+        for loop in branch.leaves:
+            self.facts.leave(frame.function.name, loop)
+        any_way = nondeterminism.is_time(condition.expr)
+        expr = condition.expr if any_way else self.settled(condition.expr)
+        ways = []
+        for place in (branch.yes, branch.no):
+            state = self.state.copy()
+            state.frames[-1].pc = place
+            ways.append(_Pending(self.fresh().label, state))
+        # What is done when the condition holds is made first, so that programs read as they are written.
+        self.pending += ways[::-1]
+        self.close(*(way.label for way in ways), condition=None if any_way else expr)
+
+    def _loop_head(self, head: code.LoopHead) -> None:
+        self.loop_head()
+
+    def _join(self, join: code.Join) -> None:
+        self.join()
+
+    def _return(self, instruction: code.Return) -> None:
+        self._leave(UNDEFINED if instruction.source is None else self.frame.slots[instruction.source])
+
+    def _leave(self, value: Value) -> None:
+        """Return ``value`` to the caller; main's return ends the rank."""
+        if len(self.state.frames) == 1:
+            self.close()
+            return
+        done = self.state.frames.pop()
+        for name in done.function.objects:
+            self.state.memory.pop(local_id(done, name), None)
+        self.frame = self.state.frames[-1]
+        if done.target is not None:
+            self.frame.slots[done.target] = value
+            self.frame.set_at[done.target] = self.frame.function.spans[self.frame.pc - 1]
+
+    # Calls
+
+    def _call(self, call: code.Call) -> None:
+        frame = self.frame
+        name = self._called(call)
+        function = self.unit.functions.get(name)
+        if function is not None:
+            self._enter(function, call)
+            return
+        handler = self.world.handler(name)
+        if handler is None:
+            if name not in self.world.pure:
+                raise self._unknown_function(name)
+            # What it computes is not known; 0 would decide branches by a guess.
+            known = not isinstance(call.result, Integer)
+            self._finish(Outcome(result=Known(0) if known else self.new_leaf(nondeterminism.RANDOM)))
+            return
+        from pgasrob.frontends.c.calls import MachineCall
+        from pgasrob.frontends.c.library import reads_its_arguments
+
+        if not reads_its_arguments(name):
+            for slot in call.arguments:
+                value = frame.slots[slot]
+                if isinstance(value, Unknown):
+                    frame.slots[slot] = Unknown(self.settled(value.expr))
+        self.taken = set()
+        outcomes = handler(MachineCall(self, call, name))
+        if not self.open:
+            return
+        if isinstance(outcomes, Outcome):
+            self._finish(outcomes)
+        elif len(outcomes) == 1:
+            self._finish(outcomes[0])
+        else:
+            self._choose(outcomes)
+
+    def _choose(self, outcomes: Sequence[Outcome]) -> None:
+        """Any of ``outcomes`` may happen."""
+        ways = [_Pending(self.fresh().label, self.state.copy(), outcome) for outcome in outcomes]
+        self.pending += ways[::-1]
+        self.close(*(way.label for way in ways))
+
+    def _called(self, call: code.Call) -> str:
+        """The name of the function that is called."""
+        if isinstance(call.function, str):
+            return call.function
+        pointed = self.frame.slots[call.function]
+        if not isinstance(pointed, Code):
+            raise Problem("PG140", "it is not known which function is called", "call it by its name")
+        return pointed.name
+
+    def _finish(self, outcome: Outcome) -> None:
+        """The rest of the call at hand, of which ``outcome`` is what it does."""
+        frame = self.frame
+        call = frame.function.code[frame.pc]
+        assert isinstance(call, code.Call)
+        if outcome.statements:
+            self.emit(*outcome.statements)
+        self.taken |= registers_in(outcome.result)
+        for address, value, type in outcome.stores:
+            followed = self.followed(address, "set")
+            if followed is None:
+                self.fault()
+            else:
+                self.store(followed, value, type)
+            if not self.open:
+                return
+        self.state.notes.update(outcome.state)
+        self.taken = set()
+        if outcome.ends:
+            self.close()
+            return
+        if call.target is not None:
+            frame.slots[call.target] = outcome.result
+            frame.set_at[call.target] = self.span
+        frame.pc += 1
+
+    def _enter(self, function: CompiledFunction, call: code.Call) -> None:
+        if len(self.state.frames) >= MOST_FRAMES:
+            raise Problem(
+                "PG145",
+                f"calls nest more than {MOST_FRAMES} deep, in `{function.name}`",
+                "a recursion must end by what is known on each rank; make it a loop",
+            )
+        depth = sum(frame.function is function for frame in self.state.frames)
+        caller = self.frame
+        frame = Frame(function, self.world.live_slots(function), depth, call.target, call.result)
+        for slot, argument in zip(function.parameters, call.arguments, strict=False):
+            frame.slots[slot] = caller.slots[argument]
+            frame.set_at[slot] = self.span
+        caller.pc += 1
+        self.state.frames.append(frame)
+        self.frame = frame
+
+    def _unknown_function(self, name: str) -> Problem:
+        from pgasrob.diagnostics.suggestions import did_you_mean
+
+        hint = did_you_mean(name, self.unit.functions)
+        pure = f"define it in this file, or, if it touches no shared memory, give `--assume-pure {name}`"
+        return Problem("PG144", f"nothing is known of the function `{name}`", f"{hint} {pure}".strip())
+
+
+VALUES: dict[type, Callable[[Machine, Any, list[Value]], Value | None]] = {
+    code.Set: lambda machine, each, slots: each.value,
+    code.Move: lambda machine, each, slots: slots[each.source],
+    code.Convert: lambda machine, each, slots: machine.materialised(
+        arithmetic.convert(slots[each.source], each.of, each.to)
+    ),
+    code.Unary: lambda machine, each, slots: machine.materialised(
+        arithmetic.unary(each.operator, slots[each.source], each.type)
+    ),
+    code.Binary: lambda machine, each, slots: machine.materialised(
+        arithmetic.binary(each.operator, slots[each.left], slots[each.right], each.type)
+    ),
+    code.Offset: lambda machine, each, slots: machine.offset(
+        slots[each.pointer], Known(each.constant) if each.index is None else slots[each.index], each.size
+    ),
+    code.Difference: lambda machine, each, slots: machine.difference(slots[each.left], slots[each.right], each.size),
+    code.Global: lambda machine, each, slots: Address(machine.global_object(each.name), 0),
+    code.Local: lambda machine, each, slots: Address(machine.local_object(machine.frame, each.name), 0),
+    code.String: lambda machine, each, slots: Address(machine.string_object(each.text), 0),
+    code.Load: Machine._load,
+    code.Store: Machine._store,
+    code.Copy: Machine._copy,
+    code.Clear: Machine._clear,
+}
+"""What an instruction gives for its target, if it has one."""
+CONTROL: dict[type, Callable[[Machine, Any], None]] = {
+    code.Jump: Machine._jump,
+    code.Branch: Machine._branch,
+    code.LoopHead: Machine._loop_head,
+    code.Join: Machine._join,
+    code.Call: Machine._call,
+    code.Return: Machine._return,
+}

@@ -1,0 +1,380 @@
+"""The memory of one rank: its objects, loads and stores, pointers."""
+
+from __future__ import annotations
+
+from pgasrob.frontends.c import arithmetic, code, nondeterminism
+from pgasrob.frontends.c.arithmetic import LONG, expression
+from pgasrob.frontends.c.contents import Contents, from_bytes
+from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.output import OUTSIDE, Writer
+from pgasrob.frontends.c.parts import part_name, scalar_at
+from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.snapshots import Frame
+from pgasrob.frontends.c.types import CHAR, Array, CType, Floating, Integer, Void
+from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.program import commands
+from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Register, Symbol, Unary
+from pgasrob.program.statements import NOWHERE, Span
+
+WORD = IntType(64, False)
+
+
+class Memory(Writer):
+    """Loads and stores. What is known is kept in `State.memory`; scalars with cells are accessed by commands."""
+
+    # Objects
+
+    def declare(
+        self, id: ObjectId, name: str, size: int, type: CType | None, initial: Contents, span: Span = NOWHERE
+    ) -> None:
+        self.facts.declare(id, name, size, type, initial, span)
+
+    def global_object(self, name: str) -> ObjectId:
+        id = ObjectId("global", (name,))
+        if id not in self.facts.objects:
+            object = self.unit.objects[name]
+            self.declare(id, name, size_of(object.type), object.type, initial_contents(object), object.span)
+        return id
+
+    def local_object(self, frame: Frame, name: str) -> ObjectId:
+        id = local_id(frame, name)
+        if id not in self.facts.objects:
+            object = frame.function.objects[name]
+            text = f"{frame.function.name}.{name.removeprefix(frame.function.name + '.')}"
+            if frame.depth:
+                text += f"^{frame.depth}"
+            self.declare(id, text, size_of(object.type), object.type, Contents(None), object.span)
+        return id
+
+    def string_object(self, text: str) -> ObjectId:
+        return ObjectId("string", (text,))
+
+    def object(self, id: ObjectId) -> None:
+        """Make sure that the object is known; strings are declared when they are used."""
+        if id in self.facts.objects:
+            return
+        if id.kind == "string":
+            assert isinstance(id.number, tuple)
+            data = string_bytes(str(id.number[0]))
+            contents = Contents(0)
+            for offset, byte in enumerate(data):
+                contents.scalars[offset] = (1, Known(IntType(8, True).wrap(byte)), False)
+            self.declare(id, "string", len(data), Array(CHAR, len(data)), contents)
+            return
+        if self.facts_changed:
+            raise TryAgain
+        raise Problem("PG143", "memory is accessed that no rank has allocated", "allocate it before it is accessed")
+
+    def contents(self, id: ObjectId, write: bool = False) -> Contents:
+        self.object(id)
+        found = self.state.memory.get(id)
+        if found is None:
+            initial = self.facts.objects[id].initial
+            if not write:
+                return initial
+            found = self.state.memory[id] = initial.copy()
+        elif write and found.shared:
+            found = self.state.memory[id] = found.copy()
+        if write:
+            found.shared = False
+        return found
+
+    # Accesses
+
+    def within(self, address: Address, size: int) -> bool:
+        """Whether ``size`` bytes at ``address``, a known one, lie inside of its object."""
+        self.object(address.object)
+        assert isinstance(address.offset, int)
+        return address.offset >= 0 and address.offset + size <= self.facts.objects[address.object].size
+
+    def load(self, address: Address, type: CType) -> Value:
+        """The scalar of ``type`` at ``address``, which is one's own memory; loaded into a register if it has a cell."""
+        size = size_of(type)
+        if isinstance(address.offset, int):
+            if not self.within(address, size):
+                self.fault()
+                return UNDEFINED
+            self.facts.note(address.object, address.offset, type)
+            if not self.facts.is_shared(address.object, address.offset, size):
+                value = self.contents(address.object).load(address.offset, type)
+                if value is None:
+                    raise Problem(
+                        "PG142",
+                        f"a part of a value in `{self.facts.objects[address.object].name}` is read as another type",
+                        "read what was stored, with the same type",
+                    )
+                return value
+        register = self.register("t", before=False)
+        self.issue(commands.Load(register, self.cell(address, size)))
+        return self.loaded(address, register, type)
+
+    def loaded(self, address: Address, register: Register, type: CType) -> Value:
+        """``register``, which has been loaded from the cell at ``address``, as a value of ``type``.
+
+        The cell may hold what a transfer or another access put there as a type of the same size with other values.
+        """
+        if not isinstance(type, Integer):
+            return Unknown(register)
+        object = self.facts.objects[address.object]
+        offset = address.offset if isinstance(address.offset, int) else 0
+        declared = scalar_at(object.type, offset) if object.type else None
+        types = object.types.get(offset, frozenset())
+        if any(isinstance(each, Floating) for each in types):
+            raise Problem(
+                "PG142",
+                f"`{object.name}` holds an integer and a floating-point number",
+                "access shared memory with one type per variable",
+            )
+        alike = declared == type and len(types) <= 1
+        return Unknown(register if alike else Unary("cast", register, type.type))
+
+    def store(self, address: Address, value: Value, type: CType) -> None:
+        """The scalar of ``type`` at ``address``, which is one's own memory, becomes ``value``."""
+        size = size_of(type)
+        if isinstance(address.offset, int):
+            if not self.within(address, size):
+                return self.fault()
+            self.facts.note(address.object, address.offset, type)
+            if not self.facts.is_shared(address.object, address.offset, size):
+                if not isinstance(value, Unknown) or nondeterminism.only_leaves(value.expr):
+                    if isinstance(value, Address) and not isinstance(value.offset, int):
+                        raise Problem("PG143", "a pointer is stored of which it is not known where it points",
+                                      "keep an index instead")  # fmt: skip
+                    self.contents(address.object, write=True).store(address.offset, value, type)
+                    return None
+                self.facts.share(address.object, address.offset, size)
+        if isinstance(value, Address | Code | Handle):
+            raise Problem(
+                "PG143",
+                f"a pointer is stored in `{self.facts.objects[address.object].name}`, memory that other ranks access",
+                "keep pointers apart from data that is transferred; transfer indices",
+            )
+        expr = Const(0) if isinstance(value, Undefined) else self.settled(expression(value))
+        self.issue(commands.Store(self.cell(address, size), expr))
+        return None
+
+    def cell(self, address: Address, size: int) -> Expr:
+        """The address in the calculus of the scalar at ``address``, which lies in a cell from now on."""
+        self.object(address.object)
+        id, cells = address.object, self.world.cells
+        if isinstance(address.offset, int):
+            if not self.within(address, size):
+                return OUTSIDE
+            self.facts.share(id, address.offset, size)
+            return self.placed(address, size)
+        if id not in cells.granule:
+            return Const(0)  # not laid out yet: the machine runs again
+        name, base, count = self.facts.objects[id].name, cells.base[id], cells.counts[id]
+        inside = Binary("&&", Binary(">=", address.offset, Const(0), LONG),
+                        Binary("<", address.offset, Const(count), LONG))  # fmt: skip
+        return Conditional(inside, Binary("+", Symbol(name, base), address.offset, LONG), OUTSIDE)
+
+    def placed(self, address: Address, size: int) -> Symbol:
+        """The cell at ``address``, which is known to be one; any cell when it is not laid out before the next run."""
+        id, cells = address.object, self.world.cells
+        assert isinstance(address.offset, int)
+        place = cells.cells.get((id, address.offset))
+        if place is None and id in cells.granule:
+            place = cells.base[id] + address.offset // cells.granule[id]
+        object = self.facts.objects[id]
+        name = part_name(object.name, object.type, address.offset, size) if object.size > size else object.name
+        return Symbol(name, 0 if place is None else place)
+
+    def pieces(self, address: Address, bytes: int) -> dict[int, int]:
+        """The scalars that lie in cells among ``bytes`` bytes from ``address``, which is known: offset -> size."""
+        assert isinstance(address.offset, int)
+        start, end = address.offset, address.offset + bytes
+        facts = self.facts.objects[address.object]
+        if facts.dense:
+            for offset in range(start, end, max(1, facts.granule)):
+                self.facts.share(address.object, offset, min(facts.granule, end - offset))
+        found = {**facts.filler, **facts.shared}
+        return {offset: size for offset, size in sorted(found.items()) if offset < end and offset + size > start}
+
+    def fill(self, address: Address, byte: int, bytes: int) -> None:
+        """Set ``bytes`` bytes from ``address`` on to ``byte``."""
+        self.object(address.object)
+        if not isinstance(address.offset, int):
+            raise Problem("PG140", "memory is filled, and it is not known from where on", "use a known index")
+        if not self.within(address, bytes):
+            return self.fault()
+        if bytes <= 0:
+            return None
+        start, end = address.offset, address.offset + bytes
+        for offset, size in self.pieces(address, bytes).items():
+            if offset < start or offset + size > end:
+                raise self._split(address)
+            self._store_bytes(Address(address.object, offset, address.owner), bytes_of(byte, size), size)
+        self.contents(address.object, write=True).fill(start, end, byte)
+        return None
+
+    def _store_bytes(self, address: Address, data: bytes, size: int) -> None:
+        type = self.scalar_type(address, size)
+        self.issue(commands.Store(self.cell(address, size), Const(from_bytes(data, type))))
+
+    def scalar_type(self, address: Address, size: int) -> CType:
+        """As what the scalar at ``address`` is used."""
+        object = self.facts.objects[address.object]
+        assert isinstance(address.offset, int)
+        declared = scalar_at(object.type, address.offset) if object.type else None
+        for each in (*object.types.get(address.offset, ()), declared):
+            if isinstance(each, Integer | Floating) and size_of(each) == size:
+                return each
+        return Integer(IntType(8 * size, True))
+
+    def _split(self, address: Address) -> Problem:
+        return Problem(
+            "PG142",
+            f"a part of a scalar in `{self.facts.objects[address.object].name}` is set",
+            "set whole variables",
+        )
+
+    def copy(self, to: Address, of: Address, bytes: int) -> None:
+        """Copy ``bytes`` bytes of one's own memory."""
+        self.object(to.object)
+        self.object(of.object)
+        if not isinstance(to.offset, int) or not isinstance(of.offset, int):
+            raise Problem("PG140", "memory is copied, and it is not known from or to where", "use a known index")
+        if not self.within(to, bytes) or not self.within(of, bytes):
+            return self.fault()
+        if bytes <= 0 or to == of:
+            return None
+        source = self.contents(of.object).copy()
+        read = self.pieces(of, bytes)
+        shift = to.offset - of.offset
+        written = {offset - shift: size for offset, size in self.pieces(to, bytes).items()}
+        known = {offset: (size, value, floating) for offset, size, value, floating in
+                 source.inside(of.offset, of.offset + bytes)}  # fmt: skip
+        target = self.contents(to.object, write=True)
+        for start, end, byte in source.fills:
+            first, last = max(start, of.offset), min(end, of.offset + bytes)
+            if first < last:
+                target.fill(first + shift, last + shift, byte)
+        values: list[tuple[int, Value, CType]] = []
+        for offset in sorted({*read, *written, *known}):
+            size = read.get(offset) or written.get(offset) or known[offset][0]
+            floating = known[offset][2] if offset in known else None
+            place = Address(of.object, offset, of.owner)
+            type = self.scalar_type(place, size)
+            if floating:
+                type = Floating(8 * size)
+            elif offset in written and offset not in read and offset not in known:
+                type = self.scalar_type(Address(to.object, offset + shift), size)
+            if offset < of.offset or offset + size > of.offset + bytes:
+                raise self._split(of)
+            values.append((offset, self._copied(place, size, type, source, offset in read), type))
+        for offset, value, type in values:
+            self.store(Address(to.object, offset + shift, to.owner), value, type)
+        return None
+
+    def _copied(self, place: Address, size: int, type: CType, source: Contents, shared: bool) -> Value:
+        assert isinstance(place.offset, int)
+        if not shared:
+            held = source.scalars.get(place.offset)
+            if held is not None and held[0] == size:
+                return held[1]
+            value = source.load(place.offset, type)
+            if value is None:
+                raise self._split(place)
+            return value
+        register = self.register("t")
+        self.taken.add(register.index)
+        self.issue(commands.Load(register, self.cell(place, size)))
+        return Unknown(register)
+
+    def chosen(self, leaf: Register, register: Register) -> None:
+        for id, contents in list(self.state.memory.items()):
+            for offset, (size, value, _) in list(contents.scalars.items()):
+                if nondeterminism.mentions(value, leaf):
+                    # It is a register's value now, which one's own memory does not hold: see `store`.
+                    changed = nondeterminism.value_replaced(value, leaf, register)
+                    assert isinstance(changed, Unknown)
+                    self.facts.share(id, offset, size)
+                    self.issue(commands.Store(self.cell(Address(id, offset), size), changed.expr))
+                    del self.contents(id, write=True).scalars[offset]
+
+    # Pointers
+
+    def offset(self, pointer: Value, index: Value, size: int) -> Value:
+        """``pointer`` moved by ``index`` elements of ``size`` bytes."""
+        if isinstance(pointer, Undefined) or isinstance(index, Undefined):
+            return UNDEFINED
+        if isinstance(pointer, Known) and isinstance(index, Known):
+            return Known(IntType(64, False).wrap(pointer.value + index.value * size))
+        if not isinstance(pointer, Address) or not isinstance(index, Known | Unknown):
+            raise Problem("PG143", "arithmetic on a pointer of which more must be known", "index an array instead")
+        if isinstance(index, Known):
+            distance = LONG.wrap(index.value) * size
+            if isinstance(pointer.offset, int):
+                return Address(pointer.object, pointer.offset + distance, pointer.owner)
+            if not distance:
+                return pointer
+            granule = self.facts.finer(pointer.object, distance)
+            moved = arithmetic.binary("+", Unknown(pointer.offset), Known(distance // granule), Integer(LONG))
+        else:
+            index = Unknown(self.settled(index.expr))
+            start = pointer.offset if isinstance(pointer.offset, int) else 0
+            granule = self.facts.index(pointer.object, start, size)
+            base: Value = Known(start // granule) if isinstance(pointer.offset, int) else Unknown(pointer.offset)
+            scaled = arithmetic.binary("*", index, Known(size // granule), Integer(LONG))
+            moved = arithmetic.binary("+", scaled, base, Integer(LONG))
+        moved = self.materialised(moved, "index")
+        assert isinstance(moved, Known | Unknown)
+        if isinstance(moved, Known):
+            return Address(pointer.object, moved.value * granule, pointer.owner)
+        return Address(pointer.object, moved.expr, pointer.owner)
+
+    def difference(self, left: Value, right: Value, size: int) -> Value:
+        if isinstance(left, Undefined) or isinstance(right, Undefined):
+            return UNDEFINED
+        if isinstance(left, Address) and isinstance(right, Address) and left.object == right.object and size:
+            if isinstance(left.offset, int) and isinstance(right.offset, int):
+                return Known((left.offset - right.offset) // size)
+            granule = self.facts.finer(left.object, size)
+            cells = [
+                Known(each.offset // granule) if isinstance(each.offset, int) else Unknown(each.offset)
+                for each in (left, right)
+            ]
+            distance = arithmetic.binary("-", cells[0], cells[1], Integer(LONG))
+            return arithmetic.binary("/", distance, Known(max(1, size // granule)), Integer(LONG))
+        raise Problem("PG143", "the difference of pointers into different objects", "subtract indices instead")
+
+    def followed(self, pointer: Value, what: str) -> Address | None:
+        """``pointer`` where it is followed; None when that has no meaning (a null pointer), so that a run faults."""
+        if isinstance(pointer, Address):
+            if pointer.owner not in (None, self.rank):
+                raise Problem(
+                    "PG143",
+                    f"memory of rank {pointer.owner} is {what} through a pointer by rank {self.rank}",
+                    "use a put or get of the API, or a pointer into one's own memory",
+                )
+            return pointer
+        if isinstance(pointer, Known | Undefined):
+            return None
+        raise Problem(
+            "PG143", "a pointer is followed of which it is not known where it points", "use an index into one array"
+        )
+
+
+def bytes_of(byte: int, size: int) -> bytes:
+    return bytes([byte & 255] * size)
+
+
+def local_id(frame: Frame, name: str) -> ObjectId:
+    return ObjectId("local", (frame.function.name, name, frame.depth))
+
+
+def initial_contents(object: code.Object) -> Contents:
+    """What a global or static object holds at the beginning."""
+    contents = Contents(0)
+    for offset, value in object.initial:
+        type = scalar_at(object.type, offset)
+        if type is None or isinstance(type, Void):
+            raise Problem("PG143", f"an initial value of `{object.name}` that is no scalar", "", object.span)
+        contents.scalars[offset] = (size_of(type), value, isinstance(type, Floating))
+    return contents
+
+
+def string_bytes(text: str) -> bytes:
+    """The bytes of a string literal, with the zero at its end."""
+    return text.encode("latin-1", "replace") + b"\0"

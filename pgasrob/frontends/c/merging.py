@@ -1,0 +1,171 @@
+"""Where ways come together: equal states go on as one, and variables that tell too many apart are generalised."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable
+
+from pgasrob.frontends.c import code, nondeterminism
+from pgasrob.frontends.c.memory import Memory
+from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.values import Address, Known, Undefined, Unknown, Value
+from pgasrob.frontends.c.world import World
+from pgasrob.program import commands
+from pgasrob.program.expressions import Const, Expr, Register, registers_of
+from pgasrob.program.statements import Span
+
+MOST_SNAPSHOTS = 30_000
+LOOP_VALUES, KNOWN_LOOP_VALUES, JOIN_VALUES = 64, 4096, 4
+"""So many values a variable may take at the head of a loop that is left by what is not known, at another, at a join,
+before it is generalised."""
+JOIN_STATES = 16
+"""So many states there may be at a join, since the latest head of a loop, before whatever differs is generalised."""
+SILENT_HEADS, SILENT_STRIDE = 4000, 997
+"""From so many iterations on in which nothing is written, every so many-th is compared with the others."""
+
+
+class Merging(Memory):
+    """Merge points. ``branched``: a branch has been taken since the latest one that nobody knew."""
+
+    def __init__(self, world: World, rank: int) -> None:
+        super().__init__(world, rank)
+        self.labels: dict[Hashable, str] = {}
+        self.seen: dict[Hashable, list[dict[Hashable, Value]]] = defaultdict(list)
+        self.heads: Counter[tuple[str, int]] = Counter()
+        self.silent = 0
+        self.branched = False
+
+    def too_large(self, what: str) -> Problem:
+        if self.facts_changed:
+            raise TryAgain
+        problem = super().too_large(what)
+        for (name, place), count in self.heads.most_common(1):
+            problem.span = self.unit.functions[name].spans[place]
+            problem.message += f"; this loop has been passed {count:,} times"
+        return problem
+
+    def join(self) -> None:
+        """The branches of a statement come together here."""
+        if self.branched:
+            self.merge(JOIN_VALUES)
+        else:
+            self.frame.pc += 1
+
+    def loop_head(self) -> None:
+        """An iteration begins."""
+        frame = self.frame
+        key = (frame.function.name, frame.pc)
+        self.heads[key] += 1
+        instruction = frame.function.code[frame.pc]
+        assert isinstance(instruction, code.LoopHead)
+        unknown = (frame.function.name, instruction.loop) in self.facts.left_unknown
+        if self.quiet and not self.branched and not unknown:
+            self.silent += 1
+            if self.silent < SILENT_HEADS or self.silent % SILENT_STRIDE:
+                frame.pc += 1
+                return
+        self.merge(LOOP_VALUES if unknown else KNOWN_LOOP_VALUES, head=True)
+
+    def merge(self, most: int, head: bool = False) -> None:
+        """Go to the label of this state, a new one if there is none yet."""
+        self.settle_variables()
+        state = self.state
+        place = state.place
+        key = state.key()
+        label = self.labels.get(key)
+        if label is not None:
+            self.close(label)
+            return
+        if len(self.labels) >= MOST_SNAPSHOTS:
+            raise self.too_large(f"more than {MOST_SNAPSHOTS:,} states of rank {self.rank}")
+        if head:
+            for number, (passed, _) in enumerate(state.heads):
+                if passed == place:
+                    del state.heads[number:]
+                    break
+        origin = state.heads[-1][1] if state.heads else ""
+        self._look_for_variables((place, origin), most, head)
+        node = self.fresh()
+        self.labels[key] = node.label
+        self.close(node.label)
+        if head:
+            state.heads.append((place, node.label))
+        self.node, self.open = node, True
+        self.quiet, self.branched = True, False
+        self.frame.pc += 1
+
+    def _look_for_variables(self, group: Hashable, most: int, head: bool) -> None:
+        """Generalise what takes too many values in the states of ``group``."""
+        states = self.seen[group]
+        states.append(self.state.variables())
+        # At powers of two beyond the bound is often enough, and does not look at all pairs again and again.
+        if len(states) <= most or (len(states) - most - 1) % most:
+            return
+        values: dict[Hashable, set[Value]] = defaultdict(set)
+        for each in states:
+            for variable, value in each.items():
+                if isinstance(value, Known):
+                    values[variable].add(value)
+        varied = sorted(((len(found), str(variable), variable) for variable, found in values.items()), reverse=True)
+        chosen = [variable for count, _, variable in varied if count > most]
+        if not chosen and len(states) > (4 * most if head else JOIN_STATES):
+            chosen = [variable for count, _, variable in varied if count > 1]
+        for variable in chosen:
+            assert isinstance(variable, tuple)
+            if variable[0] == "memory":
+                _, id, offset, size = variable
+                self.facts.share(id, offset, size)
+            else:
+                self.facts.generalise(variable)
+        if chosen:
+            raise TryAgain
+
+    def settle_variables(self) -> None:
+        """Put every unknown value into the register of its variable, and the generalised ones that are known."""
+        moves: dict[Register, tuple[Expr, Span]] = {}
+        times = 0
+        for frame, live in self.state.live():
+            for slot in live:
+                value = frame.slots[slot]
+                if isinstance(value, Undefined | Known):
+                    variable = ("slot", frame.function.name, frame.depth, frame.pc, slot)
+                    if variable not in self.facts.generalised:
+                        continue
+                    value = Unknown(Const(value.value if isinstance(value, Known) else 0))
+                expr = value.expr if isinstance(value, Unknown) else getattr(value, "offset", 0)
+                if isinstance(expr, int):
+                    continue
+                if nondeterminism.is_time(expr):
+                    times += 1
+                    frame.slots[slot] = Unknown(Register(nondeterminism.CLOCK, -times))
+                    continue
+                if nondeterminism.leaves(expr):
+                    if nondeterminism.only_leaves(expr):
+                        continue
+                    expr = self.settled(expr)
+                home = self.home(frame, slot)
+                if isinstance(value, Address):
+                    frame.slots[slot] = Address(value.object, home, value.owner)
+                else:
+                    frame.slots[slot] = Unknown(home)
+                if expr != home:
+                    moves[home] = (expr, frame.set_at.get(slot, self.span))
+        self._move(moves)
+
+    def _move(self, moves: dict[Register, tuple[Expr, Span]]) -> None:
+        """Assign all ``moves`` at once."""
+        while moves:
+            needed = Counter(index for expr, _ in moves.values() for index in registers_of(expr))
+            for target, (expr, span) in moves.items():
+                if needed[target.index] - (target.index in registers_of(expr)) == 0:
+                    self.issue(commands.Assign(target, expr), span)
+                    del moves[target]
+                    break
+            else:
+                target = next(iter(moves))
+                self.taken |= set(needed) | {each.index for each in moves}
+                aside = self.register("aside")
+                self.taken = set()
+                self.issue(commands.Assign(aside, target), moves[target][1])
+                for other, (expr, span) in moves.items():
+                    moves[other] = (nondeterminism.replaced(expr, target, aside), span)

@@ -1,0 +1,102 @@
+"""Which values matter: not those that are only printed, however much is computed for that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pgasrob.frontends.c import code
+from pgasrob.frontends.c.arithmetic import faults_inside
+from pgasrob.frontends.c.code import CompiledFunction, Slot
+from pgasrob.frontends.c.graph import Node
+from pgasrob.frontends.c.library import reads_its_arguments
+from pgasrob.frontends.c.liveness import reads
+from pgasrob.program.commands import Assign, expressions_of
+from pgasrob.program.expressions import Expr, registers_of
+from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Loop, Skip, Statement, While
+
+COMPUTES = (code.Set, code.Move, code.Convert, code.Unary, code.Binary)
+
+
+def needed_slots(function: CompiledFunction) -> frozenset[Slot]:
+    """The slots that something other than output depends on: a counter of attempts is none of them."""
+    found: set[Slot] = set()
+    for instruction in function.code:
+        if isinstance(instruction, COMPUTES):
+            continue
+        called = instruction.function if isinstance(instruction, code.Call) else None
+        if not isinstance(called, str) or not reads_its_arguments(called):
+            found.update(reads(instruction))
+    changed = True
+    while changed:
+        changed = False
+        for instruction in function.code:
+            if isinstance(instruction, COMPUTES) and instruction.target in found:
+                sources = set(reads(instruction))
+                changed = changed or not sources <= found
+                found |= sources
+    return frozenset(found)
+
+
+def drop_idle_assignments(nodes: Iterable[Node]) -> None:
+    """Leave out assignments to registers that nothing but such assignments reads."""
+    nodes = list(nodes)
+    needed: set[int] = set()
+    assigned: dict[int, set[int]] = {}
+    for node in nodes:
+        if node.condition is not None:
+            needed |= registers_of(node.condition)
+        for expr, target in _expressions(node.statements):
+            if target is None:
+                needed |= registers_of(expr)
+            else:
+                assigned.setdefault(target, set()).update(registers_of(expr))
+    pending = list(needed)
+    while pending:
+        fresh = assigned.get(pending.pop(), set()) - needed
+        needed |= fresh
+        pending += fresh
+    for node in nodes:
+        node.statements = list(_without(node.statements, needed))
+
+
+def _expressions(statements: Iterable[Statement]) -> Iterator[tuple[Expr, int | None]]:
+    """All expressions, with the register that an assignment gives them to."""
+    for statement in statements:
+        match statement:
+            case Do(Assign(register, value)):
+                yield value, register.index
+            case Do(command):
+                for expr in expressions_of(command).values():
+                    yield expr, None
+            case If(condition, then, otherwise):
+                yield condition, None
+                yield from _expressions(then.statements)
+                yield from _expressions(otherwise.statements if otherwise else ())
+            case While(condition, body):
+                yield condition, None
+                yield from _expressions(body.statements)
+            case Choose(branches):
+                for branch in branches:
+                    yield from _expressions(branch.statements)
+            case Loop(body):
+                yield from _expressions(body.statements)
+            case Labelled(_, inner):
+                yield from _expressions((inner,))
+
+
+def _without(statements: Sequence[Statement], needed: set[int]) -> Iterator[Statement]:
+    for statement in statements:
+        match statement:
+            case Do(Assign(register, value)) if register.index not in needed and not faults_inside(value):
+                continue
+            case Labelled(label, inner):
+                yield Labelled(label, next(_without((inner,), needed), Skip()))
+            case If(condition, then, otherwise, span):
+                no = Block(tuple(_without(otherwise.statements, needed))) if otherwise else None
+                yield If(condition, Block(tuple(_without(then.statements, needed))), no, span)
+            case Choose(branches):
+                kept = tuple(Block(tuple(_without(branch.statements, needed))) for branch in branches)
+                if any(branch.statements for branch in kept):
+                    yield Choose(kept)
+            case _:
+                yield statement

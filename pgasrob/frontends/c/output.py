@@ -1,0 +1,195 @@
+"""What a rank does, as it is written down: nodes of statements, registers, values chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pgasrob.frontends.c import arithmetic, code, nondeterminism
+from pgasrob.frontends.c.code import Slot
+from pgasrob.frontends.c.graph import Node
+from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.snapshots import Frame, State
+from pgasrob.frontends.c.values import Address, Unknown, Value
+from pgasrob.frontends.c.world import World
+from pgasrob.program import commands
+from pgasrob.program.expressions import Const, Expr, Register, registers_of
+from pgasrob.program.statements import Block, Choose, Do, Span, Statement
+
+MOST_STATEMENTS = 100_000
+"""For one rank."""
+LARGEST_EXPRESSION = 16
+"""Operations and leaves; what is larger is computed into a register."""
+OUTSIDE = Const(-1)
+"""An address outside the memory: an access to it faults."""
+
+
+class Writer:
+    """The code of one rank while it is made: ``node`` is open as long as there is more to come.
+
+    ``state`` is where the rank is, ``frame`` its innermost call. ``quiet``: nothing has been written since the latest
+    merge point or branch.
+    """
+
+    def __init__(self, world: World, rank: int) -> None:
+        self.world = world
+        self.facts = world.facts
+        self.unit = world.unit
+        self.rank = rank
+        self.version = world.facts.version
+        self.nodes: dict[str, Node] = {}
+        self.statements = 0
+        self.open = False
+        self.quiet = True
+        self.taken: set[int] = set()
+        self.state: State
+        self.frame: Frame
+        self.node: Node
+
+    @property
+    def span(self) -> Span:
+        return self.frame.span
+
+    @property
+    def facts_changed(self) -> bool:
+        """Whether something has been learned in this pass, so that there will be another one."""
+        return self.facts.version != self.version
+
+    def fresh(self) -> Node:
+        label = f"s{len(self.nodes)}"
+        node = self.nodes[label] = Node(label)
+        return node
+
+    def close(self, *goes_to: str, condition: Expr | None = None) -> None:
+        """The node ends: the rank goes on at one of ``goes_to``, or has ended."""
+        self.node.goes_to, self.node.condition, self.node.span = goes_to, condition, self.span
+        self.open = False
+
+    def emit(self, *statements: Statement) -> None:
+        self.node.statements += statements
+        self.quiet = False
+        self.statements += len(statements)
+        if self.statements > MOST_STATEMENTS:
+            raise self.too_large(f"more than {MOST_STATEMENTS:,} commands for rank {self.rank}")
+
+    def issue(self, command: commands.Command, span: Span | None = None) -> None:
+        self.emit(Do(command, span or self.span))
+
+    def fault(self) -> None:
+        """The rank comes to something without meaning: a run that gets here is in error, and goes no further."""
+        self.issue(commands.Load(self.register("undefined"), OUTSIDE))
+        self.close()
+
+    def too_large(self, what: str) -> Problem:
+        return Problem("PG141", what, "verify a smaller case: fewer iterations, or smaller arrays")
+
+    # Registers
+
+    def live(self, before: bool) -> list[tuple[Frame, list[Slot]]]:
+        """The live slots of all frames, ``before`` or after the instruction at hand."""
+        if before:
+            return self.state.live()
+        frame = self.frame
+        frame.pc += 1
+        *others, (_, here) = self.state.live()
+        frame.pc -= 1
+        target = getattr(frame.function.code[frame.pc], "target", None)
+        return [*others, (frame, [slot for slot in here if slot != target])]
+
+    def mentioned(self, before: bool) -> set[int]:
+        """The registers that live values need."""
+        found = set(self.taken)
+        for frame, live in self.live(before):
+            for slot in live:
+                found |= registers_in(frame.slots[slot])
+        return found
+
+    def home(self, frame: Frame, slot: Slot) -> Register:
+        """The register of a variable wherever ways come together."""
+        name = self.world.slot_names(frame.function)[slot]
+        return self.world.register(f"{name}^{frame.depth}" if frame.depth else name)
+
+    def destination(self) -> Slot | None:
+        """The variable that the result of the instruction at hand is moved to right after it."""
+        function, pc = self.frame.function, self.frame.pc
+        slot = getattr(function.code[pc], "target", None)
+        for instruction in function.code[pc + 1 : pc + 4]:
+            if slot is None or function.slots[slot].name is not None:
+                return slot
+            match instruction:
+                case code.Move(target, source) | code.Convert(target, source) if source == slot:
+                    slot = target
+                case _:
+                    return None
+        return slot if slot is not None and function.slots[slot].name is not None else None
+
+    def register(self, hint: str = "t", before: bool = True) -> Register:
+        """A register that nothing needs, if possible that of the variable which the result goes to."""
+        mentioned = self.mentioned(before)
+        variable = self.destination()
+        if variable is not None:
+            home = self.home(self.frame, variable)
+            if home.index not in mentioned:
+                return home
+        number = 1
+        while True:
+            found = self.world.register(hint if number == 1 else f"{hint}_{number}")
+            if found.index not in mentioned:
+                return found
+            number += 1
+
+    def materialised(self, value: Value, hint: str = "t") -> Value:
+        """``value`` in a register when it is a large expression, or one that may fault."""
+        if not isinstance(value, Unknown) or isinstance(value.expr, Register):
+            return value
+        if not arithmetic.may_fault(value.expr) and arithmetic.size(value.expr) <= LARGEST_EXPRESSION:
+            return value
+        if nondeterminism.is_time(value.expr):
+            return self.new_leaf(nondeterminism.CLOCK)
+        expr = self.settled(value.expr)
+        register = self.register(hint)
+        self.issue(commands.Assign(register, expr))
+        return Unknown(register)
+
+    # Times and random numbers
+
+    def settled(self, expr: Expr) -> Expr:
+        """``expr`` with every time or random number in it chosen, once for all that depends on it."""
+        for leaf in nondeterminism.leaves(expr):
+            register = self.register(leaf.name)
+            choices = nondeterminism.choices(leaf)
+            span = self.span
+            self.emit(Choose(tuple(Block((Do(commands.Assign(register, Const(each)), span),)) for each in choices)))
+            for frame in self.state.frames:
+                frame.slots[:] = [nondeterminism.value_replaced(value, leaf, register) for value in frame.slots]
+            self.chosen(leaf, register)
+            expr = nondeterminism.replaced(expr, leaf, register)
+        return expr
+
+    def chosen(self, leaf: Register, register: Register) -> None:
+        """Memory holds ``register`` for ``leaf`` from now on."""
+        raise NotImplementedError
+
+    def new_leaf(self, kind: str) -> Value:
+        """A time or a random number that nobody knows."""
+        used = {leaf.index for value in self.values() for leaf in nondeterminism.leaves_of(value)}
+        index = -1
+        while index in used:
+            index -= 1
+        return Unknown(Register(kind, index))
+
+    def values(self) -> Iterable[Value]:
+        """All values that the rank holds."""
+        for frame in self.state.frames:
+            yield from frame.slots
+        for contents in self.state.memory.values():
+            for _, value, _ in contents.scalars.values():
+                yield value
+
+
+def registers_in(value: Value) -> frozenset[int]:
+    """The indexes of the registers that ``value`` depends on."""
+    if isinstance(value, Unknown):
+        return registers_of(value.expr)
+    if isinstance(value, Address) and not isinstance(value.offset, int):
+        return registers_of(value.offset)
+    return frozenset()

@@ -1,0 +1,33 @@
+"""The scalars inside of C objects: which begins where, and what C calls it."""
+
+from __future__ import annotations
+
+from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.types import Array, CType, Struct
+
+
+def scalar_at(type: CType, offset: int) -> CType | None:
+    """The type of the scalar that begins ``offset`` bytes into ``type``."""
+    match type:
+        case Array(of, _):
+            size = size_of(of)
+            return scalar_at(of, offset % size) if size else None
+        case Struct(_, fields):
+            inside = (each for each in fields if each.offset <= offset < each.offset + max(1, size_of(each.type)))
+            return next((scalar_at(each.type, offset - each.offset) for each in inside), None)
+    return None if offset else type
+
+
+def part_name(name: str, type: CType | None, offset: int, size: int) -> str:
+    """What C calls the scalar of ``size`` bytes at ``offset`` of the object ``name``: ``a[3]``, ``s.next``."""
+    match type:
+        case Array(of, _) if each := size_of(of):
+            place, rest = divmod(offset, each)
+            return part_name(f"{name}[{place}]", of, rest, size)
+        case Struct(_, fields):
+            for field in fields:
+                if field.offset <= offset < field.offset + max(1, size_of(field.type)):
+                    return part_name(f"{name}.{field.name}", field.type, offset - field.offset, size)
+        case None if size and not offset % size:
+            return f"{name}[{offset // size}]"
+    return f"{name}+{offset}" if offset else name

@@ -1,0 +1,36 @@
+"""What the machine cannot go on with; the place in the source is added where it is known."""
+
+from __future__ import annotations
+
+from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.frontends.c.code import Unit
+from pgasrob.program.statements import NOWHERE, Span
+
+MAX_EXCERPT = 200
+"""Columns of a source line that are shown."""
+
+
+class Problem(Exception):
+    """An error in the program, or something that is not supported; ``hint`` says what would make it checkable."""
+
+    def __init__(self, code: str, message: str, hint: str = "", span: Span | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.span = span
+
+    def at(self, unit: Unit) -> SourceError:
+        """The problem as an error in the file of ``unit``."""
+        span = self.span or NOWHERE
+        lines = unit.text.split("\n")
+        excerpt = lines[span.line - 1].rstrip("\r") if 0 < span.line <= len(lines) else ""
+        if span.column > MAX_EXCERPT:
+            excerpt = ""
+        length = span.end_column - span.column if span.end_line == span.line else len(excerpt) - span.column + 1
+        place = (span.line, span.column, max(1, length), excerpt[:MAX_EXCERPT])
+        return SourceError([Diagnostic(self.code, self.message, unit.file, *place, hint=self.hint)])
+
+
+class TryAgain(Exception):
+    """Something has been learned that makes the rest of this run pointless: the machine begins anew."""

@@ -1,0 +1,103 @@
+"""The state of one rank while it is lowered: frames, contents of memory, what APIs remember."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from pgasrob.frontends.c.code import CompiledFunction, Slot
+from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.types import CType
+from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Value
+from pgasrob.program.statements import NOWHERE, Span
+
+Place = tuple[tuple[str, int], ...]
+"""Where a rank is: function and place of every frame, the outermost first."""
+
+
+class Frame:
+    """A call of a function. ``depth`` counts its earlier calls that have not returned, ``target`` is the slot of the
+    caller that the result goes to, ``set_at`` says where a slot was set last."""
+
+    __slots__ = ("depth", "function", "live", "pc", "result", "set_at", "slots", "target")
+
+    def __init__(
+        self, function: CompiledFunction, live: list[int], depth: int, target: Slot | None, result: CType
+    ) -> None:
+        self.function = function
+        self.live = live
+        self.depth = depth
+        self.target = target
+        self.result = result
+        self.pc = 0
+        self.slots: list[Value] = [UNDEFINED] * len(function.slots)
+        self.set_at: dict[Slot, Span] = {}
+
+    def copy(self) -> Frame:
+        other = Frame.__new__(Frame)
+        for name in Frame.__slots__:
+            setattr(other, name, getattr(self, name))
+        other.slots = list(self.slots)
+        other.set_at = dict(self.set_at)
+        return other
+
+    def live_now(self, waiting: Slot | None) -> list[Slot]:
+        """The slots that are read later on; ``waiting`` is the one that a call under way will set."""
+        bits = self.live[self.pc]
+        if waiting is not None:
+            bits &= ~(1 << waiting)
+        found = []
+        while bits:
+            lowest = bits & -bits
+            found.append(lowest.bit_length() - 1)
+            bits ^= lowest
+        return found
+
+    @property
+    def span(self) -> Span:
+        spans = self.function.spans
+        return spans[self.pc] if self.pc < len(spans) else NOWHERE
+
+
+@dataclass(slots=True)
+class State:
+    """``heads``: the loop heads passed on the way here, each with the label of its latest snapshot."""
+
+    frames: list[Frame]
+    memory: dict[ObjectId, Contents] = field(default_factory=dict)
+    notes: dict[str, Hashable] = field(default_factory=dict)
+    heads: list[tuple[Place, str]] = field(default_factory=list)
+
+    def copy(self) -> State:
+        for contents in self.memory.values():
+            contents.shared = True
+        return State([frame.copy() for frame in self.frames], dict(self.memory), dict(self.notes), list(self.heads))
+
+    @property
+    def place(self) -> Place:
+        return tuple((frame.function.name, frame.pc) for frame in self.frames)
+
+    def live(self) -> list[tuple[Frame, list[Slot]]]:
+        """The live slots of every frame."""
+        targets = [frame.target for frame in self.frames[1:]]
+        return [(frame, frame.live_now(waiting)) for frame, waiting in zip(self.frames, [*targets, None], strict=True)]
+
+    def key(self) -> Hashable:
+        """Equal for states that go on in the same way."""
+        frames = tuple(
+            (frame.function.name, frame.depth, frame.pc, frame.target, *((slot, frame.slots[slot]) for slot in live))
+            for frame, live in self.live()
+        )
+        memory = frozenset((id, contents.key) for id, contents in self.memory.items())
+        return frames, memory, frozenset(self.notes.items())
+
+    def variables(self) -> dict[Hashable, Value]:
+        """The values by which two states at one place may differ: of live slots, and of scalars in memory."""
+        found: dict[Hashable, Value] = {}
+        for frame, live in self.live():
+            for slot in live:
+                found["slot", frame.function.name, frame.depth, frame.pc, slot] = frame.slots[slot]
+        for id, contents in self.memory.items():
+            for offset, (size, value, _) in contents.scalars.items():
+                found["memory", id, offset, size] = value
+        return found

@@ -1,0 +1,83 @@
+"""What the runs of all ranks of a program share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from pgasrob.frontends.apis.interface import Api, Handler
+from pgasrob.frontends.c.code import CompiledFunction, Unit
+from pgasrob.frontends.c.facts import Cells, Facts
+from pgasrob.frontends.c.liveness import live_slots
+from pgasrob.frontends.c.needed import needed_slots
+from pgasrob.program.expressions import Const, Register
+
+
+@dataclass(slots=True)
+class World:
+    """The program, the facts, and the numbers of registers and queues given in one pass over the ranks."""
+
+    unit: Unit
+    apis: Sequence[Api]
+    nodes: int
+    facts: Facts
+    dialects: frozenset[str] = frozenset()
+    pure: frozenset[str] = frozenset()
+    cells: Cells = field(init=False)
+    registers: dict[str, int] = field(default_factory=dict)
+    queues: dict[Hashable, tuple[int, str, bool]] = field(default_factory=dict)
+    live: dict[str, list[int]] = field(default_factory=dict)
+    names: dict[str, list[str]] = field(default_factory=dict)
+    handlers: dict[str, Handler | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.cells = Cells(self.facts)
+
+    def begin(self) -> None:
+        """Another pass over all ranks, with the facts as they are now."""
+        self.cells = Cells(self.facts)
+        self.registers.clear()
+        self.queues.clear()
+
+    def register(self, name: str) -> Register:
+        return Register(name, self.registers.setdefault(name, len(self.registers)))
+
+    def queue(self, key: Hashable, name: str, unordered: bool) -> Const:
+        """The number of the queue ``key``, which is declared with ``name`` when it is asked for first."""
+        known = self.queues.get(key)
+        if known is None:
+            taken = {each for _, each, _ in self.queues.values()}
+            unique, number = name, 2
+            while unique in taken:
+                unique, number = f"{name}_{number}", number + 1
+            known = self.queues[key] = (len(self.queues), unique, unordered)
+        return Const(known[0])
+
+    def handler(self, name: str) -> Handler | None:
+        """What the first API that knows the function ``name`` does at a call of it."""
+        if name not in self.handlers:
+            found = (api.handler(name) for api in self.apis)
+            self.handlers[name] = next((each for each in found if each is not None), None)
+        return self.handlers[name]
+
+    def live_slots(self, function: CompiledFunction) -> list[int]:
+        """The live slots at every place of ``function`` and at its end, as the bits of an integer."""
+        found = self.live.get(function.name)
+        if found is None:
+            sets = live_slots(function)
+            counts = needed_slots(function)
+            found = self.live[function.name] = [*(sum(1 << slot for slot in each & counts) for each in sets), 0]
+        return found
+
+    def slot_names(self, function: CompiledFunction) -> list[str]:
+        """The names of the registers for the slots of ``function``: `x` in main, elsewhere `f.x`."""
+        names = self.names.get(function.name)
+        if names is None:
+            names = self.names[function.name] = []
+            prefix = "" if function.name == "main" else f"{function.name}."
+            taken: set[str] = set()
+            for slot, variable in enumerate(function.slots):
+                name = prefix + (f"t{slot}" if variable.name is None else variable.name)
+                names.append(f"{name}_{slot}" if name in taken else name)
+                taken.add(names[-1])
+        return names

@@ -1,0 +1,24 @@
+// expect: not robust
+// nodes: 2
+// shmem_barrier_all completes the default context. What another context has under way may arrive after it.
+#include <shmem.h>
+#include <stdio.h>
+
+static long x;
+
+int main(void)
+{
+    shmem_ctx_t ctx;
+
+    shmem_init();
+    if (shmem_ctx_create(0, &ctx) != 0)
+        shmem_global_exit(1);
+    if (shmem_my_pe() == 0)
+        shmem_ctx_long_p(ctx, &x, 5, 1);
+    shmem_barrier_all();
+    if (shmem_my_pe() == 1)
+        printf("%ld\n", x);
+    shmem_ctx_destroy(ctx);
+    shmem_finalize();
+    return 0;
+}

@@ -1,0 +1,22 @@
+// expect: robust
+// nodes: 2
+// A quiet completes the put; then arrival is all that a barrier has to tell.
+#include <shmem.h>
+#include <stdio.h>
+
+static double x;
+
+int main(void)
+{
+    double value = 3.5;
+
+    shmem_init();
+    if (shmem_my_pe() == 0)
+        shmem_double_put(&x, &value, 1, 1);
+    shmem_quiet();
+    shmem_sync_all();
+    if (shmem_my_pe() == 1)
+        printf("%f\n", x);
+    shmem_finalize();
+    return 0;
+}

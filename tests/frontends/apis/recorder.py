@@ -1,0 +1,209 @@
+"""Handlers of APIs without a machine: calls whose services record what is asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from pgasrob.frontends.apis.interface import Api, Outcome
+from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.types import VOID, CType, Pointer
+from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.program.commands import show
+from pgasrob.program.expressions import Const, Expr, Register, Symbol, render
+from pgasrob.program.statements import NOWHERE, Do, Span, Statement
+
+Argument = int | Value | Register | None
+
+
+class Refused(Exception):
+    """What a handler has said with `Call.fail`."""
+
+
+@dataclass
+class World:
+    """What calls of a test share: facts that ranks have published, and scalars that are known without an access."""
+
+    published: dict[tuple[int, str], Hashable] = field(default_factory=dict)
+    contents: dict[Address, Value] = field(default_factory=dict)
+
+
+def variable(name: str, offset: int = 0, owner: int | None = None) -> Address:
+    """The address of a global object, ``offset`` bytes on."""
+    return Address(ObjectId("global", (name,)), offset, owner)
+
+
+class RecordedCall:
+    """A call: cells are four bytes unless it says otherwise, and are named after their object."""
+
+    span: Span = NOWHERE
+    position: Hashable = 0
+
+    def __init__(
+        self,
+        name: str,
+        arguments: tuple[Argument, ...],
+        *,
+        rank: int = 0,
+        nodes: int = 2,
+        state: Mapping[str, Hashable] | None = None,
+        dialects: tuple[str, ...] = (),
+        world: World | None = None,
+    ) -> None:
+        self.name = name
+        self.arguments = tuple(map(_value, arguments))
+        self.types: tuple[CType, ...] = tuple(Pointer(VOID) for _ in arguments)
+        self.texts = tuple(f"argument {index}" for index in range(len(arguments)))
+        self.rank, self.nodes, self.dialects = rank, nodes, frozenset(dialects)
+        self.state = dict(state or {})
+        self.world = world or World()
+        self.names: dict[ObjectId, str] = {}
+        self.registers = 0
+
+    def known(self, index: int) -> int:
+        value = self.arguments[index]
+        assert isinstance(value, Known), f"argument {index} is not known"
+        return value.value
+
+    def expression(self, index: int) -> Expr:
+        return self.value_expression(self.arguments[index])
+
+    def pointer(self, index: int) -> Address | None:
+        value = self.arguments[index]
+        assert value == Known(0) or isinstance(value, Address), f"argument {index} is no address"
+        return value if isinstance(value, Address) else None
+
+    def value_expression(self, value: Value) -> Expr:
+        assert isinstance(value, Known | Unknown)
+        return Const(value.value) if isinstance(value, Known) else value.expr
+
+    def size_of(self, type: CType) -> int:
+        return size_of(type)
+
+    def moved(self, address: Address, bytes: int) -> Address:
+        assert isinstance(address.offset, int)
+        return Address(address.object, address.offset + bytes, address.owner)
+
+    def cell(self, address: Address, size: int) -> Expr:
+        assert isinstance(address.offset, int)
+        return Symbol(f"{self._name(address.object)}+{address.offset}", address.offset)
+
+    def _name(self, object: ObjectId) -> str:
+        parts = object.number if isinstance(object.number, tuple) else (object.kind, object.number)
+        return self.names.get(object, "_".join(map(str, parts)))
+
+    def paired_cells(self, first: Address, second: Address, bytes: int, element: int | None) -> list[tuple[Expr, Expr]]:
+        size = element or 4
+        places = range(0, bytes, size)
+        return [(self.cell(self.moved(first, at), size), self.cell(self.moved(second, at), size)) for at in places]
+
+    def load(self, address: Address, type: CType) -> Value | None:
+        return self.world.contents.get(address)
+
+    def allocate(
+        self, kind: str, bytes: int, name: str | None = None, key: tuple[int | str, ...] | None = None
+    ) -> Address:
+        return Address(ObjectId(kind, key or 0), 0)
+
+    def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:
+        object = ObjectId(f"internal {kind}", key)
+        self.names[object] = name
+        return Address(object, 0)
+
+    def publish(self, key: str, value: Hashable) -> None:
+        self.world.published[self.rank, key] = value
+
+    def published(self, rank: int, key: str) -> Hashable | None:
+        return self.world.published.get((rank, key))
+
+    def queue(self, *key: int | str, name: str) -> Const:
+        return Symbol(name, 0)  # type: ignore[return-value]  # to be seen by its name
+
+    def fifo_queue(self, *key: int | str, name: str) -> Const:
+        return Symbol(f"fifo_{name}", 0)  # type: ignore[return-value]
+
+    def register(self, hint: str = "result") -> Register:
+        self.registers += 1
+        return Register(hint, self.registers)
+
+    def do(self, *commands: object) -> tuple[Statement, ...]:
+        return tuple(Do(command, self.span) for command in commands)  # type: ignore[arg-type]
+
+    def fail(self, message: str, hint: str) -> NoReturn:
+        raise Refused(message)
+
+
+def _value(argument: Argument) -> Value:
+    if argument is None:
+        return Known(0)
+    if isinstance(argument, int):
+        return Known(argument)
+    return Unknown(argument) if isinstance(argument, Register) else argument
+
+
+def outcomes(api: Api, call: RecordedCall) -> list[Outcome]:
+    """What the API's handler says of the call."""
+    assert api.declaration(call.name, call.types), f"{call.name} is not declared"
+    handler = api.handler(call.name)
+    assert handler is not None, f"{call.name} has no handler"
+    result = handler(call)
+    return [result] if isinstance(result, Outcome) else list(result)
+
+
+def lines(outcome: Outcome) -> list[str]:
+    """The commands, the stores and the result of an outcome, each as text."""
+    found = [show(statement.command) for statement in outcome.statements if isinstance(statement, Do)]
+    for address, value, _ in outcome.stores:
+        found.append(f"*{address.object.number}+{address.offset} = {_shown(value)}")
+    if not isinstance(outcome.result, Undefined):
+        found.append(f"return {_shown(outcome.result)}")
+    return found + (["end"] if outcome.ends else [])
+
+
+def _shown(value: Value) -> str:
+    match value:
+        case Known(number):
+            return str(number)
+        case Unknown(expression):
+            return render(expression)
+        case Address(object, offset, owner):
+            where = "" if owner is None else f" of {owner}"
+            return f"&{object.number}+{offset}{where}"
+    return str(value)
+
+
+def lowered(api: Api, name: str, *arguments: Argument, **options: object) -> list[list[str]]:
+    """The lines of each outcome of a call; ``options`` as for `RecordedCall`."""
+    return [lines(outcome) for outcome in outcomes(api, RecordedCall(name, arguments, **options))]  # type: ignore[arg-type]
+
+
+class Rank:
+    """One rank that makes calls one after the other: the state and the facts go on."""
+
+    def __init__(self, api: Api, rank: int = 0, nodes: int = 2, dialects: tuple[str, ...] = ()) -> None:
+        self.api, self.rank, self.nodes, self.dialects = api, rank, nodes, dialects
+        self.world = World()
+        self.state: dict[str, Hashable] = {}
+
+    def call(self, name: str, *arguments: Argument, outcome: int = 0) -> list[str]:
+        """Make a call, of whose outcomes the one given happens; its lines."""
+        call = RecordedCall(
+            name,
+            arguments,
+            rank=self.rank,
+            nodes=self.nodes,
+            state=self.state,
+            dialects=self.dialects,
+            world=self.world,
+        )
+        chosen = outcomes(self.api, call)[outcome]
+        self.state |= chosen.state
+        for address, value, _ in chosen.stores:
+            self.world.contents[address] = value
+        return lines(chosen)
+
+
+def named(value: object) -> str:
+    """The ids of parametrised calls: their names."""
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,185 @@
+"""Collectives as data flow: they promise what they should in every phase, and no more."""
+
+from __future__ import annotations
+
+import pytest
+
+import pgasrob
+from pgasrob.frontends.lower import parse_c
+from pgasrob.robustness.verdict import Verdict
+
+SHMEM = """#include <assert.h>
+#include <shmem.h>
+static int x, y, stop, source, dest, sums[4];
+static long psync[SHMEM_SYNC_SIZE];
+int main(void) {{
+    shmem_init();
+    int me = shmem_my_pe(), n = shmem_n_pes();
+    (void) n;
+    {}
+    return 0;
+}}
+"""
+MPI = """#include <assert.h>
+#include <mpi.h>
+static int x, y, value, all[4];
+int main(int argc, char **argv) {{
+    int rank, size;
+    MPI_Request request;
+    MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_create(&x, sizeof x, sizeof x, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    {}
+    return 0;
+}}
+"""
+
+
+def checked(frame: str, body: str, nodes: int) -> Verdict:
+    return pgasrob.check(parse_c(frame.format(body)), nodes=nodes)  # type: ignore[arg-type]
+
+
+def assert_works(verdict: Verdict) -> None:
+    assert verdict.errors == ()
+    assert (verdict.verdict, verdict.deadlock) == ("robust", False)
+    assert verdict.assertions in ("hold", None)
+
+
+def test_a_subset_barrier_in_many_phases() -> None:
+    body = """if (me != 1)
+        for (int i = 1; i <= 6; i++) {
+            if (me == 0) shmem_int_p(&x, i, 2);
+            shmem_barrier(0, 1, 2, psync);
+            if (me == 2) assert(x == i);
+            shmem_barrier(0, 1, 2, psync);
+        }"""
+    assert_works(checked(SHMEM, body, 3))
+
+
+def test_a_subset_sync_completes_nothing() -> None:
+    body = """if (me == 0) shmem_int_p(&x, 1, 2);
+    if (me != 1) shmem_sync(0, 1, 2, psync);
+    if (me == 2) y = x;"""
+    assert checked(SHMEM, body, 3).verdict == "not robust"
+
+
+def test_a_subset_barrier_that_one_member_misses() -> None:
+    body = "if (me == 0) shmem_sync(0, 1, 2, psync);"
+    verdict = checked(SHMEM, body, 3)
+    assert (verdict.verdict, verdict.deadlock) == ("robust", True)
+
+
+def test_a_subset_barrier_in_a_loop_without_a_bound() -> None:
+    body = """if (me == 1) shmem_int_p(&stop, 1, 0);
+    if (me != 1) {
+        int done = 0;
+        while (!done) {
+            if (me == 0) shmem_int_p(&dest, stop, 2);
+            shmem_barrier(0, 1, 2, psync);
+            done = me == 0 ? shmem_int_g(&dest, 2) : dest;
+            shmem_barrier(0, 1, 2, psync);
+        }
+    }"""
+    assert_works(checked(SHMEM, body, 3))
+
+
+def test_broadcasts_one_after_the_other() -> None:
+    body = """shmem_team_t team = SHMEM_TEAM_WORLD;
+    for (int i = 1; i <= 3; i++) {
+        source = 10 * me + i;
+        shmem_int_broadcast(team, &dest, &source, 1, i % 2);
+        assert(dest == 10 * (i % 2) + i);
+        shmem_team_sync(team);
+    }"""
+    assert_works(checked(SHMEM, body, 2))
+
+
+def test_reductions_one_after_the_other() -> None:
+    body = """for (int i = 1; i <= 3; i++) {
+        source = me + i;
+        shmem_int_sum_reduce(SHMEM_TEAM_WORLD, &dest, &source, 1);
+        assert(dest == 3 * i + 3);
+    }"""
+    assert_works(checked(SHMEM, body, 3))
+
+
+def test_scans_wait_for_lower_members_only() -> None:
+    body = """source = me + 1;
+    shmem_int_sum_inscan(SHMEM_TEAM_WORLD, &dest, &source, 1);
+    assert(dest == (me + 1) * (me + 2) / 2);
+    shmem_int_sum_exscan(SHMEM_TEAM_WORLD, &dest, &source, 1);
+    assert(dest == me * (me + 1) / 2);"""
+    assert_works(checked(SHMEM, body, 3))
+
+
+def test_collections() -> None:
+    body = """source = me + 1;
+    shmem_int_collect(SHMEM_TEAM_WORLD, sums, &source, me > 0);
+    assert(sums[0] == 2 && sums[1] == 3);
+    sums[0] = 10 * me; sums[1] = 10 * me + 1; sums[2] = 10 * me + 2;
+    static int column[3];
+    shmem_int_alltoall(SHMEM_TEAM_WORLD, column, sums, 1);
+    assert(column[0] == me && column[1] == 10 + me && column[2] == 20 + me);"""
+    assert_works(checked(SHMEM, body, 3))
+
+
+def test_a_split_barrier() -> None:
+    body = """for (int i = 1; i <= 3; i++) {
+        MPI_Win_lock_all(0, win);
+        if (rank == 0) { value = i; MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win); MPI_Win_flush(1, win); }
+        MPI_Win_unlock_all(win);
+        MPI_Ibarrier(MPI_COMM_WORLD, &request);
+        y = i;
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (rank == 1) assert(x == i);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }"""
+    assert_works(checked(MPI, body, 2))
+
+
+def test_a_split_barrier_does_not_order_what_stands_between_its_halves() -> None:
+    body = """MPI_Win_lock_all(0, win);
+    value = 1;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    if (rank == 0) MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 1) y = x;
+    MPI_Win_unlock_all(win);"""
+    assert_works(checked(MPI, body, 2))
+
+
+@pytest.mark.parametrize("receive", ["MPI_Recv(&y, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+                                     "MPI_Recv(&y, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+                                     "MPI_Irecv(&y, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, &request); "
+                                     "MPI_Wait(&request, MPI_STATUS_IGNORE);"])  # fmt: skip
+def test_many_messages(receive: str) -> None:
+    body = f"""for (int i = 0; i < 20; i++)
+        if (rank == 0) {{ value = i; MPI_Send(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD); }}
+        else {{ {receive} assert(y == i); }}"""
+    assert_works(checked(MPI, body, 2))
+
+
+def test_receives_are_matched_in_the_order_in_which_they_are_posted() -> None:
+    body = """MPI_Request two[2];
+    if (rank == 0)
+        for (int i = 0; i < 2; i++) { value = i; MPI_Send(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD); }
+    else {
+        for (int i = 0; i < 2; i++) MPI_Irecv(&all[i], 1, MPI_INT, 0, 7, MPI_COMM_WORLD, &two[i]);
+        MPI_Wait(&two[1], MPI_STATUS_IGNORE);
+        MPI_Wait(&two[0], MPI_STATUS_IGNORE);
+        assert(all[0] == 0 && all[1] == 1);
+    }"""
+    assert_works(checked(MPI, body, 2))
+
+
+def test_a_gather_makes_the_root_alone_wait() -> None:
+    body = """value = rank + 1;
+    MPI_Gather(&value, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (rank == 0) assert(all[0] == 1 && all[1] == 2 && all[2] == 3);
+    MPI_Scatter(all, 1, MPI_INT, &value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    assert(value == rank + 1);
+    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : &value, &value, 1, MPI_INT, MPI_PROD, 0, MPI_COMM_WORLD);
+    if (rank == 0) assert(value == 6);"""
+    assert_works(checked(MPI, body, 3))
