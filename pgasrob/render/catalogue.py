@@ -12,6 +12,8 @@ from pgasrob.robustness.verdict import Verdict
 
 TIME_CLASSES = ((0.1, "< 0.1 s"), (1.0, "< 1 s"), (10.0, "< 10 s"), (60.0, "< 1 min"))
 SLOWER = "> 1 min"
+SETTINGS = ("nodes:", "api:")
+"""What comments at the beginning of C files may set."""
 
 HEADING = """\
 # The corpus
@@ -85,5 +87,7 @@ def reason(text: str) -> str:
     for line in text.splitlines()[1:]:
         if not line.startswith("//"):
             break
-        found.append(line.removeprefix("//").strip())
+        comment = line.removeprefix("//").strip()
+        if not comment.startswith(SETTINGS):
+            found.append(comment)
     return " ".join(found)
