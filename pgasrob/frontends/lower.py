@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.frontends.options import FrontEnd
-from pgasrob.program.expectation import COMMENT, read_expectation
+from pgasrob.program.expectation import COMMENT, node_count
 from pgasrob.program.parser import read_source
 from pgasrob.program.program import DEFAULT_NODES, Program, Source
 
@@ -65,13 +65,12 @@ def parse_c(text: str, file: str = "<string>", options: FrontEnd | None = None) 
     from pgasrob.frontends.c.compiler import compile_unit
 
     options = options or FrontEnd()
-    head = read_expectation(text, file)
     registry = Registry()
     unit = compile_unit(file, text, registry, options.defined, frozenset(options.pure))
     apis = {api.name: api for header in unit.headers if (api := registry.by_header(header)) is not None}
     return CProgram(
         Path(file).stem,
-        head.nodes if head else None,
+        node_count(text, file),
         Source(file, text, shows_commands=False),
         unit,
         [*apis.values(), *registry.always()],

@@ -54,6 +54,13 @@ class Expectation:
         return next(named, next(otherwise, None))
 
 
+def node_count(text: str, file: str = "<string>") -> int | None:
+    """The node count that the comments at the head of ``text`` give, whatever else they say: a C file may speak of what
+    it expects in words of its own. Raises :class:`pgasrob.diagnostics.SourceError` (PG070) for one that is none."""
+    found = _Head(text.removeprefix("\ufeff"), file, verdicts=False).read()
+    return found.nodes if found else None
+
+
 def read_expectation(text: str, file: str = "<string>") -> Expectation | None:
     """What the comments at the head of ``text`` say, None when they neither expect a verdict nor give a node count.
 
@@ -67,8 +74,9 @@ def read_expectation(text: str, file: str = "<string>") -> Expectation | None:
 class _Head:
     """Reads the comments at the head of one file. Places are offsets in its text."""
 
-    def __init__(self, text: str, file: str) -> None:
+    def __init__(self, text: str, file: str, verdicts: bool = True) -> None:
         self.source = Source(file, text)
+        self.verdicts = verdicts
         self.cases: tuple[Case, ...] = ()
         self.nodes: int | None = None
 
@@ -79,7 +87,7 @@ class _Head:
             for line in re.finditer(r"[^\n]+", comment[kind]):
                 self.read_line(line[0].rstrip(" \t\r*"), comment.start(kind) + line.start(), first)
             end, first = comment.end(), False
-        if later := LATER.search(text, end):
+        if self.verdicts and (later := LATER.search(text, end)):
             self.misplaced(later["entry"], later.start("entry"))
         return Expectation(self.cases, self.nodes) if self.cases or self.nodes else None
 
@@ -93,6 +101,8 @@ class _Head:
         if key.lower() == "nodes":
             if colon:
                 self.read_nodes(value, place_of_value)
+        elif not self.verdicts:
+            return
         elif not first:
             if colon:
                 self.misplaced(entry, place_of_entry)

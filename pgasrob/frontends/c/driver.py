@@ -54,14 +54,18 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
     A mistake that shows while something was still unknown is none: it may go away with what has been learned since.
     """
     world.begin()
-    processes = []
+    processes: list[Process] = []
+    mistake: Problem | None = None
     for rank in range(world.nodes):
         try:
             processes.append(Process((rank,), Machine(world, rank).run()))
         except TryAgain:
             return None
-        except Problem:
-            if world.facts.version == version:
-                raise
-            return None
-    return tuple(processes)
+        except Problem as problem:
+            # The other ranks may have something to tell that makes it go away.
+            mistake = mistake or problem
+    if mistake is None:
+        return tuple(processes)
+    if world.facts.version == version:
+        raise mistake
+    return None

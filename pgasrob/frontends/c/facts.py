@@ -28,7 +28,9 @@ class ObjectFacts:
     ``shared``: the scalars (offset -> size) that something other than loads and stores of their own rank names, so that
     they lie in cells. ``filler``: pieces of transfers in which nobody has named a scalar. ``dense``: the object is
     indexed by what is not known, so all of it lies in cells of ``granule`` bytes; otherwise every shared scalar has a
-    cell and nothing else. ``accessed``: all scalars that loads and stores have named; ``types``: as what.
+    cell and nothing else. ``restless``: the shared scalars that something but stores of known values by their own rank
+    may change, so that what they hold is not known; or all of them. ``accessed``: all scalars that loads and stores
+    have named; ``types``: as what. ``lent``: operations read or write it here after they have been issued.
     """
 
     name: str
@@ -42,6 +44,9 @@ class ObjectFacts:
     granule: int = 0
     accessed: dict[int, int] = field(default_factory=dict)
     types: dict[int, frozenset[CType]] = field(default_factory=dict)
+    lent: bool = False
+    restless: set[int] = field(default_factory=set)
+    all_restless: bool = False
     covered: dict[int, int] = field(default_factory=dict)  # byte -> where the shared scalar or filler around it begins
 
     @property
@@ -164,6 +169,28 @@ class Facts:
         for place in range(begin, begin + size):
             del facts.covered[place]
 
+    def is_steady(self, id: ObjectId, offset: int) -> bool:
+        """Whether the shared scalar holds what its own rank stored last: transfers may read it and do not set it."""
+        facts = self.objects[id]
+        return not facts.all_restless and offset not in facts.restless
+
+    def unsettle(self, id: ObjectId, offset: int | None) -> None:
+        """What the scalar at ``offset`` holds (None: any of the object) is not known from now on."""
+        facts = self.objects[id]
+        if facts.all_restless or (offset is not None and offset in facts.restless):
+            return
+        if offset is None:
+            facts.all_restless = True
+        else:
+            facts.restless.add(offset)
+        self.changed()
+
+    def lend(self, id: ObjectId) -> None:
+        """Operations may use the object after they have been issued."""
+        if not self.objects[id].lent:
+            self.objects[id].lent = True
+            self.changed()
+
     def finer(self, id: ObjectId, *sizes: int) -> int:
         """The granule of the object, which all ``sizes`` are multiples of from now on."""
         facts = self.objects[id]
@@ -192,6 +219,7 @@ class Cells:
         self.granule: dict[ObjectId, int] = {}
         self.counts: dict[ObjectId, int] = {}
         self.memory: list[MemoryObject] = []
+        self.at: dict[int, tuple[ObjectId, int]] = {}  # address -> object, and the offset of the scalar there
         self._names: dict[str, int] = {}
         self._next = 0
         for id, object in facts.objects.items():
@@ -204,11 +232,13 @@ class Cells:
             self.base[id], self.granule[id], self.counts[id] = self._next, granule, count
             self._check(object, count)
             initial = tuple(_initial(object, place * granule, granule) for place in range(count))
+            self.at.update((self._next + place, (id, place * granule)) for place in range(count))
             self._declare(object.name, count, initial, object.span)
             return
         pieces = sorted({**object.filler, **object.shared}.items())
         self._check(object, len(pieces))
         self.base[id] = self._next
+        self.at.update((self._next + place, (id, offset)) for place, (offset, _) in enumerate(pieces))
         if _is_plain_array(object, pieces):
             self.cells.update(((id, offset), self._next + place) for place, (offset, _) in enumerate(pieces))
             self._declare(object.name, len(pieces), tuple(_initial(object, *piece) for piece in pieces), object.span)

@@ -264,7 +264,7 @@ def free(call: Call) -> Outcome:
     size = machine.facts.objects[address.object].size
     freed = call.state.get(FREED, ())
     assert isinstance(freed, tuple)
-    machine.state.memory.pop(address.object, None)
+    machine.end_of_life(address.object)
     return Outcome(state={FREED: tuple(sorted({*freed, (size, address.object.number)}))})
 
 

@@ -185,9 +185,9 @@ class Machine(Merging):
         if len(self.state.frames) == 1:
             self.close()
             return
+        for name in self.frame.function.objects:
+            self.end_of_life(local_id(self.frame, name))
         done = self.state.frames.pop()
-        for name in done.function.objects:
-            self.state.memory.pop(local_id(done, name), None)
         self.frame = self.state.frames[-1]
         if done.target is not None:
             self.frame.slots[done.target] = value

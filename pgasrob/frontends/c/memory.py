@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pgasrob.frontends.c import arithmetic, code, nondeterminism
 from pgasrob.frontends.c.arithmetic import LONG, expression
 from pgasrob.frontends.c.contents import Contents, from_bytes
@@ -14,7 +16,17 @@ from pgasrob.frontends.c.types import CHAR, Array, CType, Floating, Integer, Voi
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program import commands
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Register, Symbol, Unary
-from pgasrob.program.statements import NOWHERE, Span
+from pgasrob.program.statements import (
+    NOWHERE,
+    Choose,
+    Do,
+    If,
+    Labelled,
+    Loop,
+    Span,
+    Statement,
+    While,
+)
 
 WORD = IntType(64, False)
 
@@ -106,7 +118,14 @@ class Memory(Writer):
                 return value
         register = self.register("t", before=False)
         self.issue(commands.Load(register, self.cell(address, size)))
-        return self.loaded(address, register, type)
+        return self._held(address, type) or self.loaded(address, register, type)
+
+    def _held(self, address: Address, type: CType) -> Value | None:
+        """What the shared scalar at ``address`` holds, when that is known all the same."""
+        if not isinstance(address.offset, int) or not self.facts.is_steady(address.object, address.offset):
+            return None
+        value = self.contents(address.object).load(address.offset, type)
+        return value if isinstance(value, Known) else None
 
     def loaded(self, address: Address, register: Register, type: CType) -> Value:
         """``register``, which has been loaded from the cell at ``address``, as a value of ``type``.
@@ -150,8 +169,19 @@ class Memory(Writer):
                 "keep pointers apart from data that is transferred; transfer indices",
             )
         expr = Const(0) if isinstance(value, Undefined) else self.settled(expression(value))
-        self.issue(commands.Store(self.cell(address, size), expr))
+        self._issue_store(commands.Store(self.cell(address, size), expr))
+        self._hold(address, value, type)
         return None
+
+    def _hold(self, address: Address, value: Value, type: CType) -> None:
+        """Note what a store has put into the shared scalar at ``address``."""
+        if not isinstance(address.offset, int):
+            self.facts.unsettle(address.object, None)
+        elif isinstance(value, Unknown):
+            self.facts.unsettle(address.object, address.offset)
+        elif self.facts.is_steady(address.object, address.offset):
+            known = Known(0) if isinstance(value, Undefined) else value
+            self.contents(address.object, write=True).store(address.offset, known, type)
 
     def cell(self, address: Address, size: int) -> Expr:
         """The address in the calculus of the scalar at ``address``, which lies in a cell from now on."""
@@ -210,7 +240,7 @@ class Memory(Writer):
 
     def _store_bytes(self, address: Address, data: bytes, size: int) -> None:
         type = self.scalar_type(address, size)
-        self.issue(commands.Store(self.cell(address, size), Const(from_bytes(data, type))))
+        self._issue_store(commands.Store(self.cell(address, size), Const(from_bytes(data, type))))
 
     def scalar_type(self, address: Address, size: int) -> CType:
         """As what the scalar at ``address`` is used."""
@@ -278,9 +308,11 @@ class Memory(Writer):
                 raise self._split(place)
             return value
         register = self.register("t")
-        self.taken.add(register.index)
         self.issue(commands.Load(register, self.cell(place, size)))
-        return Unknown(register)
+        steady = self._held(place, type)
+        if steady is None:
+            self.taken.add(register.index)
+        return steady or Unknown(register)
 
     def chosen(self, leaf: Register, register: Register) -> None:
         for id, contents in list(self.state.memory.items()):
@@ -290,8 +322,58 @@ class Memory(Writer):
                     changed = nondeterminism.value_replaced(value, leaf, register)
                     assert isinstance(changed, Unknown)
                     self.facts.share(id, offset, size)
-                    self.issue(commands.Store(self.cell(Address(id, offset), size), changed.expr))
+                    self.facts.unsettle(id, offset)
+                    self._issue_store(commands.Store(self.cell(Address(id, offset), size), changed.expr))
                     del self.contents(id, write=True).scalars[offset]
+
+    def _issue_store(self, store: commands.Store) -> None:
+        """One of the program's own stores: who makes it notes what it stores."""
+        super().emit(Do(store, self.span))
+
+    def emit(self, *statements: Statement) -> None:
+        for statement in statements:
+            self._look_for_writes(statement)
+        super().emit(*statements)
+
+    def _look_for_writes(self, statement: Statement) -> None:
+        """Scalars that operations write are not what their rank has stored in them."""
+        match statement:
+            case Do(command):
+                for expr in addresses_written(command):
+                    for id, offset in self._objects_at(expr):
+                        self.facts.unsettle(id, offset)
+                for expr in addresses_lent(command):
+                    for id, _ in self._objects_at(expr):
+                        self.facts.lend(id)
+            case Choose(branches):
+                for branch in branches:
+                    for each in branch.statements:
+                        self._look_for_writes(each)
+            case If(_, then, otherwise):
+                for each in (*then.statements, *(otherwise.statements if otherwise else ())):
+                    self._look_for_writes(each)
+            case Loop(body) | While(_, body):
+                for each in body.statements:
+                    self._look_for_writes(each)
+            case Labelled(_, inner):
+                self._look_for_writes(inner)
+
+    def _objects_at(self, address: Expr) -> Iterator[tuple[ObjectId, int | None]]:
+        """The objects that ``address`` may lie in, with the offset where it is known."""
+        known = isinstance(address, Symbol | Const)
+        for place in [address.value] if isinstance(address, Const) else places_in(address):
+            # Places are made up as long as there are new facts, and then this run is not the last.
+            if not self.facts_changed and place in self.world.cells.at:
+                id, offset = self.world.cells.at[place]
+                yield id, offset if known else None
+
+    def end_of_life(self, id: ObjectId) -> None:
+        """The memory of an object is given back and holds anything from now on: an operation that still reads or writes
+        it is in conflict with whoever has it next."""
+        if id in self.facts.objects and self.facts.objects[id].lent:
+            for offset, size in sorted(self.pieces(Address(id, 0), self.facts.objects[id].size).items()):
+                self._issue_store(commands.Store(self.cell(Address(id, offset), size), Const(0)))
+        self.state.memory.pop(id, None)
 
     # Pointers
 
@@ -354,6 +436,52 @@ class Memory(Writer):
         raise Problem(
             "PG143", "a pointer is followed of which it is not known where it points", "use an index into one array"
         )
+
+
+def addresses_written(command: commands.Command) -> Iterator[Expr]:
+    """The addresses that ``command`` may write, now or later."""
+    match command:
+        case commands.Store(address):
+            yield address
+        case commands.Read(local):
+            yield local
+        case commands.Write() | commands.Put() | commands.Notify() | commands.Signal():
+            yield command.remote
+        case commands.Update() | commands.UpdateFrom():
+            yield command.remote
+            if command.result is not None:
+                yield command.result
+        case (
+            commands.FetchAdd() | commands.Swap() | commands.CompareSwap() | commands.FetchUpdate()
+            | commands.AwaitAdd()
+        ):  # fmt: skip
+            yield command.address
+
+
+def addresses_lent(command: commands.Command) -> Iterator[Expr]:
+    """The addresses here that ``command`` reads or writes some time after its issue."""
+    match command:
+        case commands.Read(local) | commands.Write(local):
+            yield local
+        case commands.Update() | commands.UpdateFrom():
+            found = [command.result] if isinstance(command, commands.Update) else [
+                command.local, command.expected, command.result]  # fmt: skip
+            yield from (each for each in found if each is not None)
+
+
+def places_in(expr: Expr) -> Iterator[int]:
+    """The addresses of cells that an address is computed from, one of every object that it may lie in."""
+    match expr:
+        case Symbol(_, value):
+            yield value
+        case Unary(_, operand):
+            yield from places_in(operand)
+        case Binary(_, left, right):
+            yield from places_in(left)
+            yield from places_in(right)
+        case Conditional(_, then, otherwise):
+            yield from places_in(then)
+            yield from places_in(otherwise)
 
 
 def bytes_of(byte: int, size: int) -> bytes:

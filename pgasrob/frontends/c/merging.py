@@ -114,6 +114,8 @@ class Merging(Memory):
             assert isinstance(variable, tuple)
             if variable[0] == "memory":
                 _, id, offset, size = variable
+                if self.facts.is_shared(id, offset, size):
+                    self.facts.unsettle(id, offset)
                 self.facts.share(id, offset, size)
             else:
                 self.facts.generalise(variable)

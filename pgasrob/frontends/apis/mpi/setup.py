@@ -27,12 +27,32 @@ MULTIPLE = 3
     Init(int *argc, char ***argv); Finalize(void); Pcontrol(int level, ...);
     Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler); Comm_set_name(MPI_Comm comm, const char *name);
     Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler); Errhandler_free(MPI_Errhandler *errhandler);
-    Info_set(MPI_Info info, const char *key, const char *value); Type_commit(MPI_Datatype *datatype);
+    Type_commit(MPI_Datatype *datatype);
     Free_mem(void *base); Buffer_attach(void *buffer, int size)
 """)
 def nothing(call: Call) -> Outcome:
     """What has no effect on memory that a program shares."""
     return Outcome(result=SUCCESS)
+
+
+@calls("Info_set(MPI_Info info, const char *key, const char *value)")
+def info_set(call: Call) -> Outcome:
+    """Hints say how a program behaves, and one takes a promise of MPI away (MPI-4, section 12.2.1)."""
+    key, value = (_text(call, index) for index in (1, 2))
+    if key == "accumulate_ordering" and value != "rar,raw,war,waw":
+        call.fail(
+            f"accumulates that are ordered by `{value}` alone",
+            "leave the default: accumulates of one origin to one location in program order",
+        )
+    return Outcome(result=SUCCESS)
+
+
+def _text(call: Call, index: int) -> str:
+    """A string that is a literal; anything else is shown as written."""
+    address = call.pointer(index)
+    if address is not None and address.object.kind == "string" and isinstance(address.object.number, tuple):
+        return str(address.object.number[0])
+    return call.texts[index]
 
 
 @calls("Init_thread(int *argc, char ***argv, int required, int *provided)")

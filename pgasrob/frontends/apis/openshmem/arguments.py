@@ -10,6 +10,9 @@ from pgasrob.frontends.c.types import CType, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle
 from pgasrob.program.expressions import Binary, Const, Expr
 
+PRIVATE = frozenset(("local", "heap", "string", "argv"))
+"""The kinds of objects that other PEs cannot name."""
+
 
 class Arguments:
     """``index`` counts from the argument behind the context, where there is one."""
@@ -34,6 +37,17 @@ class Arguments:
             self.call.fail(
                 f"argument {self.first + index + 1} of {self.call.name} is a null pointer",
                 "pass the address of a symmetric object",
+            )
+        return address
+
+    def symmetric(self, index: int) -> Address:
+        """A pointer that is an address on another PE too (1.5, section 3: remotely accessible data objects)."""
+        address = self.pointer(index)
+        if address.object.kind in PRIVATE:
+            self.call.fail(
+                f"argument {self.first + index + 1} of {self.call.name} is not symmetric: it is no global or static "
+                "variable and is not from shmem_malloc",
+                "declare the variable static or at file scope, or allocate it with shmem_malloc",
             )
         return address
 

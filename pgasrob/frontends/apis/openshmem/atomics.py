@@ -100,7 +100,7 @@ def inc(call: Call) -> Outcome:
 @typed("void shmem_{ctx}{N}_atomic_fetch_nbi({ctx_t}{C} *fetch, const {C} *source, int pe)")
 def fetch_nbi(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
-    steps.do(UpdateFrom("fetch", None, at.pe(2), _cell(at, 1), at.queue, _cell(at, 0), type=int_type(at.target(0))))
+    steps.do(UpdateFrom("fetch", None, at.pe(2), _cell(at, 1), at.queue, _result(at, 0), type=int_type(at.target(0))))
     return steps.outcome()
 
 
@@ -111,7 +111,7 @@ def compare_swap_nbi(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     steps.do(
         Update(
-            "compare_swap", at.expression(3), at.pe(4), _cell(at, 1), at.queue, _cell(at, 0),
+            "compare_swap", at.expression(3), at.pe(4), _cell(at, 1), at.queue, _result(at, 0),
             expected=at.expression(2), type=int_type(at.target(0)),
         )
     )  # fmt: skip
@@ -138,7 +138,7 @@ def fetch_inc_nbi(call: Call) -> Outcome:
 def _fetch_update_nbi(at: Arguments, operation: str, operand: Expr, rank: Expr) -> Outcome:
     steps = Steps(at.call)
     type = int_type(at.target(0))
-    steps.do(Update(operation, operand, rank, _cell(at, 1), at.queue, _cell(at, 0), type=type))
+    steps.do(Update(operation, operand, rank, _cell(at, 1), at.queue, _result(at, 0), type=type))
     return steps.outcome()
 
 
@@ -151,10 +151,15 @@ def _fetch_update_nbi(at: Arguments, operation: str, operand: Expr, rank: Expr) 
 def signal(call: Call) -> Outcome:
     """A signal without a payload (1.6)."""
     at, steps = Arguments(call), Steps(call)
-    operation, cell = call.name.rpartition("_")[2], call.cell(at.pointer(0), 8)
+    operation, cell = call.name.rpartition("_")[2], call.cell(at.symmetric(0), 8)
     steps.do(Update(operation, at.expression(1), at.pe(2), cell, at.queue, type=int_type(ULONG)))
     return steps.outcome()
 
 
-def _cell(at: Arguments, index: int) -> Expr:
+def _result(at: Arguments, index: int) -> Expr:
+    """The cell here that an old value goes to."""
     return at.call.cell(at.pointer(index), at.call.size_of(at.target(index)))
+
+
+def _cell(at: Arguments, index: int) -> Expr:
+    return at.call.cell(at.symmetric(index), at.call.size_of(at.target(index)))

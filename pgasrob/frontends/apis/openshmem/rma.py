@@ -34,7 +34,7 @@ def put(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     bytes, element = _extent(at, at.known(2))
     if bytes:
-        transfers.put(steps, at.pointer(1), at.pe(3), at.pointer(0), bytes, at.queue, element)
+        transfers.put(steps, at.pointer(1), at.pe(3), at.symmetric(0), bytes, at.queue, element)
     return steps.outcome()
 
 
@@ -44,7 +44,7 @@ def put_nbi(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     bytes, element = _extent(at, at.known(2))
     if bytes:
-        transfers.write(steps, at.pointer(1), at.pe(3), at.pointer(0), bytes, at.queue, element)
+        transfers.write(steps, at.pointer(1), at.pe(3), at.symmetric(0), bytes, at.queue, element)
     return steps.outcome()
 
 
@@ -54,7 +54,7 @@ def get(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     bytes, element = _extent(at, at.known(2))
     if bytes:
-        transfers.get(steps, "shmem", at.pointer(0), at.pe(3), at.pointer(1), bytes, element)
+        transfers.get(steps, "shmem", at.pointer(0), at.pe(3), at.symmetric(1), bytes, element)
     return steps.outcome()
 
 
@@ -64,7 +64,7 @@ def get_nbi(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     bytes, element = _extent(at, at.known(2))
     if bytes:
-        transfers.read(steps, at.pointer(0), at.pe(3), at.pointer(1), bytes, at.queue, element)
+        transfers.read(steps, at.pointer(0), at.pe(3), at.symmetric(1), bytes, at.queue, element)
     return steps.outcome()
 
 
@@ -72,7 +72,7 @@ def get_nbi(call: Call) -> Outcome:
 def p(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     type = at.target(0)
-    cell = call.cell(at.pointer(0), call.size_of(type))
+    cell = call.cell(at.symmetric(0), call.size_of(type))
     steps.do(Update("set", at.expression(1), at.pe(2), cell, at.queue, type=transfers.int_type(type)))
     return steps.outcome()
 
@@ -81,7 +81,7 @@ def p(call: Call) -> Outcome:
 def g(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     register = call.register()
-    steps.do(Fetch(register, at.pe(1), call.cell(at.pointer(0), call.size_of(at.target(0)))))
+    steps.do(Fetch(register, at.pe(1), call.cell(at.symmetric(0), call.size_of(at.target(0)))))
     return steps.outcome(register)
 
 
@@ -94,7 +94,8 @@ BLOCKS = "{C} *dest, const {C} *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsi
 def _strided(call: Call, at: Arguments, *, to_target: bool) -> list[tuple[Expr, Expr]]:
     """The cells of a strided transfer, local before remote."""
     size = _element_size(at)
-    destination, source = at.pointer(0), at.pointer(1)
+    destination = at.symmetric(0) if to_target else at.pointer(0)
+    source = at.pointer(1) if to_target else at.symmetric(1)
     blocks = "ibput" in call.name or "ibget" in call.name
     block, count = (at.count(4), at.count(5)) if blocks else (1, at.count(4))
     strides = at.known(2) * size, at.known(3) * size
@@ -158,8 +159,8 @@ def _put_signal(call: Call, *, captured: bool) -> Outcome:
     steps.do(Bundle())
     if bytes:
         copy = transfers.put if captured else transfers.write
-        copy(steps, at.pointer(1), rank, at.pointer(0), bytes, queue, element)
-    cell = call.cell(at.pointer(3), 8)
+        copy(steps, at.pointer(1), rank, at.symmetric(0), bytes, queue, element)
+    cell = call.cell(at.symmetric(3), 8)
     operation = signal_operation(call, at, 5)
     steps.do(Signal(operation, at.expression(4), rank, cell, queue, transfers.int_type(ULONG)))
     return steps.outcome()
