@@ -29,6 +29,10 @@ from pgasrob.program.statements import (
 )
 
 WORD = IntType(64, False)
+NOT_YET = Const(-2)
+"""The address of what is not laid out yet: the machine will run again."""
+MOST_KNOWN = 64
+"""Scalars in cells of one object, up to which it is kept what they hold: nobody decides by a large buffer."""
 
 
 class Memory(Writer):
@@ -64,6 +68,11 @@ class Memory(Writer):
     def object(self, id: ObjectId) -> None:
         """Make sure that the object is known; strings are declared when they are used."""
         if id in self.facts.objects:
+            return
+        if id.kind == "global":
+            # Only an initialiser has named it so far.
+            assert isinstance(id.number, tuple)
+            self.global_object(str(id.number[0]))
             return
         if id.kind == "string":
             assert isinstance(id.number, tuple)
@@ -175,7 +184,7 @@ class Memory(Writer):
 
     def _hold(self, address: Address, value: Value, type: CType) -> None:
         """Note what a store has put into the shared scalar at ``address``."""
-        if not isinstance(address.offset, int):
+        if not isinstance(address.offset, int) or len(self.facts.objects[address.object].shared) > MOST_KNOWN:
             self.facts.unsettle(address.object, None)
         elif isinstance(value, Unknown):
             self.facts.unsettle(address.object, address.offset)
@@ -193,14 +202,14 @@ class Memory(Writer):
             self.facts.share(id, address.offset, size)
             return self.placed(address, size)
         if id not in cells.granule:
-            return Const(0)  # not laid out yet: the machine runs again
+            return NOT_YET
         name, base, count = self.facts.objects[id].name, cells.base[id], cells.counts[id]
         inside = Binary("&&", Binary(">=", address.offset, Const(0), LONG),
                         Binary("<", address.offset, Const(count), LONG))  # fmt: skip
         return Conditional(inside, Binary("+", Symbol(name, base), address.offset, LONG), OUTSIDE)
 
     def placed(self, address: Address, size: int) -> Symbol:
-        """The cell at ``address``, which is known to be one; any cell when it is not laid out before the next run."""
+        """The cell at ``address``, which is known to be one; it may not be laid out before the next run."""
         id, cells = address.object, self.world.cells
         assert isinstance(address.offset, int)
         place = cells.cells.get((id, address.offset))
@@ -208,7 +217,7 @@ class Memory(Writer):
             place = cells.base[id] + address.offset // cells.granule[id]
         object = self.facts.objects[id]
         name = part_name(object.name, object.type, address.offset, size) if object.size > size else object.name
-        return Symbol(name, 0 if place is None else place)
+        return Symbol(name, NOT_YET.value if place is None else place)
 
     def pieces(self, address: Address, bytes: int) -> dict[int, int]:
         """The scalars that lie in cells among ``bytes`` bytes from ``address``, which is known: offset -> size."""
@@ -267,7 +276,7 @@ class Memory(Writer):
             raise Problem("PG140", "memory is copied, and it is not known from or to where", "use a known index")
         if not self.within(to, bytes) or not self.within(of, bytes):
             return self.fault()
-        if bytes <= 0 or to == of:
+        if bytes <= 0:
             return None
         source = self.contents(of.object).copy()
         read = self.pieces(of, bytes)
@@ -341,7 +350,8 @@ class Memory(Writer):
             case Do(command):
                 for expr in addresses_written(command):
                     for id, offset in self._objects_at(expr):
-                        self.facts.unsettle(id, offset)
+                        large = len(self.facts.objects[id].shared) > MOST_KNOWN
+                        self.facts.unsettle(id, None if large else offset)
                 for expr in addresses_lent(command):
                     for id, _ in self._objects_at(expr):
                         self.facts.lend(id)
@@ -362,8 +372,7 @@ class Memory(Writer):
         """The objects that ``address`` may lie in, with the offset where it is known."""
         known = isinstance(address, Symbol | Const)
         for place in [address.value] if isinstance(address, Const) else places_in(address):
-            # Places are made up as long as there are new facts, and then this run is not the last.
-            if not self.facts_changed and place in self.world.cells.at:
+            if place in self.world.cells.at:
                 id, offset = self.world.cells.at[place]
                 yield id, offset if known else None
 

@@ -44,7 +44,7 @@ PHASES_AFTER = 4
 """The same counted from the source's command."""
 WAYS = 4
 """Ways to one place that are told apart by what is certain; of any further one only what is always certain is known."""
-LOOKS = 500_000
+LOOKS = 2_000_000
 """Commands looked at in all; what has not been settled by then counts as worth choosing."""
 
 Accesses = int
