@@ -265,6 +265,8 @@ class Instance:
             index = address(registers)
             if not 0 <= index < self.size:
                 memory = f"the memory has cells 0..{self.size - 1}" if self.size else "the program declares no memory"
+                if index < 0 and not self.program.source.shows_commands:
+                    raise Fault("a null pointer, an index outside of its object, or what nobody has set is used")
                 raise Fault(f"address {index} is outside the memory: {memory}")
             return node(registers) * self.size + index
 

@@ -173,6 +173,7 @@ class Result(TypedDict):
     reason: str | None
     assertions: Literal["hold", "violated", "unknown"] | None
     deadlock: bool | Literal["unknown"] | None
+    communicates: bool | None
     stats: Stats
     witness: Witness | None
     assertion_run: Witness | None
@@ -195,6 +196,7 @@ def to_json(verdict: library.Verdict) -> Result:
         "reason": _reason(verdict, witness),
         "assertions": verdict.assertions,
         "deadlock": verdict.deadlock,
+        "communicates": verdict.communicates,
         "stats": {
             "states": stats.states,
             "transitions": stats.transitions,

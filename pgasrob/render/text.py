@@ -90,6 +90,8 @@ def _sentences(result: Result) -> Iterator[tuple[str, str]]:
     robust, assertions, deadlock = result["verdict"] == "robust", result["assertions"], result["deadlock"]
     if robust:
         yield f"On {_nodes(result['nodes'] or 0)} every run on the network looks like {A_SC_RUN}.", ""
+        if result["communicates"] is False:
+            yield "No rank accesses the memory of another one: is that the node count the program is for?", "open"
     if result["verdict"] == "unknown":
         reason = result["reason"] or ""
         ended = reason.startswith((NO_VIOLATION, "internal error"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
-from pgasrob.program.commands import show
+from pgasrob.program.commands import ATOMIC, REMOTE, show
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.robustness.limits import Limits, available_cores, resident_memory, size_text
@@ -412,6 +412,11 @@ class _Check:
             witness=witness or violated or deadlock,
             assertion_run=violated,
             deadlock_run=deadlock,
+            communicates=any(
+                transition.command.kind in REMOTE | ATOMIC
+                for automaton in self.instance.automata
+                for transition in automaton.transitions
+            ),
         )
         if self.facts.checks_assertions:
             verdict = replace(verdict, assertions="violated" if violated else "hold" if known.complete else "unknown")

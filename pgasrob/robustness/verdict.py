@@ -61,7 +61,8 @@ class Verdict:
 
     ``assertions`` and ``deadlock`` are about SC runs; for a robust program they hold for every run on the network.
     ``witness`` is the run to show first; ``assertion_run`` and ``deadlock_run`` show those facts whenever they are so.
-    ``errors`` is non-empty for a text that is no program.
+    ``errors`` is non-empty for a text that is no program. ``communicates``: whether some rank has a command that may
+    access the memory of another one.
     """
 
     file: str
@@ -77,3 +78,4 @@ class Verdict:
     assertion_run: Witness | None = None
     deadlock_run: Witness | None = None
     errors: tuple[Diagnostic, ...] = ()
+    communicates: bool | None = None

@@ -24,7 +24,7 @@ SYNTAX: Error = {
 def result(file: str, verdict: Any = "robust", nodes: int | None = 2, **more: Any) -> Result:
     found: dict[str, Any] = {
         "schema": 1, "file": file, "program": "p", "nodes": nodes, "engine": "product", "verdict": verdict,
-        "reason": None, "assertions": None, "deadlock": None,
+        "reason": None, "assertions": None, "deadlock": None, "communicates": None,
         "stats": {"states": 1234, "transitions": 2345, "seconds": 0.126, "sc_states": 12},
         "witness": None, "assertion_run": None, "deadlock_run": None, "errors": [],
     }  # fmt: skip
