@@ -64,6 +64,8 @@ class MachineCall:
             return value.value
         if self.machine.facts_changed:
             raise Problem("PG140", "an argument that is not known yet")
+        if isinstance(value, Undefined):
+            raise self._not_set(index)
         raise Problem(
             "PG140",
             f"{self._which(index)} is not known here",
@@ -72,7 +74,19 @@ class MachineCall:
         )
 
     def expression(self, index: int) -> Expr:
-        return self.value_expression(self._argument(index))
+        value = self._argument(index)
+        if not isinstance(value, Undefined):
+            return self.value_expression(value)
+        if not any(len(node.goes_to) > 1 for node in self.machine.nodes.values()):
+            raise self._not_set(index)
+        # Behind a branch that nobody knows it may be that no run comes here: one that does is in error.
+        if self.machine.open:
+            self.machine.fault(f"argument_{index + 1}_not_set")
+        return Const(0)
+
+    def _not_set(self, index: int) -> Problem:
+        hint = "give the variable a value before the call: until then it may hold anything"
+        return Problem("PG140", f"{self._which(index)} has not been set", hint, self.span)
 
     def pointer(self, index: int) -> Address | None:
         value = self._argument(index)

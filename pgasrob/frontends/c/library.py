@@ -542,11 +542,6 @@ def handler(name: str) -> Handler | None:
 READS = frozenset(name for name, each in TABLE.handlers.items() if each is output or each is nothing)
 
 
-def reads_its_arguments(name: str) -> bool:
-    """Whether a call of the function does nothing with its arguments, so that they need not be chosen for it."""
-    return name in READS
-
-
 def known_bytes(call: Call, index: int, size: int) -> bytes:
     """The ``size`` bytes that argument ``index`` points to, which must be known."""
     address = call.pointer(index)
@@ -598,5 +593,6 @@ LIBRARY = Api(
     declaration=declaration,
     handler=handler,
     unsupported=UNSUPPORTED,
+    output=READS,
 )
-__all__ = ["DOUBLE", "LIBRARY", "Floating", "reads_its_arguments"]
+__all__ = ["DOUBLE", "LIBRARY", "Floating"]

@@ -211,9 +211,8 @@ class Machine(Merging):
             self._finish(Outcome(result=Known(0) if known else self.new_leaf(nondeterminism.RANDOM)))
             return
         from pgasrob.frontends.c.calls import MachineCall
-        from pgasrob.frontends.c.library import reads_its_arguments
 
-        if not reads_its_arguments(name):
+        if not self.world.is_output(name):
             for slot in call.arguments:
                 value = frame.slots[slot]
                 if isinstance(value, Unknown):

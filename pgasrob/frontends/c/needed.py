@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.arithmetic import faults_inside
 from pgasrob.frontends.c.code import CompiledFunction, Slot
 from pgasrob.frontends.c.graph import Node
-from pgasrob.frontends.c.library import reads_its_arguments
 from pgasrob.frontends.c.liveness import reads
 from pgasrob.program.commands import Assign, expressions_of
 from pgasrob.program.expressions import Expr, registers_of
@@ -17,14 +16,14 @@ from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Loop, Sk
 COMPUTES = (code.Set, code.Move, code.Convert, code.Unary, code.Binary)
 
 
-def needed_slots(function: CompiledFunction) -> frozenset[Slot]:
+def needed_slots(function: CompiledFunction, is_output: Callable[[str], bool]) -> frozenset[Slot]:
     """The slots that something other than output depends on: a counter of attempts is none of them."""
     found: set[Slot] = set()
     for instruction in function.code:
         if isinstance(instruction, COMPUTES):
             continue
         called = instruction.function if isinstance(instruction, code.Call) else None
-        if not isinstance(called, str) or not reads_its_arguments(called):
+        if not isinstance(called, str) or not is_output(called):
             found.update(reads(instruction))
     changed = True
     while changed:

@@ -74,9 +74,9 @@ class Writer:
     def issue(self, command: commands.Command, span: Span | None = None) -> None:
         self.emit(Do(command, span or self.span))
 
-    def fault(self) -> None:
+    def fault(self, what: str = "undefined") -> None:
         """The rank comes to something without meaning: a run that gets here is in error, and goes no further."""
-        self.issue(commands.Load(self.register("undefined"), OUTSIDE))
+        self.issue(commands.Load(self.register(what), OUTSIDE))
         self.close()
 
     def too_large(self, what: str) -> Problem:

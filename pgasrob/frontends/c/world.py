@@ -60,12 +60,16 @@ class World:
             self.handlers[name] = next((each for each in found if each is not None), None)
         return self.handlers[name]
 
+    def is_output(self, name: str) -> bool:
+        """Whether a call of the function does nothing with its arguments, so that they need not be chosen for it."""
+        return any(name in api.output for api in self.apis)
+
     def live_slots(self, function: CompiledFunction) -> list[int]:
         """The live slots at every place of ``function`` and at its end, as the bits of an integer."""
         found = self.live.get(function.name)
         if found is None:
             sets = live_slots(function)
-            counts = needed_slots(function)
+            counts = needed_slots(function, self.is_output)
             found = self.live[function.name] = [*(sum(1 << slot for slot in each & counts) for each in sets), 0]
         return found
 
