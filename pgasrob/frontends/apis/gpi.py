@@ -19,18 +19,16 @@ from pgasrob.frontends.apis.transfers import Steps, element
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType
 from pgasrob.frontends.c.values import NULL, Known, Unknown, Value
 from pgasrob.program.commands import (
-    Assume,
     AwaitAdd,
     Barrier,
     CompareSwap,
-    Fetch,
     FetchAdd,
     Read,
     Swap,
     Wait,
     Write,
 )
-from pgasrob.program.expressions import Binary, Const, Expr, IntType
+from pgasrob.program.expressions import Const, Expr, IntType
 
 PROTOTYPES = Prototypes()
 UNSIGNED = IntType(64, False)
@@ -154,10 +152,12 @@ def wait(call: Call) -> Outcome:
 
 
 @PROTOTYPES.calls("int openDMARequestsGPI(const unsigned int queue);")
-def open_requests(call: Call) -> Outcome:
-    """What is in the queue now may be less than what was posted, and says nothing about completion."""
-    _number(call, 0)
-    return Outcome(result=OK)
+def open_requests(call: Call) -> Sequence[Outcome]:
+    """What is in the queue now may be less than what was posted, and says nothing about completion: there is
+    something in it or nothing, unless nothing has been posted since the queue was waited for."""
+    number = _number(call, 0)
+    sizes = (0, 1) if any(queue == number for queue, _ in open_queues(call)) else (0,)
+    return [Outcome(result=Known(size)) for size in sizes]
 
 
 # Counters and the global lock: cells of rank 0
@@ -211,11 +211,10 @@ PROTOTYPES.add("int atomicResetTileCntGPI(void);", lambda call: _reset(call, Non
 def lock(call: Call) -> Sequence[Outcome]:
     """A try: 0 with the lock, or -1 when another rank has it."""
     cell = _cell(call, "lock", "global")
-    register = call.register("lock")
-    taken = [Fetch(register, Const(0), cell), Assume(Binary("!=", register, Const(0)))]
+    # A failing try happens only while the lock is taken: a fetch would also happen, and order, when it is not.
     return [
         Outcome(call.do(AwaitAdd(Const(0), cell, "==", Const(0), Const(1))), OK),
-        Outcome(call.do(*taken), FAILED),
+        Outcome(call.do(AwaitAdd(Const(0), cell, "!=", Const(0), Const(0))), FAILED),
     ]
 
 

@@ -39,7 +39,7 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
     ("ARMCI_Lock", (2, 1), ["await_add(1, mem[mutex_2+0] == 0, 1)"]),
     ("ARMCI_Unlock", (2, 1), ["mutex <- fetch_add(1, mutex_2+0, -1)"]),
     ("ARMCI_Create_mutexes", (3,), ["return 0"]),
-    ("armci_notify", (1,), ["notify_all(add, 1, 1, notified_by_0+0, notify)"]),
+    ("armci_notify", (1,), ["notify_all(add, 1, 1, notified_by_0+0, fifo_notify_1)"]),
     ("armci_notify_wait", (1, None), ["await_add(0, mem[notified_by_1+0] > 0, -1)"]),
     ("armci_msg_barrier", (), ["barrier"]),
     ("ARMCI_Barrier", (), ["barrier"]),
@@ -146,6 +146,20 @@ def test_vectors() -> None:
     }
     found = lowered(API, "ARMCI_NbPutV", variable("v"), 1, 1, None, world=world)
     assert found == [["write(x+0, 1, y+8, implicit_put_to_1)", "return 0"]]
+
+
+def test_a_blocking_get_of_vectors_waits_though_the_last_is_empty() -> None:
+    world = World()
+    for place, bytes in ((0, 4), (24, 0)):
+        world.contents |= {
+            variable("v", place): variable("from"),
+            variable("v", place + 8): variable("to"),
+            variable("v", place + 16): Known(bytes),
+            variable("v", place + 20): Known(1),
+        }
+    world.contents |= {variable("from"): THERE, variable("to"): HERE}
+    found = lowered(API, "ARMCI_GetV", variable("v"), 2, 1, world=world)
+    assert found == [["read(x+0, 1, y+8, armci_get)", "wait(armci_get)", "return 0"]]
 
 
 def test_accumulates() -> None:

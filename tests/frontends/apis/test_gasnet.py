@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.frontends.apis.gasnet import API
-from pgasrob.frontends.apis.gasnet.names import DEFER, GROUP, NOT_READY, NOW, PUTS
+from pgasrob.frontends.apis.gasnet.names import DEFER, GROUP, LOCAL, NOT_READY, NOW, PUTS
 from pgasrob.frontends.c.values import Handle, Known
 from tests.frontends.apis.recorder import (
     Argument,
@@ -66,7 +66,7 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
     ("gex_RMA_PutNB", (TEAM, 1, THERE, HERE, 4, NOW, 0), ["put(x+0, 1, y+8, handle_0)", GIVES]),
     ("gex_RMA_PutNB", (TEAM, 1, THERE, HERE, 4, DEFER, 0), ["write(x+0, 1, y+8, handle_0)", GIVES]),
     ("gex_RMA_PutNBI", (TEAM, 1, THERE, HERE, 4, NOW, 0), ["put(x+0, 1, y+8, implicit_puts)", "return 0"]),
-    ("gex_RMA_PutNBI", (TEAM, 1, THERE, HERE, 4, GROUP, 0), ["write(x+0, 1, y+8, implicit_puts)", "return 0"]),
+    ("gex_RMA_PutNBI", (TEAM, 1, THERE, HERE, 4, GROUP, 0), ["write(x+0, 1, y+8, implicit_groups)", "return 0"]),
     ("gex_RMA_GetNB", (TEAM, HERE, 1, THERE, 4, 0), ["read(x+0, 1, y+8, handle_0)", GIVES]),
     ("gex_RMA_PutBlockingVal", (TEAM, 1, THERE, 7, 4, 0), [*SET, "return 0"]),
     ("gex_RMA_GetBlockingVal", (TEAM, 1, THERE, 4, 0), ["value <- fetch(1, y+8)", "return ucast32(value)"]),
@@ -159,6 +159,52 @@ def test_a_local_event_waits_for_the_source() -> None:
     assert rank.call("gex_Event_Test", FIRST, outcome=1) == [f"return {NOT_READY}"]
     assert rank.call("gex_Event_Wait", FIRST) == ["wait(handle_0)"]
     assert rank.call("gex_Event_Wait", Known(0)) == []
+
+
+def test_the_number_of_a_local_event_stays_taken_until_that_is_waited_for() -> None:
+    rank = Rank(API)
+    leaf = Handle("gasnet.leaf", (0,))
+    rank.call("gex_RMA_PutNB", TEAM, 1, THERE, HERE, 4, OUT, 0)
+    rank.call("gex_Event_Wait", FIRST)
+    assert rank.call("gex_RMA_PutNB", TEAM, 1, THERE, HERE, 4, DEFER, 0)[0] == "write(x+0, 1, y+8, handle_1)"
+    assert rank.call("gex_Event_Wait", leaf) == []
+    assert rank.call("gex_RMA_PutNB", TEAM, 1, THERE, HERE, 4, DEFER, 0)[0] == "write(x+0, 1, y+8, handle_0)"
+
+
+def test_the_local_side_of_implicit_puts_is_that_of_a_group() -> None:
+    rank = Rank(API)
+    rank.call("gex_RMA_PutNBI", TEAM, 1, THERE, HERE, 4, DEFER, 0)
+    assert rank.call("gex_NBI_Wait", LOCAL, 0) == ["return 0"]
+    rank.call("gex_RMA_PutNBI", TEAM, 1, THERE, HERE, 4, GROUP, 0)
+    assert rank.call("gex_NBI_Wait", LOCAL, 0) == ["wait_local(implicit_groups)", "return 0"]
+    assert rank.call("gex_NBI_Wait", PUTS, 0) == ["wait(implicit_groups)", "wait(implicit_puts)", "return 0"]
+
+
+def test_any_set_of_handles_may_be_complete() -> None:
+    rank = Rank(API)
+    for place in range(3):
+        rank.call("gasnet_put_nb", 1, THERE, HERE, 4)
+        rank.world.contents[variable("h", 8 * place)] = Handle("gasnet.handle", (place,))
+    call = RecordedCall("gasnet_wait_syncnb_some", (variable("h"), 3), state=rank.state, world=rank.world)
+    assert sorted(len(outcome.stores) for outcome in outcomes(API, call)) == [1, 1, 1, 2, 2, 2, 3]
+    call = RecordedCall("gasnet_wait_syncnb_some", (variable("h"), 9), state=rank.state, world=rank.world)
+    for place in range(9):
+        rank.world.contents[variable("h", 8 * place)] = Handle("gasnet.handle", (place,))
+    with pytest.raises(Refused, match="any set"):
+        outcomes(API, call)
+
+
+def test_a_value_with_a_handle_arrives_in_a_cell() -> None:
+    rank = Rank(API)
+    handle = Handle("gasnet.valget", (0, 4))
+    assert rank.call("gasnet_get_nb_val", 1, THERE, 4) == ["read(value_0+0, 1, y+8, handle_0)", f"return {handle}"]
+    assert rank.call("gasnet_wait_syncnb_valget", handle) == [
+        "wait(handle_0)",
+        "value <- mem[value_0+0]",
+        "return ucast32(value)",
+    ]
+    with pytest.raises(Refused, match="before"):
+        rank.call("gasnet_wait_syncnb_valget", handle)
 
 
 def test_a_barrier_of_the_team_is_an_event() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import pgasrob
 from pgasrob.frontends.apis.gaspi import API
 from pgasrob.frontends.apis.gaspi.names import BLOCK
 from pgasrob.frontends.c.values import Known
@@ -14,6 +17,7 @@ from tests.frontends.apis.recorder import (
     RecordedCall,
     Refused,
     World,
+    lines,
     lowered,
     outcomes,
     variable,
@@ -166,6 +170,68 @@ def test_a_long_range_is_that_of_the_slots_in_use() -> None:
     assert len(lowered(API, "gaspi_notify_waitsome", 0, 0, 65536, OUT, BLOCK, state=SEGMENT)) == 1
 
 
+def test_a_slot_whose_number_is_not_known_is_one_of_those_in_use() -> None:
+    rank = Rank(API)
+    rank.state |= SEGMENT
+    for number in (3, 500):
+        rank.call("gaspi_notify", 0, 0, number, 1, 0, BLOCK)
+    call = RecordedCall("gaspi_notify_reset", (0, Register("id", 0), OUT), state=SEGMENT, world=rank.world)
+    assert [lines(outcome) for outcome in outcomes(API, call)] == [
+        ["assume(id == 3)", "notification <- swap(0, notification_0_3+0, 0)", "*('out',)+0 = notification", "return 0"],
+        [
+            "assume(id == 500)",
+            "notification <- swap(0, notification_0_500+0, 0)",
+            "*('out',)+0 = notification",
+            "return 0",
+        ],
+        ["assume(id != 3)", "assume(id != 500)", "*('out',)+0 = 0", "return 0"],
+    ]
+
+
+WAITSOME = """
+#include <GASPI.h>
+#include <assert.h>
+static void check(int code) { if (code != GASPI_SUCCESS) { } }
+int main(void) {
+  gaspi_rank_t me;
+  gaspi_pointer_t p;
+  gaspi_proc_init(GASPI_BLOCK);
+  gaspi_proc_rank(&me);
+  gaspi_segment_create(0, 512, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED);
+  gaspi_segment_ptr(0, &p);
+  int *data = p;
+  if (me == 0) {
+    data[0] = 7;
+    for (int id = 0; id < 16; id++) {
+      check(gaspi_write_notify(0, 0, 1, 0, 64 + 4 * id, 4, id, id + 1, 0, GASPI_BLOCK));
+      WAIT
+    }
+  } else {
+    for (int k = 0; k < 16; k++) {
+      gaspi_notification_id_t id;
+      gaspi_notification_t old;
+      check(gaspi_notify_waitsome(0, 0, 16, &id, GASPI_BLOCK));
+      check(gaspi_notify_reset(0, id, &old));
+      if (old) { assert(old == id + 1); assert(data[16 + id] == 7); }
+      check(gaspi_notify(0, 0, 20, 1, 0, GASPI_BLOCK));
+      check(gaspi_wait(0, GASPI_BLOCK));
+    }
+  }
+  gaspi_proc_term(GASPI_BLOCK);
+  return 0;
+}
+"""
+ACKNOWLEDGED = """gaspi_notification_id_t ack; gaspi_notification_t old;
+  gaspi_notify_waitsome(0, 20, 1, &ack, GASPI_BLOCK); gaspi_notify_reset(0, ack, &old);"""
+
+
+def test_a_waitsome_over_16_slots(tmp_path: Path) -> None:
+    path = tmp_path / "waitsome.c"
+    path.write_text(WAITSOME.replace("WAIT\n", ACKNOWLEDGED + "\n"))
+    result = pgasrob.check(pgasrob.load(path), nodes=2)
+    assert (result.verdict, result.assertions) == ("robust", "hold")
+
+
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
@@ -187,6 +253,28 @@ def test_a_barrier_that_is_called_with_a_timeout_has_two_halves() -> None:
     assert halves[0].startswith("await_add(1, ") and halves[-1] == "return 1"
     rest = rank.call("gaspi_barrier", 0, BLOCK)
     assert [line.split("(")[0] for line in rest] == ["await", "return 0"]
+
+
+def test_a_reduction_that_times_out_has_contributed() -> None:
+    rank = Rank(API)
+    rank.world.contents[variable("x")] = Known(5)
+    first = rank.call("gaspi_allreduce", variable("x"), OUT, 1, 2, 0, 0, 0, outcome=1)
+    assert [line.split("(")[0] for line in first] == ["mem[gaspi_all_contribution_0_0+0] <- 5", "await_add", "return 1"]
+    rest = rank.call("gaspi_allreduce", variable("x"), OUT, 1, 2, 0, 0, BLOCK)
+    assert rest[0].startswith("await(") and rest[-1] == "return 0"
+    assert not any(line.startswith(("await_add", "mem[")) for line in rest)
+    following = rank.call("gaspi_allreduce", variable("x"), OUT, 1, 2, 0, 0, BLOCK)
+    assert following[0].startswith("mem[") and "contribution_1_0" in following[0]
+
+
+def test_something_may_be_in_a_queue_or_nothing() -> None:
+    rank = Rank(API)
+    rank.state |= SEGMENT
+    rank.call("gaspi_write", *WRITE, 0, BLOCK)
+    sizes = [rank.call("gaspi_queue_size", 0, OUT, outcome=each)[0] for each in (0, 1)]
+    assert sizes == ["*('out',)+0 = 0", "*('out',)+0 = 1"]
+    rank.call("gaspi_wait", 0, BLOCK)
+    assert rank.call("gaspi_queue_size", 0, OUT) == ["*('out',)+0 = 0", "return 0"]
 
 
 def test_queues_are_created_after_those_that_are_there() -> None:

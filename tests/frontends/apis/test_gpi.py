@@ -25,7 +25,7 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[list[str]]]] = [
         (),
         [
             ["await_add(0, mem[lock_global+0] == 0, 1)", "return 0"],
-            ["lock <- fetch(0, lock_global+0)", "assume(lock != 0)", "return -1"],
+            ["await_add(0, mem[lock_global+0] != 0, 0)", "return -1"],
         ],
     ),
     ("globalResourceUnlockGPI", (), [["lock <- swap(0, lock_global+0, 0)", "return 0"]]),
@@ -48,6 +48,13 @@ def test_a_queue_is_waited_for_whatever_the_rank() -> None:
     assert rank.call("waitDmaGPI", 0) == ["wait(fifo_queue_0_to_1)", "wait(fifo_queue_0_to_2)", "return 1"]
     assert rank.call("waitDmaGPI", 0) == ["return 0"]
     assert rank.call("waitDmaGPI", 1) == ["wait(fifo_queue_1_to_1)", "return 1"]
+
+
+def test_something_may_be_in_a_queue_or_nothing() -> None:
+    rank = Rank(API)
+    assert rank.call("openDMARequestsGPI", 0) == ["return 0"]
+    rank.call("writeDmaGPI", 0, 8, 4, 1, 0)
+    assert [rank.call("openDMARequestsGPI", 0, outcome=each) for each in (0, 1)] == [["return 0"], ["return 1"]]
 
 
 @pytest.mark.parametrize(

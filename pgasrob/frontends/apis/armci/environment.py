@@ -26,6 +26,8 @@ OK = Known(0)
     int ARMCI_Init_args(int *argc, char ***argv);
     int ARMCI_Init_thread(int level);
     int ARMCI_Finalize(void);
+    void armci_msg_init(int *argc, char ***argv);
+    void armci_msg_finalize(void);
     int ARMCI_Free(void *address);
     int ARMCI_Free_local(void *address);
     void ARMCI_INIT_HANDLE(armci_hdl_t *handle);

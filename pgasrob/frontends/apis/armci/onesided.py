@@ -13,10 +13,10 @@ from pgasrob.frontends.apis.armci import state
 from pgasrob.frontends.apis.armci.names import GIOV
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, element, get, int_type, put, read, value_at, write
+from pgasrob.frontends.apis.transfers import Steps, blocking_queue, element, int_type, put, read, value_at, write
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, VOID, CType, Floating, Pointer
 from pgasrob.frontends.c.values import Known, Unknown
-from pgasrob.program.commands import Fence, Fetch, Update, UpdateFrom
+from pgasrob.program.commands import Fence, Fetch, Update, UpdateFrom, Wait
 from pgasrob.program.expressions import Binary, Const, Expr, float_bits
 
 PROTOTYPES = Prototypes()
@@ -109,14 +109,12 @@ def _gets(call: Call, shape: str, nonblocking: bool) -> Outcome:
     pieces, index = SHAPES[shape](call, 0)
     process, steps = call.known(index), Steps(call)
     key = (*state.handle(call, index + 1), "get") if nonblocking else state.BLOCKING
-    for number, piece in enumerate(pieces):
+    for piece in pieces:
         source, goal = state.remote(call, 0, piece.source, process), state.local(call, _goal(shape), piece.target)
-        if nonblocking:
-            read(steps, goal, Const(process), source, piece.bytes, state.use(steps, key, process, True))
-        elif number + 1 < len(pieces):
-            read(steps, goal, Const(process), source, piece.bytes, call.queue("armci", "get", name="armci_get"))
-        else:
-            get(steps, "armci", goal, Const(process), source, piece.bytes)
+        where = state.use(steps, key, process, True) if nonblocking else blocking_queue(call, "armci")
+        read(steps, goal, Const(process), source, piece.bytes, where)
+    if steps.commands and not nonblocking:
+        steps.do(Wait(blocking_queue(call, "armci")))
     return steps.outcome(OK)
 
 

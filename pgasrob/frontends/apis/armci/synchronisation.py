@@ -140,10 +140,10 @@ def _counter(call: Call, sender: int) -> Expr:
 
 @PROTOTYPES.calls("int armci_notify(int proc);")
 def notify(call: Call) -> Outcome:
-    """After all earlier calls to that process."""
-    process = Const(call.known(0))
-    queue = call.queue("armci", "notify", name="notify")
-    command = Notify("add", Const(1), process, _counter(call, call.rank), queue, everywhere=True)
+    """After all earlier calls to that process, other notifications too: the queue keeps those in order."""
+    process = call.known(0)
+    queue = call.fifo_queue("armci", "notify", process, name=f"notify_{process}")
+    command = Notify("add", Const(1), Const(process), _counter(call, call.rank), queue, everywhere=True)
     return Outcome(call.do(command))
 
 

@@ -33,8 +33,6 @@ API = Api(
         "gasnet_AM*": _MESSAGES,
         "gex_AM_*": _MESSAGES,
         "gex_EP_RegisterHandlers": _MESSAGES,
-        "gasnet_get_nb_val": "use gasnet_get_nb into a variable and gasnet_wait_syncnb",
-        "gasnet_wait_syncnb_valget": "use gasnet_get_nb into a variable and gasnet_wait_syncnb",
         "gasnet_coll_*": "write the collective with puts, gets and barriers",
         "gex_Coll_*": "write the collective with puts, gets and barriers",
         "gex_AD_*": "atomic domains are not modelled",

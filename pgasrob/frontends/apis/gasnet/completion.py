@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain, combinations
 
 from pgasrob.frontends.apis.arguments import limited, target
 from pgasrob.frontends.apis.gasnet import state
@@ -16,6 +17,8 @@ from pgasrob.frontends.c.types import Opaque
 from pgasrob.frontends.c.values import Known, Value
 
 PROTOTYPES = Prototypes()
+MOST = 6
+"""The most handles of which any set may be complete: each set is a branch."""
 Waiter = Callable[[Steps, Value, str], None]
 """Waits for one handle or event, given with its text."""
 ListHandler = Callable[[Call, Opaque, Waiter], Outcome | Sequence[Outcome]]
@@ -57,10 +60,16 @@ def wait_all(call: Call, type: Opaque, waiter: Waiter) -> Outcome:
 
 
 def wait_some(call: Call, type: Opaque, waiter: Waiter) -> Sequence[Outcome]:
-    """At least one of the valid handles: one of them, whichever it is, or all."""
+    """At least one of the valid handles, in any number."""
     handles = listed(call, type)
     valid = [place for place, handle in enumerate(handles) if handle != INVALID]
-    choices = [[place] for place in valid] + ([valid] if len(valid) != 1 else [])
+    if len(valid) > MOST:
+        call.fail(
+            f"{call.name} over {len(valid)} handles may complete any set of them",
+            f"check it with at most {MOST} handles, or wait for all of them",
+        )
+    sizes = range(1, len(valid) + 1) if valid else range(1)
+    choices = chain.from_iterable(combinations(valid, size) for size in sizes)
     return [wait_list(call, type, waiter, places) for places in choices]
 
 

@@ -15,6 +15,7 @@ from pgasrob.frontends.apis.gasnet.onesided import (
     BLOCKING,
     EXPLICIT,
     IMPLICIT,
+    IMPLICIT_KINDS,
     Mode,
     begin,
     finish,
@@ -29,7 +30,7 @@ from pgasrob.frontends.c.values import NULL, Handle, Known, Value
 from pgasrob.program.commands import WaitLocal
 
 PROTOTYPES = Prototypes()
-LEAF, BARRIER = "gasnet.leaf", "gasnet.barrier"
+LEAF, LEAVES, BARRIER = "gasnet.leaf", "gasnet.leaves", "gasnet.barrier"
 
 
 # Job
@@ -105,11 +106,15 @@ def _put(call: Call, mode: Mode) -> Outcome:
     local = DEFER if mode == BLOCKING else call.arguments[5]
     move = put if local == NOW else write
     result = begin(
-        steps, mode, "put", lambda where: move(steps, state.local(call, 3), node, remote, call.known(4), where)
+        steps,
+        mode,
+        "group" if local == GROUP else "put",
+        lambda where: move(steps, state.local(call, 3), node, remote, call.known(4), where),
     )
     if local not in (NOW, DEFER, GROUP):
         if mode != EXPLICIT or not isinstance(result, Handle):
             call.fail(f"{call.texts[5]} for the local side", "implicit puts take GEX_EVENT_NOW, _DEFER or _GROUP")
+        steps.note(LEAVES, (*state.leaves(steps), *result.data))
         steps.store(target(call, 5), Handle(LEAF, result.data), EVENT)
     return finish(steps, Known(OK) if result is None else result)
 
@@ -159,6 +164,7 @@ def wait_event(steps: Steps, event: Value, text: str) -> None:
     elif isinstance(event, Handle) and event.kind == LEAF and isinstance(event.data[0], int):
         if event.data[0] in state.open_handles(steps):
             steps.do(WaitLocal(state.handle_queue(steps, event.data[0])))
+        steps.note(LEAVES, tuple(number for number in state.leaves(steps) if number != event.data[0]))
     else:
         completion.wait_handle(steps, event, text)
 
@@ -197,10 +203,12 @@ for _name, _handler in _LISTS.items():
 
 
 def _wait_implicit(call: Call) -> Outcome:
+    """`GEX_EC_LC` is the local side of the puts with `GEX_EVENT_GROUP`, no other."""
     mask, steps = call.known(0), Steps(call)
-    if mask & LOCAL and "put" in str(steps.recall("gasnet.implicit", ())):
-        steps.do(WaitLocal(state.implicit_queue(steps, "put")))
-    state.complete_implicit(steps, tuple(kind for bit, kind in ((PUTS, "put"), (GETS, "get")) if mask & bit))
+    if mask & LOCAL and "group" in str(steps.recall("gasnet.implicit", ())):
+        steps.do(WaitLocal(state.implicit_queue(steps, "group")))
+    kinds = IMPLICIT_KINDS["puts"] * bool(mask & PUTS) + IMPLICIT_KINDS["gets"] * bool(mask & GETS)
+    state.complete_implicit(steps, kinds)
     return steps.outcome(Known(OK))
 
 

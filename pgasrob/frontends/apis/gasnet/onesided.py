@@ -10,8 +10,8 @@ from pgasrob.frontends.apis.gasnet import state
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, pairs, put, read, write
-from pgasrob.frontends.c.values import Known, Value
-from pgasrob.program.commands import Fetch, Update, Wait
+from pgasrob.frontends.c.values import Handle, Known, Value
+from pgasrob.program.commands import Fetch, Load, Read, Update, Wait
 from pgasrob.program.expressions import Const, Expr, IntType, Unary
 
 PROTOTYPES = Prototypes()
@@ -154,6 +154,42 @@ def get_val(call: Call) -> Outcome:
     return steps.outcome(get_value(steps, remote, node, 2))
 
 
+VALGET = "gasnet.valget"
+
+
+def _landing(call: Call, number: int) -> Expr:
+    """The cell here that a value with a handle arrives in."""
+    return call.cell(call.internal("gasnet", "value", number, name=f"value_{number}"), 8)
+
+
+@PROTOTYPES.calls("""
+    gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void *src, size_t bytes);
+""")
+def get_nb_val(call: Call) -> Outcome:
+    steps = Steps(call)
+    remote, node = state.remote(call, 1, 0)
+    size, _ = value_type(call, 2, False)
+    number = state.new_handle(steps)
+    where = state.handle_queue(steps, number)
+    steps.do(Read(_landing(call, number), node, call.cell(remote, size), where))
+    return steps.outcome(Handle(VALGET, (number, size)))
+
+
+@PROTOTYPES.calls("gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle);")
+def wait_valget(call: Call) -> Outcome:
+    steps, handle = Steps(call), call.arguments[0]
+    if not isinstance(handle, Handle) or handle.kind != VALGET:
+        call.fail(f"{call.texts[0]} is no known handle here", "set the variable of the handle on each way to this call")
+    number, size = handle.data
+    assert isinstance(number, int) and isinstance(size, int)
+    if number not in state.open_handles(steps):
+        call.fail(f"{call.texts[0]} has been waited for before", "wait for the handle of a value once")
+    state.complete(steps, number)
+    register = call.register("value")
+    steps.do(Load(register, _landing(call, number)))
+    return steps.outcome(Unary("cast", register, IntType(8 * size, False)))
+
+
 # Completion
 
 
@@ -170,7 +206,7 @@ def _implicit(call: Call, kinds: tuple[str, ...]) -> Outcome:
     return steps.outcome(Known(0))
 
 
-IMPLICIT_KINDS = {"puts": ("put",), "gets": ("get",), "all": ("put", "get")}
+IMPLICIT_KINDS = {"puts": ("put", "group"), "gets": ("get",), "all": ("put", "group", "get")}
 for _name, _kinds in IMPLICIT_KINDS.items():
     PROTOTYPES.add(f"void gasnet_wait_syncnbi_{_name}(void);", partial(_implicit, kinds=_kinds))
 

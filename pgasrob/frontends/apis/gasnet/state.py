@@ -1,8 +1,10 @@
 """GASNet's queues: one for blocking operations, two for the implicit sets, one for each handle, region and event.
 
 A handle is the number of its queue, the least that is free. The state of a rank: ``gasnet.open`` the numbers of the
-handles that have not been waited for, ``gasnet.implicit`` which of the implicit sets, "put" and "get", have something
-in them, ``gasnet.region`` the handle of the access region that is open.
+handles that have not been waited for, ``gasnet.implicit`` which of the implicit sets, "put", "group" (puts whose local
+side `GEX_EC_LC` completes) and "get", have something
+in them, ``gasnet.region`` the handle of the access region that is open, ``gasnet.leaves`` the handles with an event for
+their local side that has not been waited for.
 """
 
 from __future__ import annotations
@@ -24,8 +26,14 @@ def open_handles(steps: Steps) -> tuple[int, ...]:
     return cast("tuple[int, ...]", steps.recall("gasnet.open", ()))
 
 
+def leaves(steps: Steps) -> tuple[int, ...]:
+    """The handles that have an event for their local side which has not been waited for: their numbers stay taken."""
+    return cast("tuple[int, ...]", steps.recall("gasnet.leaves", ()))
+
+
 def new_handle(steps: Steps) -> int:
-    number = next(number for number in range(len(open_handles(steps)) + 1) if number not in open_handles(steps))
+    taken = {*open_handles(steps), *leaves(steps)}
+    number = next(number for number in range(len(taken) + 1) if number not in taken)
     steps.note("gasnet.open", tuple(sorted((*open_handles(steps), number))))
     return number
 
@@ -55,7 +63,7 @@ def complete(steps: Steps, number: int | None) -> None:
 
 
 def implicit(steps: Steps, kind: str) -> Const:
-    """The queue of implicit operations of ``kind``, "put" or "get", that are begun now."""
+    """The queue of implicit operations of ``kind``, "put", "group" or "get", that are begun now."""
     region = steps.recall("gasnet.region")
     if isinstance(region, int):
         return handle_queue(steps, region)

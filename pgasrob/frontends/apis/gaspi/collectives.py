@@ -12,11 +12,11 @@ from pgasrob.frontends.apis.gaspi.names import SUCCESS, TIMEOUT
 from pgasrob.frontends.apis.gaspi.state import blocks, done, members, place, timed
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, element
-from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UCHAR, UINT, ULONG, USHORT
+from pgasrob.frontends.apis.transfers import Steps, element, value_at
+from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UCHAR, UINT, ULONG, USHORT, CType
 from pgasrob.frontends.c.values import Known
-from pgasrob.program.commands import Load, Store
-from pgasrob.program.expressions import Expr
+from pgasrob.program.commands import Fetch, Load, Store
+from pgasrob.program.expressions import Const, Expr
 
 PROTOTYPES = Prototypes()
 
@@ -87,9 +87,7 @@ def barrier(call: Call) -> Sequence[Outcome]:
     """
     number = call.known(0)
     which = group(call, number)
-    if not blocks(call, 1):
-        call.publish("gaspi.timed", True)
-    if not any(call.published(rank, "gaspi.timed") for rank in which.members):
+    if not _split(call, 1, which):
         steps = Steps(call)
         barrier_of(steps, number)
         return [steps.outcome(Known(SUCCESS))]
@@ -107,6 +105,13 @@ def barrier(call: Call) -> Sequence[Outcome]:
     return outcomes
 
 
+def _split(call: Call, timeout: int, which: Group) -> bool:
+    """Whether some rank calls a barrier or a reduction with a timeout: then arriving and departing are apart."""
+    if not blocks(call, timeout):
+        call.publish("gaspi.timed", True)
+    return any(call.published(rank, "gaspi.timed") for rank in which.members)
+
+
 OPERATIONS = ("min", "max", "sum")
 DATA = (INT, UINT, FLOAT, DOUBLE, LONG, ULONG)
 """By the numbers of `gaspi_operation_t` and `gaspi_datatype_t`."""
@@ -118,16 +123,68 @@ DATA = (INT, UINT, FLOAT, DOUBLE, LONG, ULONG)
                                    gaspi_timeout_t timeout);
 """)
 def allreduce(call: Call) -> Sequence[Outcome]:
-    """Every member contributes to every result, so all have arrived. A timeout may leave before it begins."""
+    """Every member contributes to every result, so all have arrived.
+
+    A timeout leaves a reduction that this rank has contributed to, to be called again: others may go on.
+    """
     source, result = target(call, 0), target(call, 1)
     count, operation, data = limited(call, call.known(2), "elements"), call.known(3), call.known(4)
     if not 0 <= operation < len(OPERATIONS) or not 0 <= data < len(DATA):
         call.fail("this reduction is not known", "use GASPI_OP_MIN, _MAX or _SUM and the types of gaspi_datatype_t")
-    steps, type = Steps(call), DATA[data]
-    results = flags.reduce(steps, group(call, call.known(5)), OPERATIONS[operation], source, type, count)
-    for index, value in enumerate(results):
-        steps.store(element(call, result, index, type), value, type)
-    return timed(call, 6, steps.outcome(Known(SUCCESS)))
+    steps, type, number = Steps(call), DATA[data], call.known(5)
+    which = group(call, number)
+    if not _split(call, 6, which):
+        for index, value in enumerate(flags.reduce(steps, which, OPERATIONS[operation], source, type, count)):
+            steps.store(element(call, result, index, type), value, type)
+        return [steps.outcome(Known(SUCCESS))]
+    outcomes = []
+    for code in (SUCCESS,) if blocks(call, 6) else (SUCCESS, TIMEOUT):
+        steps = Steps(call)
+        parity = _contribute(steps, number, source, type, count)
+        if code == SUCCESS:
+            flags.depart(steps, which)
+            _reducing(steps, number, None)
+            for index in range(count):
+                values = [_contribution(steps, which, member, parity, index) for member in which.members]
+                total = flags.fold(steps, OPERATIONS[operation], values, type)
+                steps.store(element(call, result, index, type), total, type)
+        outcomes.append(steps.outcome(Known(code)))
+    return outcomes
+
+
+def _contribute(steps: Steps, number: int, source: Address, type: CType, count: int) -> int:
+    """Lay out this rank's contribution and arrive, unless a call that timed out has done so. Which of the two sets of
+    cells it is in: whoever lays out the next but one knows that all have taken what they wanted of this one."""
+    call, which = steps.call, group(steps.call, number)
+    begun = dict(cast("tuple[tuple[int, int], ...]", steps.recall("gaspi.reducing", ())))
+    if number in begun:
+        return begun[number]
+    parity = steps.count(which.name("reduction"), 2)
+    for index in range(count):
+        cell = _contributed(call, which, parity, index)
+        steps.do(Store(cell, value_at(steps, element(call, source, index, type), type)))
+    flags.arrive(steps, which)
+    _reducing(steps, number, parity)
+    return parity
+
+
+def _reducing(steps: Steps, number: int, parity: int | None) -> None:
+    """Note that a reduction of the group has been begun with this parity, or that none is under way."""
+    begun = dict(cast("tuple[tuple[int, int], ...]", steps.recall("gaspi.reducing", ())))
+    others = {other: same for other, same in begun.items() if other != number}
+    steps.note("gaspi.reducing", tuple(sorted((others if parity is None else others | {number: parity}).items())))
+
+
+def _contribution(steps: Steps, which: Group, member: int, parity: int, index: int) -> Expr:
+    register = steps.call.register("value")
+    steps.do(Fetch(register, Const(member), _contributed(steps.call, which, parity, index)))
+    return register
+
+
+def _contributed(call: Call, which: Group, parity: int, index: int) -> Expr:
+    key = (*which.key[1:], "contribution", parity, index)
+    name = "_".join(map(str, (which.key[0], *key)))
+    return call.cell(call.internal(str(which.key[0]), *key, name=name), 8)
 
 
 # Passive communication: two-sided, the receiver takes what comes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 from pgasrob.frontends.apis.arguments import integers
 from pgasrob.frontends.apis.gaspi.state import done, place, posted, queue, slot, timed
@@ -12,12 +13,24 @@ from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.c.types import UCHAR, UINT, ULONG, USHORT
 from pgasrob.frontends.c.values import Known, Unknown
-from pgasrob.program.commands import Await, Bundle, Command, CompareSwap, FetchAdd, Notify, Read, Signal, Swap, Write
-from pgasrob.program.expressions import Const, Expr, IntType
+from pgasrob.program.commands import (
+    Assume,
+    Await,
+    Bundle,
+    Command,
+    CompareSwap,
+    FetchAdd,
+    Notify,
+    Read,
+    Signal,
+    Swap,
+    Write,
+)
+from pgasrob.program.expressions import Binary, Const, Expr, IntType
 
 PROTOTYPES = Prototypes()
 NOTIFICATIONS = 65536
-MAX_SLOTS = 16
+MAX_SLOTS = 4
 """In a longer range a waitsome looks at the slots that some rank notifies: each slot is a branch."""
 
 
@@ -152,12 +165,19 @@ PROTOTYPES.add(
 
 def _notified(call: Call, segment: int, number: int) -> Expr:
     """The cell of a slot that this call sets."""
-    call.publish(f"gaspi.notified.{segment}.{number}", True)
+    key = f"gaspi.notified.{segment}"
+    call.publish(key, tuple(sorted({*_notified_by(call, call.rank, segment), number})))
     return slot(call, segment, number)
 
 
-def _is_notified(call: Call, segment: int, number: int) -> bool:
-    return any(call.published(rank, f"gaspi.notified.{segment}.{number}") for rank in range(call.nodes))
+def _notified_by(call: Call, rank: int, segment: int) -> tuple[int, ...]:
+    """The slots that ``rank`` sets somewhere, as far as is known."""
+    return cast("tuple[int, ...]", call.published(rank, f"gaspi.notified.{segment}") or ())
+
+
+def _notified_slots(call: Call, segment: int) -> list[int]:
+    """The slots that any rank sets. All others are zero for ever."""
+    return sorted({number for rank in range(call.nodes) for number in _notified_by(call, rank, segment)})
 
 
 @PROTOTYPES.calls("""
@@ -171,7 +191,7 @@ def waitsome(call: Call) -> Sequence[Outcome]:
         return [done(call)]
     slots: Sequence[int] = range(begin, begin + min(count, NOTIFICATIONS))
     if count > MAX_SLOTS:
-        slots = [number for number in slots if _is_notified(call, segment, number)] or slots[:1]
+        slots = [number for number in _notified_slots(call, segment) if number in slots] or slots[:1]
     outcomes = [
         done(call, [Await(slot(call, segment, number), "!=", Const(0))], [(3, Known(number), USHORT)])
         for number in slots
@@ -182,11 +202,25 @@ def waitsome(call: Call) -> Sequence[Outcome]:
 @PROTOTYPES.calls("""
     gaspi_return_t gaspi_notify_reset(gaspi_segment_id_t s, gaspi_notification_id_t i, gaspi_notification_t *old);
 """)
-def reset(call: Call) -> Outcome:
-    """Atomically reads the slot and sets it to zero."""
+def reset(call: Call) -> Sequence[Outcome]:
+    """Atomically reads the slot and sets it to zero.
+
+    A number that is not known, of a waitsome that many slots may have ended, has a branch for each slot that some rank
+    sets, and one for the others: they are zero already.
+    """
+    segment, number = call.known(0), call.expression(1)
+    if isinstance(number, Const):
+        return [_reset(call, segment, number.value, [])]
+    slots = _notified_slots(call, segment)
+    outcomes = [_reset(call, segment, each, [Assume(Binary("==", number, Const(each)))]) for each in slots]
+    none = [Assume(Binary("!=", number, Const(each))) for each in slots]
+    return [*outcomes, done(call, none, [(2, Known(0), UINT)])]
+
+
+def _reset(call: Call, segment: int, number: int, assumed: list[Command]) -> Outcome:
     register = call.register("notification")
-    command = Swap(register, Const(call.rank), slot(call, call.known(0), call.known(1)), Const(0))
-    return done(call, [command], [(2, Unknown(register), UINT)])
+    command = Swap(register, Const(call.rank), slot(call, segment, number), Const(0))
+    return done(call, [*assumed, command], [(2, Unknown(register), UINT)])
 
 
 # Atomics: blocking, on 8 bytes, not ordered with queues

@@ -2,7 +2,8 @@
 
 The state of a rank (names in `Call.state`): ``gaspi.segments`` the sizes of its segments by number, ``gaspi.queues``
 the queues with something to wait for, ``gaspi.created`` how many queues it has created, ``gaspi.groups`` the members of
-the groups it has created, ``gaspi.arrived`` the groups in whose barrier a timeout has left it.
+the groups it has created, ``gaspi.arrived`` the groups in whose barrier a timeout has left it, ``gaspi.reducing``
+those in whose reduction, with the set of cells of its contribution.
 """
 
 from __future__ import annotations
