@@ -615,6 +615,7 @@ The call has more or fewer arguments than the function's declaration, or than th
 Which rank a transfer goes to may depend on data, but some arguments must be the same in every run of a rank: sizes,
 numbers of queues and contexts, sets of ranks, the function that is called through a pointer. They may be computed from
 ranks, constants and loop counters, and not from what is loaded from shared memory.
+An argument that has not been set at all when the call is made is this error too, whichever it is.
 
 == PG141 too large
 A C program is executed for every rank as far as it is known what it does; loops whose conditions are known unroll.

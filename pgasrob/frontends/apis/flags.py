@@ -17,13 +17,13 @@ from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.transfers import Steps, combined, element, value_at
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Address
-from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Fetch, Store
-from pgasrob.program.expressions import Const, Expr, Register
+from pgasrob.program.commands import Assign, Assume, Await, AwaitAdd, Barrier, Fetch, Load, Store
+from pgasrob.program.expressions import Binary, Const, Expr, Register
 
 Key = tuple[int | str, ...]
 
-DEPTH = 8
-"""How many messages of one sender to one receiver may be under way; a sender that is further ahead waits."""
+LEAST_DEPTH, MOST_DEPTH = 8, 64
+"""How many messages over one channel may be under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,12 @@ def barrier(steps: Steps, group: Group) -> None:
     """
     call = steps.call
     if len(group.members) == call.nodes:
+        _caught_up(steps, group)
         steps.do(Barrier())
         return
     if len(group.members) == 1:
         return
+    _caught_up(steps, group)
     phase, size = steps.count(group.name("barrier"), 4), len(group.members)
     root = Const(group.members[0])
     cell = _cell(call, group, "barrier", phase & 1)
@@ -85,6 +87,7 @@ def arrive(steps: Steps, group: Group) -> None:
 def depart(steps: Steps, group: Group) -> None:
     """The second half of a split barrier: wait until all others have arrived."""
     call = steps.call
+    _caught_up(steps, group)
     phase = steps.count(group.name("departed"), 4)
     for member in group.members:
         if member != call.rank:
@@ -144,23 +147,57 @@ def fold(steps: Steps, operation: str, values: Sequence[Expr], type: CType) -> E
 def send(steps: Steps, channel: Group, values: Sequence[Expr], *, until_received: bool = False) -> None:
     """Send ``values`` over ``channel``, whose members are the sender, this rank, and the receiver.
 
-    They lie with the sender until the receiver has fetched them. The sender goes on at once unless :data:`DEPTH`
-    messages before this one have not been received; or it waits for this one (``until_received``).
+    They lie with the sender until the receiver has fetched them. The sender goes on at once, or waits until they have
+    been received (``until_received``). A wait for room would order it behind the receiver, which nobody promises; so
+    there is room for twice as many messages as it sends without hearing from the receiver (`_ahead`). Where that is not
+    enough, 1 / 0 is a fault.
     """
     call = steps.call
-    slot = steps.count(channel.name("sent"), DEPTH)
-    full = _cell(call, channel, "full", slot)
-    steps.do(Await(full, "==", Const(0)))
+    depth = _deepened(steps, channel)
+    slot = steps.count(channel.name("sent"), depth)
+    full, taken = _cell(call, channel, "full", slot), call.register(f"of_{depth}_messages_under_way")
+    steps.do(Load(taken, full))
     for index, value in enumerate(values):
         steps.do(Store(_cell(call, channel, "message", slot, index), value))
-    steps.do(Store(full, Const(1)))
+    steps.do(Store(full, Binary("/", Const(1), Binary("==", taken, Const(0)))))
     if until_received:
         steps.do(Await(full, "==", Const(0)))
+        steps.note(_ahead(channel, channel.members[1]), 0)
+
+
+def _depth(call: Call, channel: Group) -> int:
+    """How many messages there is room for, which the sender tells."""
+    depth = call.published(channel.members[0], channel.name("depth"))
+    return depth if isinstance(depth, int) else LEAST_DEPTH
+
+
+def _deepened(steps: Steps, channel: Group) -> int:
+    """Make room for the next message that this rank sends; the depth."""
+    ahead = steps.recall(_ahead(channel, channel.members[1]), 0)
+    assert isinstance(ahead, int)
+    steps.note(_ahead(channel, channel.members[1]), min(ahead + 1, MOST_DEPTH))
+    depth = _depth(steps.call, channel)
+    while depth < min(2 * (ahead + 1), MOST_DEPTH):
+        depth *= 2
+    steps.call.publish(channel.name("depth"), depth)
+    return depth
+
+
+def _ahead(group: Group, receiver: int) -> str:
+    """In the state: how many messages this rank has sent to ``receiver`` since it has heard from it, to a bound."""
+    return f"{group.key[0]}.ahead.{receiver}"
+
+
+def _caught_up(steps: Steps, group: Group) -> None:
+    """This rank hears from the others of the group, which most likely have received what it has sent before."""
+    for member in group.members:
+        if steps.recall(_ahead(group, member)):
+            steps.note(_ahead(group, member), 0)
 
 
 def next_message(steps: Steps, channel: Group) -> int:
     """The slot of the next message over ``channel`` to this rank, to be received now or later."""
-    return steps.count(channel.name("received"), DEPTH)
+    return steps.count(channel.name("received"), _depth(steps.call, channel))
 
 
 def receive(steps: Steps, channel: Group, count: int, slot: int | None = None) -> list[Register]:
@@ -177,7 +214,28 @@ def receive(steps: Steps, channel: Group, count: int, slot: int | None = None) -
         steps.do(Fetch(register, sender, _cell(call, channel, "message", slot, index)))
         result.append(register)
     steps.do(AwaitAdd(sender, full, "==", Const(1), Const(-1)))
+    _caught_up(steps, Group(channel.key, channel.members[:1]))
     return result
+
+
+def all_at_once(steps: Steps) -> None:
+    """Let the steps begin only when none of their waits for other ranks will block: all of it happens, or nothing.
+
+    For tests, which do not wait. What these waits are for lasts until this rank takes it.
+    """
+    waits: dict[tuple[Expr, Expr, str, Expr], None] = {}
+    for command in steps.commands:
+        if isinstance(command, AwaitAdd):
+            waits[command.rank, command.address, command.relation, command.value] = None
+        elif isinstance(command, Await):
+            waits[Const(steps.call.rank), command.address, command.relation, command.value] = None
+    if len(waits) < 2:
+        return  # a choice is not made before its first command can go on
+    found = []
+    for rank, address, relation, value in waits:
+        register = steps.call.register("ready")
+        found += [Fetch(register, rank, address), Assume(Binary(relation, register, value))]
+    steps.commands[:0] = found
 
 
 def channel(group: Group, sender: int, receiver: int, *key: int | str) -> Group:

@@ -40,11 +40,11 @@ class Steps:
             return self.state[key]
         return self.call.state.get(key, default)
 
-    def count(self, key: str, modulus: int) -> int:
-        """How often this has been asked before for ``key``, modulo ``modulus``."""
+    def count(self, key: str, modulus: int | None = None) -> int:
+        """How often this has been asked before for ``key``, modulo ``modulus`` if there is one."""
         number = self.recall(key, 0)
         assert isinstance(number, int)
-        self.note(key, (number + 1) % modulus)
+        self.note(key, number + 1 if modulus is None else (number + 1) % modulus)
         return number
 
     def outcome(self, result: Value | Expr = UNDEFINED, *, ends: bool = False) -> Outcome:

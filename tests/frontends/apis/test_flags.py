@@ -183,3 +183,65 @@ def test_a_gather_makes_the_root_alone_wait() -> None:
     MPI_Reduce(rank == 0 ? MPI_IN_PLACE : &value, &value, 1, MPI_INT, MPI_PROD, 0, MPI_COMM_WORLD);
     if (rank == 0) assert(value == 6);"""
     assert_works(checked(MPI, body, 3))
+
+
+@pytest.mark.parametrize("count", [8, 9, 20])
+def test_a_burst_of_messages_does_not_wait_for_its_receiver(count: int) -> None:
+    body = f"""int one = 1;
+    MPI_Win_lock_all(0, win);
+    MPI_Put(&one, 1, MPI_INT, 1 - rank, 0, 1, MPI_INT, win);
+    if (rank == 1) {{ MPI_Win_flush(0, win); y = x; }}
+    for (int i = 0; i < {count}; i++)
+        if (rank == 0) MPI_Send(&one, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+        else MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0) y = x;
+    MPI_Win_unlock_all(win);"""
+    assert checked(MPI, body, 2).verdict == "not robust"
+
+
+def test_nonblocking_sends_never_block() -> None:
+    body = """MPI_Request sends[9];
+    int got;
+    for (int i = 0; i < 9; i++) MPI_Isend(&rank, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &sends[i]);
+    for (int i = 0; i < 9; i++) MPI_Recv(&got, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Waitall(9, sends, MPI_STATUSES_IGNORE);"""
+    assert_works(checked(MPI, body, 2))
+
+
+def test_more_messages_than_there_is_room_for_are_an_error() -> None:
+    body = """if (rank == 0) while (!x) MPI_Send(&rank, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    else while (!x) MPI_Recv(&y, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"""
+    assert checked(MPI, body, 2).verdict == "error"
+
+
+def test_an_unbounded_exchange_that_is_acknowledged() -> None:
+    body = """int done = 0, answer = 1;
+    if (rank == 0)
+        while (!done) {
+            MPI_Send(&rank, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+            MPI_Recv(&done, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    else
+        while (!done) {
+            MPI_Recv(&y, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            done = rand() % 2;
+            MPI_Send(&done, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        }"""
+    assert_works(checked(MPI.replace("#include <mpi.h>", "#include <mpi.h>\n#include <stdlib.h>"), body, 2))
+
+
+def test_a_test_of_several_receives_takes_all_of_them_or_none() -> None:
+    body = """int got, done, one = 1;
+    MPI_Request two[2];
+    if (rank == 0) {
+        MPI_Send(&one, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+        MPI_Recv(&got, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&one, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+    } else {
+        MPI_Irecv(&all[0], 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &two[0]);
+        MPI_Irecv(&all[1], 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &two[1]);
+        MPI_Testall(2, two, &done, MPI_STATUSES_IGNORE);
+        MPI_Send(&one, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
+        MPI_Waitall(2, two, MPI_STATUSES_IGNORE);
+    }"""
+    assert_works(checked(MPI, body, 2))

@@ -75,11 +75,11 @@ CALLS = {
     "if (shmem_int_test(&x, SHMEM_CMP_EQ, 1)) shmem_quiet();": "choose { await(mem[x] == 1); wait(0); } or { await(mem[x] != 1); }",
     "shmem_int_wait_until_all(a, 2, NULL, SHMEM_CMP_EQ, 1);": "await(mem[a[0]] == 1); await(mem[a[1]] == 1);",
     "y = shmem_int_wait_until_any(a, 2, NULL, SHMEM_CMP_EQ, 1);": "choose { await(mem[a[0]] == 1); } or { await(mem[a[1]] == 1); }",
-    "size_t i[4]; y = shmem_int_wait_until_some(a, 2, i, NULL, SHMEM_CMP_EQ, 1);": "choose { await(mem[a[0]] == 1); } or { await(mem[a[1]] == 1); } or { await(mem[a[0]] == 1); await(mem[a[1]] == 1); }",
+    "size_t i[4]; y = shmem_int_wait_until_some(a, 2, i, NULL, SHMEM_CMP_EQ, 1);": "choose { await(mem[a[0]] == 1); seen <- mem[a[1]]; assume(seen != 1); } or { await(mem[a[1]] == 1); } or { await(mem[a[0]] == 1); seen_2 <- mem[a[1]]; assume(seen_2 == 1); }",
     "int cmp[2] = {4, 5}; shmem_int_wait_until_all_vector(a, 2, NULL, SHMEM_CMP_EQ, cmp);": "await(mem[a[0]] == 4); await(mem[a[1]] == 5);",
-    "y = shmem_int_test_all(a, 2, NULL, SHMEM_CMP_EQ, 1);": "choose { await(mem[a[0]] == 1); await(mem[a[1]] == 1); } or { await(mem[a[0]] != 1); } or { await(mem[a[1]] != 1); }",
-    "y = shmem_int_test_any(a, 2, NULL, SHMEM_CMP_EQ, 1);": "choose { await(mem[a[0]] == 1); } or { await(mem[a[1]] == 1); } or { await(mem[a[0]] != 1); await(mem[a[1]] != 1); }",
-    "size_t i[4]; y = shmem_int_test_some(a, 2, i, NULL, SHMEM_CMP_EQ, 1);": "choose { await(mem[a[0]] != 1); await(mem[a[1]] != 1); } or { await(mem[a[0]] == 1); await(mem[a[1]] != 1); } or { await(mem[a[1]] == 1); await(mem[a[0]] != 1); } or { await(mem[a[0]] == 1); await(mem[a[1]] == 1); }",
+    "y = shmem_int_test_all(a, 2, NULL, SHMEM_CMP_EQ, 1);": "choose { seen <- mem[a[0]]; assume(seen == 1); seen_2 <- mem[a[1]]; assume(seen_2 == 1); } or { await(mem[a[0]] != 1); } or { await(mem[a[1]] != 1); }",
+    "y = shmem_int_test_any(a, 2, NULL, SHMEM_CMP_EQ, 1);": "choose { await(mem[a[0]] == 1); } or { await(mem[a[1]] == 1); } or { seen <- mem[a[0]]; assume(seen != 1); seen_2 <- mem[a[1]]; assume(seen_2 != 1); }",
+    "size_t i[4]; y = shmem_int_test_some(a, 2, i, NULL, SHMEM_CMP_EQ, 1);": "choose { seen <- mem[a[0]]; assume(seen != 1); seen_2 <- mem[a[1]]; assume(seen_2 != 1); } or { seen_3 <- mem[a[0]]; assume(seen_3 == 1); seen_4 <- mem[a[1]]; assume(seen_4 != 1); } or { seen_5 <- mem[a[0]]; assume(seen_5 != 1); seen_6 <- mem[a[1]]; assume(seen_6 == 1); } or { seen_7 <- mem[a[0]]; assume(seen_7 == 1); seen_8 <- mem[a[1]]; assume(seen_8 == 1); }",
     "shmem_fence();": "fence(0);",
     "shmem_ctx_fence(SHMEM_CTX_DEFAULT);": "fence(0);",
     "shmem_quiet();": "wait(0);",
@@ -89,7 +89,7 @@ CALLS = {
     "shmem_team_sync(SHMEM_TEAM_WORLD);": "barrier;",
     "static long ps[3]; shmem_barrier(0, 0, n, ps);": "wait(0); barrier;",
     "shmem_set_lock(&lock);": "await_add(0, mem[lock] == 0, 1);",
-    "y = shmem_test_lock(&lock);": "choose { await_add(0, mem[lock] == 0, 1); } or { held <- fetch(0, lock); assume(held != 0); }",
+    "y = shmem_test_lock(&lock);": "choose { await_add(0, mem[lock] == 0, 1); } or { await_add(0, mem[lock] != 0, 0); }",
     "shmem_clear_lock(&lock);": "wait(0); held <- swap(0, lock, 0);",
     "int *p = shmem_malloc(8); shmem_int_p(p + 1, 1, 1); shmem_free(p);": "wait(0); barrier; update(set, 1, 1, p[1], 0); wait(0); barrier;",
     "int *p = (int *)shmem_calloc(2, 4); shmem_int_p(p + me, 1, 1);": "wait(0); barrier; update(set, 1, 1, p[0], 0);",
@@ -99,6 +99,7 @@ CALLS = {
     "int major, minor; shmem_info_get_version(&major, &minor); char nm[SHMEM_MAX_NAME_LEN]; shmem_info_get_name(nm);": "",
     "shmem_global_exit(0);": "",
     "shmem_finalize();": "wait(0); barrier;",
+    "shmem_ctx_t c, e; shmem_ctx_create(0, &c); shmem_ctx_create(0, &e); shmem_ctx_destroy(c); shmem_ctx_int_p(e, &x, 1, 1); shmem_finalize();": "wait(0); update(set, 1, 1, x, 1); wait(1); wait(2); barrier;",
     "shmem_ctx_t c; shmem_ctx_create(0, &c); shmem_ctx_int_p(c, &x, 1, 1); shmem_p(c, &x, 2, 1); shmem_fence(); shmem_ctx_fence(c); shmem_ctx_quiet(c); shmem_ctx_destroy(c);": "update(set, 1, 1, x, 0); update(set, 2, 1, x, 0); fence(1); fence(0); wait(0); wait(0);",
     "shmem_ctx_t c; shmem_team_create_ctx(SHMEM_TEAM_WORLD, 0, &c); shmem_ctx_long_get_nbi(c, la, lb, 1, 1); shmem_ctx_destroy(c);": "read(la[0], 1, lb[0], 0); wait(0);",
     "static long ps[9]; shmem_broadcast64(la, lb, 2, 0, 0, 0, n, ps);": "fence(0); bundle; put(lb[0], 1, la[0], 0); put(lb[1], 1, la[1], 0); signal(add, 1, 1, shmem_broadcast, 0);",
@@ -112,7 +113,7 @@ CALLS = {
     "static int w[2]; static long ps[9]; shmem_int_max_to_all(&x, &y, 1, 0, 0, n, w, ps);": "mem[shmem_0_1_value_0_0] <- 0; barrier; value <- fetch(1, shmem_0_1_value_0_0); total <- 0 > value ? 0 : value; mem[x] <- total;",
     "shmem_double_sum_reduce(SHMEM_TEAM_WORLD, &da[0], &d, 1);": "mem[shmem_0_1_value_0_0] <- 0; barrier; value <- fetch(1, shmem_0_1_value_0_0); total <- 0 +. value; mem[da[0]] <- total;",
     "shmem_max_reduce(SHMEM_TEAM_WORLD, la, lb, 1);": "mem[shmem_0_1_value_0_0] <- 0; barrier; value <- fetch(1, shmem_0_1_value_0_0); total <- 0 > value ? 0 : value; mem[la[0]] <- total;",
-    "shmem_int_sum_inscan(SHMEM_TEAM_WORLD, a, b, 1);": "await(mem[shmem_0_1_scan_0_1_full_0] == 0); mem[shmem_0_1_scan_0_1_message_0_0] <- 0; mem[shmem_0_1_scan_0_1_full_0] <- 1; mem[a[0]] <- 0;",
+    "shmem_int_sum_inscan(SHMEM_TEAM_WORLD, a, b, 1);": "of_8_messages_under_way <- mem[shmem_0_1_scan_0_1_full_0]; mem[shmem_0_1_scan_0_1_message_0_0] <- 0; mem[shmem_0_1_scan_0_1_full_0] <- 1 / (of_8_messages_under_way == 0); mem[a[0]] <- 0;",
     "shmem_team_t t; shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &t); if (t != SHMEM_TEAM_INVALID) shmem_team_sync(t); x = shmem_team_my_pe(t); y = shmem_team_n_pes(SHMEM_TEAM_WORLD);": "",
     "if (me == 0) x = shmem_int_g(&y, 1); shmem_int_p(&a[x], 1, 1);": "result <- fetch(1, y); mem[x] <- result; t <- mem[x]; update(set, 1, 1, t >= 0 && t < 8 ? a + t : -1, 0);",
 }
@@ -126,6 +127,11 @@ ON_THREE = {
 ERRORS = {
     "static long ps[3]; shmem_sync(0, 0, 1, ps);": "PE 1 calls shmem_sync and is not of the set 0",
     "void *p = shmem_realloc(&x, 4);": "`shmem_realloc` is not supported",
+    "int k; shmem_int_p(&x, 1, k);": "argument 3 `k` of `shmem_int_p` has not been set",
+    "int k; shmem_int_put(a, b, k, 1);": "argument 3 `k` of `shmem_int_put` has not been set",
+    "int k; if (me) shmem_int_p(&x, k, 0);": "argument 2 `k` of `shmem_int_p` has not been set",
+    "int k = 1; if (shmem_int_g(&x, 1)) k = 2; shmem_long_collect(SHMEM_TEAM_WORLD, la, lb, k); x = 1;": "PE 0 brings different numbers of elements to one call of shmem_long_collect",
+    "if (me) shmem_long_collect(SHMEM_TEAM_WORLD, la, lb, 1);": "PE 0 does not come to this call of shmem_long_collect",
 }
 
 

@@ -1,16 +1,16 @@
 """What MPI's opaque values stand for: communicators, groups, windows, datatypes; and arguments that may be unknown.
 
-A communicator is its key and its members, a group its members, a window its number and members. A datatype is a basic
+A communicator is its key and its members, a group its members, a window its key and its members. A datatype is a basic
 one with its extent and the displacements of the basic elements, in bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from pgasrob.frontends.apis.flags import Group
+from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.names import BASIC, IN_PLACE, PROC_NULL
 from pgasrob.frontends.apis.transfers import Steps
@@ -47,7 +47,7 @@ def communicator(call: Call, index: int) -> Group:
         return Group(("mpi", "self", call.rank), (call.rank,))
     key, members = data
     assert isinstance(key, tuple) and isinstance(members, tuple)
-    return Group(("mpi", *(part for part in key if part is not None)), ranks(members))
+    return Group(("mpi", *key_of(key)), ranks(members))
 
 
 def group(call: Call, index: int) -> tuple[int, ...]:
@@ -56,8 +56,33 @@ def group(call: Call, index: int) -> tuple[int, ...]:
     return ranks(members)
 
 
+def key_of(parts: tuple[object, ...]) -> Key:
+    return tuple(part for part in parts if isinstance(part, int | str))
+
+
 def ranks(members: tuple[object, ...]) -> tuple[int, ...]:
     return tuple(member for member in members if isinstance(member, int))
+
+
+# Facts of other ranks
+
+MOST_RUNS = 16
+"""How many times the machine runs for a fact before it is said to be missing."""
+
+
+def told(call: Call, rank: int, key: str, what: str) -> Hashable | None:
+    """What ``rank`` has published under ``key``; None while the machine will run again.
+
+    That a fact is missed is a fact as well, so that no run in which one is missing is the final one.
+    """
+    fact = call.published(rank, key)
+    if fact is None:
+        missed = call.published(call.rank, f"{key}.missed.{rank}") or 0
+        assert isinstance(missed, int)
+        if missed == MOST_RUNS:
+            call.fail(f"{call.name} needs {what} of rank {rank}, which has not been made there", "call it on all ranks")
+        call.publish(f"{key}.missed.{rank}", missed + 1)
+    return fact
 
 
 # Datatypes

@@ -1,7 +1,8 @@
 """Two-sided messages and collectives on basic types (MPI-4, chapters 3 and 6), as data flow.
 
-Sends are buffered: they go on unless many messages are under way. A message carries the values that the buffer has when
-the send is called. Messages match by communicator, sender and tag; a receive may take any sender, but no unknown tag.
+Sends are buffered: they go on at once, and more messages under way than there is room for are a fault. A message
+carries the values that the buffer has when the send is called. Messages match by communicator, sender and tag; a
+receive may take any sender, but no unknown tag.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ the message and where it goes, of barriers the communicator. Sends are complete 
 
 from __future__ import annotations
 
-from pgasrob.frontends.apis.flags import Group, depart, receive
+from pgasrob.frontends.apis.flags import Group, Key, all_at_once, depart, receive
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi.handles import SUCCESS, Datatype, pointer, ranks
+from pgasrob.frontends.apis.mpi.handles import SUCCESS, Datatype, key_of, pointer, ranks
 from pgasrob.frontends.apis.mpi.names import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls
 from pgasrob.frontends.apis.mpi.windows import Window
 from pgasrob.frontends.apis.transfers import Steps, bounded, element
@@ -24,13 +24,13 @@ LIVE = "mpi.requests"
 def rma_request(steps: Steps, of: Window, target: int) -> tuple[Handle, int]:
     """A request for what is issued to ``target``, and its number among those to it."""
     live = _live(steps)
-    taken = {number for window, rank, number in live if (window, rank) == (of.number, target)}
+    taken = {number for window, rank, number in live if (window, rank) == (of.id, target)}
     number = next(number for number in range(len(taken) + 1) if number not in taken)
-    steps.note(LIVE, live | {(of.number, target, number)})
-    return Handle("request", ("rma", of.number, of.members, target, number)), number
+    steps.note(LIVE, live | {(of.id, target, number)})
+    return Handle("request", ("rma", of.id, of.members, target, number)), number
 
 
-def _live(steps: Steps) -> frozenset[tuple[int, int, int]]:
+def _live(steps: Steps) -> frozenset[tuple[Key, int, int]]:
     live = steps.recall(LIVE, frozenset())
     assert isinstance(live, frozenset)
     return live
@@ -86,10 +86,10 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
     """Wait for a request; its variable becomes MPI_REQUEST_NULL."""
     source, tag, bytes = PROC_NULL, ANY_TAG, 0
     match request.data if request is not None else ():
-        case ("rma", int(number), tuple(members), int(target), int(own)):
-            of = Window(number, ranks(members))
+        case ("rma", tuple(id), tuple(members), int(target), int(own)):
+            of = Window(key_of(id), ranks(members))
             steps.do(WaitLocal(of.queue(steps.call, target, own)))
-            steps.note(LIVE, _live(steps) - {(number, target, own)})
+            steps.note(LIVE, _live(steps) - {(of.id, target, own)})
         case ("barrier", tuple(key), tuple(members)):
             depart(steps, _group(key, members))
         case ("receive", tuple(key), tuple(members), int(slot), int(tag), int(source), ObjectId() as object,
@@ -103,7 +103,7 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
 
 
 def _group(key: tuple[object, ...], members: tuple[object, ...]) -> Group:
-    return Group(tuple(part for part in key if isinstance(part, int | str)), ranks(members))
+    return Group(key_of(key), ranks(members))
 
 
 @calls("Wait(MPI_Request *request, MPI_Status *status)")
@@ -125,6 +125,7 @@ def test(call: Call) -> list[Outcome]:
     steps, address = Steps(call), pointer(call, 0)
     request = _request(call, address)
     _complete(steps, address, request, call.pointer(2))
+    all_at_once(steps)
     steps.store(pointer(call, 1), Known(1), INT)
     done = steps.outcome(SUCCESS)
     return [done] if request is None else [done, _not_yet(call, 1)]
@@ -134,6 +135,7 @@ def test(call: Call) -> list[Outcome]:
 def testall(call: Call) -> list[Outcome]:
     steps = Steps(call)
     live = _all(steps, 0, 1, 3)
+    all_at_once(steps)
     steps.store(pointer(call, 2), Known(1), INT)
     done = steps.outcome(SUCCESS)
     return [done, _not_yet(call, 2)] if live else [done]
@@ -189,6 +191,7 @@ def _live_indexes(call: Call) -> list[int]:
 def _one(call: Call, index: int, flag: int | None) -> Outcome:
     steps, address = Steps(call), element(call, pointer(call, 1), index, REQUEST)
     _complete(steps, address, _request(call, address), call.pointer(len(call.arguments) - 1))
+    all_at_once(steps)
     steps.store(pointer(call, 2), Known(index), INT)
     if flag is not None:
         steps.store(pointer(call, flag), Known(1), INT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi.handles import Datatype, datatype, handle, places, pointer, size, split
+from pgasrob.frontends.apis.mpi.handles import Datatype, datatype, handle, places, pointer, size, split, told
 from pgasrob.frontends.apis.mpi.names import PROC_NULL, REQUEST, calls
 from pgasrob.frontends.apis.mpi.requests import rma_request
 from pgasrob.frontends.apis.mpi.windows import Part, Window, window
@@ -26,7 +26,7 @@ class Operation:
         self.steps = steps
         self.call = call = steps.call
         self.rank = Const(of.members[target])
-        self.part = call.published(of.members[target], of.key("part"))
+        self.part = told(call, of.members[target], of.key("part"), "the window")
         self.of = of
         self.displacement = displacement
         self.place = place

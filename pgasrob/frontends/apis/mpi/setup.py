@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis.flags import Group, barrier
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi.handles import SUCCESS, Datatype, answer, communicator, datatype, group, pointer, size
+from pgasrob.frontends.apis.mpi.handles import (
+    SUCCESS,
+    Datatype,
+    answer,
+    communicator,
+    datatype,
+    group,
+    pointer,
+    size,
+    told,
+)
 from pgasrob.frontends.apis.mpi.names import (
     COMM,
     DATATYPE,
@@ -146,12 +156,12 @@ def comm_split(call: Call) -> Outcome:
     """Everybody must know the colours of all, so all meet."""
     steps, parent = Steps(call), communicator(call, 0)
     own = (call.known(1), call.known(2))
-    told = f"{parent.name('split')}.{steps.recall(parent.name('made'), 0)}"
-    call.publish(told, own)
+    split = f"{parent.name('split')}.{steps.recall(parent.name('made'), 0)}"
+    call.publish(split, own)
     barrier(steps, parent)
     chosen = []
     for place, member in enumerate(parent.members):
-        other = own if member == call.rank else call.published(member, told)
+        other = own if member == call.rank else told(call, member, split, "the colour")
         if isinstance(other, tuple) and other[0] == own[0]:
             chosen.append((other[1], place, member))
     members = tuple(member for _, _, member in sorted(chosen))
@@ -168,22 +178,26 @@ def comm_split_type(call: Call) -> Outcome:
     return steps.outcome(SUCCESS)
 
 
-@calls("""
-    Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm);
-    Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
-""")
+@calls("Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)")
 def comm_create(call: Call) -> Outcome:
     steps, parent, members = Steps(call), communicator(call, 0), group(call, 1)
     made = _made(steps, parent, members, *members)
-    steps.store(pointer(call, len(call.arguments) - 1), made if call.rank in members else NULL, COMM)
+    steps.store(pointer(call, 2), made if call.rank in members else NULL, COMM)
+    return steps.outcome(SUCCESS)
+
+
+@calls("Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)")
+def comm_create_group(call: Call) -> Outcome:
+    """Collective over the group alone (7.4.2), so it has a count of its own: others of the parent do not call it."""
+    steps, parent, members = Steps(call), communicator(call, 0), group(call, 1)
+    own = Group((*parent.key, "group", call.known(2), *members), members)
+    steps.store(pointer(call, 3), _made(steps, own, members) if call.rank in members else NULL, COMM)
     return steps.outcome(SUCCESS)
 
 
 def _made(steps: Steps, parent: Group, members: tuple[int, ...], *key: int) -> Handle:
-    number = steps.recall(parent.name("made"), 0)
-    assert isinstance(number, int)
-    steps.note(parent.name("made"), number + 1)
-    return Handle("comm", ((*parent.key[1:], "made", number, *key), members))
+    """The next communicator that is made of ``parent``, by its members."""
+    return Handle("comm", ((*parent.key[1:], "made", steps.count(parent.name("made")), *key), members))
 
 
 @calls("Comm_free(MPI_Comm *comm); Comm_disconnect(MPI_Comm *comm)")

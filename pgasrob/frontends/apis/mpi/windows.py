@@ -9,9 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pgasrob.frontends.apis.flags import Group, barrier
+from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi.handles import SUCCESS, answer, communicator, group, handle, places, ranks, split
+from pgasrob.frontends.apis.mpi.handles import (
+    SUCCESS,
+    answer,
+    communicator,
+    group,
+    handle,
+    key_of,
+    places,
+    ranks,
+    split,
+)
 from pgasrob.frontends.apis.mpi.names import GROUP, LOCK_EXCLUSIVE, LOCK_SHARED, PROC_NULL, WINDOW, calls
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
@@ -22,29 +32,35 @@ from pgasrob.program.expressions import Const, Expr
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A window: its ``number`` and the ranks of its group."""
+    """A window: its ``id``, the parts of its communicator's key and how many windows that had before; and its ranks."""
 
-    number: int
+    id: Key
     members: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """Short for the windows of all ranks."""
+        first, *rest = self.id
+        return f"win{rest[0]}" if first == "world" and len(rest) == 1 else "_".join(map(str, ("win", *self.id)))
 
     def key(self, what: str) -> str:
         """A name in the API's state, or of a published fact."""
-        return f"mpi.{what}.{self.number}"
+        return ".".join(map(str, ("mpi", what, *self.id)))
 
     def group(self) -> Group:
-        return Group(("mpi", "window", self.number), self.members)
+        return Group(("mpi", "window", *self.id), self.members)
 
     def queue(self, call: Call, target: int, request: int | None = None) -> Const:
         """The queue of what is issued to ``target``, by itself or with a request."""
-        name = f"win{self.number}_to{target}"
+        name = f"{self.name}_to{target}"
         if request is None:
-            return call.queue("mpi", "window", self.number, target, name=name)
-        return call.queue("mpi", "window", self.number, target, request, name=f"{name}_request{request}")
+            return call.queue("mpi", "window", *self.id, target, name=name)
+        return call.queue("mpi", "window", *self.id, "to", target, request, name=f"{name}_request{request}")
 
     def cell(self, call: Call, what: str, *key: int) -> Expr:
         """A cell of the window's own on every node."""
-        name = "_".join(map(str, (f"win{self.number}", what, *key)))
-        return call.cell(call.internal("mpi", what, self.number, *key, name=name), 8)
+        name = "_".join(map(str, (self.name, what, *key)))
+        return call.cell(call.internal("mpi", what, *self.id, "of", *key, name=name), 8)
 
     # What a rank has used: queues as (target, request or -1)
 
@@ -73,9 +89,13 @@ class Window:
 
 
 def window(call: Call, index: int) -> Window:
-    number, members = handle(call, index, "window").data
-    assert isinstance(number, int) and isinstance(members, tuple)
-    return Window(number, ranks(members))
+    return of_handle(handle(call, index, "window"))
+
+
+def of_handle(value: Handle) -> Window:
+    id, members = value.data
+    assert isinstance(id, tuple) and isinstance(members, tuple)
+    return Window(key_of(id), ranks(members))
 
 
 # Creation
@@ -94,22 +114,19 @@ def _create(call: Call, communicator_index: int, window_index: int, part: Part, 
     """Make the next window. Everybody must know everybody's part, so all meet."""
     if part.unit <= 0 or part.bytes < 0:
         call.fail(f"{call.name} of {part.bytes} bytes in units of {part.unit}", "sizes and units are positive")
-    members = communicator(call, communicator_index).members
-    made = Window(next_number(steps), members)
+    of = communicator(call, communicator_index)
+    made = Window(next_id(steps, of), of.members)
     call.publish(made.key("part"), part)
-    barrier(steps, communicator(call, communicator_index))
+    barrier(steps, of)
     address = call.pointer(window_index)
     if address is not None:
-        steps.store(address, Handle("window", (made.number, members)), WINDOW)
+        steps.store(address, Handle("window", (made.id, made.members)), WINDOW)
     return made
 
 
-def next_number(steps: Steps) -> int:
-    """Windows are numbered in the order in which a rank makes them; that is the same in all members of one."""
-    number = steps.recall("mpi.windows", 0)
-    assert isinstance(number, int)
-    steps.note("mpi.windows", number + 1)
-    return number
+def next_id(steps: Steps, of: Group) -> Key:
+    """Windows of a communicator are numbered in the order in which they are made, the same in all its members."""
+    return (*of.key[1:], steps.count(of.name("windows")))
 
 
 @calls("Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)")
@@ -122,11 +139,12 @@ def create(call: Call) -> Outcome:
 @calls("Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)")
 def allocate(call: Call) -> Outcome:
     steps = Steps(call)
-    number = steps.recall("mpi.windows", 0)
+    of = communicator(call, 3)
+    number = steps.recall(of.name("windows"), 0)
     assert isinstance(number, int)
     name = call.texts[4].replace("(void *)", "").replace("(void*)", "").strip("& ()") if call.texts else ""
     memory = call.allocate(
-        "symmetric", call.known(0), name if name.isidentifier() else f"window{number}", key=("mpi", number)
+        "symmetric", call.known(0), name if name.isidentifier() else f"window{number}", key=("mpi", *of.key[1:], number)
     )
     _create(call, 3, 5, Part(memory, call.known(0), call.known(1)), steps)
     pointer = call.pointer(4)
@@ -142,10 +160,8 @@ def free(call: Call) -> Outcome:
     value = None if address is None else call.load(address, WINDOW)
     if address is None or not isinstance(value, Handle) or value.kind != "window":
         call.fail("MPI_Win_free of what is no window here", "pass the address of a window that has been made")
-    number, members = value.data
-    assert isinstance(number, int) and isinstance(members, tuple)
     steps = Steps(call)
-    barrier(steps, Window(number, ranks(members)).group())
+    barrier(steps, of_handle(value).group())
     steps.store(address, NULL, WINDOW)
     return steps.outcome(SUCCESS)
 
@@ -192,7 +208,12 @@ def nothing(call: Call) -> Outcome:
 
 @calls("Win_fence(int assert, MPI_Win win)")
 def fence(call: Call) -> Outcome:
-    """Completes one's own operations, and all meet. Assertions may save an implementation work and promise nothing."""
+    """Completes one's own operations, and all meet.
+
+    Assertions may save an implementation work and promise nothing. With MPI_MODE_NOPRECEDE the call "does not
+    necessarily act as a barrier" (MPI-4, 12.5.1); it is one here as it usually is, so that mistakes that show only in
+    an implementation that leaves the barrier out are not found.
+    """
     steps, of = Steps(call), window(call, 1)
     of.complete(steps)
     barrier(steps, of.group())
@@ -224,11 +245,10 @@ def _wait(call: Call) -> type[Wait] | type[WaitLocal]:
     return WaitLocal if "_local" in call.name else Wait
 
 
-# Locks: a cell at the target is -1 when it is held exclusively, else the number of ranks that share it.
-#
-# Ranks that share a lock do not see each other. They leave the cell alone when no rank ever takes this window's locks
-# exclusively, as then there is nobody to keep out. Where some rank does, those that share are ordered among each other
-# as well: that is more than is promised, and may show as a cycle that there is not.
+# Locks: ranks that share a lock do not see each other, and must not be ordered by it. Every rank that ever shares locks
+# of the window has a cell at the target, which is 1 while it holds the lock; who locks exclusively takes them all, in
+# order, so that they are -1. Where nobody shares there is one cell; where nobody excludes none, as there is nobody to
+# keep out.
 
 
 @calls("Win_lock(int lock_type, int rank, int assert, MPI_Win win)")
@@ -236,8 +256,7 @@ def lock(call: Call) -> list[Outcome]:
     of, kind = window(call, 3), call.known(0)
     if kind not in (LOCK_EXCLUSIVE, LOCK_SHARED):
         call.fail(f"{kind} is no kind of lock", "use MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE")
-    if kind == LOCK_EXCLUSIVE:
-        call.publish(of.key("exclusive"), True)
+    call.publish(of.key("exclusive" if kind == LOCK_EXCLUSIVE else "shared"), True)
 
     def go(steps: Steps, values: Mapping[int, int]) -> None:
         if values[1] != PROC_NULL:
@@ -249,6 +268,7 @@ def lock(call: Call) -> list[Outcome]:
 @calls("Win_lock_all(int assert, MPI_Win win)")
 def lock_all(call: Call) -> Outcome:
     steps, of = Steps(call), window(call, 1)
+    call.publish(of.key("shared"), True)
     for target in range(len(of.members)):
         _acquire(steps, of, target, LOCK_SHARED)
     return steps.outcome(SUCCESS)
@@ -280,11 +300,9 @@ def _acquire(steps: Steps, of: Window, target: int, kind: int) -> None:
     if target in dict(held):
         steps.call.fail(f"rank {target} of the window is locked already", "unlock it before it is locked again")
     steps.note(of.key("held"), tuple(sorted((*held, (target, kind)))))
-    rank, cell = Const(of.members[target]), of.cell(steps.call, "lock")
-    if kind == LOCK_EXCLUSIVE:
-        steps.do(AwaitAdd(rank, cell, "==", Const(0), Const(-1)))
-    elif _contended(steps.call, of):
-        steps.do(AwaitAdd(rank, cell, ">=", Const(0), Const(1)))
+    rank, change = Const(of.members[target]), Const(-1 if kind == LOCK_EXCLUSIVE else 1)
+    for cell in _lock_cells(steps.call, of, kind):
+        steps.do(AwaitAdd(rank, cell, "==", Const(0), change))
 
 
 def _release(steps: Steps, of: Window, target: int) -> None:
@@ -293,10 +311,9 @@ def _release(steps: Steps, of: Window, target: int) -> None:
     if kind is None:
         steps.call.fail(f"{steps.call.name} of rank {target}, which is not locked", "lock it on every way to here")
     steps.note(of.key("held"), tuple(sorted(held.items())))
-    if kind == LOCK_EXCLUSIVE or _contended(steps.call, of):
-        change = Const(1 if kind == LOCK_EXCLUSIVE else -1)
-        register = steps.call.register("lock")
-        steps.do(FetchAdd(register, Const(of.members[target]), of.cell(steps.call, "lock"), change))
+    rank, change = Const(of.members[target]), Const(1 if kind == LOCK_EXCLUSIVE else -1)
+    for cell in reversed(_lock_cells(steps.call, of, kind)):
+        steps.do(FetchAdd(steps.call.register("lock"), rank, cell, change))
 
 
 def _held(steps: Steps, of: Window) -> tuple[tuple[int, int], ...]:
@@ -305,8 +322,14 @@ def _held(steps: Steps, of: Window) -> tuple[tuple[int, int], ...]:
     return held
 
 
-def _contended(call: Call, of: Window) -> bool:
-    return any(call.published(member, of.key("exclusive")) for member in of.members)
+def _lock_cells(call: Call, of: Window, kind: int) -> list[Expr]:
+    """The cells at a target that this rank takes to lock it, in order."""
+    if not any(call.published(member, of.key("exclusive")) for member in of.members):
+        return []
+    if kind == LOCK_SHARED:
+        return [of.cell(call, "lock", call.rank)]
+    sharing = [member for member in of.members if call.published(member, of.key("shared"))]
+    return [of.cell(call, "lock", member) for member in sharing] or [of.cell(call, "lock")]
 
 
 # Post, start, complete and wait: a cell per pair of ranks counts the posts, and one the completions. A start takes a
@@ -359,6 +382,7 @@ def test(call: Call) -> list[Outcome]:
     for origin in _epoch(steps, of, "posted", "MPI_Win_post"):
         steps.do(_take(call, of, "completed", origin))
     address = call.pointer(1)
+    all_at_once(steps)
     if address is not None:
         steps.store(address, Known(1), INT)
     return [steps.outcome(SUCCESS), answer(call, (1, Known(0), INT))]

@@ -21,6 +21,8 @@ from pgasrob.program.expressions import Const, Expr
 
 STRIDED = "void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems"
 SET = "int PE_start, int logPE_stride, int PE_size"
+TIMES = 64
+"""So many calls of `collect` at one place may bring numbers of elements of their own."""
 
 
 class Collective:
@@ -149,7 +151,7 @@ def broadcast(call: Call) -> Outcome:
 @typed("int shmem_{N}_collect(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems)")
 def collect(call: Call) -> Outcome:
     steps, collective = Steps(call), Collective(call, 3)
-    counts = _counts(call, collective)
+    counts = _counts(steps, call, collective)
     wanted, places = [], []
     begin = 0
     own: list[tuple[Expr, Expr]] = []
@@ -165,17 +167,31 @@ def collect(call: Call) -> Outcome:
     return steps.outcome(Known(0))
 
 
-def _counts(call: Call, collective: Collective) -> list[int]:
-    """How many elements each member brings. With `collect` they tell each other, for each place in the program."""
+def _counts(steps: Steps, call: Call, collective: Collective) -> list[int]:
+    """How many elements each member brings. With `collect` they tell each other, for each place in the program.
+
+    Where a count changes from time to time, the times are told apart too, by a number that begins anew some time.
+    """
     own, members = collective.count(2), collective.group.members
     if "fcollect" in call.name:
         return [own] * len(members)
-    key = f"shmem.collect.{call.span.line}.{call.span.column}"
-    call.publish(key, own)
-    counts = []
-    for member in members:
-        told = own if member == call.rank else call.published(member, key)
-        counts.append(told if isinstance(told, int) else own)
+    place = f"{collective.group.name('collect')}.{call.span.line}.{call.span.column}"
+    varies = any(call.published(member, f"{place}.varies") for member in members)
+    key = f"{place}.{steps.count(place, TIMES)}" if varies else place
+    if call.published(call.rank, key) not in (None, own):
+        if varies:
+            call.fail(
+                f"PE {call.rank} brings different numbers of elements to one call of {call.name}",
+                f"the number may change from call to call, {TIMES} times, but must be the same in every run",
+            )
+        call.publish(f"{place}.varies", True)
+    else:
+        call.publish(key, own)
+    told = {member: call.published(member, key) for member in members}
+    counts = [count for count in told.values() if isinstance(count, int)]
+    if len(counts) < len(members):
+        missing = next(member for member, count in told.items() if not isinstance(count, int))
+        call.fail(f"PE {missing} does not come to this call of {call.name}", "let all members call it at one place")
     return counts
 
 

@@ -68,8 +68,9 @@ def _answer(call: Call, *answers: tuple[int, Value, CType], result: Value | None
 
 @FUNCTIONS.calls("void shmem_finalize(void)")
 def finalize(call: Call) -> Outcome:
-    """Includes a barrier that completes what is pending (1.5, section 9.1)."""
-    return Outcome(call.do(*meeting(call)))
+    """Includes a barrier that completes what is pending, in every context (1.5, section 9.1)."""
+    contexts = [Wait(queue_of(call, number)) for number in sorted(_live(call))]
+    return Outcome(call.do(*contexts, *meeting(call)))
 
 
 @FUNCTIONS.calls("void shmem_global_exit(int status)")

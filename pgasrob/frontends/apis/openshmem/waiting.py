@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, combinations
 
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.openshmem.arguments import Arguments
 from pgasrob.frontends.apis.openshmem.names import FUNCTIONS, INTEGERS, NEGATED, RELATIONS, typed
-from pgasrob.frontends.apis.transfers import Steps, element, value_at
+from pgasrob.frontends.apis.transfers import Steps, element, int_type, value_at
 from pgasrob.frontends.c.types import INT, ULONG, CType
 from pgasrob.frontends.c.values import Address, Known
 from pgasrob.program.commands import Assume, Await, Load
@@ -92,12 +92,26 @@ class Elements:
             return self.at.expression(self._value)
         return value_at(steps, element(self.call, self.at.pointer(self._value), index, self.type), self.type)
 
-    def look(self, steps: Steps, holding: Iterable[int], failing: Iterable[int] = ()) -> None:
-        """See that the condition holds for some elements and fails for others."""
-        for indexes, relation in ((holding, self.relation), (failing, NEGATED[self.relation])):
-            for index in indexes:
-                cell = _cell(self.at, element(self.call, self.base, index, self.type))
-                steps.do(Await(cell, relation, self.value(steps, index)))
+    def wait(self, steps: Steps, index: int, holds: bool = True) -> None:
+        """Wait until the condition holds for an element, or fails.
+
+        In a choice of outcomes only the first step may wait: a rank that has chosen would wait for ever for what is
+        not to come, where the call would have gone on otherwise.
+        """
+        steps.do(Await(self._cell(index), self._relation(holds), self.value(steps, index)))
+
+    def look(self, steps: Steps, indexes: Iterable[int], holding: Collection[int]) -> None:
+        """Look at elements one after the other, without waiting: the condition holds for those in ``holding`` alone."""
+        for index in indexes:
+            value, register = self.value(steps, index), self.call.register("seen")
+            relation = self._relation(index in holding)
+            steps.do(Load(register, self._cell(index)), Assume(Binary(relation, register, value, int_type(self.type))))
+
+    def _cell(self, index: int) -> Expr:
+        return _cell(self.at, element(self.call, self.base, index, self.type))
+
+    def _relation(self, holds: bool) -> str:
+        return self.relation if holds else NEGATED[self.relation]
 
     def subsets(self) -> Iterable[tuple[int, ...]]:
         if len(self.indexes) > MOST:
@@ -125,7 +139,8 @@ _SOME_VECTOR = _SOME.replace("{C} cmp_value", "{C} *cmp_values")
 @typed(f"void shmem_{{N}}_wait_until_all_vector{_ALL_VECTOR}", INTEGERS)
 def wait_until_all(call: Call) -> Outcome:
     elements, steps = Elements(call), Steps(call)
-    elements.look(steps, elements.indexes)
+    for index in elements.indexes:
+        elements.wait(steps, index)
     return steps.outcome()
 
 
@@ -141,21 +156,25 @@ def wait_until_any(call: Call) -> list[Outcome]:
 
 def _found_one(elements: Elements, index: int) -> Outcome:
     steps = Steps(elements.call)
-    elements.look(steps, (index,))
+    elements.wait(steps, index)
     return steps.outcome(Known(index))
 
 
 @typed(f"size_t shmem_{{N}}_wait_until_some{_SOME}", INTEGERS)
 @typed(f"size_t shmem_{{N}}_wait_until_some_vector{_SOME_VECTOR}", INTEGERS)
 def wait_until_some(call: Call) -> list[Outcome]:
-    """At least one element that holds, in any number: the others may have been looked at too early."""
+    """At least one element that holds, and those behind it that do when they are looked at after that.
+
+    What is before the first one may have been looked at too early.
+    """
     elements = Elements(call)
     if not elements.indexes:
         return [Outcome(result=Known(0))]
     outcomes = []
     for subset in elements.subsets():
         steps = Steps(call)
-        elements.look(steps, subset)
+        elements.wait(steps, subset[0])
+        elements.look(steps, (index for index in elements.indexes if index > subset[0]), subset)
         outcomes.append(elements.found(steps, subset))
     return outcomes
 
@@ -164,11 +183,11 @@ def wait_until_some(call: Call) -> list[Outcome]:
 @typed(f"int shmem_{{N}}_test_all_vector{_ALL_VECTOR}", INTEGERS)
 def test_all(call: Call) -> list[Outcome]:
     elements, steps = Elements(call), Steps(call)
-    elements.look(steps, elements.indexes)
+    elements.look(steps, elements.indexes, elements.indexes)
     outcomes = [steps.outcome(Known(1))]
     for index in elements.indexes:
         steps = Steps(call)
-        elements.look(steps, (), (index,))
+        elements.wait(steps, index, holds=False)
         outcomes.append(steps.outcome(Known(0)))
     return outcomes
 
@@ -178,7 +197,7 @@ def test_all(call: Call) -> list[Outcome]:
 def test_any(call: Call) -> list[Outcome]:
     elements = Elements(call)
     steps = Steps(call)
-    elements.look(steps, (), elements.indexes)
+    elements.look(steps, elements.indexes, ())
     return [*(_found_one(elements, index) for index in elements.indexes), steps.outcome(NONE)]
 
 
@@ -190,7 +209,7 @@ def test_some(call: Call) -> list[Outcome]:
     outcomes = []
     for subset in ((), *elements.subsets()):
         steps = Steps(call)
-        elements.look(steps, subset, [index for index in elements.indexes if index not in subset])
+        elements.look(steps, elements.indexes, subset)
         outcomes.append(elements.found(steps, subset))
     return outcomes
 
