@@ -19,8 +19,8 @@ from tests.oracle import replay
 from tests.support import Drawn, drawn_programs, examples
 
 RESULT = {
-    "schema", "file", "program", "nodes", "engine", "verdict", "reason", "assertions", "deadlock", "communicates", "stats",
-    "witness", "assertion_run", "deadlock_run", "errors",
+    "schema", "file", "program", "nodes", "engine", "verdict", "reason", "assertions", "deadlock", "communicates",
+    "stats", "witness", "assertion_run", "deadlock_run", "errors",
 }  # fmt: skip
 WITNESS = {
     "shows", "nodes", "computation", "cycle", "cycle_type", "complete", "memory", "registers", "standing", "fault",
