@@ -121,7 +121,7 @@ class UpdateFrom:
 @dataclass(frozen=True, slots=True)
 class Notify:
     """Update ``remote`` at ``rank`` (set or add) after the destination writes of earlier writes to that rank in
-    ``queue``; None: in every queue. Later writes are not ordered after it."""
+    ``queue``, or in every queue with ``everywhere``. Later writes are not ordered after it."""
 
     kind: ClassVar[str] = "notify"
     operation: str

@@ -78,7 +78,7 @@ class Instance:
     """A program on ``nodes`` nodes.
 
     Attributes: ``automata`` (one control automaton per rank), ``size`` (cells per node), ``memory`` (initial values of
-    all cells, flat), ``registers`` (initial register file of one rank),
+    all cells, flat), ``registers`` (initial register file of one rank), ``kinds`` (of the commands that ranks have),
     ``notifies_everywhere`` (whether some notification comes after writes in every queue), ``signals`` (whether there
     are signals).
     """
@@ -90,14 +90,10 @@ class Instance:
         self.size = program.cells
         self.memory: Memory = tuple(value for object in program.memory for value in object.initial) * nodes
         self.registers: Registers = (0,) * len(program.registers)
-        self.notifies_everywhere = any(
-            getattr(transition.command, "everywhere", False)
-            for automaton in automata
-            for transition in automaton.transitions
-        )
-        self.signals = any(
-            transition.command.kind == "signal" for automaton in automata for transition in automaton.transitions
-        )
+        commands = [transition.command for automaton in automata for transition in automaton.transitions]
+        self.kinds = frozenset(command.kind for command in commands)
+        self.notifies_everywhere = any(getattr(command, "everywhere", False) for command in commands)
+        self.signals = "signal" in self.kinds
         self.unordered = frozenset(queue.id for queue in program.queues if queue.unordered)
         self._evaluators: dict[tuple[int, int], Evaluated] = {}
         self._evaluated: dict[tuple[int, int, Registers], Operands | Fault] = {}

@@ -412,11 +412,7 @@ class _Check:
             witness=witness or violated or deadlock,
             assertion_run=violated,
             deadlock_run=deadlock,
-            communicates=any(
-                transition.command.kind in REMOTE | ATOMIC
-                for automaton in self.instance.automata
-                for transition in automaton.transitions
-            ),
+            communicates=not self.instance.kinds.isdisjoint(REMOTE | ATOMIC),
         )
         if self.facts.checks_assertions:
             verdict = replace(verdict, assertions="violated" if violated else "hold" if known.complete else "unknown")

@@ -125,7 +125,7 @@ class SequentialFacts:
         self.fault: FoundFault | None = None
         self.violated: Computation | None = None
         self.deadlock: Computation | None = None
-        kinds = {transition.command.kind for automaton in instance.automata for transition in automaton.transitions}
+        kinds = instance.kinds
         self.checks_assertions = "assert" in kinds
         self.checks_deadlock = not kinds.isdisjoint(("barrier", "await", "await_add"))
 

@@ -28,7 +28,6 @@ from pgasrob.program.statements import (
     While,
 )
 
-WORD = IntType(64, False)
 NOT_YET = Const(-2)
 """The address of what is not laid out yet: the machine will run again."""
 MOST_KNOWN = 64

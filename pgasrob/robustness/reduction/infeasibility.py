@@ -492,8 +492,7 @@ def is_settled(instance: Instance, choosable: Sequence[int]) -> bool:
     """
     if any(choosable):
         return False
-    kinds = {transition.command.kind for automaton in instance.automata for transition in automaton.transitions}
-    return kinds.isdisjoint(("assert", "barrier", "await", "await_add")) and cannot_fault(instance)
+    return instance.kinds.isdisjoint(("assert", "barrier", "await", "await_add")) and cannot_fault(instance)
 
 
 # Faults
