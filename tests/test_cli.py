@@ -18,8 +18,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob import __version__
-from pgasrob import cli as module
-from pgasrob.cli import cli, main, outcome
+from pgasrob.cli import EXAMPLES, cli, main
+from pgasrob.cli.check import EXAMPLES as CHECK_EXAMPLES
+from pgasrob.cli.check import outcome
+from pgasrob.cli.options import NO_KERNEL, Size, memory_for
 from pgasrob.robustness import native
 from pgasrob.robustness.check import DEFAULT_ENGINE, ENGINES
 from pgasrob.robustness.limits import DEFAULT_MAX_STATES
@@ -38,7 +40,7 @@ ENDLESS = """memory x, y; register r; queue q; process {
 FAILING = "memory x; process { assert(0); }"
 DEADLOCK = "memory x; process { await(mem[x] == 1); }"
 
-QUIET = "" if native.available() else f"{module.NO_KERNEL}\n"
+QUIET = "" if native.available() else f"{NO_KERNEL}\n"
 """What stderr has when there is nothing to say."""
 
 TEXTS = {
@@ -309,7 +311,7 @@ def test_a_memory_limit_gives_unknown(folder: Path, engine: str) -> None:
     ],
 )
 def test_sizes(text: str, size: int) -> None:
-    assert module.Size().convert(text, None, None) == size
+    assert Size().convert(text, None, None) == size
 
 
 @pytest.mark.parametrize("text", ["500", "-1M", "M", "0M", "1.5.5G", "2 X", "", "inf"])
@@ -323,8 +325,8 @@ def test_the_jobs_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(limits, "_free_in_the_machine", lambda: 8_000_000_000)
     monkeypatch.setattr(limits, "_free_in_the_group", lambda: None)
-    assert [module._memory(None, jobs) for jobs in (1, 4)] == [6_000_000_000, 1_500_000_000]
-    assert (module._memory(7, 4), module._memory(0, 4)) == (7, None)
+    assert [memory_for(None, jobs) for jobs in (1, 4)] == [6_000_000_000, 1_500_000_000]
+    assert (memory_for(7, 4), memory_for(0, 4)) == (7, None)
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
@@ -333,7 +335,7 @@ def test_a_missing_kernel_is_mentioned_once(folder: Path, monkeypatch: pytest.Mo
     for name in "ab":
         Path(f"{name}.pgas").write_text(ROBUST)
     result = check(".", "--format", form, "--jobs", "1")
-    assert result.exit_code == 0 and result.stderr == f"{module.NO_KERNEL}\n"
+    assert result.exit_code == 0 and result.stderr == f"{NO_KERNEL}\n"
     assert "kernel" not in result.stdout
     assert check(".", "--format", form, "--jobs", "1", "--engine", "product").stderr == ""
 
@@ -672,7 +674,7 @@ def test_help_and_version() -> None:
 
 def test_the_examples_of_the_help_are_commands() -> None:
     """Every example parses: its options exist, and their values are right."""
-    examples = re.findall(r"^  pgasrob (\S.*?)(?:   .*)?$", module.EXAMPLES + module.CHECK_EXAMPLES, re.MULTILINE)
+    examples = re.findall(r"^  pgasrob (\S.*?)(?:   .*)?$", EXAMPLES + CHECK_EXAMPLES, re.MULTILINE)
     assert len(examples) > 5
     for example in examples:
         name, *arguments = re.split(r" [|>] ", example)[0].split()

@@ -1,0 +1,99 @@
+"""The command line: parse the options, call the library, print.
+
+A command is a module of this package. At the top they import click and each other's options alone, so that `--help`
+and `--version` cost little; everything else is imported where it is used.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pgasrob import __version__
+from pgasrob.cli.exit_codes import BROKEN_PIPE, CRASHED, ERROR, INTERRUPTED, UNKNOWN
+from pgasrob.cli.options import HELP
+from pgasrob.diagnostics.suggestions import did_you_mean
+
+EXAMPLES = """\b
+Examples:
+  pgasrob check ring.pgas                 one program on its own node count
+  pgasrob check ring.pgas -n 2..5         on 2, 3, 4 and 5 nodes
+  pgasrob check programs --expect         all programs of a folder, with headers
+  pgasrob check ring.pgas --format json   one JSON object per line
+  pgasrob explain-error PG010             what an error code means
+"""
+
+
+def main() -> None:
+    """The entry point of the command `pgasrob`. Whatever goes wrong, the exit code is that of no verdict."""
+    if sys.stderr is None:  # closed by the caller
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stderr.write("pgasrob: cannot write the output: it is closed\n")
+        sys.exit(ERROR)
+    try:
+        cli.main(prog_name="pgasrob")
+    except MemoryError:
+        sys.stderr.write("pgasrob: out of memory\n")
+        sys.exit(UNKNOWN)
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        sys.stderr.write(f"pgasrob: internal error, please report it: {error}\n")
+        sys.exit(CRASHED)
+
+
+class _Commands(click.Group):
+    """A group that suggests a command for a mistyped one, and ends quietly when nobody reads on or Ctrl-C is hit."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            file = name.endswith((".pgas", ".c")) or Path(name).exists()
+            hint = f"did you mean `pgasrob check {name}`?" if file else did_you_mean(name, self.list_commands(ctx))
+            ctx.fail(f"no such command '{name}'{hint and '; '}{hint}")
+        return super().resolve_command(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except OSError as error:
+            # What is still buffered has nowhere to go either; without this the interpreter complains at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if isinstance(error, BrokenPipeError):
+                ctx.exit(BROKEN_PIPE)
+            click.echo(f"pgasrob: cannot write the output: {error.strerror}", err=True)
+            ctx.exit(ERROR)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+
+
+@click.group(cls=_Commands, context_settings=HELP, epilog=EXAMPLES)
+@click.version_option(__version__, prog_name="pgasrob", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Decide whether one-sided communication code (PGAS: OpenSHMEM, GASPI, ARMCI, ...) is correctly synchronised.
+
+    A program is robust when every run on the network looks like a sequentially consistent run.
+    """
+
+
+NAMES = ("check", "outcomes", "run", "explain", "draw", "show", "export", "catalogue", "explain_error", "completion")
+"""The commands in the order of the help: each is a function of the same name in the module of its name."""
+
+for name in NAMES:
+    if find_spec(f"pgasrob.cli.{name}"):
+        cli.add_command(getattr(import_module(f"pgasrob.cli.{name}"), name))

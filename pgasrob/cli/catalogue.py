@@ -1,0 +1,46 @@
+"""`pgasrob catalogue`: the list of a corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST
+from pgasrob.cli.options import DEFAULT_ENGINE, HELP, memory_for, mention_a_missing_kernel, progress_display
+
+
+@click.command(context_settings=HELP)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 when the catalogue is stale.")
+def catalogue(folder: str, only_check: bool) -> None:
+    """Write FOLDER/README.md, the list of a corpus: verdict, states, time class and reason of every program.
+
+    The programs are checked for it, so it takes as long as that.
+    """
+    from pgasrob.render.catalogue import HEADING, Entry, make_catalogue, without_times
+    from pgasrob.robustness.batch import Checked, Job, convert_all, find_programs, read_text
+    from pgasrob.robustness.limits import Limits, available_cores
+
+    files, problems = find_programs([folder])
+    if problems:
+        raise click.UsageError("; ".join(problems))
+    mention_a_missing_kernel(DEFAULT_ENGINE)
+    jobs = available_cores()
+    job = Job(limits=Limits(memory=memory_for(None, jobs)))
+    display = progress_display(job.limits.max_states)
+    entries = [
+        Entry(Path(checked.file).relative_to(Path(folder)), read_text(checked.file), checked.verdict)
+        for checked in convert_all(files, job, Checked.without_runs, jobs, *filter(None, [display]))
+    ]
+    text = make_catalogue(entries, f"pgasrob catalogue {Path(folder).resolve().name}")
+    target = Path(folder, "README.md")
+    before = read_text(str(target))
+    stale = without_times(before) != without_times(text)
+    if only_check:
+        click.echo(f"{target} is {'stale: make it again without --check' if stale else 'up to date'}")
+        raise click.exceptions.Exit(NOT_ROBUST if stale else ROBUST)
+    if before and not before.startswith(HEADING):
+        raise click.UsageError(f"{target} is not a catalogue; it is left as it is. Move it away first.")
+    target.write_text(text, encoding="utf-8")
+    click.echo(f"{target}: {len(entries)} programs{'' if stale else ', nothing new but times'}")

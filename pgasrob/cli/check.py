@@ -1,0 +1,174 @@
+"""`pgasrob check`: decide whether programs are robust."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pgasrob.cli.exit_codes import ERROR, GRAVEST_FIRST, INTERRUPTED, NOT_ROBUST, ROBUST, UNKNOWN
+from pgasrob.cli.options import (
+    DEFAULT_ENGINE,
+    HELP,
+    MOST_STATES,
+    EngineName,
+    NodeCounts,
+    Reduction,
+    Size,
+    c_options,
+    memory_for,
+    mention_a_missing_kernel,
+    progress_display,
+    seconds,
+)
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.render.json import Result
+
+EXAMPLES = """\b
+Exit code:
+  0  all robust
+  1  some not robust
+  2  a program with an error, or wrong usage
+  3  unknown: a limit was hit
+Of several the gravest, in the order 2, 3, 1, 0. With --expect: 0 all as
+expected, 1 some not, 2 a header is missing or an error was not expected,
+3 unknown. After Ctrl-C 130, once what is known so far has been printed.
+
+\b
+Examples:
+  pgasrob check ring.pgas -n 2..5 --timeout 60
+  pgasrob check programs --expect
+  pgasrob check programs -v | less        with every counterexample
+  pgasrob check programs --format json > verdicts.jsonl
+"""
+
+
+@click.command(context_settings=HELP, epilog=EXAMPLES)
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@click.option("-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
+              help="Node counts: 2, 2..5 or 2,4. Default: the program's own, or 2.")  # fmt: skip
+@click.option("--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
+              help="How to decide: attack is one search without cycle types, product the paper's procedure, "
+              "definition tries every computation, spin asks the model checker SPIN.")  # fmt: skip
+@click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
+              help="Give up on a check (unknown) after so many states; 0: never.")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
+              help="Give up on a check (unknown) after so many seconds. Default: never.")  # fmt: skip
+@click.option("--memory-limit", type=Size(), metavar="SIZE",
+              help="Give up on a check (unknown) that takes so much memory: 500M, 2G; 0: never. Default: three "
+              "quarters of what is available, shared by the jobs.")  # fmt: skip
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N",
+              help="Check so many at a time, each in a process of its own. Default: one per core.")  # fmt: skip
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
+              help="json: one object per program and node count, one per line.")  # fmt: skip
+@click.option("--expect", is_flag=True, help="Compare every verdict with the program's header `// expect: ...`.")
+@click.option("--strict", is_flag=True, help="A failing assertion or a deadlock makes the exit code 1.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every counterexample, also of several programs.")
+@click.option("--heads", type=click.IntRange(2, 4), metavar="2|3|4",
+              help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]")  # fmt: skip
+@click.option("--no-reduction", is_flag=True,
+              help="The plain search of the attack engine, which passes more states, for comparison.")  # fmt: skip
+@click.option("--without", type=Reduction(), multiple=True, metavar="NAME",
+              help="The attack engine without one of its reductions: infeasibility, persistent, merging, liveness or "
+              "symmetry. Can be repeated.")  # fmt: skip
+@c_options
+@click.pass_context
+def check(
+    ctx: click.Context,
+    /,
+    paths: tuple[str, ...],
+    nodes: tuple[int, ...] | None,
+    engine: str,
+    max_states: int,
+    timeout: float | None,
+    memory_limit: int | None,
+    jobs: int | None,
+    format_: str,
+    expect: bool,
+    strict: bool,
+    verbose: bool,
+    heads: int | None,
+    no_reduction: bool,
+    without: tuple[str, ...],
+    front_end: FrontEnd,
+) -> None:
+    """Decide whether programs are robust.
+
+    For a program that is not, a run on the network is shown that no sequentially consistent run looks like. Folders
+    are searched for .pgas and .c files, hidden ones left out. Several programs give a table of their verdicts.
+    """
+    from pgasrob.render.json import checked_to_json
+    from pgasrob.render.printers import printer
+    from pgasrob.robustness.batch import Job, convert_all, find_programs
+    from pgasrob.robustness.limits import Limits, available_cores
+
+    if heads is not None and engine != "product":
+        raise click.UsageError("--heads is for the product engine: add --engine product.")
+    for option, given in (("--no-reduction", no_reduction), ("--without", without)):
+        if given and engine != "attack":
+            raise click.UsageError(f"{option} is for the attack engine.")
+    files, problems = find_programs(paths)
+    for problem in problems:
+        click.echo(f"pgasrob: {problem}", err=True)
+    mention_a_missing_kernel(engine)
+    if engine == "spin":
+        _require_spin()
+    outcomes = [ERROR] * len(problems)
+    jobs = min(jobs or available_cores(), max(len(files) * len(nodes or (None,)), 1))
+    limits = Limits(max_states or None, timeout, memory_for(memory_limit, jobs))
+    job = Job(nodes, engine, limits, heads, expect, _reductions(no_reduction, without), front_end=front_end)
+    printing = printer(files, expect, format_ == "json", verbose, strict)
+    display = progress_display(limits.max_states)
+    interrupted = False
+    try:
+        for result in convert_all(files, job, checked_to_json, jobs, *filter(None, [display])):
+            if display:
+                display.clear()
+            printing.result(result)
+            outcomes.append(outcome(result, expect, strict))
+    except KeyboardInterrupt:
+        interrupted = True
+    printing.end()
+    if interrupted:
+        left = len(files) - len({result["file"] for result in printing.results})
+        unreached = f", {left} of {len(files)} files not reached" if left else ""
+        several = " at the node count above" if nodes and len(nodes) > 1 else ""
+        click.echo(f"pgasrob: interrupted{several}{unreached}", err=True)
+        ctx.exit(INTERRUPTED)
+    ctx.exit(next(code for code in GRAVEST_FIRST if code in outcomes))
+
+
+def _reductions(none: bool, without: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The reductions to use; None for all there are."""
+    if none or not without:
+        return () if none else None
+    from pgasrob.robustness.reduction import REDUCTIONS
+
+    return tuple(name for name in REDUCTIONS if name not in without)
+
+
+def _require_spin() -> None:
+    from pgasrob.robustness.spin import MissingProgram, needed_programs
+
+    try:
+        needed_programs()
+    except MissingProgram as error:
+        click.echo(f"pgasrob: {error}", err=True)
+        raise click.exceptions.Exit(ERROR) from None
+
+
+def outcome(result: Result, expect: bool, strict: bool) -> int:
+    """The exit code that ``result`` alone stands for (the design, section 6)."""
+    verdict = result["verdict"]
+    fails = strict and (result["assertions"] == "violated" or result["deadlock"] is True)
+    if not expect:
+        codes = {"robust": ROBUST, "not robust": NOT_ROBUST, "error": ERROR, "unknown": UNKNOWN}
+        return codes[verdict] or (NOT_ROBUST if fails else ROBUST)
+    expected = result.get("expected")
+    if expected is None or (verdict == "error" and expected != "error"):
+        return ERROR
+    if verdict == "unknown":
+        return UNKNOWN
+    return ROBUST if verdict == expected and not fails else NOT_ROBUST

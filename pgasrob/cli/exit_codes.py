@@ -1,0 +1,12 @@
+"""What the exit code says (the design, section 6)."""
+
+from __future__ import annotations
+
+ROBUST, NOT_ROBUST, ERROR, UNKNOWN = 0, 1, 2, 3
+CRASHED = 70
+"""As sysexits.h has it for an error of the software itself."""
+INTERRUPTED = 130
+"""As a shell reports a command that Ctrl-C ended."""
+BROKEN_PIPE = 141
+"""As a shell reports a command whose reader went away."""
+GRAVEST_FIRST = (ERROR, UNKNOWN, NOT_ROBUST, ROBUST)

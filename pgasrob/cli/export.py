@@ -1,0 +1,51 @@
+"""`pgasrob export`: the question for another tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pgasrob.cli.exit_codes import ERROR
+from pgasrob.cli.options import HELP, c_options, load_instance
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.options import FrontEnd
+
+
+EXAMPLES = """\b
+Examples:
+  pgasrob export ring.pgas --to promela -n 4 -o ring.pml
+"""
+
+
+@click.command(context_settings=HELP, epilog=EXAMPLES)
+@click.argument("file", type=click.Path())
+@click.option("--to", "language", type=click.Choice(["promela"]), required=True, help="The language to write.")
+@click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Default: standard output.")
+@c_options
+def export(
+    file: str,
+    language: str,
+    nodes: int | None,
+    output: str | None,
+    front_end: FrontEnd,
+) -> None:
+    """Write the question whether a program is robust for another tool.
+
+    promela: a model in which SPIN finds a violated assertion exactly when the program is not robust. Its first comment
+    says how to run SPIN on it. (`pgasrob check --engine spin` does all of that and shows the counterexample.)
+    """
+    from pgasrob.export.promela import Unsupported, to_promela
+
+    try:
+        text = to_promela(load_instance(file, nodes, front_end))
+    except Unsupported as error:
+        click.echo(f"pgasrob: {file} has no {language} model: {error}", err=True)
+        raise click.exceptions.Exit(ERROR) from None
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        Path(output).write_text(text, encoding="utf-8")

@@ -1,0 +1,215 @@
+"""What the options of several commands take, and what is done with them.
+
+Only click is imported at the top, so that `--help` costs little.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pgasrob.cli.exit_codes import ERROR
+from pgasrob.diagnostics.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.instance import Instance
+    from pgasrob.render.progress import Display
+
+DEFAULT_ENGINE = "attack"  # those of robustness.check, which is not imported for the help text
+MOST_STATES = 1_000_000
+NO_KERNEL = (
+    "pgasrob: the native kernel is not installed; searching in Python, some 50 times slower (installing pgasrob with a "
+    "Rust toolchain at hand builds it)"
+)
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Name(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
+    """One of some names, which are looked up when the option is used or explained."""
+
+    def names(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        names = self.names()
+        if value not in names:
+            hint = did_you_mean(value, names)
+            self.fail(f"{value!r} is not one of {', '.join(names)}{hint and '; '}{hint}", param, ctx)
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in self.names() if name.startswith(incomplete)]
+
+
+class EngineName(Name):
+    """The name of an engine."""
+
+    name = "engine"
+
+    def names(self) -> Sequence[str]:
+        from pgasrob.robustness.check import ENGINES
+
+        return list(ENGINES)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"[{'|'.join(self.names())}]"
+
+
+class NodeCounts(click.ParamType):  # type: ignore[type-arg]
+    """Node counts: ``2``, ``2..5``, ``2,4``, or ranges and numbers mixed."""
+
+    name = "nodes"
+    form = re.compile(r"(\d{1,9})(?:\.\.(\d{1,9}))?", re.ASCII)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        from pgasrob.program.instance import MAX_NODES
+
+        if isinstance(value, tuple):
+            return value
+        counts: list[int] = []
+        for piece in str(value).split(","):
+            match = self.form.fullmatch(piece.strip())
+            if not match:
+                self.fail(f"{piece.strip()!r} is no node count; write 2, 2..5 or 2,4.", param, ctx)
+            first, last = int(match[1]), int(match[2] or match[1])
+            if not 1 <= first <= MAX_NODES or not 1 <= last <= MAX_NODES:
+                self.fail(f"{piece.strip()}: a program runs on 1..{MAX_NODES} nodes.", param, ctx)
+            if last < first:
+                self.fail(f"{piece.strip()}: the range is empty; write {last}..{first}.", param, ctx)
+            counts += range(first, last + 1)
+        return tuple(dict.fromkeys(counts))
+
+
+class Reduction(Name):
+    """The name of a reduction of the attack engine."""
+
+    name = "reduction"
+
+    def names(self) -> Sequence[str]:
+        from pgasrob.robustness.reduction import REDUCTIONS
+
+        return REDUCTIONS
+
+
+class Dialect(Name):
+    """A version of an API."""
+
+    name = "dialect"
+
+    def names(self) -> Sequence[str]:
+        from pgasrob.frontends.options import DIALECTS
+
+        return DIALECTS
+
+
+class Macro(click.ParamType):  # type: ignore[type-arg]
+    """A macro of the C preprocessor: ``NAME`` (which is 1) or ``NAME=VALUE``."""
+
+    name = "macro"
+    form = re.compile(r"([A-Za-z_]\w*)(?:=(.*))?", re.ASCII | re.DOTALL)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        match = self.form.fullmatch(value)
+        if not match:
+            self.fail(f"{value!r} is no macro; write -D NAME or -D NAME=VALUE.", param, ctx)
+        return match[1], "1" if match[2] is None else match[2]
+
+
+def c_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options about C files, which ``command`` gets as its parameter ``front_end``."""
+
+    @functools.wraps(command)
+    def with_front_end(
+        *arguments: Any,
+        dialects: tuple[str, ...],
+        pure: tuple[str, ...],
+        defines: tuple[tuple[str, str], ...],
+        **options: Any,
+    ) -> Any:
+        from pgasrob.frontends.options import FrontEnd
+
+        return command(*arguments, front_end=FrontEnd(dialects, pure, defines), **options)
+
+    options = (
+        click.option("--api", "dialects", type=Dialect(), multiple=True, metavar="DIALECT",
+                     help="C: which version of an API is meant where versions differ: gaspi-17 (the default) or "
+                     "gaspi-1.01. Can be repeated."),
+        click.option("--assume-pure", "pure", multiple=True, metavar="NAME",
+                     help="C: the function NAME, which is not in the file, touches no shared memory; it returns "
+                     "any of 0..3. Can be repeated."),
+        click.option("-D", "defines", type=Macro(), multiple=True, metavar="NAME[=VALUE]",
+                     help="C: define a macro. Can be repeated."),
+    )  # fmt: skip
+    decorated: Callable[..., Any] = with_front_end
+    for option in reversed(options):
+        decorated = option(decorated)
+    return decorated
+
+
+class Size(click.ParamType):  # type: ignore[type-arg]
+    """An amount of memory in bytes: ``500M``, ``1.5G``; ``0`` for none."""
+
+    name = "size"
+    form = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([KMGT])B?", re.ASCII | re.IGNORECASE)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int) or value == "0":
+            return int(value)
+        match = self.form.fullmatch(value)
+        size = int(float(match[1]) * 1000 ** (1 + "KMGT".index(match[2].upper()))) if match else 0
+        if not size:
+            self.fail(f"{value!r} is no amount of memory; write 500M or 2G, or 0 for no limit.", param, ctx)
+        return size
+
+
+def seconds(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter("it takes a number of seconds.", ctx, param)
+    return value
+
+
+def memory_for(given: int | None, jobs: int) -> int | None:
+    """The bytes that a check may take when ``jobs`` run at a time; None for as many as it likes."""
+    from pgasrob.robustness.limits import spare_memory
+
+    return spare_memory(jobs) if given is None else given or None
+
+
+def mention_a_missing_kernel(engine: str) -> None:
+    from pgasrob.robustness import native
+
+    if engine == "attack" and not native.available():
+        click.echo(NO_KERNEL, err=True)
+
+
+def progress_display(max_states: int | None) -> Display | None:
+    """A progress display where stderr is a terminal."""
+    if not sys.stderr.isatty():
+        return None
+    from pgasrob.render.progress import Display
+
+    return Display(sys.stderr, max_states)
+
+
+def load_instance(file: str, nodes: int | None, front_end: FrontEnd | None = None) -> Instance:
+    """The program in ``file`` on ``nodes`` nodes; ends the command with the diagnostics when it is none."""
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.robustness.check import load
+
+    try:
+        return load(file, front_end).instantiate(nodes)
+    except SourceError as error:
+        click.echo(str(error), err=True)
+        raise click.exceptions.Exit(ERROR) from None
