@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import pytest
@@ -26,6 +27,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell starts what runs in its background so, and CI often does: without this, tests of Ctrl-C wait for ever.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # Before the test modules are imported: the settings of their tests start from the profile (support.examples).
     settings.load_profile("nightly" if config.getoption("--nightly") else "default")
 
