@@ -6,13 +6,14 @@ each event read and wrote, where each rank stands at the end. The types below ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.commands import show
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.render.written import WrittenCommands
+from pgasrob.semantics.happens_before import HappensBefore
 
 if TYPE_CHECKING:
     from pgasrob.diagnostics import Diagnostic
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from pgasrob.robustness import verdict as library
     from pgasrob.robustness.batch import Checked
     from pgasrob.semantics.replay import Change, ReplayedEvent, Run
+    from pgasrob.semantics.sc_order import SequentialOrder
+
+T = TypeVar("T")
 
 SCHEMA = 1
 FAULT_CODE = "PG040"
@@ -86,7 +90,19 @@ class Event(TypedDict):
 
 
 Edge = TypedDict("Edge", {"from": int, "to": int, "relation": str})
-"""An edge of the cycle between two places of the computation: "po", "cf" or "id"."""
+"""An edge of happens-before between two places of the computation: "po", "cf" or "id"."""
+
+
+class Sequential(TypedDict):
+    """An SC run with the happens-before relation of a computation, without its last command e where that has a cycle.
+
+    ``places[i]`` is the place in the computation of ``events[i]``, which says what it reads and writes in the SC run.
+    ``without`` has the places of the events of e.
+    """
+
+    without: list[int]
+    places: list[int]
+    events: list[Event]
 
 
 class Fault(TypedDict):
@@ -122,17 +138,24 @@ class Standing(TypedDict):
 
 
 class Witness(TypedDict):
-    """A run and what it shows ("violation", "fault", "assertion" or "deadlock").
+    """A run and what it shows ("violation", "fault", "assertion", "deadlock", or "run" when it was simulated).
 
-    ``memory`` holds the initial values of all cells of all ranks, ``standing`` where each rank is at the end.
+    ``happens_before`` is the whole relation: "po" from each issued event to the next one of its rank, "cf" between
+    conflicting accesses, "id" between neighbouring events of a command; the po edges of ``cycle`` may skip commands.
+    ``irreducible``: whether no proper subsequence is a violating computation (null: not known). ``sequential`` is null
+    for an SC run. ``memory`` holds the initial values of all cells of all ranks (registers begin with 0), ``standing``
+    where each rank is at the end.
     """
 
     shows: str
     nodes: int
     computation: list[Event]
+    happens_before: list[Edge]
     cycle: list[Edge] | None
     cycle_type: list[int] | None
     complete: bool
+    irreducible: bool | None
+    sequential: Sequential | None
     memory: list[InitialCell]
     registers: list[str]
     standing: list[Standing]
@@ -185,7 +208,7 @@ class Result(TypedDict):
 
 def to_json(verdict: library.Verdict) -> Result:
     """``verdict`` as an object that `json.dumps` can write."""
-    stats, witness = verdict.stats, _witness(verdict.witness)
+    stats, witness = verdict.stats, witness_to_json(verdict.witness)
     return {
         "schema": SCHEMA,
         "file": _unicode(verdict.file),
@@ -204,8 +227,8 @@ def to_json(verdict: library.Verdict) -> Result:
             "sc_states": stats.sequential_states,
         },
         "witness": witness,
-        "assertion_run": _witness(verdict.assertion_run),
-        "deadlock_run": _witness(verdict.deadlock_run),
+        "assertion_run": witness_to_json(verdict.assertion_run),
+        "deadlock_run": witness_to_json(verdict.deadlock_run),
         "errors": errors_to_json(verdict.errors),
     }
 
@@ -236,33 +259,51 @@ def errors_to_json(diagnostics: Iterable[Diagnostic]) -> list[Error]:
     return [_error(diagnostic) for diagnostic in diagnostics]
 
 
-def _witness(witness: library.Witness | None) -> Witness | None:
+def witness_to_json(witness: library.Witness | None) -> Witness | None:
     if witness is None:
         return None
     run = witness.run
     instance = run.instance
     texts = WrittenCommands(instance)
-    commands = {
-        event.issued: texts.text(event.rank, event.occurrence) for event in run.computation if not event.is_step
-    }
-    parts = witness.parts or (None,) * len(run.events)
-    marks = witness.marks or (None,) * len(run.events)
+    parts, marks = witness.parts or (), witness.marks or ()
     return {
         "shows": witness.shows,
         "nodes": instance.nodes,
-        "computation": [
-            _event(instance, replayed, commands[replayed.event.issued], part, mark)
-            for replayed, part, mark in zip(run.events, parts, marks, strict=True)
-        ],
+        "computation": _events(run, texts, parts, marks),
+        "happens_before": [_edge(*edge) for edge in HappensBefore(run.computation).edges],
         "cycle": None if witness.cycle is None else [_edge(*edge) for edge in witness.cycle],
         "cycle_type": None if witness.cycle_type is None else list(witness.cycle_type),
         "complete": run.complete,
+        "irreducible": witness.irreducible,
+        "sequential": None if witness.sequential is None else _sequential(witness.sequential, texts, parts, marks),
         "memory": [_initial_cell(_address(instance, cell), value) for cell, value in enumerate(instance.memory)],
         "registers": list(instance.program.registers),
         "standing": [_standing(run, rank, texts) for rank in range(instance.nodes)],
         "fault": None if witness.fault is None else _fault(witness.fault, run, texts),
         "source": instance.program.source.text,
     }
+
+
+def _events(run: Run, texts: WrittenCommands, parts: Sequence[int], marks: Sequence[frozenset[str]]) -> list[Event]:
+    """The events of ``run``; ``parts`` and ``marks`` are empty when they are not known."""
+    commands = {
+        event.issued: texts.text(event.rank, event.occurrence) for event in run.computation if not event.is_step
+    }
+    unknown = (None,) * len(run.events)
+    return [
+        _event(run.instance, replayed, commands[replayed.event.issued], part, mark)
+        for replayed, part, mark in zip(run.events, parts or unknown, marks or unknown, strict=True)
+    ]
+
+
+def _sequential(
+    order: SequentialOrder, texts: WrittenCommands, parts: Sequence[int], marks: Sequence[frozenset[str]]
+) -> Sequential:
+    def placed(values: Sequence[T]) -> list[T]:
+        return [values[place] for place in order.places] if values else []
+
+    events = _events(order.run, texts, placed(parts), placed(marks))
+    return {"without": list(order.without), "places": list(order.places), "events": events}
 
 
 def _event(

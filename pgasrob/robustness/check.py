@@ -19,6 +19,7 @@ from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, replay
+from pgasrob.semantics.sc_order import sequential_order
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 
 if TYPE_CHECKING:
@@ -434,7 +435,15 @@ class _Check:
         if not run.complete or cycle is None:
             missing = "a happens-before cycle" if run.complete else "the end of its operations"
             return "unknown", f"internal error, please report it: the {self.name} engine's run lacks {missing}", None
-        witness = Witness("violation", run, cycle, violation.parts, violation.marks, violation.cycle_type)
+        witness = Witness(
+            "violation",
+            run,
+            cycle,
+            violation.parts,
+            violation.marks,
+            violation.cycle_type,
+            sequential=sequential_order(self.instance, run.computation),
+        )
         return "not robust", None, witness
 
     def _shown(self, shows: str, computation: Computation | None) -> Witness | None:

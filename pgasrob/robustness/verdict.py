@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pgasrob.robustness.cycle_types import CycleType
     from pgasrob.semantics.happens_before import Edge
     from pgasrob.semantics.replay import Run
+    from pgasrob.semantics.sc_order import SequentialOrder
 
 Answer = Literal["robust", "not robust", "unknown", "error"]
 
@@ -19,9 +20,11 @@ Answer = Literal["robust", "not robust", "unknown", "error"]
 class Witness:
     """A replayed run and what it shows.
 
-    ``shows`` is "violation", "fault", "assertion" or "deadlock". A violation has its happens-before ``cycle``; when the
-    engine works with normal forms also the part of each event (1..), its marks and the cycle type. For a fault,
-    ``fault`` says which command of which rank cannot be evaluated and why.
+    ``shows`` is "violation", "fault", "assertion", "deadlock", or "run" for one that was simulated. A violation has its
+    happens-before ``cycle``; when the engine works with normal forms also the part of each event (1..), its marks and
+    the cycle type. For a fault, ``fault`` says which command of which rank cannot be evaluated and why.
+    ``sequential``: the SC run that it looks like, without the last command e where there is a cycle; None when it is
+    one itself. ``irreducible``: whether no proper subsequence is a violating computation; None: not known.
     """
 
     shows: str
@@ -31,6 +34,8 @@ class Witness:
     marks: tuple[frozenset[str], ...] | None = None
     cycle_type: CycleType | None = None
     fault: Fault | None = None
+    sequential: SequentialOrder | None = None
+    irreducible: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

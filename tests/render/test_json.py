@@ -24,7 +24,7 @@ RESULT = {
 }  # fmt: skip
 WITNESS = {
     "shows", "nodes", "computation", "cycle", "cycle_type", "complete", "memory", "registers", "standing", "fault",
-    "source",
+    "source", "happens_before", "irreducible", "sequential",
 }  # fmt: skip
 EVENT = {
     "event", "rank", "operation", "address", "line", "column", "end_line", "end_column", "command", "read", "written",
@@ -155,6 +155,24 @@ def test_commands_are_shown_as_written_with_the_rank_folded_in(command: str, sho
     text = "memory a[4]; register r; queue q; process 0 { } process 1 { COMMAND assert(r == 9); }"
     events = result(text.replace("COMMAND", command))["assertion_run"]["computation"]
     assert events[0]["command"] == shown
+
+
+def test_the_relation_and_the_sc_run_beside_it() -> None:
+    witness = to_json(check(parse(ONE_TO_ONE)))["witness"]
+    assert witness
+    computation, sequential = witness["computation"], witness["sequential"]
+    assert sequential
+    # Figure 1b: the load of rank 0 is e; without it every step follows its issue, and nothing else changes.
+    assert [(computation[place]["event"], computation[place]["rank"]) for place in sequential["without"]] == [
+        ("load", 0)
+    ]
+    assert [event["event"] for event in sequential["events"]] == [
+        "write", "popa", "popb", "write", "popa", "popb", "barrier", "barrier",
+    ]  # fmt: skip
+    assert sequential["events"] == [computation[place] for place in sequential["places"]]
+    relations = [edge["relation"] for edge in witness["happens_before"]]
+    assert {name: relations.count(name) for name in ("po", "cf", "id")} == {"po": 3, "cf": 1, "id": 5}
+    assert {"from": 7, "to": 8, "relation": "cf"} in witness["happens_before"]
 
 
 def test_runs_of_assertion_and_deadlock_have_keys_of_their_own() -> None:
