@@ -118,27 +118,27 @@ def agree(drawn: Drawn, most: dict[str, int] = MOST_STATES, most_runs: int = 20_
 
 
 @given(programs())
-@settings(max_examples=examples(300, nightly=10_000))
+@settings(max_examples=examples(180, nightly=10_000))
 def test_all_engines_and_the_oracle_agree(drawn: Drawn) -> None:
     """Theorems 5 and 16 with four parts and with two, and the attack search."""
     agree(drawn)
 
 
 @given(further_programs())
-@settings(max_examples=examples(300, nightly=10_000))
+@settings(max_examples=examples(160, nightly=10_000))
 def test_all_engines_and_the_oracle_agree_on_further_commands(drawn: Drawn) -> None:
     """Captured, updating, notifying and bundled operations, and the atomics that came with them."""
     agree(drawn)
 
 
 @given(further_programs(loops=True))
-@settings(max_examples=examples(60, nightly=10_000))
+@settings(max_examples=examples(40, nightly=10_000))
 def test_all_engines_and_the_oracle_agree_on_further_commands_in_loops(drawn: Drawn) -> None:
     agree(drawn, MOST_STATES_OF_LOOPS, examples(2_000, nightly=20_000))
 
 
 @given(tiny_instances(5, (*FURTHER, *SHARING)))
-@settings(max_examples=examples(200, nightly=10_000))
+@settings(max_examples=examples(120, nightly=10_000))
 def test_the_engines_agree_where_every_operation_meets_every_other(program: Instance) -> None:
     """A few commands on two cells, so that nearly all of them conflict."""
     answers = {}
@@ -151,7 +151,7 @@ def test_the_engines_agree_where_every_operation_meets_every_other(program: Inst
 
 
 @given(programs(loops=True))
-@settings(max_examples=examples(60, nightly=10_000))
+@settings(max_examples=examples(40, nightly=10_000))
 def test_all_engines_and_the_oracle_agree_on_loops(drawn: Drawn) -> None:
     """As far as each of them knows the answer."""
     agree(drawn, MOST_STATES_OF_LOOPS, examples(2_000, nightly=20_000))

@@ -74,7 +74,7 @@ def compare(program: Instance, reductions: Subset) -> None:
 @pytest.mark.parametrize("loops", [False, True], ids=["without loops", "with loops"])
 def test_random_programs(loops: bool, half: int) -> None:
     @given(drawn_programs(loops=loops), st.sampled_from(SUBSETS))
-    @settings(max_examples=examples(330 if loops else 500, nightly=1_650 if loops else 2_500))
+    @settings(max_examples=examples(170 if loops else 250, nightly=1_650 if loops else 2_500))
     def agree(drawn: Drawn, reductions: Subset) -> None:
         compare(drawn.instance, reductions)
 
@@ -84,7 +84,7 @@ def test_random_programs(loops: bool, half: int) -> None:
 @pytest.mark.parametrize("loops", [False, True], ids=["without loops", "with loops"])
 def test_random_programs_with_commands_of_all_kinds(loops: bool) -> None:
     @given(drawn_programs(commands=(*COMMANDS, *EXTENSIONS), loops=loops), st.sampled_from(SUBSETS))
-    @settings(max_examples=examples(330 if loops else 530, nightly=1_650 if loops else 2_650))
+    @settings(max_examples=examples(170 if loops else 270, nightly=1_650 if loops else 2_650))
     def agree(drawn: Drawn, reductions: Subset) -> None:
         compare(drawn.instance, reductions)
 
@@ -94,7 +94,7 @@ def test_random_programs_with_commands_of_all_kinds(loops: bool) -> None:
 @pytest.mark.parametrize("extended", [False, True], ids=["", "with commands of all kinds"])
 def test_programs_with_interchangeable_ranks(extended: bool) -> None:
     @given(st.integers(0, 1 << 30), st.integers(2, 4), st.sampled_from(SUBSETS))
-    @settings(max_examples=examples(340, nightly=1_700))
+    @settings(max_examples=examples(170, nightly=1_700))
     def agree(seed: int, nodes: int, reductions: Subset) -> None:
         compare(parse(random_text(seed, nodes, extended)).instantiate(), reductions)
 
