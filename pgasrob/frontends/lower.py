@@ -53,6 +53,19 @@ class CProgram:
         program = self.program(nodes)
         return program.instantiate(program.nodes)
 
+    # Jupyter finds these methods by name on the object itself, so here a lower layer knows of render; it is imported
+    # when they are called, and nothing else calls them.
+
+    def _repr_html_(self) -> str:
+        from pgasrob.render.jupyter import program_html
+
+        return program_html(self)
+
+    def _repr_svg_(self) -> str | None:
+        from pgasrob.render.jupyter import program_svg
+
+        return program_svg(self)
+
 
 def load_c(path: str | Path, options: FrontEnd | None = None) -> CProgram:
     """The C program in file ``path``. Raises :class:`pgasrob.diagnostics.SourceError` when it is none."""

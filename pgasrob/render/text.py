@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
@@ -37,14 +38,18 @@ A_SC_RUN = f"a {SC} run"
 
 def report(result: Result, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
     """The report of ``result`` in lines of at most ``width`` characters (a long line of the source may be longer)."""
+    if result["engine"] == "run":  # one run and no verdict
+        from pgasrob.render.simulation import RunResult, simulation_report
+
+        return simulation_report(cast("RunResult", result), width, glyphs)
     lines = [_headline(result)]
     lines += _cost(result, width)
     for error in result["errors"]:
         lines += _error(result["file"], dict(error))
-    for sentence, style in _sentences(result):
+    for sentence, style in sentences(result):
         lines += paragraph(sentence, width, style, "  ")
     for witness in _witnesses(result):
-        lines += [[], *_section(result, witness, width, glyphs)]
+        lines += [[], *section(result, witness, width, glyphs)]
     return lines
 
 
@@ -85,7 +90,7 @@ def _error(file: str, error: dict[str, object]) -> Iterator[Line]:
         yield [(line, "")]
 
 
-def _sentences(result: Result) -> Iterator[tuple[str, str]]:
+def sentences(result: Result) -> Iterator[tuple[str, str]]:
     """What is known of robustness, assertions and deadlocks, each with a style, and about which runs that is."""
     robust, assertions, deadlock = result["verdict"] == "robust", result["assertions"], result["deadlock"]
     if robust:
@@ -123,12 +128,13 @@ def _witnesses(result: Result) -> Iterator[Witness]:
             yield run
 
 
-def _section(result: Result, witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:
+def section(result: Result, witness: Witness, width: int, glyphs: Glyphs, title: str = "") -> list[Line]:
+    """A run with its ``title``, table, legend, and what it shows."""
     lines: list[Line] = []
     if witness["fault"]:
         lines += _fault(result["file"], witness["fault"], witness, width)
-    lines += paragraph(_title(witness), width, "heading")
-    lines += paragraph(_initially(witness), width, "", "  ")
+    lines += paragraph(f"{title or words.title(witness)}:", width, "heading")
+    lines += paragraph(initially(witness), width, "", "  ")
     if witness["computation"]:
         lines += table(witness, width, glyphs)
     lines += _legend(witness, width)
@@ -136,25 +142,13 @@ def _section(result: Result, witness: Witness, width: int, glyphs: Glyphs) -> li
         lines += _cycle(witness, width)
     if witness["cycle_type"] is not None:
         lines += _marked_word(witness, width, glyphs)
-    if witness["shows"] == "deadlock":
+    simulated = witness["shows"] == "run"
+    if witness["shows"] == "deadlock" or (simulated and not all(rank["ended"] for rank in witness["standing"])):
         lines += _standings(witness["standing"], width)
     return lines
 
 
-def _title(witness: Witness) -> str:
-    match witness["shows"]:
-        case "violation":
-            return "A run on the network that no SC run looks like:"
-        case "fault":
-            return "The SC run that gets there:"
-        case "assertion":
-            failing = [event for event in witness["computation"] if event["holds"] is False]
-            where = f" in line {failing[-1]['line']}" if failing else ""
-            return f"An SC run in which the assertion{where} fails:"
-    return "An SC run into the deadlock:"
-
-
-def _initially(witness: Witness) -> str:
+def initially(witness: Witness) -> str:
     """The initial values of all memory, as far as they are not 0."""
     by_name: dict[str, dict[int, list[int]]] = {}
     for cell in witness["memory"]:
@@ -197,14 +191,14 @@ def _legend(witness: Witness, width: int) -> list[Line]:
     if witness["cycle"]:
         legend.append(f"{MARK} marks the steps of a happens-before cycle.")
     if any(event["event"] in words.STEPS for event in events):
-        legend += _steps(events)
+        legend += steps_in(events)
     silent = sorted(set(range(witness["nodes"])) - {event["rank"] for event in events})
     if silent and events:
         legend.append(f"{words.ranks(silent).capitalize()} {'has' if len(silent) == 1 else 'have'} no event here.")
     return paragraph(" ".join(legend), width, "faint", "  ") if legend else []
 
 
-def _steps(events: list[Event]) -> list[str]:
+def steps_in(events: list[Event]) -> list[str]:
     """What the steps are that stand in the table."""
     steps = {event["event"] for event in events if event["event"] in words.STEPS}
     updates = any(event["event"] in words.UPDATING for event in events)
@@ -344,10 +338,10 @@ def _entries(witness: Witness) -> list[_Entry]:
 def _told(place: int, computation: list[Event]) -> tuple[str, list[str], str]:
     """What the event did, what it changed, and for a step whose it is."""
     event = computation[place]
-    effects = words.effects(event)
+    effects = [visible(effect) for effect in words.effects(event)]
     if event["event"] in words.STEPS:
         return event["event"], effects, f"(of step {words.issue_of(place, computation) + 1})"
-    return event["command"], [f"{effect};" for effect in effects[:-1]] + effects[-1:], ""
+    return visible(event["command"]), [f"{effect};" for effect in effects[:-1]] + effects[-1:], ""
 
 
 def _lanes(
@@ -428,24 +422,12 @@ def _column(
 def _cycle(witness: Witness, width: int) -> list[Line]:
     """The cycle edge by edge, each with its relation."""
     lines: list[Line] = [[], *paragraph(CYCLE_TITLE, width, "heading")]
-    cycle = _from_conflict(witness["cycle"] or [], witness["computation"])
+    cycle = words.from_conflict(witness["cycle"] or [], witness["computation"])
     for edge, sentence in zip(cycle, words.cycle(cycle, witness["computation"]), strict=True):
         first, *rest = wrap(PAIRS.sub("\u00a0", sentence), width - 6)
         lines.append([(f"  {edge['relation']}  ", "cycle"), (first, "")])
         lines += [[("      " + text, "")] for text in rest]
     return [*lines, [(f"  So step {cycle[0]['from'] + 1} would have to come before itself.", "")]]
-
-
-def _from_conflict(cycle: list[Edge], computation: list[Event]) -> list[Edge]:
-    """``cycle`` turned so that it begins with a stale read, or with some conflict: that is where the surprise lies."""
-
-    def surprise(place: int) -> tuple[bool, bool]:
-        edge = cycle[place]
-        stale = edge["relation"] == "cf" and not computation[edge["from"]]["written"]
-        return stale, edge["relation"] == "cf"
-
-    start = max(range(len(cycle)), key=surprise)
-    return cycle[start:] + cycle[:start]
 
 
 def _marked_word(witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:

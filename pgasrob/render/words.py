@@ -147,6 +147,37 @@ def ranks(numbers: list[int]) -> str:
     return f"ranks {', '.join(first)} and {last}" if first else f"rank {last}"
 
 
+def from_conflict(cycle: list[Edge], computation: list[Event]) -> list[Edge]:
+    """``cycle`` turned so that it begins with a stale read, or with some conflict: that is where the surprise lies.
+
+    Every output that numbers the edges of a cycle numbers them from there.
+    """
+
+    def surprise(place: int) -> tuple[bool, bool]:
+        edge = cycle[place]
+        stale = edge["relation"] == "cf" and not computation[edge["from"]]["written"]
+        return stale, edge["relation"] == "cf"
+
+    start = max(range(len(cycle)), key=surprise, default=0)
+    return cycle[start:] + cycle[:start]
+
+
+def title(witness: Witness) -> str:
+    """What a run shows: ``A run on the network that no SC run looks like``."""
+    match witness["shows"]:
+        case "violation":
+            return "A run on the network that no SC run looks like"
+        case "fault":
+            return "The SC run that gets there"
+        case "assertion":
+            failing = [event for event in witness["computation"] if event["holds"] is False]
+            where = f" in line {failing[-1]['line']}" if failing else ""
+            return f"An SC run in which the assertion{where} fails"
+        case "deadlock":
+            return "An SC run into the deadlock"
+    return "A simulated run"
+
+
 def cycle_steps(witness: Witness) -> set[int]:
     """The places of the events on the cycle."""
     return {place for edge in witness["cycle"] or () for place in (edge["from"], edge["to"])}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 from pgasrob.automata.automaton import Automaton, Reached
 from pgasrob.program.commands import Assume, Command, expressions_of, show
 from pgasrob.program.expressions import Const, Expr, Symbol
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.cycle_types import CycleTypeAutomata, cycle_types
+from pgasrob.robustness.cycle_types import CycleType, CycleTypeAutomata, cycle_types
 from pgasrob.robustness.normal_form import NormalForm
 from pgasrob.semantics.state_space import StateSpace
 
@@ -107,6 +108,43 @@ def cycle_type_automata(instance: Instance) -> Stage:
         *((f"Z {pair.source} -> {pair.target}", f"{len(pair.transitions())} states") for pair in joined),
     ]
     return Stage("cycle types", counts, graphs, remarks)
+
+
+def cycle_type(instance: Instance, cycle: CycleType) -> Stage:
+    """Z^cyc of one cycle type, minimal, over the letters of E x M that it does not ignore.
+
+    The engines leave this intersection to the search. Raises ValueError when ``cycle`` is no cycle type.
+    """
+    if not cycle or len(set(cycle)) < len(cycle) or not set(cycle) <= set(range(instance.nodes)):
+        raise ValueError(f"a cycle type is a sequence of different ranks, each of 0..{instance.nodes - 1}")
+    title = f"Z of the cycle type {' '.join(map(str, cycle))}"
+    automata = CycleTypeAutomata(instance)
+    pairs = [automata.pair(*pair) for pair in automata.neighbours(cycle)]
+    if not all(pair.pairs or pair.identity for pair in pairs):
+        return Stage(title, [("states", "0")], remarks=["neighbouring ranks share neither a cell nor a barrier"])
+    most = prod(len(pair.transitions()) for pair in pairs)
+    if most > LARGEST_COUNT:
+        return Stage(title, [], remarks=[f"not intersected: up to {most} states"])
+    automaton = automata.automaton(cycle)
+    states = [automaton.initial_state]
+    for state in states:
+        reached = sorted(automaton.transitions[state].items())
+        states += dict.fromkeys(target for _, target in reached if target not in states)
+    numbers = {state: number for number, state in enumerate(states)}
+    edges = [
+        (number, numbers[target], symbol)
+        for state, number in numbers.items()
+        for symbol, target in sorted(automaton.transitions[state].items())
+    ]
+    counts = [
+        ("states", str(len(states))),
+        ("letters", str(len(automaton.input_symbols))),
+        ("transitions", str(len(edges))),
+    ]
+    if len(states) > LARGEST_GRAPH:
+        return Stage(title, counts, remarks=[f"no graph: more than {LARGEST_GRAPH} states cannot be read"])
+    finals = frozenset(numbers[state] for state in states if state in automaton.final_states)
+    return Stage(title, counts, [Graph(title, [str(number) for number in range(len(states))], finals, edges)])
 
 
 STAGES: dict[str, Callable[[Instance], Stage]] = {

@@ -84,3 +84,16 @@ class Verdict:
     deadlock_run: Witness | None = None
     errors: tuple[Diagnostic, ...] = ()
     communicates: bool | None = None
+
+    # Jupyter finds these methods by name on the object itself, so here lower layers know of render; they import it when
+    # they are called, and nothing else calls them.
+
+    def _repr_html_(self) -> str:
+        from pgasrob.render.jupyter import verdict_html
+
+        return verdict_html(self)
+
+    def _repr_svg_(self) -> str | None:
+        from pgasrob.render.jupyter import verdict_svg
+
+        return verdict_svg(self)

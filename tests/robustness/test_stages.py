@@ -82,3 +82,27 @@ def test_stage_lines_are_comments(one_to_one: Instance) -> None:
     lines = stage_lines(stages.control(one_to_one))
     assert lines[0] == "// control automata"
     assert all(line.startswith("//") for line in lines)
+
+
+def test_the_automaton_of_a_cycle_type(one_to_one: Instance) -> None:
+    stage = stages.cycle_type(one_to_one, (0, 1))
+    assert stage.counts == [("states", "26"), ("letters", "25"), ("transitions", "82")]
+    (graph,) = stage.graphs
+    assert (len(graph.nodes), len(graph.edges), len(graph.finals)) == (26, 82, 1)
+    assert graph.edges[0] == (0, 0, "0: barrier")
+
+
+@pytest.mark.parametrize("cycle", [(), (0, 0), (0, 2), (-1,)])
+def test_what_is_no_cycle_type(one_to_one: Instance, cycle: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"different ranks, each of 0\.\.1"):
+        stages.cycle_type(one_to_one, cycle)
+
+
+def test_a_cycle_type_without_a_graph_says_why(one_to_one: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    apart = stages.cycle_type(parse("memory x; register r; process { r <- mem[x]; }").instantiate(2), (0, 1))
+    assert (apart.counts, apart.graphs) == ([("states", "0")], [])
+    assert "neither a cell nor a barrier" in apart.remarks[0]
+    monkeypatch.setattr(stages, "LARGEST_GRAPH", 25)
+    assert "more than 25 states" in stages.cycle_type(one_to_one, (0, 1)).remarks[0]
+    monkeypatch.setattr(stages, "LARGEST_COUNT", 24)
+    assert stages.cycle_type(one_to_one, (0, 1)).remarks == ["not intersected: up to 25 states"]

@@ -1,0 +1,63 @@
+"""Where the numbers of the cycle stand in a diagram: each on its line, off the others, off crossings where it can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from pgasrob.render.diagram import Line
+
+BADGE = 17.0
+"""Height of the place for a number of the cycle."""
+HEAD = 9.0
+"""Length of the head of an arrow of the cycle."""
+
+Point = tuple[float, float]
+
+
+def badge_width(count: int) -> float:
+    """Width of the place for a number of a cycle with ``count`` edges, and for the relation beside it."""
+    return 7.2 * len(f"{count} cf") + 9
+
+
+def clear_place(lines: Sequence[float], left: float, right: float, width: float) -> float:
+    """The middle of a place for a number from ``left`` to ``right``, where the ``lines`` across are farthest apart."""
+    stops = [left, *(x for x in lines if left < x < right), right]
+    before, after = max(pairwise(stops), key=lambda gap: gap[1] - gap[0])
+    half = width / 2 + 3
+    return min(max((before + after) / 2, left + half), right - half)
+
+
+def numbered_lines(spots: Sequence[tuple[Line, Point, Point]], badge: float) -> list[Line]:
+    """The lines of the cycle in order, each with a place for its number on the stretch that comes with it."""
+    crossing = [
+        (line, start, end)
+        for line, _, _ in spots
+        for start, end in pairwise(line.points)
+        if start[1] == end[1]  # horizontal
+    ]
+    found: list[Line] = []
+    for line, start, end in spots:
+        taken = [other.badge for other in found if other.badge]
+        across = [
+            y
+            for other, (left, y), (right, _) in crossing
+            if other is not line and min(left, right) - badge / 2 < start[0] < max(left, right) + badge / 2
+        ]
+        found.append(replace(line, badge=_badge(start, end, taken, across, badge)))
+    return sorted(found, key=lambda line: line.number or 0)
+
+
+def _badge(start: Point, end: Point, others: Sequence[Point], across: Sequence[float], width: float) -> Point:
+    """A place between ``start`` and ``end``: off the other numbers, off the lines ``across`` it, near the middle."""
+    x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
+    room = max(abs(end[1] - start[1]) / 2 - BADGE / 2, 0)
+    moves = [sign * turn * 4.0 for turn in range(int(room / 4) + 1) for sign in (1, -1)]
+
+    def trouble(move: float) -> tuple[bool, bool, float]:
+        met = any(abs(x - left) < width + 2 and abs(y + move - top) < BADGE + 5 for left, top in others)
+        crossed = start[0] == end[0] and any(abs(y + move - height) < BADGE / 2 + 3 for height in across)
+        return met, crossed, abs(move)
+
+    return x, y + min(moves[:200], key=trouble)

@@ -1,0 +1,145 @@
+"""What stands in the boxes of a diagram: commands with their source lines, steps, and what each of them did."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from pgasrob.diagnostics import visible
+from pgasrob.render import words
+from pgasrob.render.diagram import INDENT, LINE, PADDING, Box, Span, cut, width_of
+from pgasrob.render.json import Event, Witness
+
+LONGEST, SHORTEST = 46, 32
+"""Characters on one line of a box: with few lanes, and with many."""
+MOST_LINES = 6
+
+
+def boxes(witness: Witness, rows: Iterable[tuple[int, ...]], lane_of: dict[int, int]) -> Iterator[Box]:
+    """A box for each event; x is measured from the left side of its lane, and y from that of its row."""
+    events = witness["computation"]
+    cycle = words.cycle_steps(witness)
+    digits = max((len(str(event["line"])) for event in events), default=1)
+    room = _room(len(lane_of))
+    issues: dict[tuple[int, int], int] = {}
+    for row, places in enumerate(rows):
+        for place in places:
+            event = events[place]
+            address = event["address"]
+            if event["event"] in words.STEPS:
+                issue = issues[event["rank"], event["operation"]]
+                lines, full, kind = _step(event, issue, room - 4), _full_step(event, issue), "step"
+                lane, indent, reach = lane_of[address["rank"] if address else event["rank"]], INDENT, None
+            else:
+                issues[event["rank"], event["operation"]] = place
+                lines, full = _issued(event, digits, room), _full_issued(event)
+                kind = "barrier" if event["event"] == "barrier" else "issued"
+                lane, indent = lane_of[event["rank"]], 0.0
+                reach = lane_of[address["rank"]] if address and address["rank"] != event["rank"] else None
+            lines = _marked(lines, event, room)
+            width, height = _size(lines, kind)
+            yield Box(place, kind, lane, row, lines, full, place in cycle, indent, 0, width, height, reach)
+
+
+def _room(lanes: int) -> int:
+    """Characters on a line: the fewer lanes, the more."""
+    return max(SHORTEST, min(LONGEST, 150 // max(lanes, 1)))
+
+
+def _size(lines: Sequence[Sequence[Span]], kind: str) -> tuple[float, float]:
+    width = max(sum(width_of(text) for text, _ in line) for line in lines)
+    return width + 2 * PADDING, len(lines) * LINE + (7 if kind == "step" else 9)
+
+
+def _issued(event: Event, digits: int, room: int) -> tuple[tuple[Span, ...], ...]:
+    """The command with its source line, and what it did below, or beside it where that is short."""
+    line = f"{event['line'] or '':>{digits}}  "
+    command = cut(visible(event["command"]), room - len(line))
+    effects = _filled(_told(event), room - len(line))
+    kind = "fails" if event["holds"] is False else "effect"
+    first: tuple[Span, ...] = ((line, "line"), (command, "command"))
+    if len(effects) == 1 and len(line + command + effects[0]) + 2 <= room and event["event"] != "barrier":
+        return ((*first, ("  " + effects[0], kind)),)
+    return (first, *(((" " * len(line), "line"), (text, kind)) for text in effects))
+
+
+def _step(event: Event, issue: int, room: int) -> tuple[tuple[Span, ...], ...]:
+    """The name of the step, what it did, and of which command it is a step."""
+    name, origin, effects = event["event"], f"of {issue + 1}", _told(event)
+    together = " ".join(effects)
+    if len(f"{name}  {together}  {origin}") <= room:
+        return (((name, "step"), (f"  {together}", "effect"), (f"  {origin}", "origin")),)
+    return (((name, "step"), (f"  {origin}", "origin")), *(((text, "effect"),) for text in _filled(effects, room)))
+
+
+def _marked(lines: tuple[tuple[Span, ...], ...], event: Event, room: int) -> tuple[tuple[Span, ...], ...]:
+    """``lines`` with the marks of a computation in normal form, as the paper writes them."""
+    if not event["marks"]:
+        return lines
+    mark = f"{{{', '.join(event['marks'])}}}"
+    if sum(len(text) for text, _ in lines[-1]) + 2 + len(mark) <= room:
+        return (*lines[:-1], (*lines[-1], (f"  {mark}", "mark")))
+    start, style = lines[0][0]
+    indent = " " * len(start) if style == "line" else ""
+    return (*lines, ((indent + mark, "mark"),))
+
+
+def _told(event: Event) -> list[str]:
+    """What the event did, an arrow for `->`; several things are parted by semicolons."""
+    effects = [visible(effect).replace(" -> ", " → ") for effect in words.effects(event)]
+    return [f"{effect};" for effect in effects[:-1]] + effects[-1:]
+
+
+def _together(effect: str) -> str:
+    """``effect`` with no-break spaces where a line should not end: `x@0 = 1`, `0 → 1`."""
+    return effect.replace(" = ", "\u00a0=\u00a0").replace(" → ", "\u00a0→\u00a0")
+
+
+def _full_issued(event: Event) -> str:
+    where = f"line {event['line']}: " if event["line"] else ""
+    return " — ".join([f"{where}{visible(event['command'])}", *filter(None, [" ".join(_told(event))])])
+
+
+def _full_step(event: Event, issue: int) -> str:
+    where = f", line {event['line']}" if event["line"] else ""
+    command = f"of step {issue + 1}, rank {event['rank']}{where}: {visible(event['command'])}"
+    return f"{event['event']} {' '.join(_told(event))} ({command})"
+
+
+def _filled(chunks: Sequence[str], room: int) -> list[str]:
+    """``chunks`` on as few lines of ``room`` characters as it takes, broken inside only where one is too long."""
+    lines: list[str] = []
+    for chunk in chunks:
+        if lines and len(lines[-1]) + 1 + len(chunk) <= room:
+            lines[-1] += f" {chunk}"
+        else:
+            pieces = textwrap.wrap(_together(chunk), max(room, 8), break_on_hyphens=False) or [""]
+            lines += [piece.replace("\u00a0", " ").strip() for piece in pieces]
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES - 1 :] = [cut(" ".join(lines[MOST_LINES - 1 :]), room)]
+    return lines
+
+
+# --- How the ranks end -----------------------------------------------------------------------------------------------
+
+
+def ends(witness: Witness, row: int, lane_of: dict[int, int]) -> Iterator[Box]:
+    """Where each rank stands in a deadlock, or the command that faults, below the last row."""
+    room = _room(len(lane_of))
+    fault = witness["fault"]
+    if fault:
+        command = cut(visible(fault["command"]), room - len(str(fault["line"])) - 2)
+        first = ((f"{fault['line']}  ", "line"), (command, "command"))
+        reason = visible(fault["reason"])
+        lines: tuple[tuple[Span, ...], ...] = (first, *(((text, "fails"),) for text in _filled([reason], room)))
+        yield _end("fault", lane_of[fault["rank"]], row, lines, f"line {fault['line']}: {fault['command']} — {reason}")
+    if witness["shows"] == "deadlock":
+        for standing in witness["standing"]:
+            if standing["rank"] in lane_of:
+                told = visible(words.standing(standing, witness["standing"]))
+                lines = tuple(((text, "effect"),) for text in _filled([told], room))
+                yield _end("end", lane_of[standing["rank"]], row, lines, told)
+
+
+def _end(kind: str, lane: int, row: int, lines: tuple[tuple[Span, ...], ...], full: str) -> Box:
+    return Box(-1, kind, lane, row, lines, full, False, 0, 0, *_size(lines, kind))

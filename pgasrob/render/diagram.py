@@ -1,0 +1,219 @@
+"""The space-time diagram of a run: a lane per rank, a row per event, time downwards. Boxes, lines and their places.
+
+Nothing is drawn here: `svg` and `tikz` draw a `Diagram`. Its unit is a thirteenth of the size of the letters, and x
+grows to the right, y downwards. The model follows from the `Witness` of a result alone.
+
+An issued event is a box in the lane of its rank, at the left, where the line of program order runs through. A step
+stands where it takes effect: in the lane of the rank whose memory it acts on, indented, so that program order passes it
+by. That is what makes it a space-time diagram: the line from an issue to its steps is the message, and how far down it
+ends is how long the message was on its way. Each row has one event or one barrier, so that a line can leave a box
+sideways without meeting another one; it then runs down between two lanes (`routes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from unicodedata import combining, east_asian_width
+
+from pgasrob.render import words
+from pgasrob.render.json import Edge, Event, Result, Witness
+
+CHARACTER = 8.0
+"""Width of a letter of a fixed-width font of size 13: the widest of the usual ones take 0.615 of their size."""
+LINE = 17.0
+PADDING = 8.0
+INDENT = 38.0
+"""How far right of a lane's left side its steps begin."""
+AXIS = 13.0
+"""How far right of a lane's left side program order runs."""
+GAP = 12.0
+"""Between two rows."""
+BADGE_GAP = 34.0
+"""Between two rows with a number of the cycle between them."""
+HEADING = 30.0
+MOST_LANES = 8
+"""Ranks up to which those that take no part have a lane too."""
+
+Span = tuple[str, str]
+"""A text and what it is: line, command, step, effect, origin, mark or fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What is drawn of one event: its lines of text and where it stands.
+
+    ``kind`` is "issued", "step" or "barrier". A box at the end of a rank, "end" or "fault", is of no event (``place``
+    is -1). ``full`` is the text uncut, ``reach`` the lane of another rank whose memory an issued event itself acts on.
+    """
+
+    place: int
+    kind: str
+    lane: int
+    row: int
+    lines: tuple[tuple[Span, ...], ...]
+    full: str
+    cycle: bool
+    x: float
+    y: float
+    width: float
+    height: float
+    reach: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    rank: int
+    x: float
+    width: float
+
+    @property
+    def axis(self) -> float:
+        return self.x + AXIS
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One event, or the events of one barrier."""
+
+    places: tuple[int, ...]
+    y: float
+    height: float
+    part: int | None
+
+    @property
+    def number(self) -> str:
+        first, last = self.places[0] + 1, self.places[-1] + 1
+        return str(first) if first == last else f"{first}–{last}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where a part of the normal form stands."""
+
+    number: int
+    y: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An edge of happens-before as a line through ``points``, each piece of which is horizontal or vertical.
+
+    ``number`` counts the edges of the cycle from 1, and ``badge`` is the middle of the place for it.
+    """
+
+    source: int
+    target: int
+    relation: str
+    points: tuple[tuple[float, float], ...]
+    number: int | None = None
+    badge: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """A run, laid out: ``boxes`` of its events, by place, and the boxes at the ``ends`` of ranks."""
+
+    width: float
+    height: float
+    gutter: float  # where the step numbers end
+    badge: float  # the width of the place for a number of the cycle
+    lanes: tuple[Lane, ...]
+    rows: tuple[Row, ...]
+    boxes: tuple[Box, ...]
+    ends: tuple[Box, ...]
+    parts: tuple[Part, ...]
+    lines: tuple[Line, ...]
+
+
+def shown(result: Result) -> Witness | None:
+    """The run of ``result`` to draw: that of its verdict, else that of a failing assertion, else that of a deadlock."""
+    return result["witness"] or result["assertion_run"] or result["deadlock_run"]
+
+
+def width_of(text: str) -> float:
+    """Room for ``text`` in a fixed-width font; East Asian letters take two places."""
+    return CHARACTER * sum(0 if combining(char) else 1 + (east_asian_width(char) in "WF") for char in text)
+
+
+def cut(text: str, room: int) -> str:
+    """``text`` in at most ``room`` places, an ellipsis at the end where it is longer."""
+    if width_of(text) <= room * CHARACTER:
+        return text
+    while text and width_of(text) > (room - 1) * CHARACTER:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+def numbered(witness: Witness) -> list[Edge]:
+    """The edges of the cycle in the order of their numbers; none when there is no cycle."""
+    return words.from_conflict(witness["cycle"] or [], witness["computation"])
+
+
+def edges(witness: Witness) -> list[tuple[Edge, int | None]]:
+    """Every edge to draw, each once, with its number in the cycle: happens-before, and what of the cycle is not in it.
+
+    Program order of a cycle may skip commands, and identity may skip steps.
+    """
+    cycle = numbered(witness)
+    numbers = {_key(edge): number for number, edge in reversed(list(enumerate(cycle, 1)))}
+    found: list[tuple[Edge, int | None]] = []
+    for edge in witness["happens_before"]:
+        number = numbers.pop(_key(edge), None)
+        found.append((edge if number is None else cycle[number - 1], number))
+    return found + [(cycle[number - 1], number) for number in sorted(numbers.values())]
+
+
+def _key(edge: Edge) -> tuple[int, int, str]:
+    """An edge as such: identity has no direction."""
+    source, target = edge["from"], edge["to"]
+    if edge["relation"] == "id":
+        source, target = sorted((source, target))
+    return source, target, edge["relation"]
+
+
+def layout(witness: Witness) -> Diagram:
+    """The diagram of ``witness``."""
+    from pgasrob.render import boxes as texts  # these two build on what stands here
+    from pgasrob.render.routes import routed
+
+    events = witness["computation"]
+    ranks = _ranks(witness)
+    lane_of = {rank: lane for lane, rank in enumerate(ranks)}
+    rows = list(_rows(events))
+    boxes = list(texts.boxes(witness, rows, lane_of))
+    ends = list(texts.ends(witness, len(rows), lane_of))
+    widths = [max(width_of("rank 00"), AXIS + width_of(f"rank {rank}")) for rank in ranks]
+    for box in boxes + ends:
+        widths[box.lane] = max(widths[box.lane], box.x + box.width)
+    return routed(witness, ranks, rows, boxes, ends, widths)
+
+
+def _ranks(witness: Witness) -> list[int]:
+    """The ranks that have a lane: all of a few, else those that have an event or in whose memory something happens."""
+    if witness["nodes"] <= MOST_LANES:
+        return list(range(witness["nodes"]))
+    events = witness["computation"]
+    found = {event["rank"] for event in events} | {event["address"]["rank"] for event in events if event["address"]}
+    if witness["fault"]:
+        found.add(witness["fault"]["rank"])
+    if witness["shows"] == "deadlock":
+        found |= {each["rank"] for each in witness["standing"] if not each["ended"]}
+    return sorted(found or {0})
+
+
+def _rows(events: Sequence[Event]) -> Iterator[tuple[int, ...]]:
+    """The places of the events of each row: a barrier is an event of every rank, in the order of the ranks."""
+    place = 0
+    while place < len(events):
+        end = place + 1
+        if events[place]["event"] == "barrier":
+            while (
+                end < len(events)
+                and events[end]["event"] == "barrier"
+                and events[end]["rank"] > events[end - 1]["rank"]
+            ):
+                end += 1
+        yield tuple(range(place, end))
+        place = end

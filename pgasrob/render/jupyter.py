@@ -1,0 +1,248 @@
+"""Verdicts and programs as Jupyter shows them: HTML fragments and SVG.
+
+A fragment comes among others on a page that is not ours, so every rule of its style sheet begins with its own class,
+nothing has an id, and it brings its background along: light, or dark where the page says that it is dark (JupyterLab,
+nbconvert, VS Code, Sphinx themes, Colab). What the system prefers does not count, for the notebook may differ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING
+
+from pgasrob.diagnostics import SourceError, visible
+from pgasrob.render import words
+from pgasrob.render.diagram import numbered, shown
+from pgasrob.render.json import Result, Witness, to_json
+from pgasrob.render.svg_style import VARIABLES
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.lower import CProgram
+    from pgasrob.program.program import MemoryObject, Program
+    from pgasrob.robustness.stages import Stage
+    from pgasrob.robustness.verdict import Verdict
+
+MOST_EVENTS = 300
+"""Events up to which a run is drawn: a notebook keeps what it has shown."""
+MOST_STATES = 60
+"""Control states of all ranks up to which the control automata are drawn."""
+MOST_VALUES = 8
+LANGUAGE = "C"
+"""The name of the library that is always there, of the language itself."""
+LEGEND = (
+    "po: program order, solid. cf: conflict, dashed. id: one command, dotted. The heavy numbered edges are the cycle:"
+)
+DARK = (
+    '[data-jp-theme-light="false"]',
+    ".vscode-dark",
+    ".vscode-high-contrast",
+    '[data-theme="dark"]',
+    '[theme="dark"]',
+)
+"""What says that the page around is dark."""
+FROM_THE_PAGE = {"paper": "--jp-layout-color0", "ink": "--jp-content-font-color1"}
+"""Colours that JupyterLab has names for."""
+RULES = """
+.pgasrob{background:var(--pg-paper);color:var(--pg-ink);font:14px/1.45 system-ui,sans-serif;padding:8px 12px}
+.pgasrob p{margin:4px 0}
+.pgasrob ol{margin:4px 0;padding-left:2.2em}
+.pgasrob .pgasrob-name{font-size:16px;font-weight:bold}
+.pgasrob .pgasrob-faint,.pgasrob .pgasrob-number{color:var(--pg-faint)}
+.pgasrob .pgasrob-verdict{font-weight:bold}
+.pgasrob .pgasrob-bad{color:var(--pg-accent)}
+.pgasrob .pgasrob-scroll{overflow:auto;max-height:48em;margin:8px 0}
+.pgasrob svg{max-width:none;background:none}
+.pgasrob pre,.pgasrob .pgasrob-mono{font:13px/1.4 ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;
+color:inherit}
+.pgasrob pre{background:none;border:none;margin:8px 0;padding:0;max-height:60em;overflow:auto;white-space:pre}
+.pgasrob .pgasrob-number{user-select:none;-webkit-user-select:none}
+.pgasrob summary{cursor:pointer}
+"""
+
+
+def verdict_html(verdict: Verdict) -> str:
+    """The headline, what is known, and the runs that show it, each with its cycle in sentences."""
+    from pgasrob.render.text import sentences
+
+    result = to_json(verdict)
+    nodes = result["nodes"]
+    where = "" if nodes is None else f" on {nodes} node{'s' * (nodes != 1)}"
+    bad = " pgasrob-bad" if result["verdict"] in ("not robust", "error") else ""
+    body = [
+        f'<p><span class="pgasrob-name">{_text(result["program"] or result["file"])}</span> '
+        f'<span class="pgasrob-verdict{bad}">{result["verdict"]}</span>{where} '
+        f'<span class="pgasrob-faint">{_text(result["file"])}</span></p>'
+    ]
+    if result["reason"] and not result["errors"] and not (result["witness"] and result["witness"]["fault"]):
+        body.append(f"<p>{_text(result['reason'])}</p>")
+    body += [f"<p>{_text(sentence)}</p>" for sentence, _ in sentences(result)]
+    body += [f"<pre>{escape(error.render())}</pre>" for error in verdict.errors]
+    for run in _runs(result):
+        body += _run(result, run)
+    stats = result["stats"]
+    if stats["seconds"]:
+        counts = f"{stats['states']:,} states, {stats['sc_states']:,} SC states, {stats['seconds']:.2f} s"
+        body.append(f'<p class="pgasrob-faint">{_text(result["engine"])} engine: {counts}</p>')
+    return _fragment(body)
+
+
+def verdict_svg(verdict: Verdict) -> str | None:
+    """The space-time diagram of the first run of ``verdict``; None when there is none, or none that can be drawn."""
+    result = to_json(verdict)
+    run = shown(result)
+    return None if run is None or not _drawable(run) else _drawing(result, run, captions=True)
+
+
+def program_html(program: Program | CProgram) -> str:
+    """The declarations, the source text with line numbers and, while they are small, the control automata."""
+    from pgasrob.program.program import Program
+
+    text = program.source.text
+    if isinstance(program, Program):
+        from pgasrob.program.printer import to_source
+
+        # A program that was put together without a text has one all the same.
+        text = text or to_source(program)
+        declared = list(_declarations(program))
+    else:
+        names = [api.name for api in program.apis if api.name != LANGUAGE]
+        declared = [" with ".join(filter(None, (LANGUAGE, ", ".join(names))))]
+    stage = _control(program)
+    nodes = "no node count" if program.nodes is None else f"{program.nodes} node{'s' * (program.nodes != 1)}"
+    return _fragment(
+        [
+            f'<p><span class="pgasrob-name">{_text(program.name or "program")}</span> {nodes} '
+            f'<span class="pgasrob-faint">{_text(program.source.file)}</span></p>',
+            *(f'<p class="pgasrob-mono">{_text(line)}</p>' for line in declared),
+            _listing(text),
+            f"<details><summary>{stage.title}</summary>{_scrolling(_graphs(stage))}</details>" if stage else "",
+        ]
+    )
+
+
+def program_svg(program: Program | CProgram) -> str | None:
+    """The control automata at the program's own node count, or 2; None when they are too large or there are none."""
+    stage = _control(program)
+    return _graphs(stage) if stage else None
+
+
+def _run(result: Result, run: Witness) -> Iterator[str]:
+    """A run with what it shows."""
+    from pgasrob.render.text import initially
+
+    yield f"<p><strong>{_text(words.title(run))}.</strong> {_text(initially(run))}</p>"
+    if run["fault"]:
+        yield f'<p class="pgasrob-bad">{_text(words.fault(result["file"], run["fault"]))}</p>'
+    if _drawable(run):
+        yield _scrolling(_drawing(result, run, captions=False))
+    elif run["computation"]:
+        yield f'<p class="pgasrob-faint">Its {len(run["computation"])} events are too many to be drawn here.</p>'
+    cycle = numbered(run)
+    if cycle:
+        sentences = zip(cycle, words.cycle(cycle, run["computation"]), strict=True)
+        items = "".join(f"<li>{edge['relation']}: {_text(sentence)}</li>" for edge, sentence in sentences)
+        yield f'<p class="pgasrob-faint">{LEGEND}</p><ol>{items}</ol>'
+        yield f"<p>So step {cycle[0]['from'] + 1} would have to come before itself.</p>"
+    if run["shows"] == "deadlock":
+        standing = (
+            f"<li>rank {rank['rank']} {_text(words.standing(rank, run['standing']))}</li>" for rank in run["standing"]
+        )
+        yield f"<p>Where each rank stands:</p><ul>{''.join(standing)}</ul>"
+
+
+def _runs(result: Result) -> Iterator[Witness]:
+    """The run of the verdict, then those of a failing assertion and a deadlock, none twice."""
+    found: list[Witness] = []
+    for run in (result["witness"], result["assertion_run"], result["deadlock_run"]):
+        if run is not None and run not in found:
+            found.append(run)
+            yield run
+
+
+def _drawable(run: Witness) -> bool:
+    return 0 < len(run["computation"]) <= MOST_EVENTS
+
+
+def _drawing(result: Result, run: Witness, captions: bool) -> str:
+    from pgasrob.render.svg import to_svg
+
+    return _without_ids(to_svg({**result, "witness": run}, embedded=True, captions=captions))
+
+
+def _graphs(stage: Stage) -> str:
+    from pgasrob.render.stage_svg import stage_svg
+
+    return stage_svg(stage.title, stage.graphs, embedded=True)
+
+
+def _control(program: Program | CProgram) -> Stage | None:
+    """The control automata, when all ranks together have few states; guards as they are, for sympy takes its time."""
+    from pgasrob.robustness import stages
+
+    try:
+        instance = program.instantiate()
+    except SourceError:  # a rank without a block, say, or C that cannot be lowered: the text is shown all the same
+        return None
+    if sum(len(automaton.out) for automaton in instance.automata) > MOST_STATES:
+        return None
+    return stages.control(instance)
+
+
+def _declarations(program: Program) -> Iterator[str]:
+    if program.memory:
+        yield f"memory {', '.join(map(_memory, program.memory))}"
+    if program.registers:
+        yield f"register {', '.join(program.registers)}"
+    if program.queues:
+        yield "queue " + ", ".join(queue.name + " unordered" * queue.unordered for queue in program.queues)
+
+
+def _memory(memory: MemoryObject) -> str:
+    name = memory.name if memory.size is None else f"{memory.name}[{memory.size}]"
+    if not any(memory.initial):
+        return name
+    values = ", ".join([*map(str, memory.initial[:MOST_VALUES]), *["..."] * (len(memory.initial) > MOST_VALUES)])
+    return f"{name} = {values}" if memory.size is None else f"{name} = {{{values}}}"
+
+
+def _listing(text: str) -> str:
+    """``text`` with line numbers, which are not copied with it."""
+    lines = text.rstrip("\n").split("\n")
+    digits = len(str(len(lines)))
+    numbered = (
+        f'<span class="pgasrob-number">{number:>{digits}}  </span>{_text(line.expandtabs(4))}'
+        for number, line in enumerate(lines, 1)
+    )
+    return "<pre>" + "\n".join(numbered) + "</pre>"
+
+
+def _scrolling(drawing: str) -> str:
+    return f'<div class="pgasrob-scroll">{drawing}</div>'
+
+
+def _text(text: str) -> str:
+    """``text`` for HTML, with an escape for each character that would not show."""
+    return "\u00a0".join(escape(visible(piece)) for piece in text.split("\u00a0"))
+
+
+def _without_ids(svg: str) -> str:
+    """``svg`` without ids, to which nothing in it refers: shown twice, they would stand on the page twice."""
+    return re.sub(r'(<g\b[^>]*?) id="[^"]*"', r"\1", svg)
+
+
+def _fragment(body: list[str]) -> str:
+    return f'<div class="pgasrob"><style>{_style()}</style>\n' + "\n".join(filter(None, body)) + "\n</div>"
+
+
+def _style() -> str:
+    """The rules, with the colours of the drawings for a light page and for a dark one."""
+    light, dark = ("".join(_colour(name, values[choice]) for name, values in VARIABLES.items()) for choice in (0, 1))
+    inside = ",".join(f"{around} .pgasrob" for around in DARK)
+    return f"\n.pgasrob{{color-scheme:light;{light}}}\n{inside}{{color-scheme:dark;{dark}}}{RULES}"
+
+
+def _colour(name: str, value: str) -> str:
+    page = FROM_THE_PAGE.get(name)
+    return f"--pg-{name}:var({page},{value});" if page else f"--pg-{name}:{value};"
