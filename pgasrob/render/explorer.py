@@ -1,0 +1,237 @@
+"""The explorer: a run as one self-contained HTML page, to be stepped through with the keyboard or a finger.
+
+The page holds the JSON object of the verdict, sentences about its events, the diagrams and a script that works out
+memory, registers and queues after every step. It loads nothing and is drawn from the JSON object alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from importlib import resources
+from typing import TypedDict
+
+from pgasrob.diagnostics import visible
+from pgasrob.render import text, words
+from pgasrob.render.allowed import allowed
+from pgasrob.render.json import Event, Result, Witness
+from pgasrob.render.lines import plain
+from pgasrob.render.svg import to_svg
+
+SCRIPTS = ("state.js", "panels.js", "drawing.js", "explorer.js")
+"""The script in the order of its parts; they become one."""
+RUNS = ("witness", "assertion_run", "deadlock_run")
+NO_SC_ORDER = "No SC order is known for this run."
+AN_SC_RUN = "This is a sequentially consistent (SC) run itself: every step directly follows its issue."
+
+
+class Step(TypedDict):
+    """An event in words: what happens, what it reads and changes, why it may happen now."""
+
+    what: str
+    effects: list[str]
+    why: str
+
+
+class SequentialWords(TypedDict):
+    """The SC order in words, with the places between which the command that it lacks would have to come: after
+    ``after`` and before ``before``, null where it lacks none."""
+
+    told: str
+    without: str | None
+    after: int | None
+    before: int | None
+    effects: list[list[str]]
+
+
+class RunWords(TypedDict):
+    """What the page says about a run that its JSON object does not.
+
+    ``rows`` are the steps to go by, each the place of its first event and their number: a barrier is one. ``cycle`` is
+    a sentence per edge, beginning with the edge ``first`` of the object's. ``closing`` are lines to show from the
+    event at ``closes`` on.
+    """
+
+    run: str
+    title: str
+    initially: str
+    rows: list[tuple[int, int]]
+    steps: list[Step]
+    cycle: list[str]
+    first: int
+    closes: int
+    closing: list[str]
+    sequential: SequentialWords
+
+
+def to_html(result: Result) -> str:
+    """``result`` as a page; where it has no run, the page says the verdict and what else is known."""
+    runs = [(key, run) for key, run in _runs(result)]
+    about = [run_words(result, key, run) for key, run in runs]
+    script = "\n".join(_page(name) for name in SCRIPTS) if runs else ""
+    return _filled(
+        _page("page.html" if runs else "verdict.html"),
+        {
+            "title": html.escape(_title(result)),
+            "heading": html.escape(_program(result)),
+            "verdict": html.escape(_verdict(result)),
+            "further": "".join(f' <span class="verdict error">{told}</span>' for told in _further(result)),
+            "kind": (result["verdict"] or "run").replace(" ", "-"),
+            "file": html.escape(visible(result["file"])),
+            "sentences": "".join(f'<p class="{style}">{html.escape(told)}</p>' for told, style in _sentences(result)),
+            "report": html.escape(plain(text.report(result)) if not runs else ""),
+            "style": _page("style.css"),
+            "hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            "script": script,
+            "result": embedded(result),
+            "about": embedded(about),
+            "diagrams": "".join(_diagram(result, number, run) for number, (_, run) in enumerate(runs)),
+        },
+    )
+
+
+def embedded(value: object) -> str:
+    """``value`` as JSON that can stand in a script element: nothing in it can end the element or a line of script."""
+    escaped = json.dumps(value, separators=(",", ":"))  # ASCII, so U+2028 and lone surrogates are escaped already
+    return escaped.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
+def _runs(result: Result) -> list[tuple[str, Witness]]:
+    """The runs to show by their keys, the one of the verdict first and none twice."""
+    found: list[tuple[str, Witness]] = []
+    for key, run in zip(RUNS, (result["witness"], result["assertion_run"], result["deadlock_run"]), strict=True):
+        if run and all(run != other for _, other in found):
+            found.append((key, run))
+    return found
+
+
+def run_words(result: Result, key: str, run: Witness) -> RunWords:
+    computation = run["computation"]
+    cycle = words.from_conflict(run["cycle"] or [], computation)
+    rows = _rows(computation)
+    why = allowed(computation, run["complete"])
+    return {
+        "run": key,
+        "title": words.title(run),
+        "initially": text.initially(run),
+        "rows": rows,
+        "steps": [
+            {"what": _capital(words.phrase(place, computation)), "effects": _effects(event), "why": why[place]}
+            for place, event in enumerate(computation)
+        ],
+        "cycle": words.cycle(cycle, computation),
+        "first": (run["cycle"] or []).index(cycle[0]) if cycle else 0,
+        "closes": max((max(edge["from"], edge["to"]) for edge in cycle), default=len(computation) - 1),
+        "closing": _closing(result, run),
+        "sequential": _sequential(run),
+    }
+
+
+def _rows(computation: list[Event]) -> list[tuple[int, int]]:
+    rows: list[tuple[int, int]] = []
+    for place, event in enumerate(computation):
+        # A barrier is an event of every rank in their order; the next one begins with the first rank again.
+        previous = computation[place - 1] if place else None
+        joins = previous and event["event"] == previous["event"] == "barrier" and previous["rank"] < event["rank"]
+        if joins:
+            first, count = rows.pop()
+            rows.append((first, count + 1))
+        else:
+            rows.append((place, 1))
+    return rows
+
+
+def _effects(event: Event) -> list[str]:
+    return [effect.replace(" -> ", " → ") for effect in words.effects(event)]
+
+
+def _closing(result: Result, run: Witness) -> list[str]:
+    """What the run shows at its end, or where its cycle closes."""
+    if run["fault"]:
+        return [words.fault(result["file"], run["fault"])]
+    match run["shows"]:
+        case "violation":
+            start = words.from_conflict(run["cycle"] or [], run["computation"])[0]["from"]
+            return [f"The cycle is closed: step {start + 1} would have to come before itself."]
+        case "assertion":
+            return ["The assertion fails."]
+        case "deadlock":
+            standing = [f"Rank {rank['rank']} {words.standing(rank, run['standing'])}." for rank in run["standing"]]
+            return ["No rank can move any more, and not all have ended.", *standing]
+    return ["The run ends here."]
+
+
+def _sequential(run: Witness) -> SequentialWords:
+    """The SC order of ``run`` in words."""
+    order = run["sequential"]
+    told: SequentialWords = {
+        "told": NO_SC_ORDER if run["shows"] in ("violation", "run") else AN_SC_RUN,
+        "without": None,
+        "after": None,
+        "before": None,
+        "effects": [],
+    }
+    if order is None:
+        return told
+    told["effects"] = [_effects(event) for event in order["events"]]
+    if not order["without"]:
+        return {**told, "told": "An SC run with the same happens-before relation as this run."}
+    computation = run["computation"]
+    command = f"the {computation[order['without'][0]]['event']} of step {order['without'][0] + 1}"
+    told["told"] = f"An SC run with the same happens-before relation as this run without {command}."
+    told["without"] = _capital(command)
+    outside = [place for place in range(len(computation)) if place not in order["without"]]
+    for edge in run["cycle"] or ():
+        if edge["relation"] != "id" and edge["from"] in outside and edge["to"] in order["without"]:
+            told["after"] = edge["from"]
+        if edge["relation"] != "id" and edge["from"] in order["without"] and edge["to"] in outside:
+            told["before"] = edge["to"]
+    return told
+
+
+def _capital(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
+
+
+def _program(result: Result) -> str:
+    return visible(result["program"] or re.split(r"[/\\]", result["file"])[-1])
+
+
+def _verdict(result: Result) -> str:
+    verdict = result["verdict"] or "a simulated run"
+    nodes = result["nodes"]
+    return verdict if nodes is None else f"{verdict} on {nodes} node{'' if nodes == 1 else 's'}"
+
+
+def _title(result: Result) -> str:
+    return f"{_program(result)}: {_verdict(result)}"
+
+
+def _further(result: Result) -> list[str]:
+    """What is wrong beside the verdict."""
+    fails = result["assertions"] == "violated"
+    return ["an assertion fails"] * fails + ["deadlock"] * (result["deadlock"] is True)
+
+
+def _sentences(result: Result) -> list[tuple[str, str]]:
+    """What is known in sentences with their styles; the runs that they point to stand on the same page."""
+    reason = [(result["reason"], "")] if result["reason"] else []
+    return [*reason, *((told.replace(" (below)", ""), style) for told, style in text.sentences(result))]
+
+
+def _diagram(result: Result, number: int, run: Witness) -> str:
+    only: Result = {**result, "witness": run}
+    drawn = to_svg(only, embedded=True, captions=False)
+    return f'<div class="drawing" data-run="{number}"{" hidden" if number else ""}>{drawn}</div>'
+
+
+def _page(name: str) -> str:
+    return resources.files("pgasrob.render").joinpath("pages", name).read_text(encoding="utf-8")
+
+
+def _filled(page: str, values: dict[str, str]) -> str:
+    """``page`` with its ``{{names}}`` replaced, in one pass: a value may hold such a name itself."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], page)

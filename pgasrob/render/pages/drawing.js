@@ -1,0 +1,121 @@
+const SVG = "http://www.w3.org/2000/svg";
+
+/** The diagram: what has not happened yet is faded, the current row has a band behind it. */
+class Drawing {
+  constructor(box, run, number) {
+    this.box = box;
+    this.run = run;
+    this.shown = null;
+    for (const each of box.querySelectorAll(".drawing")) each.hidden = Number(each.dataset.run) !== number;
+    this.svg = box.querySelector(`.drawing[data-run="${number}"] svg`);
+    this.events = new Map();
+    this.edges = [];
+    if (!this.svg) return;
+    for (const node of this.svg.querySelectorAll("[data-step]")) {
+      const place = Number(node.dataset.step);
+      if (!this.events.has(place)) this.events.set(place, []);
+      this.events.get(place).push(node);
+      node.classList.add("future");
+    }
+    for (const node of this.svg.querySelectorAll("[data-from]")) {
+      this.edges.push({ node, last: Math.max(Number(node.dataset.from), Number(node.dataset.to)) });
+      node.classList.add("future");
+    }
+    const cycle = run.witness.cycle || [];
+    for (const node of this.svg.querySelectorAll("[data-number]")) {
+      const edge = cycle[(run.about.first + Number(node.dataset.number) - 1) % cycle.length];
+      this.edges.push({ node, last: Math.max(edge.from, edge.to) });
+      node.classList.add("future");
+    }
+    this.edges.sort((a, b) => a.last - b.last);
+    this.done = -1;
+    this.edgesDone = 0;
+    for (const old of this.svg.querySelectorAll(".band")) old.remove();
+    this.band = document.createElementNS(SVG, "rect");
+    this.band.setAttribute("class", "band");
+    // Over the shading of the parts, under everything else.
+    const above = this.svg.querySelector(".row, .lane, [data-step]");
+    above?.parentNode.insertBefore(this.band, above);
+    this.touched = [];
+    this.pin();
+    this.fit();
+  }
+
+  /** To the width of its box where it stays readable; whoever wants something else says so. */
+  fit() {
+    if (!this.svg) return;
+    const share = this.box.clientWidth / this.svg.width.baseVal.value;
+    byId("fit").checked = share < 1 && share > Drawing.SMALLEST;
+    this.box.classList.toggle("fit", byId("fit").checked);
+    byId("fit").parentNode.hidden = share >= 1;
+  }
+
+  /** The names of the ranks and the numbers of the steps stay in view when the diagram is scrolled. */
+  pin() {
+    if (this.svg.querySelector(".pinned")) return; // the run has been shown before
+    const numbers = [...this.svg.querySelectorAll(".row .number")];
+    const names = [...this.svg.querySelectorAll(".lane .rank, .number")].filter((each) => !numbers.includes(each));
+    this.pinOne(numbers, ["x", "width"], (hidden) => `translate(${hidden.x} 0)`);
+    this.pinOne(names, ["y", "height"], (hidden) => `translate(0 ${hidden.y})`);
+  }
+
+  pinOne(nodes, [from, size], moved) {
+    if (!nodes.length) return;
+    const group = document.createElementNS(SVG, "g");
+    const ground = document.createElementNS(SVG, "rect");
+    group.setAttribute("class", "pinned");
+    ground.setAttribute("visibility", "hidden");
+    this.svg.querySelector(".lane").parentNode.append(group);
+    group.append(ground, ...nodes);
+    const view = this.svg.viewBox.baseVal;
+    const measure = () => this.svg.getBoundingClientRect();
+    // Its place in the drawing, in the units of that; the ground reaches over the whole of the other side.
+    const box = group.getBBox();
+    const place = { x: view.x, y: view.y, width: view.width, height: view.height, [from]: box[from] - 4, [size]: box[size] + 8 };
+    for (const [name, value] of Object.entries(place)) ground.setAttribute(name, value);
+    const scale = () => view.width / measure().width;
+    const start = (Math.min(...nodes.map((node) => node.getBoundingClientRect()[from])) - measure()[from]) * scale() - 4;
+    this.box.addEventListener("scroll", () => {
+      if (!measure().width) return; // another run is shown
+      const outer = this.box.getBoundingClientRect();
+      const hidden = Math.max(0, (outer[from] - measure()[from]) * scale() - start);
+      group.setAttribute("transform", moved({ x: hidden, y: hidden }));
+      ground.setAttribute("visibility", hidden ? "visible" : "hidden");
+    }, { passive: true });
+  }
+
+  show(places, end) {
+    if (!this.svg) return;
+    const fade = (place, future) => (this.events.get(place) || []).forEach((node) => node.classList.toggle("future", future));
+    while (this.done < end) fade(++this.done, false);
+    while (this.done > end) fade(this.done--, true);
+    while (this.edgesDone < this.edges.length && this.edges[this.edgesDone].last <= end) {
+      this.edges[this.edgesDone++].node.classList.remove("future");
+    }
+    while (this.edgesDone > 0 && this.edges[this.edgesDone - 1].last > end) {
+      this.edges[--this.edgesDone].node.classList.add("future");
+    }
+    for (const node of this.touched) node.classList.remove("now");
+    this.touched = places.flatMap((place) => this.events.get(place) || []);
+    for (const node of this.touched) node.classList.add("now");
+    this.place();
+  }
+
+  /** Put the band behind the current row and bring it into view. */
+  place() {
+    const current = this.touched.filter((node) => node.getBBox);
+    this.band.toggleAttribute("hidden", !current.length);
+    if (!current.length) {
+      this.box.scrollTop = 0;
+      return;
+    }
+    const boxes = current.map((node) => node.getBBox());
+    const top = Math.min(...boxes.map((box) => box.y)) - 3;
+    const bottom = Math.max(...boxes.map((box) => box.y + box.height)) + 3;
+    const { x, width } = this.svg.viewBox.baseVal;
+    for (const [name, value] of Object.entries({ x, y: top, width, height: bottom - top })) this.band.setAttribute(name, value);
+    reveal(this.box, current[0], current.length === 1); // a barrier is on all sides
+  }
+}
+
+Drawing.SMALLEST = 0.65; // of its natural size; smaller letters are no pleasure to read

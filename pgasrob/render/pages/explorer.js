@@ -1,0 +1,295 @@
+// The page: one current row of one current run, and everything that leads to another.
+
+const result = JSON.parse(byId("result").textContent);
+const about = JSON.parse(byId("about").textContent);
+const TEXT_FIELDS = "input:not([type=range]):not([type=checkbox]), select, textarea";
+
+const wide = matchMedia("(min-width: 60rem) and (min-height: 34rem)");
+
+let chosen = 0;
+let run = null;
+let panels = {};
+let hashTimer = null;
+
+function link(step, number = chosen) {
+  return number ? `#run=${number + 1}&step=${step}` : `#step=${step}`;
+}
+
+function choose(number) {
+  chosen = number;
+  const words = about[number];
+  run = new Run(result[words.run], words);
+  const { witness } = run;
+  const cells = new Set(run.events.filter((event) => event.address).map((event) => event.address.name));
+  const registers = new Set(run.events.filter((event) => event.register).map((event) => event.register.name));
+  const names = [...new Set(witness.memory.map((cell) => cell.name))];
+  panels = {
+    memory: new Values(byId("memory"), "cell", run.memory, names, cells, witness.nodes),
+    registers: new Values(byId("registers"), "register", run.registers, witness.registers, registers, witness.nodes),
+    queues: new Queues(byId("queues"), run),
+    source: new Source(byId("source"), run),
+    cycle: new Cycle(byId("cycle-panel"), byId("cycle"), run),
+    order: new Order(byId("order"), byId("order-told"), run),
+    drawing: new Drawing(byId("diagram-box"), run, number),
+  };
+  for (const [panel, all, used] of [["memory", names, cells], ["registers", witness.registers, registers]]) {
+    byId(`${panel}-switch`).hidden = used.size === all.length;
+    byId(`${panel}-all`).checked = false;
+  }
+  byId("diagram-title").textContent = words.title;
+  byId("initially").textContent = words.initially;
+  byId("legend").textContent = legend();
+  byId("slider").max = String(run.length);
+  byId("of").textContent = ` of ${run.events.length}`;
+  byId("run").value = String(number);
+  ticks();
+}
+
+/** What the lines and boxes of the diagram are, as far as it has any. */
+function legend() {
+  const drawn = new Set(run.witness.happens_before.map((edge) => edge.relation));
+  const lines = [["po", "solid: program order"], ["cf", "dashed: conflict"], ["id", "dotted: one command"]]
+    .filter(([relation]) => drawn.has(relation)).map(([, told]) => told);
+  if (run.cycle.size) lines.push("heavy and numbered: the cycle");
+  const steps = run.operations.some((operation) => operation.steps.length);
+  return [
+    lines.length ? `${lines.join(", ")}.` : "",
+    steps ? "rounded: a step, in the lane of the memory it acts on." : "",
+    "pale: still to come.",
+  ].filter(Boolean).map((told) => told[0].toUpperCase() + told.slice(1)).join(" ");
+}
+
+/** The strip above the slider: the parts of the normal form, and the steps of the cycle. */
+function ticks() {
+  const at = (row) => `${(100 * row) / Math.max(run.length, 1)}%`;
+  const parts = run.parts();
+  const strips = parts.map(([part, row], index) => {
+    const until = index + 1 < parts.length ? parts[index + 1][1] - 1 : run.length;
+    const strip = make("span", { class: `part part-${part}` }, `τ${"₀₁₂₃₄₅₆₇₈₉"[part] ?? part}`);
+    strip.style.left = at(row - 1);
+    strip.style.width = `calc(${at(until)} - ${at(row - 1)})`;
+    return strip;
+  });
+  const rows = new Set([...run.cycle].map((place) => run.rowOf[place]));
+  const marks = [...rows].map((row) => {
+    const mark = make("i", {});
+    mark.style.left = at(row);
+    return mark;
+  });
+  byId("ticks").replaceChildren(...strips, ...marks);
+}
+
+function go(row, { note = "", hash = true } = {}) {
+  row = Math.min(Math.max(row, 0), run.length);
+  const touched = run.go(row);
+  const places = run.places(row);
+  const events = places.map((place) => run.events[place]);
+  const writes = events.filter((event) => event.written).map((event) => ({ key: event.written.cell, ...event.written }));
+  const reads = events.filter((event) => event.read !== null && !event.written && event.address).map((event) => nameOf(event.address));
+  const changed = events.filter((event) => event.register).map((event) => ({ key: `${event.register.name}@${event.rank}`, ...event.register }));
+  panels.memory.show(touched.cells, writes, reads, coming());
+  panels.registers.show(touched.registers, changed, [], []);
+  panels.queues.show();
+  panels.source.show(places);
+  panels.cycle.show(places);
+  panels.order.show(places);
+  panels.drawing.show(places, run.end(row));
+  tell(places);
+  byId("note").textContent = note;
+  controls(row, places);
+  revealAll();
+  if (hash) {
+    // Not at every step of a held key: browsers refuse so many changes of the address.
+    clearTimeout(hashTimer);
+    hashTimer = setTimeout(() => history.replaceState(null, "", link(places.length ? places[0] + 1 : 0)), 150);
+  }
+}
+
+/** The cells to which something is on its way, with the value where it is known. */
+function coming() {
+  const now = run.end(run.row);
+  const found = new Map();
+  for (const operation of run.pending()) {
+    const plain = ["read", "write", "put"].includes(run.events[operation.issue].event);
+    for (const place of operation.steps) {
+      const event = run.events[place];
+      if (place > now && event.written && !found.has(event.written.cell)) {
+        found.set(event.written.cell, plain ? run.carried(operation) : null);
+      }
+    }
+  }
+  return found;
+}
+
+/** What happens now, in words. */
+function tell(places) {
+  const { events, about: words } = run;
+  const title = byId("now-title");
+  const body = byId("now-body");
+  const closing = run.end(run.row) >= words.closes ? words.closing : [];
+  const closed = closing.map((line) => make("p", { class: "closing" }, ...linked(line, events.length)));
+  if (!places.length) {
+    title.replaceChildren(make("span", {}, "Start"));
+    const none = events.length ? "Nothing has happened yet. Step forward with → or the buttons." : "The run has no event.";
+    body.replaceChildren(make("p", { class: "what" }, none), make("p", {}, words.initially), ...closed);
+    byId("spoken").textContent = `Start. ${none}`;
+    return;
+  }
+  const first = events[places[0]];
+  const several = places.length > 1;
+  const numbers = several ? `Steps ${places[0] + 1}–${places[places.length - 1] + 1}` : `Step ${places[0] + 1}`;
+  const marks = [...new Set(places.flatMap((place) => events[place].marks || []))];
+  const onCycle = places.some((place) => run.cycle.has(place));
+  const pills = [
+    first.part === null ? "" : make("span", { class: `pill part-${first.part}` }, `part τ${"₀₁₂₃₄₅₆₇₈₉"[first.part] ?? first.part}`),
+    onCycle ? make("span", { class: "pill on-cycle" }, "on the cycle") : "",
+    ...marks.map((mark) => make("span", { class: "pill" }, mark === "enter" ? "the cycle enters the rank" : "the cycle leaves the rank")),
+  ];
+  title.replaceChildren(make("span", {}, numbers), ...pills.filter(Boolean));
+  const told = words.steps[places[0]];
+  const what = several ? "All ranks pass the barrier" : told.what;
+  const effects = several ? [] : told.effects;
+  const issue = run.issue[places[0]];
+  const where = first.line ? ` in line ${first.line}` : "";
+  body.replaceChildren(
+    make("p", { class: "what" }, what, effects.length ? ": " : ".", ...effects.flatMap((effect, index) => [index ? "; " : "", make("b", { class: effect === "FAILS" ? "bad" : "effect" }, effect)])),
+    make("p", {}, make("code", {}, first.command), where, ...(issue === places[0] ? [] : [", issued in ", toStep(issue)]), "."),
+    make("p", { class: "why" }, ...linked(told.why, events.length)),
+    ...closed);
+  byId("spoken").textContent = [`${numbers} of ${events.length}.`, `${what}.`, ...effects.map((effect) => `${effect}.`),
+    onCycle ? "On the cycle." : "", ...closing].join(" ");
+}
+
+function controls(row, places) {
+  const slider = byId("slider");
+  slider.value = String(row);
+  slider.setAttribute("aria-valuetext", places.length ? `step ${places[0] + 1} of ${run.events.length}` : "start");
+  byId("number").value = places.length > 1 ? `${places[0] + 1}–${places[places.length - 1] + 1}` : String(run.end(row) + 1);
+  for (const [id, off] of [["first", row === 0], ["back", row === 0], ["forward", row === run.length], ["last", row === run.length]]) {
+    byId(id).setAttribute("aria-disabled", String(off)); // not disabled: the focus would be lost at either end
+  }
+}
+
+function goToStep(text, options = {}) {
+  const step = Number(/^\s*(\d+)(–\d+)?\s*$/.exec(text)?.[1] ?? NaN); // of a barrier's "6–7" the first
+  if (Number.isNaN(step)) return go(run.row, { ...options, note: `There is no step “${text}”.` });
+  if (step > run.events.length) return go(run.length, { ...options, note: `There is no step ${step}: the run ends with step ${run.events.length}.` });
+  return go(step === 0 ? 0 : run.rowOf[step - 1], options);
+}
+
+/** Follow the end of the address: #step=7, or #run=2&step=7. */
+function follow() {
+  clearTimeout(hashTimer);
+  const wanted = new URLSearchParams(location.hash.slice(1));
+  const number = Number(wanted.get("run") || "1") - 1;
+  const known = Number.isInteger(number) && number >= 0 && number < about.length;
+  if (known && number !== chosen) choose(number);
+  if (!known) return go(run.row, { hash: false, note: `There is no run “${wanted.get("run")}”.` });
+  return goToStep(wanted.get("step") ?? "0", { hash: false });
+}
+
+function nextPart(direction) {
+  const starts = run.parts().map(([, row]) => row);
+  const target = direction > 0 ? starts.find((row) => row > run.row) : starts.filter((row) => row < run.row).pop();
+  go(target ?? (direction > 0 ? run.length : 0));
+}
+
+function nextOfCycle(direction) {
+  const rows = [...new Set([...run.cycle].map((place) => run.rowOf[place]))].sort((a, b) => a - b);
+  const target = direction > 0 ? rows.find((row) => row > run.row) : rows.filter((row) => row < run.row).pop();
+  if (target !== undefined) go(target);
+}
+
+function theme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  byId("theme").setAttribute("aria-pressed", String(dark));
+}
+
+const isDark = () => byId("theme").getAttribute("aria-pressed") === "true";
+
+const KEYS = {
+  ArrowRight: () => go(run.row + 1), j: () => go(run.row + 1), n: () => go(run.row + 1),
+  ArrowLeft: () => go(run.row - 1), k: () => go(run.row - 1), p: () => go(run.row - 1),
+  Home: () => go(0), End: () => go(run.length),
+  PageDown: () => nextPart(1), PageUp: () => nextPart(-1),
+  c: () => nextOfCycle(1), C: () => nextOfCycle(-1),
+  t: () => theme(!isDark()),
+  "?": () => byId("help").showModal(),
+};
+
+/** Whether a panel that has the focus scrolls by a key. */
+function scrolls(target, key) {
+  if (!target.classList?.contains("scroll")) return false;
+  if (key.startsWith("Arrow")) return target.scrollWidth > target.clientWidth;
+  return ["Home", "End", "PageUp", "PageDown"].includes(key) && target.scrollHeight > target.clientHeight;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || byId("help").open) return;
+  if (event.target.matches?.(TEXT_FIELDS) || scrolls(event.target, event.key)) return;
+  if (/^\d$/.test(event.key)) {
+    byId("number").focus();
+    byId("number").select();
+    return; // the digit goes into the field
+  }
+  const action = KEYS[event.key];
+  if (action) {
+    event.preventDefault();
+    action();
+  }
+});
+
+byId("first").addEventListener("click", KEYS.Home);
+byId("back").addEventListener("click", KEYS.ArrowLeft);
+byId("forward").addEventListener("click", KEYS.ArrowRight);
+byId("last").addEventListener("click", KEYS.End);
+byId("theme").addEventListener("click", KEYS.t);
+byId("help-open").addEventListener("click", KEYS["?"]);
+byId("slider").addEventListener("input", (event) => go(Number(event.target.value)));
+byId("number").addEventListener("keydown", (event) => {
+  if (event.key === "Enter") {
+    goToStep(event.target.value);
+    event.target.blur();
+  } else if (event.key === "Escape") {
+    go(run.row);
+    event.target.blur();
+  }
+});
+byId("number").addEventListener("focus", (event) => event.target.select());
+byId("fit").addEventListener("change", (event) => {
+  byId("diagram-box").classList.toggle("fit", event.target.checked);
+  panels.drawing.place();
+  revealAll();
+});
+for (const panel of ["memory", "registers"]) {
+  byId(`${panel}-all`).addEventListener("change", (event) => {
+    panels[panel].build(event.target.checked);
+    go(run.row);
+  });
+}
+byId("diagram-box").addEventListener("click", (event) => {
+  const node = event.target.closest("[data-step]");
+  if (node) go(run.rowOf[Number(node.dataset.step)]);
+});
+byId("run").addEventListener("change", (event) => {
+  choose(Number(event.target.value));
+  go(0);
+});
+window.addEventListener("hashchange", follow);
+
+byId("run").replaceChildren(...about.map((words, number) => make("option", { value: number }, words.title)));
+byId("run-choice").hidden = about.length < 2;
+/** The cycle is read beside the diagram where there is room, else behind the source. */
+function arrange() {
+  (wide.matches ? byId("left") : byId("text")).insertBefore(byId("cycle-panel"), wide.matches ? null : byId("order-panel"));
+}
+
+wide.addEventListener("change", () => {
+  arrange();
+  panels.drawing.fit();
+  go(run.row, { hash: false });
+});
+arrange();
+theme(matchMedia("(prefers-color-scheme: dark)").matches);
+choose(0);
+follow();

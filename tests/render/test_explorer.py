@@ -1,0 +1,687 @@
+"""The explorer: what the page holds, and in headless Chromium that it shows what a replay of the JSON object gives."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pgasrob
+from pgasrob.render.explorer import embedded, to_html
+from pgasrob.render.json import to_json
+from pgasrob.render.words import from_conflict
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+STEPS = ("popa", "popd", "popb", "popc")
+
+CHECKED = (
+    "one_to_one/one_to_one.pgas",
+    "halo/halo_no_wait.pgas",
+    "iriw/iriw_get_unordered.pgas",
+    "deferred_atomics/old_value.pgas",
+    "mcs_lock/mcs_lock_late_reset.pgas",
+    "notification/later_write.pgas",
+    "store_buffering/store_buffering_assert.pgas",
+    "captured_put/still_on_its_way.pgas",
+    "control/puts_in_a_loop_unordered.pgas",
+    "deadlock/missing_barrier.pgas",
+    "faults/division_by_zero.pgas",
+    "c/openshmem/message_passing_no_fence.c",
+)
+
+
+def result_of(path: str, nodes: int | None = None) -> dict[str, Any]:
+    return json.loads(_checked(path, nodes))
+
+
+@cache
+def _checked(path: str, nodes: int | None) -> str:
+    return json.dumps(to_json(pgasrob.check(pgasrob.load(str(PROGRAMS / path)), nodes=nodes)))
+
+
+ONE_TO_ONE = "one_to_one/one_to_one.pgas"
+HOSTILE = "</script><img src=x onerror=window.hacked=1><!--\u2028'\"&lt;"
+
+
+def run_of(result: dict[str, Any]) -> dict[str, Any]:
+    return next(filter(None, (result["witness"], result["assertion_run"], result["deadlock_run"])))
+
+
+def as_run(result: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """``result`` as if it had been simulated."""
+    run = {**run_of(result), "shows": "run", "cycle": None, "cycle_type": None, **changes}
+    return {**result, "verdict": None, "witness": run, "assertion_run": None, "deadlock_run": None}
+
+
+# What the page should say, from the events alone
+
+
+def rows_of(computation: list[dict[str, Any]]) -> list[list[int]]:
+    """The places that one step of the explorer takes: one, or those of a barrier."""
+    rows: list[list[int]] = []
+    for place, event in enumerate(computation):
+        if event["event"] == "barrier" and event["rank"] > 0:
+            rows[-1].append(place)
+        else:
+            rows.append([place])
+    return rows
+
+
+def states(run: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """After each row, beginning with the start: cells and registers with their values, and what is on its way."""
+    events = run["computation"]
+    memory = {f"{cell['name']}@{cell['rank']}": cell["value"] for cell in run["memory"]}
+    registers = {f"{name}@{rank}": 0 for name in run["registers"] for rank in range(run["nodes"])}
+    for done in [0] + [row[-1] + 1 for row in rows_of(events)]:
+        seen, later = events[:done], events[done:]
+        cells = dict(memory)
+        values = dict(registers)
+        for event in seen:
+            if event["written"]:
+                cells[event["written"]["cell"]] = event["written"]["after"]
+            if event["register"]:
+                values[f"{event['register']['name']}@{event['rank']}"] = event["register"]["after"]
+        to_come = {(event["rank"], event["operation"]) for event in later if event["event"] in STEPS}
+        pending = [
+            place
+            for place, event in enumerate(seen)
+            if event["event"] not in STEPS and (event["rank"], event["operation"]) in to_come
+        ]
+        # By rank and by queue, each in the order of issue.
+        pending.sort(key=lambda place: (events[place]["rank"], events[place]["queue"]["id"], place))
+        left = [sum(1 for event in later if _same(event, events[place])) for place in pending]
+        yield {"memory": cells, "registers": values, "pending": pending, "left": left}
+
+
+def _same(event: dict[str, Any], other: dict[str, Any]) -> bool:
+    return (event["rank"], event["operation"]) == (other["rank"], other["operation"])
+
+
+# --- The page as a text ----------------------------------------------------------------------------------------------
+
+VOID = ("meta", "link", "input", "br", "img")
+
+
+class _Elements(HTMLParser):
+    """All start tags, whether they are closed in order, and the text of scripts by id."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: dict[str, str] = {}
+        self.last = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.last = dict(attrs).get("id") or ""
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts[self.last] = self.scripts.get(self.last, "") + data
+
+
+def elements(page: str) -> _Elements:
+    found = _Elements()
+    found.feed(page)
+    found.close()
+    assert found.open == []
+    return found
+
+
+@pytest.mark.parametrize("path", CHECKED)
+def test_page_is_well_formed_and_holds_the_json_object(path: str) -> None:
+    result = result_of(path)
+    page = elements(to_html(result))
+    assert json.loads(page.scripts["result"]) == result
+    ids = [attributes["id"] for _, attributes in page.tags if attributes.get("id")]
+    assert len(ids) == len(set(ids))
+    for tag, attributes in page.tags:
+        for name in ("src", "href", "action", "data", "srcset"):
+            # Nothing to load but the empty icon; the JSON object alone makes the page.
+            assert (attributes.get(name) or "#").startswith(("#", "data:,")), (tag, attributes)
+
+
+@pytest.mark.parametrize("path", CHECKED)
+def test_words_are_one_per_event_and_per_edge(path: str) -> None:
+    result = result_of(path)
+    about = json.loads(elements(to_html(result)).scripts["about"])
+    run = result[about[0]["run"]]
+    assert run == run_of(result)
+    assert len(about[0]["steps"]) == len(run["computation"])
+    assert all(step["what"] and step["why"].endswith(".") for step in about[0]["steps"])
+    assert len(about[0]["cycle"]) == len(run["cycle"] or [])
+    assert [list(range(first, first + count)) for first, count in about[0]["rows"]] == rows_of(run["computation"])
+
+
+def test_embedded_json_cannot_end_its_element() -> None:
+    text = embedded({"a": HOSTILE, "b": ["\ud800", "&amp;", "]]>"]})
+    assert text.isascii() and not set("<>&") & set(text)
+    assert json.loads(text) == {"a": HOSTILE, "b": ["\ud800", "&amp;", "]]>"]}
+
+
+def test_script_runs_by_its_hash_alone() -> None:
+    import base64
+    import hashlib
+
+    page = to_html(result_of(ONE_TO_ONE))
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy and "default-src 'none'" in policy[1] and "script-src 'unsafe" not in policy[1]
+    script = elements(page).scripts[""]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy[1]
+
+
+def test_without_a_run_the_page_says_the_verdict() -> None:
+    page = to_html(result_of("one_to_one/one_to_one_wait.pgas"))
+    found = elements(page)
+    assert "robust on 2 nodes" in page and "every run on the network looks like" in page
+    assert "about" not in found.scripts and "" not in found.scripts
+    assert not [tag for tag, _ in found.tags if tag == "button"]
+
+
+def test_no_name_in_a_value_is_filled_in() -> None:
+    result = {**result_of(ONE_TO_ONE), "program": "{{script}}", "file": "{{hash}}"}
+    page = to_html(result)
+    assert "<h1>{{script}}</h1>" in page and '<span class="file">{{hash}}</span>' in page
+
+
+def test_why_an_event_may_happen() -> None:
+    from pgasrob.render.allowed import allowed
+
+    why = allowed(result_of(ONE_TO_ONE)["witness"]["computation"])
+    assert why[5] == (
+        "Every rank has arrived. A barrier completes nothing by itself. The write of step 4 is still on the way."
+    )
+    assert why[7] == "Always enabled. The write of step 4 is still on the way to y@0; nothing waits for that."
+    assert why[8] == (
+        "Rank 1 issued the write in step 4 and went on: nothing that it has done since waits for this step. "
+        "Queue q is FIFO."
+    )
+    overtaking = allowed(result_of("message_passing/message_passing_unordered.pgas")["witness"]["computation"])
+    assert any("it overtakes the write of step" in each for each in overtaking)
+
+
+def test_sc_order_says_between_what_e_would_stand() -> None:
+    result = result_of(ONE_TO_ONE)
+    about = json.loads(elements(to_html(result)).scripts["about"])
+    order = about[0]["sequential"]
+    run = result["witness"]
+    without = set(run["sequential"]["without"])
+    assert run["computation"][order["after"]] and order["after"] not in without and order["before"] not in without
+    # What must come before e stands behind what must come after it.
+    places = run["sequential"]["places"]
+    assert places.index(order["before"]) < places.index(order["after"])
+    assert order["told"].endswith(f"{run['computation'][min(without)]['event']} of step {min(without) + 1}.")
+
+
+# --- The page in a browser -------------------------------------------------------------------------------------------
+
+
+HELP = "window.all = (selector, get = (node) => node) => [...document.querySelectorAll(selector)].map(get);"
+"""What the tests ask the page with."""
+
+
+class Browser:
+    """Pages in one headless Chromium, with all that they said on the console or asked the network for."""
+
+    def __init__(self, context: Any, folder: Path) -> None:
+        self.context, self.folder, self.count = context, folder, 0
+        self.said: list[str] = []
+
+    def open(self, result: Any, end: str = "", width: int = 1280, height: int = 800) -> Any:
+        self.count += 1
+        path = self.folder / f"{self.count}.html"
+        path.write_text(to_html(result), encoding="utf-8")
+        page = self.context.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.on("console", lambda message: self.said.append(message.text))
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.on("request", lambda request: self.requested(request.url))
+        page.goto(f"file://{path}{end}")
+        page.set_default_timeout(5_000)
+        return page
+
+    def requested(self, url: str) -> None:
+        if not url.startswith(("file:", "data:")):
+            self.said.append(url)
+
+
+@pytest.fixture(scope="module")
+def context() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium (apt-get install chromium)")
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright (pip install '.[test]')")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        found = chromium.new_context(color_scheme="light")
+        found.add_init_script(HELP)
+        yield found
+        chromium.close()
+
+
+@pytest.fixture
+def browser(context: Any, tmp_path: Path) -> Iterator[Browser]:
+    found = Browser(context, tmp_path)
+    yield found
+    for page in context.pages:
+        page.close()
+    assert found.said == []
+
+
+STATE = """() => {
+  const values = (panel) => Object.fromEntries(
+    all(`#${panel} td`, (td) => [td.dataset.key, Number(td.querySelector(".value").textContent)]));
+  return {
+    memory: values("memory"),
+    registers: values("registers"),
+    pending: all("#queues li", (li) => Number(li.dataset.issue)),
+    left: all("#queues li", (li) => li.querySelectorAll(".left").length),
+  };
+}"""
+ALL_STATES = f"""(id) => {{
+  const found = [({STATE})()];
+  const button = document.getElementById(id);
+  while (button.getAttribute("aria-disabled") !== "true") {{ button.click(); found.push(({STATE})()); }}
+  return found;
+}}"""
+
+
+def title(page: Any) -> str:
+    return page.text_content("#now-title > span:first-child")
+
+
+def until(page: Any, told: Callable[[], object], expected: object) -> None:
+    """Wait a little until the page has come to it: the history and changes of the address take their time."""
+    for _ in range(100):
+        if told() == expected:
+            return
+        page.wait_for_timeout(20)
+    assert told() == expected
+
+
+@pytest.mark.parametrize("path", CHECKED)
+def test_every_state_is_that_of_the_replay(browser: Browser, path: str) -> None:
+    result = result_of(path)
+    expected = list(states(run_of(result)))
+    page = browser.open(result)
+    for panel in ("memory", "registers"):
+        page.evaluate(f"document.getElementById('{panel}-all').click()")
+    assert page.evaluate(ALL_STATES, "forward") == expected
+    assert page.evaluate(ALL_STATES, "back") == expected[::-1]
+
+
+def test_what_changed_is_marked(browser: Browser) -> None:
+    result = result_of(ONE_TO_ONE)
+    page = browser.open(result)
+    events = result["witness"]["computation"]
+    for row in rows_of(events):
+        page.keyboard.press("ArrowRight")
+        marked = page.evaluate(
+            "['#memory', '#registers'].map((box) => all(box + ' td.written', (td) => [td.dataset.key, td.textContent]))"
+        )
+        cells = [event["written"] for event in (events[place] for place in row) if event["written"]]
+        assert [key for key, _ in marked[0]] == [cell["cell"] for cell in cells]
+        for cell, (_, told) in zip(cells, marked[0], strict=True):
+            assert told == f"was {cell['before']} → {cell['after']}"
+        registers = [event for event in (events[place] for place in row) if event["register"]]
+        assert [key for key, _ in marked[1]] == [f"{each['register']['name']}@{each['rank']}" for each in registers]
+        reads = [event for event in (events[place] for place in row) if event["read"] is not None]
+        assert page.eval_on_selector_all("#memory td.read", "all => all.map((td) => td.dataset.key)") == [
+            f"{event['address']['name']}@{event['address']['rank']}" for event in reads
+        ]
+
+
+def test_what_is_on_its_way_shows_at_its_cell(browser: Browser) -> None:
+    page = browser.open(result_of(ONE_TO_ONE), "#step=8")
+    assert page.text_content('#memory td[data-key="y@0"] .coming') == "⇠ 1 on its way"
+    page.keyboard.press("ArrowRight")
+    assert page.query_selector("#memory .coming") is None
+
+
+def test_keys_and_buttons(browser: Browser) -> None:
+    page = browser.open(result_of(ONE_TO_ONE))
+    assert title(page) == "Start"
+    for key, expected in [
+        ("ArrowRight", "Step 1"), ("j", "Step 2"), ("n", "Step 3"), ("k", "Step 2"), ("p", "Step 1"),
+        ("ArrowLeft", "Start"), ("ArrowLeft", "Start"), ("End", "Step 9"), ("ArrowRight", "Step 9"), ("Home", "Start"),
+        ("c", "Step 4"), ("c", "Steps 6–7"), ("C", "Step 4"), ("PageDown", "Step 9"), ("PageUp", "Step 1"),
+    ]:  # fmt: skip
+        page.keyboard.press(key)
+        assert title(page) == expected, key
+    for button, expected in [("last", "Step 9"), ("back", "Step 8"), ("first", "Start"), ("forward", "Step 1")]:
+        page.click(f"#{button}")
+        assert title(page) == expected, button
+    page.keyboard.type("7")
+    page.keyboard.press("Enter")
+    assert title(page) == "Steps 6–7"
+    assert page.input_value("#number") == "6–7"
+    page.keyboard.press("ArrowRight")
+    assert title(page) == "Step 8"
+    page.keyboard.press("?")
+    assert page.evaluate("document.getElementById('help').open")
+    page.keyboard.press("Escape")
+    page.focus("#slider")
+    page.keyboard.press("ArrowLeft")
+    assert title(page) == "Steps 6–7"
+    page.fill("#slider", "3")
+    assert title(page) == "Step 3"
+    page.keyboard.press("t")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_links_hash_and_history(browser: Browser) -> None:
+    page = browser.open(result_of(ONE_TO_ONE), "#step=9")
+    assert title(page) == "Step 9"
+    page.click("#now-body a[href='#step=4']")
+    assert title(page) == "Step 4"
+    page.go_back()
+    until(page, lambda: title(page), "Step 9")
+    page.go_forward()
+    until(page, lambda: title(page), "Step 4")
+    page.keyboard.press("ArrowRight")
+    until(page, lambda: page.evaluate("location.hash"), "#step=5")
+    page.click("#diagram-box [data-step='2']")
+    assert title(page) == "Step 3"
+    for end, expected, note in [
+        ("#step=6", "Steps 6–7", ""),
+        ("#step=99", "Step 9", "There is no step 99: the run ends with step 9."),
+        ("#step=abc", "Step 9", "There is no step “abc”."),
+        ("#step=-1", "Step 9", "There is no step “-1”."),
+        ("#run=2&step=1", "Step 9", "There is no run “2”."),
+        ("#step=0", "Start", ""),
+        ("#%%%", "Start", ""),
+    ]:
+        page.evaluate("end => { location.hash = end; }", end)
+        until(page, lambda: (title(page), page.text_content("#note")), (expected, note))
+
+
+def test_edges_of_the_cycle_lead_to_their_steps(browser: Browser) -> None:
+    result = result_of(ONE_TO_ONE)
+    page = browser.open(result)
+    about = json.loads(page.text_content("#about"))[0]
+    cycle = result["witness"]["cycle"]
+    assert page.locator("#cycle li").count() == len(cycle)
+    for index in range(len(cycle)):
+        edge = cycle[(about["first"] + index) % len(cycle)]
+        item = page.locator("#cycle li").nth(index)
+        assert item.locator(".relation").text_content() == f"{index + 1} {edge['relation']}"
+        for end in ("from", "to"):
+            item.locator(f"a[href='#step={edge[end] + 1}']").click()
+            assert edge[end] in page.evaluate("all('#diagram-box .now', (g) => Number(g.dataset.step))")
+            assert "now" in (item.get_attribute("class") or "")
+        item.locator(".relation").click()
+        assert str(max(edge["from"], edge["to"]) + 1) in title(page)
+
+
+def test_diagram_fades_what_is_to_come(browser: Browser) -> None:
+    result = result_of("iriw/iriw_get_unordered.pgas")
+    page = browser.open(result)
+    rows = rows_of(result["witness"]["computation"])
+    cycle = from_conflict(result["witness"]["cycle"], result["witness"]["computation"])
+    numbers = {f"{at} {edge['relation']}": max(edge["from"], edge["to"]) for at, edge in enumerate(cycle, start=1)}
+    past = "all('#diagram-box .event[data-step]:not(.future)', (g) => Number(g.dataset.step)).sort((a, b) => a - b)"
+    last = "all('#diagram-box [data-from]{}', (g) => Math.max(g.dataset.from, g.dataset.to))"
+    for order in (range(len(rows)), reversed(range(len(rows)))):
+        for row in order:
+            page.keyboard.type(str(rows[row][0] + 1))
+            page.keyboard.press("Enter")
+            assert page.evaluate(past) == list(range(rows[row][-1] + 1))
+            assert all(place <= rows[row][-1] for place in page.evaluate(last.format(":not(.future)")))
+            assert all(place > rows[row][-1] for place in page.evaluate(last.format(".future")))
+            shown = page.evaluate("all('#diagram-box .badge:not(.future) text', (text) => text.textContent).sort()")
+            assert shown == sorted(name for name, closes in numbers.items() if closes <= rows[row][-1])
+
+
+def test_source_line_and_where_the_ranks_are(browser: Browser) -> None:
+    result = result_of(ONE_TO_ONE)
+    page = browser.open(result, "#step=8")
+    assert page.evaluate("all('#source .line.now mark', (mark) => mark.textContent)") == ["r <- mem[y]"]
+    ranks = page.evaluate("all('#source .where', (node, index) => [index + 1, node.textContent])")
+    assert [(line, told) for line, told in ranks if told] == [(12, "1"), (13, "0")]
+    lines = page.evaluate("all('#source code', (code) => code.textContent)")
+    assert lines == result["witness"]["source"].splitlines()
+
+
+def test_sc_order_marks_the_counterpart(browser: Browser) -> None:
+    result = result_of(ONE_TO_ONE)
+    page = browser.open(result)
+    order = result["witness"]["sequential"]
+    assert page.evaluate("all('#order ol li', (li) => Number(li.dataset.place))") == order["places"]
+    notes = page.evaluate("all('#order ol .misfit', (note) => [note.closest('li').dataset.place, note.textContent])")
+    about = json.loads(page.text_content("#about"))[0]["sequential"]
+    assert sorted(notes) == sorted(
+        [str(about[side]), f"{about['without']} must come {side} this"] for side in ("after", "before")
+    )
+    assert page.locator("#order ul .misfit").text_content() == "does not fit: "
+    for row in rows_of(result["witness"]["computation"]):
+        page.keyboard.press("ArrowRight")
+        marked = page.evaluate("all('#order li.now', (li) => li.dataset.place ? Number(li.dataset.place) : null)")
+        assert marked == [None] if row[0] in order["without"] else sorted(marked) == row
+
+
+def test_other_runs(browser: Browser) -> None:
+    deadlock = result_of("deadlock/missing_barrier.pgas")
+    page = browser.open(deadlock, "#step=3")
+    assert page.text_content("#diagram-title") == "An SC run into the deadlock"
+    assert "Rank 0 stands before barrier (line 11; it waits for rank 1)." in page.text_content("#now-body")
+    assert page.is_hidden("#cycle-panel")
+    fault = browser.open(result_of("faults/division_by_zero.pgas"), "#step=1")
+    assert "error[PG040]: rank 1: division by zero: 1 / 0" in fault.text_content("#now-body")
+    simulated = browser.open(as_run(result_of(ONE_TO_ONE), sequential=None), "#step=9")
+    assert simulated.text_content("#diagram-title") == "A simulated run"
+    assert simulated.text_content("h1 + .verdict") == "a simulated run on 2 nodes"
+    assert "The run ends here." in simulated.text_content("#now-body")
+    empty = browser.open(as_run(result_of(ONE_TO_ONE), sequential=None, computation=[], happens_before=[]))
+    assert "The run has no event." in empty.text_content("#now-body")
+    two = result_of(ONE_TO_ONE)
+    two["assertion_run"] = {**run_of(deadlock), "shows": "assertion"}
+    page = browser.open(two, "#run=2&step=2")
+    assert title(page) == "Step 2" and page.input_value("#run") == "1"
+    assert page.text_content("#of").strip() == "of 3"
+    page.select_option("#run", "0")
+    assert title(page) == "Start" and page.text_content("#of").strip() == "of 9"
+    page.keyboard.press("End")
+    assert title(page) == "Step 9"
+    assert page.locator("#diagram-box .drawing:visible").count() == 1
+    page.set_viewport_size({"width": 360, "height": 500})  # where the diagram scrolls, with its other run hidden
+    page.evaluate("document.getElementById('diagram-box').scrollTo(40, 0)")
+    page.evaluate("document.getElementById('diagram-box').scrollTo(200, 120)")
+    until(page, lambda: "(0 0)" in page.get_attribute(".drawing:not([hidden]) .pinned >> nth=1", "transform"), False)
+    assert page.is_checked("#fit") is False
+
+
+def test_operations_that_a_run_leaves_pending(browser: Browser) -> None:
+    """A simulated run may end before an operation has all its steps."""
+    result = result_of(ONE_TO_ONE)
+    events = result["witness"]["computation"]
+    shorter = as_run(result, computation=events[:-1], complete=False, sequential=None, happens_before=[])
+    page = browser.open(shorter, "#step=8")
+    assert page.locator("#queues li").count() == 1
+    assert "not complete in this run" in page.text_content("#queues")
+    assert "The write of step 4 is still on the way." in json.loads(page.text_content("#about"))[0]["steps"][5]["why"]
+
+
+def test_nothing_in_a_result_becomes_markup(browser: Browser) -> None:
+    result = result_of(ONE_TO_ONE)
+    text = json.dumps(result)
+    for name in ("y", "q", "r"):
+        for pattern in (f'"name": "{name}"', f'"cell": "{name}@'):
+            text = text.replace(pattern, pattern.replace(f'"{name}', json.dumps(HOSTILE)[:-1] + name))
+    hostile = json.loads(text)
+    run = hostile["witness"]
+    run["registers"] = [HOSTILE + "r"]
+    run["source"] = f"{HOSTILE}\n" + run["source"]
+    for event in (*run["computation"], *run["sequential"]["events"]):
+        event["command"] = HOSTILE + event["command"]
+    hostile.update(program=HOSTILE, file=HOSTILE, reason=HOSTILE)
+    page = browser.open(hostile)
+    assert page.evaluate(ALL_STATES, "forward")[1:]
+    page.wait_for_timeout(50)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+    assert page.evaluate("document.querySelector('#source code').textContent") == HOSTILE
+    assert json.loads(page.text_content("#result")) == hostile
+    assert HOSTILE.replace("\u2028", r"\u2028") in page.text_content("h1")
+
+
+def test_hostile_strings_in_c_source(browser: Browser, tmp_path: Path) -> None:
+    source = (PROGRAMS / "c/openshmem/message_passing_no_fence.c").read_text()
+    path = tmp_path / "hostile.c"
+    path.write_text(source.replace("%ld %ld", "%ld %ld </script><img src=x onerror=window.hacked=1>"))
+    page = browser.open(json.loads(json.dumps(to_json(pgasrob.check(pgasrob.load(str(path)))))), "#step=9")
+    assert "<img src=x" in page.text_content("#now-body") and "<img src=x" in page.text_content("#source")
+    assert page.evaluate("window.hacked") is None and page.locator("img").count() == 0
+
+
+OVERLAPS = """() => {
+  const found = [];
+  const shown = (node) => node.checkVisibility() && node.getBoundingClientRect().width > 1;
+  const told = (...nodes) => found.push(nodes.map((node) => node?.outerHTML.slice(0, 60)));
+  for (const node of all("button, input, select, a, h1, h2, .verdict, .pill").filter(shown)) {
+    node.scrollIntoView({ block: "center" });
+    const box = node.getClientRects()[0];
+    const hit = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    if (!hit || !(node.contains(hit) || hit.contains(node) || hit.closest("label")?.contains(node))) told(node, hit);
+  }
+  const clips = getComputedStyle(document.body).overflow === "hidden";
+  for (const group of ["main > *, .sides > *", ".panel", "#memory td", ".bar button, .bar input"]) {
+    const boxes = all(group).filter(shown);
+    for (const one of boxes) for (const other of boxes) {
+      if (one === other || one.contains(other) || other.contains(one)) continue;
+      if (clips && one.closest(".column") !== other.closest(".column")) continue; // each scrolls by itself
+      const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (across > 0.5 && down > 0.5) told(one, other);
+    }
+  }
+  return found;
+}"""
+SIZES = ((1440, 900), (1024, 768), (740, 360), (360, 740), (320, 640))
+
+
+@pytest.mark.parametrize("path", [ONE_TO_ONE, "c/openshmem/message_passing_no_fence.c"])
+def test_widths(browser: Browser, path: str) -> None:
+    result = result_of(path)
+    if path == ONE_TO_ONE:  # with a second run, so with the choice between them
+        result["assertion_run"] = {**run_of(result_of("deadlock/missing_barrier.pgas")), "shows": "assertion"}
+        result["assertions"] = "violated"
+    page = browser.open(result, "#step=8")
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        sizes = page.evaluate("[document.documentElement.scrollWidth, document.body.scrollWidth, innerWidth]")
+        assert sizes == [width, width, width]
+        assert page.evaluate(OVERLAPS) == [], width
+        narrow = width < 960
+        assert (page.evaluate("getComputedStyle(document.querySelector('.bar')).position") == "fixed") == narrow
+        if narrow:
+            small = page.evaluate(
+                "all('button, .bar input[type=text], select, .switch').filter((node) => node.checkVisibility())"
+                ".map((node) => [node.id, node.getBoundingClientRect()])"
+                ".filter(([, box]) => box.height < 44 || box.width < 44).map(([id]) => id)"
+            )
+            assert small == []
+            page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+            panel, bar = page.evaluate(
+                "['.column:last-child .panel:last-child', '.bar'].map((n) => all(n)[0].getBoundingClientRect())"
+            )
+            assert panel["bottom"] <= bar["top"], "the buttons hide nothing at the end of the page"
+
+
+def test_everything_is_reached_by_tab(browser: Browser) -> None:
+    page = browser.open(result_of(ONE_TO_ONE), "#step=8")
+    wanted = page.evaluate("all('button, input, select, a, .scroll').filter((n) => n.checkVisibility()).length")
+    reached = set()
+    for _ in range(wanted + 5):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("all('button, input, select, a, .scroll').indexOf(document.activeElement)"))
+    reached.discard(-1)
+    assert len(reached) == wanted
+    unnamed = page.evaluate(
+        "all('button, input, select').filter((node) => !(node.textContent.trim() || node.getAttribute('aria-label')"
+        " || node.labels?.[0]?.textContent.trim())).map((node) => node.id)"
+    )
+    assert unnamed == []
+
+
+def test_a_step_is_spoken(browser: Browser) -> None:
+    page = browser.open(result_of(ONE_TO_ONE), "#step=8")
+    assert page.get_attribute("#spoken", "aria-live") == "polite"
+    assert page.text_content("#spoken") == "Step 8 of 9. Rank 0 loads y@0. reads y@0 = 0. r stays 0. On the cycle."
+    page.keyboard.press("ArrowRight")
+    assert page.text_content("#spoken").endswith("The cycle is closed: step 8 would have to come before itself.")
+
+
+def test_a_large_run_stays_quick(browser: Browser) -> None:
+    """2,000 events on 64 ranks with many cells, far more than is shown."""
+    ranks, cells = 64, 300
+    event = {**result_of(ONE_TO_ONE)["witness"]["computation"][0], "part": None}
+    queue = {"id": 0, "name": "q", "unordered": True}
+    events: list[dict[str, Any]] = []
+    for turn in range(1_000):
+        rank, operation, name = turn % ranks, turn // ranks, f"a[{turn % cells}]"
+        there = {"rank": (rank + 1) % ranks, "index": turn % cells, "name": name}
+        put = {**event, "event": "put", "rank": rank, "operation": operation, "command": f"put({name})"}
+        events += [{**put, "address": {**there, "rank": rank}, "read": 0, "queue": queue, "target": there["rank"]}]
+        written = {"cell": f"{name}@{there['rank']}", "before": 0, "after": 0}
+        events += [{**events[-1], "event": "popb", "address": there, "read": None, "written": written}]
+    memory = [
+        {"rank": rank, "index": cell, "name": f"a[{cell}]", "value": 0}
+        for rank in range(ranks)
+        for cell in range(cells)
+    ]
+    large = as_run(
+        result_of(ONE_TO_ONE),
+        nodes=ranks,
+        computation=events,
+        happens_before=[],
+        memory=memory,
+        standing=[{"rank": rank, "ended": True, "next": [], "registers": {"r": 0}} for rank in range(ranks)],
+        sequential=None,
+    )
+    page = browser.open({**large, "nodes": ranks})
+    page.keyboard.press("End")
+    assert title(page) == "Step 2000"
+    seconds = page.evaluate(
+        """() => {
+          const begin = performance.now();
+          for (let i = 0; i < 20; i++) {
+            document.getElementById("back").click();
+            document.body.offsetWidth;
+          }
+          return (performance.now() - begin) / 1000;
+        }"""
+    )
+    assert title(page) == "Step 1980"
+    assert seconds < 4, "a fifth of a second for each step, on a busy machine"
+    assert page.locator("#memory tbody tr").count() == 128
+    assert "172 more cells are not shown." in page.text_content("#memory")
+
+
+def test_print_shows_all_of_the_diagram(browser: Browser) -> None:
+    page = browser.open(result_of("halo/halo_no_wait.pgas", nodes=6), "#step=20")
+    page.keyboard.press("t")
+    page.emulate_media(media="print")
+    assert page.is_hidden(".bar") and page.is_hidden("#theme")
+    box = page.locator("#diagram-box")
+    assert (
+        box.evaluate("(node) => Math.max(node.scrollHeight - node.clientHeight, node.scrollWidth - node.clientWidth)")
+        <= 1
+    )
