@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -29,35 +30,39 @@ def clear_place(lines: Sequence[float], left: float, right: float, width: float)
     return min(max((before + after) / 2, left + half), right - half)
 
 
-def numbered_lines(spots: Sequence[tuple[Line, Point, Point]], badge: float) -> list[Line]:
-    """The lines of the cycle in order, each with a place for its number on the stretch that comes with it."""
+def numbered_lines(spots: Sequence[tuple[Line, Point, Point]], others: Sequence[Line], badge: float) -> list[Line]:
+    """The lines of the cycle in order, each with a place for its number on the stretch that comes with it.
+
+    ``others`` are the lines that are not of the cycle.
+    """
     crossing = [
-        (line, start, end)
-        for line, _, _ in spots
+        (line, min(start[0], end[0]), max(start[0], end[0]), start[1])
+        for line in (*(line for line, _, _ in spots), *others)
         for start, end in pairwise(line.points)
         if start[1] == end[1]  # horizontal
     ]
     found: list[Line] = []
     for line, start, end in spots:
         taken = [other.badge for other in found if other.badge]
-        across = [
-            y
-            for other, (left, y), (right, _) in crossing
-            if other is not line and min(left, right) - badge / 2 < start[0] < max(left, right) + badge / 2
-        ]
+        low, high = start[0] - badge / 2, start[0] + badge / 2
+        across = sorted(y for other, left, right, y in crossing if other is not line and left < high and right > low)
         found.append(replace(line, badge=_badge(start, end, taken, across, badge)))
     return sorted(found, key=lambda line: line.number or 0)
 
 
 def _badge(start: Point, end: Point, others: Sequence[Point], across: Sequence[float], width: float) -> Point:
-    """A place between ``start`` and ``end``: off the other numbers, off the lines ``across`` it, near the middle."""
+    """A place between ``start`` and ``end``: off the other numbers, off the lines ``across`` it, near the middle.
+
+    ``across`` is sorted.
+    """
     x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
     room = max(abs(end[1] - start[1]) / 2 - BADGE / 2, 0)
     moves = [sign * turn * 4.0 for turn in range(int(room / 4) + 1) for sign in (1, -1)]
+    half = BADGE / 2 + 2
 
     def trouble(move: float) -> tuple[bool, bool, float]:
         met = any(abs(x - left) < width + 2 and abs(y + move - top) < BADGE + 5 for left, top in others)
-        crossed = start[0] == end[0] and any(abs(y + move - height) < BADGE / 2 + 3 for height in across)
-        return met, crossed, abs(move)
+        above, below = bisect_left(across, y + move - half), bisect_right(across, y + move + half)
+        return met, start[0] == end[0] and above < below, abs(move)
 
     return x, y + min(moves[:200], key=trouble)

@@ -292,7 +292,8 @@ def _lines(
             spots.append((line, *spot))
         else:
             found.append(line)
-    return sorted(found, key=lambda line: (line.source, line.target, line.relation)) + numbered_lines(spots, badge)
+    plain = sorted(found, key=lambda line: (line.source, line.target, line.relation))
+    return plain + numbered_lines(spots, plain, badge)
 
 
 def _around(route: _Route, first: Box, last: Box, x: float, ports: dict[Port, float]) -> list[Point]:

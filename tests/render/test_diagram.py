@@ -218,6 +218,20 @@ def test_long_values_are_never_cut() -> None:
     assert all(line == line.strip() for box in diagram.boxes[2:] for line in text_of(box).splitlines())
 
 
+def test_lines_of_text_end_where_they_may() -> None:
+    load = event("load", 0, 0, (0, 0), read=123456, register={"name": "r", "before": 0, "after": 123456})
+    load["address"] = {"rank": 0, "index": 0, "name": "a_name_of_twenty-eight_chars"}
+    (box,) = layout(run([load], 1)).boxes
+    told = [line.strip() for line in text_of(box).splitlines()[1:]]
+    assert told == ["reads", "a_name_of_twenty-eight_chars@0 = 123456;", "r: 0 → 123456"]
+
+
+def test_the_line_to_another_rank_lies_on_no_other() -> None:
+    swap = event("swap", 1, 0, (0, 0), read=1, written={"cell": "cell0@0", "before": 1, "after": 2})
+    diagram = check_diagram(run([event("store", 0, 0, (0, 0)), swap], 2, [(0, 1, "cf")]))
+    assert diagram.boxes[1].reach == 0 and diagram.boxes[1].lane == 1
+
+
 def test_wide_letters_take_two_places() -> None:
     assert width_of("漢字") == width_of("four") and width_of("e\u0301") == width_of("e")
     assert cut("漢字漢字", 5) == "漢字…" and cut("short", 5) == "short"
@@ -404,13 +418,13 @@ def test_numbers_keep_off_each_other_and_off_crossings() -> None:
     beside = line(2, (60, 0), (60, 200))
     across = line(3, (0, 130), (100, 130))
     spots = [(across, (20, 130), (20, 130)), (down, *down.points), (beside, *beside.points)]
-    first, second, third = numbered_lines(spots, 36)  # type: ignore[arg-type]
+    first, second, third = numbered_lines(spots, [Line(7, 8, "id", ((0, 70), (90, 70)))], 36)  # type: ignore[arg-type]
     assert third.badge == (20, 130)
     assert first.badge is not None and second.badge is not None
     assert abs(first.badge[1] - second.badge[1]) >= BADGE
     for each in (first, second):
-        assert each.badge is not None and abs(each.badge[1] - 130) >= BADGE / 2
-        assert 100 - 60 < each.badge[1] < 100 + 60  # near the middle all the same
+        assert each.badge is not None and min(abs(each.badge[1] - 130), abs(each.badge[1] - 70)) >= BADGE / 2
+        assert 100 - 65 < each.badge[1] < 100 + 65  # near the middle all the same
 
 
 def test_a_number_at_a_barrier_stands_clear_of_lines_and_boxes() -> None:
