@@ -1,0 +1,234 @@
+"""What the searches cost on one program, and what the attack search makes of one violation.
+
+Every search has its limit here, in states and in seconds, and says whether it has ended.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.attack import AttackSpace, Found, State
+from pgasrob.robustness.check import Engine
+from pgasrob.robustness.cycle_types import CycleTypeAutomata, possible_cycle_types
+from pgasrob.robustness.explanation.reordering import Reordering, commands_in_order, letter_of
+from pgasrob.robustness.moves import Word, in_two_parts
+from pgasrob.robustness.placement import DELAYED, NOW
+from pgasrob.robustness.product import ProductSearch
+from pgasrob.robustness.violation import Violation
+from pgasrob.semantics.accesses import Access, access, conflict
+from pgasrob.semantics.computation import Computation, Event
+from pgasrob.semantics.happens_before import Edge, HappensBefore
+
+MOST_TYPES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A search as far as it went: ``ended`` or stopped by its limit, and the violation found, if any."""
+
+    name: str
+    states: int
+    transitions: int
+    seconds: float
+    ended: bool
+    violation: Violation | None
+    gave_up: str | None = None
+
+
+class Share(NamedTuple):
+    """How much a search may take."""
+
+    states: int
+    seconds: float
+
+
+def cost(name: str, make: Callable[[], Engine], share: Share) -> tuple[Cost, Engine | None]:
+    """Run a search within its ``share``; the search too, None when there was not even the memory to begin."""
+    started = time.monotonic()
+    try:
+        search = make()
+        ended = True
+        for _ in search.run():
+            if search.states > share.states or time.monotonic() - started > share.seconds:
+                ended = False
+                break
+    except MemoryError:
+        return Cost(name, 0, 0, time.monotonic() - started, False, None), None
+    seconds = time.monotonic() - started
+    return Cost(name, search.states, search.transitions, seconds, ended and not search.gave_up, search.violation,
+                search.gave_up), search  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The paper's procedure: how many cycle types there are in ``total``, how many are ``possible`` (None: too many to
+    count) and how many were ``refuted``, the costs with two heads and with four."""
+
+    total: int
+    possible: int | None
+    refuted: int
+    costs: tuple[Cost, ...]
+
+
+def product(instance: Instance, share: Share) -> Product:
+    """What the paper's procedure costs, as far as ``share`` goes for each number of heads."""
+    costs, refuted = [], 0
+    for heads in (2, 4):
+        found, search = cost(f"{heads} heads", lambda heads=heads: ProductSearch(instance, heads), share)  # type: ignore[misc]
+        costs.append(found)
+        if heads == 2 and isinstance(search, ProductSearch):
+            refuted = search.refuted
+    return Product(_all_types(instance.nodes), _possible_types(instance), refuted, tuple(costs))
+
+
+def _all_types(nodes: int) -> int:
+    """How many cycle types there are: sequences of different ranks up to rotation."""
+    total, sequences = 0, 1
+    for length in range(1, nodes + 1):
+        sequences *= nodes - length + 1
+        total += sequences // length
+    return total
+
+
+def _possible_types(instance: Instance) -> int | None:
+    automata = CycleTypeAutomata(instance)
+    found = 0
+    for looks, cycle in enumerate(possible_cycle_types(instance.nodes, automata.joined)):
+        found += cycle is not None
+        if looks > MOST_TYPES:
+            return None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A command as the attack search takes it: its events' places in ``Attack.computation``, whether it is the one with
+    the source, or e, and the ranks that are tainted after it."""
+
+    places: tuple[int, ...]
+    chooses: bool
+    closes: bool
+    tainted: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """How the attack search reaches one violation.
+
+    ``computation`` with its ``parts``: sigma without D and e so far as it is not delayed; D, and what is left of e.
+    ``source``: the place of the step that was chosen; ``delayed``: the places of D; ``last``: those of e; ``leaving``:
+    the place of e's access that conflicts with the source.
+    """
+
+    computation: Computation
+    parts: tuple[int, ...]
+    moments: tuple[Moment, ...]
+    source: int
+    delayed: tuple[int, ...]
+    last: tuple[int, ...]
+    leaving: int
+
+
+class NoAttack(Exception):
+    """The attack search has no such path."""
+
+
+def attack(instance: Instance, order: Reordering) -> Attack:
+    """The path of the attack search along sigma to e (`proofs/two-parts.md`), told which step is the source.
+
+    ``order`` is that of a violating computation. Raises :class:`NoAttack` when the search does not get there.
+    """
+    edge = _leaving(order)
+    sigma = order.sigma_run.computation
+    chosen = order.computation[edge.target]
+    commands = [[sigma[place] for place in places] for places in commands_in_order(sigma)]
+    path = _Path(AttackSpace(instance))
+    for events in commands:
+        if events[0].issued == chosen.issued and events[0].kind != "barrier":
+            path.choose(events, chosen)
+        else:
+            path.take(events)
+    path.close([order.computation[place] for place in order.last])
+    return path.account()
+
+
+def _leaving(order: Reordering) -> Edge:
+    """The conflict by which the cycle leaves e, into a step of an earlier command."""
+    for edge in HappensBefore(order.computation).cycle or ():
+        if edge.relation == "cf" and edge.source in order.last and edge.target not in order.last:
+            return edge
+    raise NoAttack("no conflict of the cycle leads out of the last command")
+
+
+class _Path:
+    """A path of the attack search, made command by command."""
+
+    def __init__(self, space: AttackSpace) -> None:
+        self._space = space
+        self._state: State | Found = space.initial
+        self._words: list[Word] = []
+        self._chooses: list[bool] = []
+        self._tainted: list[tuple[int, ...]] = []
+
+    def take(self, events: Sequence[Event]) -> None:
+        """A command of sigma that chooses nothing."""
+        begun = self._begun(self._state)
+        self._move(events, lambda word, after: isinstance(after, State) and self._begun(after) == begun)
+
+    def choose(self, events: Sequence[Event], source: Event) -> None:
+        """The command whose step ``source`` is chosen."""
+        self._move(events, lambda word, after: self._begun(after) and _first_delayed(word) == source.kind)
+        self._chooses[-1] = True
+
+    def close(self, events: Sequence[Event]) -> None:
+        """e."""
+        self._move(events, lambda word, after: isinstance(after, Found))
+
+    def _move(self, events: Sequence[Event], fits: Callable[[Word, State | Found], bool]) -> None:
+        letters = tuple(map(letter_of, events))
+        for word, after in self._space.successors(self._state):
+            if tuple(letter for _, letter in word) == letters and fits(word, after):
+                break
+        else:
+            raise NoAttack(f"no such move for {events[0].kind} of rank {events[0].rank}")
+        self._state = after
+        self._words.append(word)
+        self._chooses.append(False)
+        bits = after.attack.tainted if isinstance(after, State) and after.attack else 0
+        self._tainted.append(tuple(rank for rank in range(self._space.instance.nodes) if bits >> rank & 1))
+
+    @staticmethod
+    def _begun(state: State | Found) -> bool:
+        return isinstance(state, State) and state.attack is not None
+
+    def account(self) -> Attack:
+        computation, parts = in_two_parts(self._words)
+        moments = tuple(
+            Moment(tuple(places), chooses, number == len(self._words) - 1, tainted)
+            for number, (places, chooses, tainted) in enumerate(
+                zip(commands_in_order(computation), self._chooses, self._tainted, strict=True)
+            )
+        )
+        last = moments[-1].places
+        begun = next(moment for moment in moments if moment.chooses)
+        source = next(place for place in begun.places if parts[place] == DELAYED)
+        made = _access(computation[source])
+        leaving = next(
+            place
+            for place in last
+            if parts[place] == NOW and made and (own := _access(computation[place])) and conflict(own, made)
+        )
+        delayed = tuple(place for place, part in enumerate(parts) if part == DELAYED and place not in last)
+        return Attack(computation, parts, moments, source, delayed, last, leaving)
+
+
+def _first_delayed(word: Word) -> str | None:
+    return next((letter.kind for part, letter in word if part == DELAYED), None)
+
+
+def _access(event: Event) -> Access | None:
+    return access(event.kind, event.cell)

@@ -1,0 +1,367 @@
+"""The chapters of an explanation: their sentences, in the terminal and on the page."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgasrob.render.chapters import (
+    NAMES,
+    Chapter,
+    Drawing,
+    NoSuchChapter,
+    Points,
+    Remark,
+    Rows,
+    ShownRun,
+    Text,
+    Word,
+    chapter_name,
+    chapters,
+    count,
+    listed,
+    steps,
+)
+from pgasrob.render.explain_html import to_html
+from pgasrob.render.explain_text import explanation_lines, rows_lines
+from pgasrob.render.lines import ASCII, plain
+from pgasrob.robustness.check import load
+from pgasrob.robustness.explanation import Explanation, explain
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+ONE_TO_ONE = "one_to_one/one_to_one.pgas"
+SOME = (
+    ONE_TO_ONE,
+    "one_to_one/one_to_one_wait.pgas",
+    "mcs_lock/mcs_lock_late_reset.pgas",
+    "halo/halo_no_wait.pgas",
+    "iriw/iriw_get_unordered.pgas",
+    "deferred_atomics/old_value.pgas",
+    "notification/later_write.pgas",
+    "bundled_signal/signal_after_bundle.pgas",
+    "captured_put/still_on_its_way.pgas",
+    "bakery/bakery_get.pgas",
+    "faults/division_by_zero.pgas",
+    "c/openshmem/message_passing_no_fence.c",
+)
+PRESENT = [path for path in SOME if (PROGRAMS / path).exists()]
+
+
+@cache
+def explained(path: str, states: int = 2_000) -> Explanation:
+    return explain(load(PROGRAMS / path), max_states=states, timeout=120)
+
+
+@cache
+def written(path: str) -> list[Chapter]:
+    return chapters(explained(path))
+
+
+def text(path: str, width: int = 80) -> str:
+    return plain(explanation_lines(path, written(path), width))
+
+
+def said(path: str, name: str) -> str:
+    """What the paragraphs of a chapter say."""
+    (chapter,) = (each for each in written(path) if each.name == name)
+    return " ".join(block.text for block in chapter.blocks if isinstance(block, Text | Remark))
+
+
+def first(path: str, name: str, kind: type) -> Any:
+    (chapter,) = (each for each in written(path) if each.name == name)
+    return next(block for block in chapter.blocks if isinstance(block, kind))
+
+
+# Small things
+
+
+@pytest.mark.parametrize(
+    ("given", "name"), [("1", "program"), ("9", "attack"), ("sigma", "sigma"), ("norm", "normal-form")]
+)
+def test_a_chapter_by_number_or_name(given: str, name: str) -> None:
+    assert chapter_name(given) == name
+
+
+@pytest.mark.parametrize("given", ["0", "10", "", "x", "²"])
+def test_no_such_chapter(given: str) -> None:
+    with pytest.raises(NoSuchChapter, match="there is program"):
+        chapter_name(given)
+
+
+def test_counts_and_lists() -> None:
+    assert [count(1, "event"), count(1_200, "event")] == ["1 event", "1,200 events"]
+    assert [listed("a"), listed("ab"), listed("abc")] == ["a", "a and b", "a, b and c"]
+    assert [steps([0]), steps([0, 2]), steps([3, 4, 5])] == ["step 1", "steps 1 and 3", "steps 4 to 6"]
+
+
+@pytest.mark.parametrize("path", PRESENT)
+def test_there_are_nine_chapters_and_none_is_empty(path: str) -> None:
+    decided = explained(path).verdict.verdict != "error"
+    assert [chapter.name for chapter in written(path)] == list(NAMES if decided else NAMES[:1])
+    assert [chapter.number for chapter in written(path)] == list(range(1, 10 if decided else 2))
+    for chapter in written(path):
+        assert any(isinstance(block, Text) and block.text for block in chapter.blocks)
+
+
+def test_one_chapter_alone() -> None:
+    (chapter,) = chapters(explained(ONE_TO_ONE), "sigma")
+    assert chapter == written(ONE_TO_ONE)[3]
+
+
+# What is said of 1to1
+
+
+def test_the_computation_of_1to1() -> None:
+    assert "a violating computation of 9 events of 4 commands" in said(ONE_TO_ONE, "computation")
+    assert first(ONE_TO_ONE, "computation", Rows).rows == [
+        ("0", "write(x, 1, y, q)", "step 1", "popa x@0 in step 3, popb y@1 in step 9"),
+        ("1", "write(x, 0, y, q)", "step 2", "popa x@1 in step 4, popb y@0 in step 8"),
+    ]
+
+
+def test_the_relation_of_1to1() -> None:
+    told = said(ONE_TO_ONE, "happens-before")
+    assert "po (3 edges here)" in told and "cf (1)" in told and "(5 between neighbours)" in told
+    (points, cycle) = (block for block in written(ONE_TO_ONE)[2].blocks if isinstance(block, Points))
+    assert [label for label, _ in points.points] == ["cf"]
+    assert [label for label, _ in cycle.points] == ["cf", "id", "po", "id", "po"]
+    assert told.endswith("So step 7 would have to come before itself.")
+
+
+def test_sigma_of_1to1() -> None:
+    told = said(ONE_TO_ONE, "sigma")
+    assert "e is the command issued last: step 7 (rank 0 loads y@0 in line" in told
+    assert "In the numbers of the computation: 1, 3, 9, 2, 4, 8, 5, 6." in told
+
+
+def test_the_normal_form_of_1to1() -> None:
+    assert "τ1 (steps 1 to 6) and τ2 (steps 8 and 9)" in said(ONE_TO_ONE, "normal-form")
+    assert first(ONE_TO_ONE, "normal-form", Rows).rows == [
+        ("3 -> 2", "the write of rank 0 fetches x@0", "step 2", "what it overtakes accesses no cell"),
+        ("9 -> 8", "the write of rank 0 arrives at y@1", "step 8", "they access different cells"),
+    ]
+
+
+def test_the_heads_and_words_of_1to1() -> None:
+    """Figure 4 and Example 15."""
+    rows = first(ONE_TO_ONE, "heads", Rows)
+    assert rows.header == ("rank", "command", "head 1", "head 2", "from here on")
+    assert [row[2:4] for row in rows.rows] == [
+        ("write0 popa0", "popb0"),
+        ("write1 popa1", "popb1"),
+        ("barrier0 barrier1", ""),
+        ("load0", ""),
+    ]
+    word = "write0 popa0 write1 popa1 barrier0 barrier1 load0 | popb0 popb1"
+    assert " ".join(first(ONE_TO_ONE, "heads", Word).letters) == word
+    assert first(ONE_TO_ONE, "marked-word", Word).letters == [
+        "(write0, ∅)",
+        "(popa0, ∅)",
+        "(write1, ∅)",
+        "(popa1, ∅)",
+        "(barrier0, {enter})",
+        "(barrier1, {leave})",
+        "(load0, {leave})",
+        "|",
+        "(popb0, ∅)",
+        "(popb1, {enter})",
+    ]
+
+
+def test_the_automata_of_1to1_are_drawn_with_their_runs() -> None:
+    drawn = [block for block in written(ONE_TO_ONE)[6].blocks if isinstance(block, Drawing)]
+    assert [len(block.graph.nodes) for block in drawn] == [5, 5]
+    for block in drawn:
+        names = block.graph.nodes
+        assert any(names[target] == "joined" for _, target in block.taken)
+        assert set(block.taken) <= {edge[:2] for edge in block.graph.edges}
+
+
+def test_the_costs_of_1to1() -> None:
+    told = {chapter.name: chapter for chapter in chapters(explained(ONE_TO_ONE, 20_000))}
+    (rows,) = (block.rows for block in told["emptiness"].blocks if isinstance(block, Rows))
+    assert rows == [("2 heads", "944", "1,171", "a violation"), ("4 heads", "11,997", "14,891", "a violation")]
+    (_, rows) = (block.rows for block in told["attack"].blocks if isinstance(block, Rows))
+    assert [row[1] for row in rows] == ["14", "28", "63"]
+
+
+def test_a_search_that_was_stopped_says_so() -> None:
+    assert "Each search stops at 2,000 states" in said(ONE_TO_ONE, "emptiness")
+    assert first(ONE_TO_ONE, "emptiness", Rows).rows[1][3] == "stopped by the limit, so nothing"
+
+
+def test_a_robust_program() -> None:
+    path = "one_to_one/one_to_one_wait.pgas"
+    assert "The program is robust, so any computation would do." in said(path, "computation")
+    assert "It has no cycle" in said(path, "happens-before")
+    assert "no cycle type accepts it" in said(path, "marked-word")
+    assert "For none it might, so the program is robust." in said(path, "attack")
+    assert "With two heads 3 cycle types were refuted." in said(path, "emptiness")
+
+
+def test_a_program_in_error() -> None:
+    path = "faults/division_by_zero.pgas"
+    assert "The program is in error" in said(path, "program")
+    assert "division by zero" in said(path, "program")
+    assert not any(isinstance(block, ShownRun) for block in written(path)[0].blocks)
+    (chapter,) = chapters(explained(path), "sigma")
+    assert [type(block) for block in chapter.blocks] == [Text]
+
+
+# The terminal
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("path", PRESENT)
+def test_lines_are_no_longer_than_the_terminal(path: str, width: int) -> None:
+    assert max(map(len, text(path, width).splitlines())) <= width
+
+
+@pytest.mark.parametrize("path", PRESENT)
+def test_a_terminal_without_unicode(path: str) -> None:
+    found = plain(explanation_lines(path, written(path), 80, ASCII))
+    assert found.isascii()
+    assert found.count("\n") >= text(path).count("\n") - 40
+
+
+def test_both_outputs_have_the_same_sentences() -> None:
+    page = re.sub(r"\s+", " ", visible_text(to_html("t", written(ONE_TO_ONE), "")))
+    lines = re.sub(r"\s+", " ", text(ONE_TO_ONE, 200))
+    for chapter in written(ONE_TO_ONE):
+        for block in chapter.blocks:
+            if isinstance(block, Text):
+                assert block.text.replace("`", "") in page
+                assert block.text in lines
+
+
+def test_a_wide_table_is_wrapped() -> None:
+    lines = [line for ((line, _),) in rows_lines(("a", "b"), [("x" * 12 + " y" * 40, "z" * 30)], 60)]
+    assert max(map(len, lines)) <= 60 and "".join(lines).count("y") == 40
+
+
+# The page
+
+
+class Reader(HTMLParser):
+    """Checks that tags are closed in order, and collects what there is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len({name for name, _ in attrs}) == len(attrs)
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "link"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.texts.append(data)
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert not reader.open
+    return reader
+
+
+def visible_text(page: str) -> str:
+    return "".join(read(page).texts)
+
+
+@pytest.mark.parametrize("path", PRESENT)
+def test_the_page_is_well_formed_and_needs_nothing_else(path: str) -> None:
+    page = to_html(path, written(path), explained(path).instance.program.source.text)
+    tags = read(page).tags
+    assert not {"script", "img", "iframe", "object"} & {tag for tag, _ in tags}
+    links = [value for _, attributes in tags for name, value in attributes.items() if name in ("href", "src")]
+    assert links.pop(0) == "data:,"
+    assert links and all(value is not None and value.startswith("#") for value in links)
+    assert "url(" not in page and "@import" not in page
+    ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {f"#{chapter.name}" for chapter in written(path)} == set(links)
+    assert {link[1:] for link in links if link} <= set(ids)
+
+
+def test_the_page_draws_what_there_is_to_draw() -> None:
+    classes = [
+        attributes.get("class") for tag, attributes in read(to_html("t", written(ONE_TO_ONE), "")).tags if tag == "svg"
+    ]
+    assert sorted(filter(None, classes)) == ["pg-graph"] * 4 + ["pg-run"] * 2
+
+
+def test_what_comes_from_a_program_is_escaped() -> None:
+    chapter = Chapter(1, "program", "<b>", [
+        Text("a < b `c & d`"), Remark("<i>"), Points([("<u>", "<s>")]), Rows(("<a>",), [("<b>",)]), Word(["<w>", "|"]),
+    ])  # fmt: skip
+    page = to_html("</title><script>", [chapter], "if (a < b) </pre>")
+    assert "<script" not in page
+    told = visible_text(page)
+    for text in ("</title><script>", "1. <b>", "a < b c & d", "<i>", "<u><s>", "<a>", "<w>", "if (a < b) </pre>"):
+        assert text in told
+    assert "<code>c &amp; d</code>" in page
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium (apt-get install chromium)")
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright (pip install '.[test]')")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+@pytest.mark.parametrize("path", [ONE_TO_ONE, "halo/halo_no_wait.pgas", "bakery/bakery_get.pgas"])
+def test_the_page_fits_and_the_console_is_silent(chromium: Any, tmp_path: Path, path: str, width: int) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(to_html(path, written(path), explained(path).instance.program.source.text), encoding="utf-8")
+    page = chromium.new_page(viewport={"width": width, "height": 800})
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("request", lambda request: messages.append(request.url) if not request.url.startswith("file:") else None)
+    page.goto(file.as_uri())
+    page.locator("summary").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator('a[href="#attack"]').click()
+    assert page.evaluate("document.querySelector('#attack').getBoundingClientRect().top") < 800
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.close()
+    assert messages == []
+
+
+def test_the_page_follows_the_colours_of_the_system(chromium: Any, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(to_html("t", written(ONE_TO_ONE), ""), encoding="utf-8")
+    colours = []
+    for scheme in ("light", "dark"):
+        page = chromium.new_page(color_scheme=scheme)
+        page.goto(file.as_uri())
+        colours.append(page.evaluate("[getComputedStyle(document.body).backgroundColor, "
+                                     "getComputedStyle(document.querySelector('.pg-graph .state')).fill]"))  # fmt: skip
+        page.close()
+    assert colours == [["rgb(255, 255, 255)"] * 2, ["rgb(20, 23, 26)"] * 2]
