@@ -25,6 +25,7 @@ from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.robustness.shrink import Shrinking
 
 DEFAULT_ENGINE = "attack"
 SC_RUNS = "SC runs"
@@ -265,6 +266,9 @@ class _Check:
         self.beside: Facts | None = None
         self.excluded = False
         """Whether the engine has ended without a violation, so that there is none."""
+        self.fewest = False
+        """Whether its violation is of the plain attack search, so that there is none with fewer commands."""
+        self.shrinking: Shrinking | None = None
 
     def run(self) -> Verdict:
         try:
@@ -302,8 +306,14 @@ class _Check:
                 return
             self._look_around(self.name, engine.states, engine.doing)
         self.excluded = not engine.violation and not engine.gave_up
-        if engine.violation and self.name == "attack" and _wanted(self.settings):
-            self._look_for_a_shorter_run()
+        if not engine.violation:
+            return
+        if self.name == "attack":
+            if _wanted(self.settings):
+                self._look_for_a_shorter_run()
+            else:
+                self.fewest = True
+        self._leave_out(engine.violation)
 
     def _look_for_a_shorter_run(self) -> None:
         """Search without reductions for a while: they keep the verdict, but not the shortest run that shows it."""
@@ -315,6 +325,16 @@ class _Check:
             self._look_around(self.name, plain.states, "for a shorter run")
         if plain.violation:
             self.engine.violation = plain.violation
+            self.fewest = True
+
+    def _leave_out(self, violation: Violation) -> None:
+        """Leave out of the violation what it does not need, as far as the limits allow."""
+        from pgasrob.robustness.shrink import Shrinking
+
+        self.shrinking = Shrinking(self.instance, violation)
+        states = min(self.engine.states, self.limits.max_states or self.engine.states)
+        for _ in self.shrinking.run():
+            self._look_around(self.name, states, "leaving out what the violation does not need")
 
     def _look_beside(self) -> None:
         """Explore the first SC runs by themselves when the engine has ended before it had seen them.
@@ -422,29 +442,44 @@ class _Check:
         return verdict
 
     def _judge(self, violation: Violation) -> tuple[str, str | None, Witness | None]:
-        """Replay what the engine claims; only a complete computation with a cycle makes the program not robust."""
+        """Replay what the engine claims; only a complete computation with a cycle makes the program not robust.
+
+        It is shown without what it does not need.
+        """
+        small, irreducible = self.shrinking.found if self.shrinking else (violation, None)
+        irreducible = irreducible or self.fewest or None
+        witness = self._replayed(violation, irreducible if small is violation else None)
+        if isinstance(witness, str):
+            return "unknown", f"internal error, please report it: the {self.name} engine's run {witness}", None
+        if small is not violation:
+            smaller = self._replayed(small, irreducible)
+            witness = witness if isinstance(smaller, str) else smaller
+        return "not robust", None, witness
+
+    def _replayed(self, violation: Violation, irreducible: bool | None) -> Witness | str:
+        """The witness that ``violation`` is, or what is wrong with it."""
         try:
             run = replay(self.instance, violation.computation)
         except ReplayError as error:
-            return (
-                "unknown",
-                f"internal error, please report it: the {self.name} engine's run does not replay: {error}",
-                None,
-            )
+            return f"does not replay: {error}"
         cycle = HappensBefore(run.computation).cycle
         if not run.complete or cycle is None:
-            missing = "a happens-before cycle" if run.complete else "the end of its operations"
-            return "unknown", f"internal error, please report it: the {self.name} engine's run lacks {missing}", None
-        witness = Witness(
+            return f"lacks {'a happens-before cycle' if run.complete else 'the end of its operations'}"
+        marks, cycle_type = violation.marks, violation.cycle_type
+        if marks is None and self.engine.violation is not None and self.engine.violation.marks is not None:
+            from pgasrob.robustness.marking import marks_of
+
+            marks, cycle_type = marks_of(cycle, run.computation)
+        return Witness(
             "violation",
             run,
             cycle,
             violation.parts,
-            violation.marks,
-            violation.cycle_type,
+            marks,
+            cycle_type,
             sequential=sequential_order(self.instance, run.computation),
+            irreducible=irreducible,
         )
-        return "not robust", None, witness
 
     def _shown(self, shows: str, computation: Computation | None) -> Witness | None:
         return None if computation is None else Witness(shows, replay(self.instance, computation))
