@@ -211,8 +211,8 @@ def to_json(verdict: library.Verdict) -> Result:
     stats, witness = verdict.stats, witness_to_json(verdict.witness)
     return {
         "schema": SCHEMA,
-        "file": _unicode(verdict.file),
-        "program": None if verdict.program is None else _unicode(verdict.program),
+        "file": unicode_name(verdict.file),
+        "program": None if verdict.program is None else unicode_name(verdict.program),
         "nodes": verdict.nodes,
         "engine": verdict.engine,
         "verdict": verdict.verdict,
@@ -233,7 +233,7 @@ def to_json(verdict: library.Verdict) -> Result:
     }
 
 
-def _unicode(name: str) -> str:
+def unicode_name(name: str) -> str:
     """``name`` as it is, the bytes that are not UTF-8 escaped: many a reader of JSON refuses a lone surrogate."""
     return "".join(visible(char) if "\ud800" <= char <= "\udfff" else char for char in name)
 

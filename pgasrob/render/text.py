@@ -13,7 +13,7 @@ from typing import cast
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
-from pgasrob.render.json import Edge, Event, Fault, Result, Standing, Witness
+from pgasrob.render.json import Event, Fault, Result, Standing, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, together, wrap
 
 NARROWEST_LANE = 22

@@ -175,7 +175,7 @@ def title(witness: Witness) -> str:
             return f"An SC run in which the assertion{where} fails"
         case "deadlock":
             return "An SC run into the deadlock"
-    return "A simulated run"
+    return "A run"
 
 
 def cycle_steps(witness: Witness) -> set[int]:

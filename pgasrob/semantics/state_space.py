@@ -95,9 +95,7 @@ class StateSpace:
         return not any(state.pending)
 
     def successors(self, state: State) -> Iterator[Edge]:
-        for rank in range(self.instance.nodes):
-            yield from self._issues(state, rank)
-        yield from self._barriers(state)
+        yield from self.issues(state)
         for rank in range(self.instance.nodes):
             yield from self._steps(state, rank)
 
@@ -127,20 +125,32 @@ class StateSpace:
             yield word, state._replace(control=tuple(transition.target for transition in arrivals))
 
     def _steps(self, state: State, rank: int) -> Iterator[Edge]:
+        for position, entry in enumerate(state.pending[rank]):
+            if isinstance(entry, Operation):
+                edge = self.step(state, rank, position)
+                if edge is not None:
+                    yield edge
+
+    def step(self, state: State, rank: int, position: int) -> Edge | None:
+        """The next step of the operation at ``position`` in what ``rank`` has pending, None while it has to wait."""
         pending = state.pending[rank]
-        place = -1
-        for position, entry in enumerate(pending):
-            if not isinstance(entry, Operation):
-                continue
-            place += 1
-            if not self._may_step(pending[:position], entry):
-                continue
-            step, *left = entry.left
-            memory, carried = take_step(entry.operands, step, state.memory, entry.carried)
-            stays = (entry._replace(left=tuple(left), carried=carried),) if left else ()
-            after = drop_idle_marks((*pending[:position], *stays, *pending[position + 1 :]))
-            letter = Letter(step.kind, rank, step.access.cell, place, not left)
-            yield (letter,), state._replace(memory=memory, pending=_put(state.pending, rank, after))
+        before, entry = pending[:position], pending[position]
+        assert isinstance(entry, Operation)
+        if not self._may_step(before, entry):
+            return None
+        step, *left = entry.left
+        memory, carried = take_step(entry.operands, step, state.memory, entry.carried)
+        stays = (entry._replace(left=tuple(left), carried=carried),) if left else ()
+        after = drop_idle_marks((*before, *stays, *pending[position + 1 :]))
+        place = sum(isinstance(other, Operation) for other in before)
+        letter = Letter(step.kind, rank, step.access.cell, place, not left)
+        return (letter,), state._replace(memory=memory, pending=_put(state.pending, rank, after))
+
+    def issues(self, state: State) -> Iterator[Edge]:
+        """The transitions of ``state`` that issue a command, or that of every rank for a barrier."""
+        for rank in range(self.instance.nodes):
+            yield from self._issues(state, rank)
+        yield from self._barriers(state)
 
     def _may_step(self, before: Pending, operation: Operation) -> bool:
         """Whether the next step of ``operation`` is allowed by what is pending ``before`` it."""

@@ -485,7 +485,7 @@ def test_other_runs(browser: Browser) -> None:
     fault = browser.open(result_of("faults/division_by_zero.pgas"), "#step=1")
     assert "error[PG040]: rank 1: division by zero: 1 / 0" in fault.text_content("#now-body")
     simulated = browser.open(as_run(result_of(ONE_TO_ONE), sequential=None), "#step=9")
-    assert simulated.text_content("#diagram-title") == "A simulated run"
+    assert simulated.text_content("#diagram-title") == "A run"
     assert simulated.text_content("h1 + .verdict") == "a simulated run on 2 nodes"
     assert "The run ends here." in simulated.text_content("#now-body")
     empty = browser.open(as_run(result_of(ONE_TO_ONE), sequential=None, computation=[], happens_before=[]))

@@ -129,7 +129,7 @@ def test_other_runs_and_none() -> None:
     none = parsed(result_of("process { skip; }", 1, "attack"))
     assert words_in(none) == "example.pgas on 1 node: robust" and not of_class(none, "event")
     played = parsed(simulated(run([event("store", 0, 0, (0, 0))], 1)))
-    assert "A simulated run" in words_in(played) and played.findtext(f"{SVG}title") == "example.pgas on 1 node"
+    assert "A run" in words_in(played) and played.findtext(f"{SVG}title") == "example.pgas on 1 node"
 
 
 NASTY = 'p("<&>", \'\x00\x1b[31m\', "\ud800\u202e\ufffe漢\t")'

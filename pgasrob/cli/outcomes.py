@@ -1,0 +1,193 @@
+"""`pgasrob outcomes`: the final values of a loop-free program, under SC and on the network."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
+from pgasrob.cli.options import HELP, MOST_STATES, Size, c_options, memory_for, progress_display, seconds
+from pgasrob.cli.witness_files import WitnessPath
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.instance import Instance
+    from pgasrob.render.json import Error, Result
+    from pgasrob.render.outcomes_json import OutcomesResult
+    from pgasrob.render.simulation import RunResult
+    from pgasrob.robustness.limits import Limits
+    from pgasrob.semantics.outcomes import Outcomes
+
+EXAMPLES = """\b
+Exit code:
+  0  no outcome is network-only (which does not make the program robust)
+  1  some outcome is
+  2  a program with an error or a loop, or wrong usage
+  3  a limit was hit before all outcomes were known
+
+\b
+Examples:
+  pgasrob outcomes sb.pgas
+  pgasrob outcomes sb.pgas --of r             only the register r of every rank
+  pgasrob outcomes sb.pgas --example 1        with a run that ends so
+  pgasrob outcomes sb.pgas --format json | jq '.outcomes[].values'
+"""
+
+
+@click.command(context_settings=HELP, epilog=EXAMPLES)
+@click.argument("file", type=click.Path())
+@click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
+@click.option("--of", "names", metavar="NAMES",
+              help="Only these registers and cells: r@0,y@1 or r for all ranks. Default: all.")  # fmt: skip
+@click.option("--example", type=click.IntRange(min=1), metavar="N", help="Show a shortest run with outcome N.")
+@click.option("--witness", type=WitnessPath(), metavar="FILE",
+              help="Write the example into FILE, as its extension says: .svg, .html, .json, ... Without --example that "
+              "of the first network-only outcome, else of the first.")  # fmt: skip
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
+              help="json: one object, with an example of every outcome.")  # fmt: skip
+@click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
+              help="Give up after so many states; 0: never.")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
+              help="Give up after so many seconds. Default: never.")  # fmt: skip
+@click.option("--memory-limit", type=Size(), metavar="SIZE",
+              help="Give up when it takes so much memory: 500M, 2G; 0: never. Default: three quarters of what is "
+              "available.")  # fmt: skip
+@c_options
+@click.pass_context
+def outcomes(
+    ctx: click.Context,
+    /,
+    file: str,
+    nodes: int | None,
+    names: str | None,
+    example: int | None,
+    witness: str | None,
+    format_: str,
+    max_states: int,
+    timeout: float | None,
+    memory_limit: int | None,
+    front_end: FrontEnd,
+) -> None:
+    """List with which values the runs of a program end, under SC and on the network.
+
+    For programs without loops. Every run is counted: a run goes on until nothing more can happen. An outcome is
+    network-only when no sequentially consistent (SC) run has it.
+    """
+    from pgasrob.render.lines import glyphs_for, terminal_width, write
+    from pgasrob.render.outcomes import example_report, outcomes_report
+    from pgasrob.render.outcomes_json import no_outcomes, outcomes_to_json
+    from pgasrob.robustness.limits import Limits
+
+    instance = loaded(ctx, file, nodes, front_end, partial(no_outcomes, file) if format_ == "json" else None)
+    limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
+    found = _found(ctx, instance, names, limits, format_)
+    chosen = _chosen(found, example, witness)
+    result = outcomes_to_json(found, None if format_ == "json" else {chosen} - {None})  # type: ignore[arg-type]
+    if format_ == "json":
+        import json
+
+        click.echo(json.dumps(result))
+    else:
+        width, glyphs = terminal_width(), glyphs_for(sys.stdout)
+        write(outcomes_report(result, width, glyphs), sys.stdout)
+        if example:
+            write([[], *example_report(result, example, width, glyphs)], sys.stdout)
+    if witness and chosen:
+        write_witness(ctx, _example_result(result, chosen), witness)
+        click.echo(f"pgasrob: {witness} has a run with outcome {chosen}", err=True)
+    ctx.exit(NOT_ROBUST if found.network_only and found.complete else ROBUST if found.complete else UNKNOWN)
+
+
+def loaded(
+    ctx: click.Context,
+    file: str,
+    nodes: int | None,
+    front_end: FrontEnd,
+    in_json: Callable[[list[Error]], object] | None = None,
+) -> Instance:
+    """The program in ``file`` on ``nodes`` nodes; ends the command when it is none.
+
+    What is wrong goes to stderr, or with ``in_json`` to stdout as the object that this makes of it.
+    """
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.render.json import errors_to_json
+    from pgasrob.robustness.check import load
+
+    try:
+        return load(file, front_end).instantiate(nodes)
+    except SourceError as error:
+        if in_json:
+            import json
+
+            click.echo(json.dumps(in_json(errors_to_json(error.diagnostics))))
+        else:
+            click.echo(str(error), err=True)
+        ctx.exit(ERROR)
+
+
+def _found(ctx: click.Context, instance: Instance, names: str | None, limits: Limits, format_: str) -> Outcomes:
+    from pgasrob.semantics.endings import UnknownPlace
+    from pgasrob.semantics.outcomes import HasLoop
+    from pgasrob.semantics.outcomes import outcomes as outcomes_of
+
+    file = instance.program.source.file
+    display = progress_display(limits.max_states)
+    of = None if names is None else [name.strip() for name in names.split(",") if name.strip()]
+    try:
+        with display(file) if display else nullcontext() as note:
+            return outcomes_of(instance, of, limits, note)  # type: ignore[arg-type]  # it has what is displayed
+    except UnknownPlace as error:
+        raise click.BadParameter(str(error), param_hint="'--of'") from None
+    except HasLoop as loop:
+        reason = (
+            f"{loop}, so that its runs need not end and cannot be counted; `pgasrob run {file}` simulates one of them"
+        )
+        if format_ == "json":
+            import json
+
+            from pgasrob.render.outcomes_json import no_outcomes
+
+            click.echo(json.dumps(no_outcomes(file, [], reason)))
+        else:
+            click.echo(f"{file}:{loop.line}: {reason}", err=True)
+        ctx.exit(ERROR)
+
+
+def _chosen(found: Outcomes, example: int | None, witness: str | None) -> int | None:
+    """The row whose example is wanted."""
+    count = len(found.outcomes)
+    if example is not None:
+        if example > count:
+            there = f"there are 1..{count}" if count else "none is known"
+            raise click.BadParameter(f"no outcome {example}; {there}.", param_hint="'--example'")
+        return example
+    if witness is None or not count:
+        return None
+    return next((row for row, outcome in enumerate(found.outcomes, 1) if outcome.network_only), 1)
+
+
+def _example_result(result: OutcomesResult, row: int) -> RunResult:
+    """The example of ``row`` by itself, to be drawn."""
+    from pgasrob.render.simulation import no_run
+
+    drawn = no_run(result["file"], [])
+    drawn["program"], drawn["nodes"] = result["program"], result["nodes"]
+    drawn["witness"] = result["outcomes"][row - 1]["example"]
+    return drawn
+
+
+def write_witness(ctx: click.Context, result: RunResult, path: str) -> None:
+    """Write the run of ``result`` as the extension of ``path`` says."""
+    from pgasrob.render.files import write
+
+    try:
+        write([cast("Result", result)], path)
+    except OSError as error:
+        click.echo(f"pgasrob: cannot write {path}: {error.strerror}", err=True)
+        ctx.exit(ERROR)

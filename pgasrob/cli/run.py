@@ -1,0 +1,125 @@
+"""`pgasrob run`: one random run of a program."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST
+from pgasrob.cli.options import HELP, c_options
+from pgasrob.cli.outcomes import loaded, write_witness
+from pgasrob.cli.witness_files import WitnessPath
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.instance import Instance
+    from pgasrob.semantics.simulate import Bias, Simulated, Wanted
+
+DEFAULT_STEPS = 1_000  # those of semantics.simulate, which is not imported for the help text
+DEFAULT_TRIES = 1_000
+MOST_SEED = 1_000_000
+
+EXAMPLES = """\b
+Exit code:
+  0  there is a run to show
+  1  no run was found that --until wants, which says nothing of the others
+  2  a program with an error, or wrong usage
+
+\b
+Examples:
+  pgasrob run ring.pgas                      a run on the network
+  pgasrob run ring.pgas --seed 7             always the same one
+  pgasrob run ring.pgas --sc                 a sequentially consistent run
+  pgasrob run ring.pgas --until assertion    the first in which one fails
+"""
+
+
+@click.command(context_settings=HELP, epilog=EXAMPLES)
+@click.argument("file", type=click.Path())
+@click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
+@click.option("--seed", type=click.IntRange(min=0), metavar="S",
+              help="The same seed gives the same run. Default: any, which is printed.")  # fmt: skip
+@click.option("--sc/--network", "sc", default=False, help="A sequentially consistent run, or one on the network (the "
+              "default).")  # fmt: skip
+@click.option("--bias", type=click.Choice(["late", "even", "early"]), default="even", show_default=True,
+              help="When steps that are pending happen: late and early are likelier, not certain.")  # fmt: skip
+@click.option("--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True, metavar="N",
+              help="Cut the run after so many events; what is pending then still happens.")  # fmt: skip
+@click.option("--until", type=click.Choice(["violation", "assertion", "deadlock", "fault"]),
+              help="Try the seeds S, S + 1, ... until a run has a happens-before cycle, fails an assertion, ends in a "
+              "deadlock or at a fault.")  # fmt: skip
+@click.option("--tries", type=click.IntRange(min=1), default=DEFAULT_TRIES, show_default=True, metavar="N",
+              help="How many seeds --until tries.")  # fmt: skip
+@click.option("--witness", type=WitnessPath(), metavar="FILE",
+              help="Write the run into FILE, as its extension says: .svg, .html, .json, ...")  # fmt: skip
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
+              help="json: one object, in which the run is the witness.")  # fmt: skip
+@c_options
+@click.pass_context
+def run(
+    ctx: click.Context,
+    /,
+    file: str,
+    nodes: int | None,
+    seed: int | None,
+    sc: bool,
+    bias: Bias,
+    steps: int,
+    until: Wanted | None,
+    tries: int,
+    witness: str | None,
+    format_: str,
+    front_end: FrontEnd,
+) -> None:
+    """Simulate one random run of a program, and say why it went as it did.
+
+    A run on the network either looks like an SC run, which is shown, or has a happens-before cycle. One run says
+    nothing about the others: `pgasrob check` looks at all.
+    """
+    from pgasrob.render.lines import glyphs_for, terminal_width, write
+    from pgasrob.render.simulation import no_run, simulated_to_json, simulation_report
+
+    if until == "violation" and sc:
+        raise click.UsageError("no SC run has a happens-before cycle: leave out --sc or --until violation.")
+    instance = loaded(ctx, file, nodes, front_end, partial(no_run, file) if format_ == "json" else None)
+    first = _any_seed() if seed is None else seed
+    found = _simulated(instance, first, sc, bias, steps, until, tries)
+    if found is None:
+        reason = f"no run of the {tries:,} with the seeds from {first} on shows what --until {until} wants"
+        if format_ == "json":
+            import json
+
+            click.echo(json.dumps(no_run(file, [], reason)))
+        else:
+            click.echo(f"pgasrob: {reason}; other runs may: `pgasrob check` looks at all", err=True)
+        ctx.exit(NOT_ROBUST)
+    result = simulated_to_json(found)
+    if witness:
+        write_witness(ctx, result, witness)
+    if format_ == "json":
+        import json
+
+        click.echo(json.dumps(result))
+    else:
+        write(simulation_report(result, terminal_width(), glyphs_for(sys.stdout)), sys.stdout)
+    ctx.exit(ROBUST)
+
+
+def _any_seed() -> int:
+    """A seed that is short enough to be typed again."""
+    import random
+
+    return random.SystemRandom().randrange(MOST_SEED)
+
+
+def _simulated(
+    instance: Instance, seed: int, sc: bool, bias: Bias, steps: int, until: Wanted | None, tries: int
+) -> Simulated | None:
+    from pgasrob.semantics.simulate import search, simulate
+
+    if until is None:
+        return simulate(instance, seed, not sc, bias, steps)
+    return search(instance, until, seed, tries, not sc, bias, steps)

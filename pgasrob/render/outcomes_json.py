@@ -1,0 +1,202 @@
+"""The JSON object of `pgasrob outcomes`, from which its text is written; the types below are its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from pgasrob.render.json import SCHEMA, Error, Witness, unicode_name, witness_to_json
+from pgasrob.semantics.endings import places
+
+if TYPE_CHECKING:
+    from pgasrob.program.instance import Instance
+    from pgasrob.robustness.verdict import Fault
+    from pgasrob.semantics.computation import Computation
+    from pgasrob.semantics.endings import Ending, Place
+    from pgasrob.semantics.outcomes import FaultMet, Outcome, Outcomes
+    from pgasrob.semantics.replay import Run
+
+
+class Column(TypedDict):
+    """A register of a rank or a cell: ``name`` is ``r@0`` or ``a[2]@1``."""
+
+    name: str
+    rank: int
+    kind: Literal["register", "cell"]
+
+
+class Failed(TypedDict):
+    """An assertion that is false in a run."""
+
+    rank: int
+    line: int
+
+
+class OutcomeRow(TypedDict):
+    """An outcome: how its runs end, the values at their end by name, the assertions that fail in them.
+
+    ``row`` counts from 1. ``sc_runs`` and ``network_runs`` say how many runs have it, null: not known; SC runs are
+    among those on the network. ``network_only``: no SC run has it, null: not known. ``example`` is a shortest run, an
+    SC run if there is one, and then without a cycle; null when it was not asked for.
+    """
+
+    row: int
+    ending: Ending
+    values: dict[str, int]
+    failed: list[Failed]
+    sc_runs: int | None
+    network_runs: int | None
+    network_only: bool | None
+    example: Witness | None
+
+
+class PossibleFault(TypedDict):
+    """A command that cannot be evaluated in a state that some run passes (``in_sc``: some SC run, null: not known)."""
+
+    rank: int
+    line: int
+    reason: str
+    in_sc: bool | None
+
+
+class OutcomesStats(TypedDict):
+    sc_states: int
+    network_states: int
+    seconds: float
+
+
+class OutcomesResult(TypedDict):
+    """The outcomes of a program at one node count.
+
+    ``complete``: all runs were seen, else ``reason`` says why not; ``sc_complete``: at least all SC runs. ``columns``
+    are what ``values`` are of, some of the registers and cells when they were ``chosen``. ``network_only`` is how many
+    outcomes are so, null when that is not known. A text that is no program has ``errors`` and no nodes.
+    """
+
+    schema: int
+    file: str
+    program: str | None
+    nodes: int | None
+    engine: Literal["outcomes"]
+    complete: bool
+    sc_complete: bool
+    reason: str | None
+    chosen: bool
+    columns: list[Column]
+    outcomes: list[OutcomeRow]
+    sc_runs: int | None
+    network_runs: int | None
+    network_only: int | None
+    faults: list[PossibleFault]
+    stats: OutcomesStats
+    errors: list[Error]
+
+
+def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -> OutcomesResult:
+    """``found`` as an object that `json.dumps` can write, with the ``examples`` of these rows, all when None."""
+    program = found.instance.program
+    unknown = not found.complete or any(outcome.network_only is None for outcome in found.outcomes)
+    return {
+        "schema": SCHEMA,
+        "file": unicode_name(program.source.file),
+        "program": unicode_name(program.name),
+        "nodes": found.instance.nodes,
+        "engine": "outcomes",
+        "complete": found.complete,
+        "sc_complete": found.sc_complete,
+        "reason": found.reason,
+        "chosen": len(found.places) < len(places(found.instance)),
+        "columns": [_column(place) for place in found.places],
+        "outcomes": [
+            _row(found, row, outcome, examples is None or row in examples)
+            for row, outcome in enumerate(found.outcomes, 1)
+        ],
+        "sc_runs": found.sc_runs,
+        "network_runs": found.network_runs,
+        "network_only": None if unknown else len(found.network_only),
+        "faults": [_fault(fault) for fault in found.faults],
+        "stats": {
+            "sc_states": found.sc_states,
+            "network_states": found.network_states,
+            "seconds": round(found.seconds, 4),
+        },
+        "errors": [],
+    }
+
+
+def no_outcomes(file: str, errors: list[Error], reason: str | None = None) -> OutcomesResult:
+    """The object of a text that is no program, or of a program whose outcomes cannot be listed."""
+    return {
+        "schema": SCHEMA,
+        "file": unicode_name(file),
+        "program": None,
+        "nodes": None,
+        "engine": "outcomes",
+        "complete": False,
+        "sc_complete": False,
+        "reason": reason,
+        "chosen": False,
+        "columns": [],
+        "outcomes": [],
+        "sc_runs": None,
+        "network_runs": None,
+        "network_only": None,
+        "faults": [],
+        "stats": {"sc_states": 0, "network_states": 0, "seconds": 0.0},
+        "errors": errors,
+    }
+
+
+def example_to_json(instance: Instance, computation: Computation) -> Witness:
+    """A maximal run of ``instance``, with the cycle of its happens-before relation if there is one, else the SC run
+    that it looks like, and the fault where it ends at one."""
+    from pgasrob.robustness.verdict import Witness as Shown
+    from pgasrob.semantics.endings import is_sequential
+    from pgasrob.semantics.happens_before import HappensBefore
+    from pgasrob.semantics.replay import replay
+    from pgasrob.semantics.sc_order import sequential_order
+
+    run = replay(instance, computation)
+    cycle = HappensBefore(computation).cycle
+    order = None if is_sequential(computation) else sequential_order(instance, computation)
+    witness = witness_to_json(Shown("run", run, cycle, fault=_fault_at_the_end(run), sequential=order))
+    assert witness is not None
+    return witness
+
+
+def _fault_at_the_end(run: Run) -> Fault | None:
+    """The first command that cannot be evaluated of those that stop the ranks of a run in which none can move."""
+    from pgasrob.program.commands import show
+    from pgasrob.robustness.verdict import Fault
+    from pgasrob.semantics.sequential import SequentialSpace, SequentialState
+
+    space = SequentialSpace(run.instance)
+    state = SequentialState(run.control, run.registers, run.memory)
+    if any(True for _ in space.successors(state)):
+        return None
+    for rank, transition, fault in space.faults(state):
+        span = transition.span
+        registers = dict(zip(run.instance.program.registers, run.registers[rank], strict=True))
+        return Fault(rank, show(transition.command), span.line, span.column, str(fault), registers)
+    return None
+
+
+def _row(found: Outcomes, row: int, outcome: Outcome, shown: bool) -> OutcomeRow:
+    return {
+        "row": row,
+        "ending": outcome.ending,
+        "values": {place.name: value for place, value in zip(found.places, outcome.values, strict=True)},
+        "failed": [{"rank": each.rank, "line": each.line} for each in outcome.failed],
+        "sc_runs": outcome.sc_runs,
+        "network_runs": outcome.network_runs,
+        "network_only": outcome.network_only,
+        "example": example_to_json(found.instance, outcome.example) if shown else None,
+    }
+
+
+def _column(place: Place) -> Column:
+    return {"name": place.name, "rank": place.rank, "kind": "cell" if place.register is None else "register"}
+
+
+def _fault(fault: FaultMet) -> PossibleFault:
+    return {"rank": fault.rank, "line": fault.line, "reason": fault.reason, "in_sc": fault.in_sc}

@@ -1,0 +1,110 @@
+"""How a run ends, and what can be read off where it ends: registers, cells, assertions that have failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.program.instance import Cell, Instance, Memory, Registers
+from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.sequential import SequentialSpace, SequentialState
+
+Ending = Literal["ended", "deadlock", "stopped", "fault", "cut"]
+"""How a run ends. ``ended``: all ranks have. Else no rank can move, nothing is pending, and: ``fault``: some rank
+stands before a command that cannot be evaluated; ``stopped``: some rank stands before false assumes alone;
+``deadlock``: neither of the two. ``cut``: it was not followed to its end."""
+ENDINGS: tuple[Ending, ...] = ("ended", "deadlock", "stopped", "fault")
+"""The endings of a maximal run."""
+
+
+def ending_of(instance: Instance, control: tuple[int, ...], registers: tuple[Registers, ...], memory: Memory) -> Ending:
+    """How a maximal run ends that ends here: no rank can move and nothing is pending."""
+    space = SequentialSpace(instance)
+    state = SequentialState(control, registers, memory)
+    if any(True for _ in space.faults(state)):
+        return "fault"
+    if not any(automaton.out[place] for automaton, place in zip(instance.automata, control, strict=True)):
+        return "ended"
+    return "deadlock" if space.is_deadlock(state) else "stopped"
+
+
+class Place(NamedTuple):
+    """What has a value at the end of a run: a register of a rank, or a cell. ``name`` is ``r@0`` or ``a[2]@1``."""
+
+    name: str
+    rank: int
+    register: int | None
+    cell: Cell | None
+
+    def value(self, registers: tuple[Registers, ...], memory: Memory) -> int:
+        if self.cell is not None:
+            return memory[self.cell]
+        assert self.register is not None
+        return registers[self.rank][self.register]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FailedAssertion:
+    """An assert that was false in a run: the rank, its line and its place in the rank's block."""
+
+    rank: int
+    line: int
+    occurrence: int
+
+
+def places(instance: Instance) -> tuple[Place, ...]:
+    """All registers, then all cells, each with the ranks beside each other, in the order of declaration."""
+    ranks = range(instance.nodes)
+    return (
+        *(
+            Place(f"{name}@{rank}", rank, register, None)
+            for register, name in enumerate(instance.program.registers)
+            for rank in ranks
+        ),
+        *(
+            Place(instance.cell_name(rank * instance.size + index), rank, None, rank * instance.size + index)
+            for index in range(instance.size)
+            for rank in ranks
+        ),
+    )
+
+
+def is_sequential(computation: Computation) -> bool:
+    """Whether a computation is an SC run: every step directly follows its issue or an earlier step of that."""
+    return all(not event.is_step or event.issued == before.issued for before, event in pairwise(computation))
+
+
+class UnknownPlace(ValueError):
+    """No register or cell has this name; the text says what there is."""
+
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+def chosen(instance: Instance, names: Iterable[str]) -> tuple[Place, ...]:
+    """The places with these ``names``, in their order: ``r@0``, ``a[2]@1``, ``a@1`` (all elements), ``r`` (all ranks).
+
+    Raises :class:`UnknownPlace` for a name that nothing has.
+    """
+    known: dict[str, list[Place]] = {}
+    for place in places(instance):
+        bare = place.name.rpartition("@")[0]
+        array = _INDEX.sub("", bare)
+        for name in dict.fromkeys((place.name, bare, f"{array}@{place.rank}", array)):
+            known.setdefault(name, []).append(place)
+    found: dict[Place, None] = {}
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or _what_there_is(known)
+            raise UnknownPlace(f"no register or cell {name!r} on {instance.nodes} nodes; {hint}")
+        found.update(dict.fromkeys(known[name]))
+    return tuple(found)
+
+
+def _what_there_is(known: Iterable[str]) -> str:
+    names = [name for name in known if "@" not in name and "[" not in name]
+    return f"there is {', '.join(names[:10])}{', ...' * (len(names) > 10)}" if names else "the program declares none"

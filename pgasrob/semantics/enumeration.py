@@ -1,0 +1,286 @@
+"""The enumeration behind `semantics.outcomes`: maximal runs without loops, counted by how they end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from pgasrob.program.commands import REMOTE
+from pgasrob.program.expressions import Fault
+from pgasrob.program.instance import Instance, Memory, Registers
+from pgasrob.robustness.limits import Limits, resident_memory, size_text
+from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.endings import Ending, FailedAssertion, Place, ending_of
+from pgasrob.semantics.state_space import Letter, Operation, State, computation_of
+
+MOST_STEPS = 4
+"""Steps of one operation, at most."""
+LOOK_AROUND = 0.05
+"""Seconds between two looks at the limits."""
+STATES_BETWEEN = 64
+"""States expanded between two looks at the clock."""
+
+Word = tuple[Letter, ...]
+
+
+class HasLoop(Exception):
+    """The program has a loop, so that its runs need not end; ``line`` is where it begins, 0 when nobody knows."""
+
+    def __init__(self, rank: int, line: int) -> None:
+        super().__init__(f"rank {rank} has a loop in line {line}")
+        self.rank, self.line = rank, line
+
+
+class LimitReached(Exception):
+    """A limit ended the enumeration early."""
+
+
+class Key(NamedTuple):
+    """What makes two runs have one outcome: how they end, the values at their ends, the assertions that failed."""
+
+    ending: Ending
+    values: tuple[int, ...]
+    failed: tuple[FailedAssertion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """How far a running enumeration is, for a display (as :class:`pgasrob.robustness.check.Progress`)."""
+
+    phase: str
+    states: int
+    seconds: float
+    doing: str
+
+
+def heights_of(instance: Instance, rank: int) -> list[int]:
+    """For each control state of ``rank`` more events than can follow; raises :class:`HasLoop` when there is no end."""
+    out = instance.automata[rank].out
+    heights = [-1] * len(out)
+    open_: set[int] = set()
+    stack = [0]
+    while stack:
+        state = stack[-1]
+        left = [edge for edge in out[state] if heights[edge.target] < 0] if heights[state] < 0 else []
+        open_.add(state)
+        back = [edge for edge in left if edge.target in open_]
+        if back:
+            inside = stack[stack.index(back[0].target) :]
+            on_the_way = [edge for state in inside for edge in out[state] if edge.target in inside]
+            raise HasLoop(rank, min(edge.span.line for edge in on_the_way))
+        if left:
+            stack.append(left[0].target)
+            continue
+        stack.pop()
+        open_.discard(state)
+        weights = (1 + MOST_STEPS * (edge.command.kind in REMOTE) + heights[edge.target] for edge in out[state])
+        heights[state] = max(weights, default=0)
+    return heights
+
+
+class Budget:
+    """The limits of an enumeration, and the display."""
+
+    def __init__(self, limits: Limits, progress: Callable[[Snapshot], None] | None, started: float) -> None:
+        self._limits, self._progress, self._started = limits, progress, started
+        self._looked = started
+        self._resident = resident_memory()
+
+    def look_around(self, phase: str, states: int) -> None:
+        """Raises :class:`LimitReached`."""
+        limits = self._limits
+        if limits.max_states is not None and states > limits.max_states:
+            raise LimitReached(f"the limit of {limits.max_states:,} states was reached")
+        now = time.monotonic()
+        if now - self._looked < LOOK_AROUND:
+            return
+        self._looked = now
+        elapsed = now - self._started
+        if limits.timeout is not None and elapsed > limits.timeout:
+            raise LimitReached(f"the time limit of {limits.timeout:g} s was reached")
+        if limits.memory is not None and resident_memory() - self._resident > limits.memory:
+            raise LimitReached(f"the memory limit of {size_text(limits.memory)} was reached")
+        if self._progress:
+            self._progress(Snapshot(phase, states, elapsed, ""))
+
+
+class _Standing(Protocol):
+    """What states of X(P, N) and of the SC runs have in common."""
+
+    @property
+    def control(self) -> tuple[int, ...]: ...
+    @property
+    def registers(self) -> tuple[Registers, ...]: ...
+    @property
+    def memory(self) -> Memory: ...
+
+
+S = TypeVar("S", bound=_Standing)
+
+
+class _Space(Protocol[S]):
+    @property
+    def initial(self) -> S: ...
+    def successors(self, state: S) -> Iterable[tuple[Word, S]]: ...
+
+
+@dataclass(slots=True)
+class _Found:
+    """The runs that have an outcome so far, and the node where a shortest one of them ends."""
+
+    runs: int
+    node: int
+
+
+@dataclass(slots=True)
+class _Nodes:
+    """What is kept of each node when its state is gone: the best way there. ``cost`` is events, changes of rank."""
+
+    parent: list[int] = field(default_factory=list)
+    word: list[Word] = field(default_factory=list)
+    cost: list[tuple[int, int]] = field(default_factory=list)
+
+
+class Enumeration(Generic[S]):
+    """The maximal runs of ``space``, counted.
+
+    A node is a state and the assertions that have failed before. Every transition takes away from the events that can
+    still follow (``heights``, which bounds them), so nodes are looked at in the order of that number: when it is the
+    turn of one, all paths to it are known, whatever their lengths, and its state can be forgotten afterwards.
+    """
+
+    def __init__(self, instance: Instance, space: _Space[S], look_at: tuple[Place, ...], heights: list[list[int]]):
+        self._instance, self._space, self._look_at, self._heights = instance, space, look_at, heights
+        self._nodes = _Nodes()
+        self._runs: list[int] = []  # paths to each node
+        self._words: dict[Word, Word] = {}
+        self._evaluated: set[tuple[int, int, Registers]] = set()  # whose faults are known
+        self.found: dict[Key, _Found] = {}
+        self.faults: dict[tuple[int, int, int], str] = {}
+        self.complete = False
+
+    @property
+    def states(self) -> int:
+        return len(self._runs)
+
+    def run(self, budget: Budget, phase: str) -> str | None:
+        """Enumerate; gives the reason when a limit is hit."""
+        try:
+            self._enumerate(budget, phase)
+        except LimitReached as limit:
+            return str(limit)
+        except MemoryError:
+            return "out of memory"
+        self.complete = True
+        return None
+
+    def computation(self, node: int) -> Computation:
+        """The run that is known to lead to ``node``."""
+        words = []
+        while node:
+            words.append(self._nodes.word[node])
+            node = self._nodes.parent[node]
+        return computation_of(words[::-1])
+
+    def _enumerate(self, budget: Budget, phase: str) -> None:
+        start = self._space.initial
+        top = self._height(start)
+        levels: list[dict[tuple[S, tuple[FailedAssertion, ...]], int]] = [{} for _ in range(top + 1)]
+        levels[top][start, ()] = self._node(0, (), (0, 0), 1)
+        for level in reversed(range(top + 1)):
+            for done, ((state, failed), node) in enumerate(levels[level].items()):
+                if done % STATES_BETWEEN == 0:
+                    budget.look_around(phase, self.states)
+                self._expand(state, failed, node, levels)
+            levels[level] = {}
+        budget.look_around(phase, self.states)
+
+    def _expand(
+        self,
+        state: S,
+        failed: tuple[FailedAssertion, ...],
+        node: int,
+        levels: list[dict[tuple[S, tuple[FailedAssertion, ...]], int]],
+    ) -> None:
+        self._note_faults(state)
+        runs = self._runs[node]
+        self._runs[node] = 0  # it may be a long number
+        events, changes = self._nodes.cost[node]
+        last = self._nodes.word[node][-1].rank if node else -1
+        stuck = True
+        for word, target in self._space.successors(state):
+            stuck = False
+            after = failed
+            if word[0].kind == "assert":
+                after = self._with_failure(failed, state, word[0])
+            cost = events + len(word), changes + (word[0].rank != last)
+            here = levels[self._height(target)]
+            known = here.get((target, after))
+            if known is None:
+                here[target, after] = self._node(node, word, cost, runs)
+                continue
+            self._runs[known] += runs
+            if cost < self._nodes.cost[known]:
+                self._set(known, node, word, cost)
+        if stuck:
+            self._note_end(state, failed, node, runs)
+
+    def _note_end(self, state: S, failed: tuple[FailedAssertion, ...], node: int, runs: int) -> None:
+        values = tuple(place.value(state.registers, state.memory) for place in self._look_at)
+        ending = ending_of(self._instance, state.control, state.registers, state.memory)
+        key = Key(ending, values, failed)
+        found = self.found.get(key)
+        if found is None:
+            self.found[key] = _Found(runs, node)
+            return
+        found.runs += runs
+        if self._nodes.cost[node] < self._nodes.cost[found.node]:
+            found.node = node
+
+    def _node(self, parent: int, word: Word, cost: tuple[int, int], runs: int) -> int:
+        nodes = self._nodes
+        nodes.parent.append(parent)
+        nodes.word.append(self._words.setdefault(word, word))
+        nodes.cost.append(cost)
+        self._runs.append(runs)
+        return len(self._runs) - 1
+
+    def _set(self, node: int, parent: int, word: Word, cost: tuple[int, int]) -> None:
+        nodes = self._nodes
+        nodes.parent[node], nodes.word[node], nodes.cost[node] = parent, self._words.setdefault(word, word), cost
+
+    def _height(self, state: S) -> int:
+        height = sum(heights[control] for heights, control in zip(self._heights, state.control, strict=True))
+        if isinstance(state, State):
+            for pending in state.pending:
+                for entry in pending:
+                    if isinstance(entry, Operation):
+                        height += len(entry.left)
+        return height
+
+    def _with_failure(
+        self, failed: tuple[FailedAssertion, ...], state: S, letter: Letter
+    ) -> tuple[FailedAssertion, ...]:
+        """``failed``, and the assertion that ``letter`` stands for unless it holds."""
+        rank = letter.rank
+        leaving = self._instance.automata[rank].out[state.control[rank]]
+        transition = next(each for each in leaving if each.occurrence == letter.which)
+        if self._instance.operands(rank, transition, state.registers[rank]).values[0]:
+            return failed
+        failure = FailedAssertion(rank, transition.span.line, letter.which)
+        return failed if failure in failed else tuple(sorted((*failed, failure)))
+
+    def _note_faults(self, state: S) -> None:
+        """Learn which commands that a rank stands before cannot be evaluated."""
+        for rank, standing in enumerate(zip(state.control, state.registers, strict=True)):
+            key = (rank, *standing)
+            if key in self._evaluated:
+                continue
+            self._evaluated.add(key)
+            for transition in self._instance.automata[rank].out[standing[0]]:
+                try:
+                    self._instance.operands(rank, transition, standing[1])
+                except Fault as fault:
+                    self.faults.setdefault((rank, transition.span.line, transition.occurrence), str(fault))

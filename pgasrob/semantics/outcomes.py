@@ -1,0 +1,156 @@
+"""Outcomes: with which values the runs of a loop-free program end, and how many runs end so.
+
+A run is a maximal computation: nothing more can happen, so nothing is pending either, for the earliest pending
+operation of a rank can always take its next step. A rank that faults, is stopped by an assume or waits for ever does
+not move, and the others go on as long as they can; how the run ends then is part of its outcome. Runs are counted as
+sequences of events, which are the paths of X(P, N) and of the SC runs. A `choose` with an empty branch that ends a
+process is always followed to a command that can be issued, since a rank that can move does.
+
+An outcome that no SC run has comes from violating computations alone: one with an acyclic happens-before relation has
+the events of an SC run, in another order of those that do not depend on each other, and ends where that ends.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.limits import Limits
+from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.endings import ENDINGS, Ending, FailedAssertion, Place, chosen, places
+from pgasrob.semantics.enumeration import Budget, Enumeration, HasLoop, Snapshot, heights_of
+from pgasrob.semantics.sequential import SequentialSpace
+from pgasrob.semantics.state_space import StateSpace
+
+__all__ = ["FaultMet", "HasLoop", "Outcome", "Outcomes", "Snapshot", "outcomes"]
+
+SC_RUNS, NETWORK_RUNS = "SC runs", "network runs"
+
+Values = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An outcome and how many runs have it.
+
+    ``sc_runs`` and ``network_runs`` are None when a limit was hit before they had been counted. SC runs are runs on the
+    network, too, and counted there as well. ``network_only``: no SC run has it; None when that is not known.
+    ``example`` is a shortest run, an SC run if there is one.
+    """
+
+    ending: Ending
+    values: Values
+    failed: tuple[FailedAssertion, ...]
+    sc_runs: int | None
+    network_runs: int | None
+    network_only: bool | None
+    example: Computation
+
+
+@dataclass(frozen=True, slots=True)
+class FaultMet:
+    """A command that cannot be evaluated in a state that some run passes; ``in_sc``: an SC run does, None: unknown.
+
+    It need not be how a run ends: where a rank has another choice, it takes that.
+    """
+
+    rank: int
+    line: int
+    occurrence: int
+    reason: str
+    in_sc: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """The outcomes of ``instance``, ordered by ending, values and failed assertions.
+
+    ``places`` says what the values are of. ``reason`` is None when all runs have been seen, else why not; then
+    ``sc_complete`` says whether at least all SC runs were, and what ``outcomes`` has need not be all.
+    """
+
+    instance: Instance
+    places: tuple[Place, ...]
+    outcomes: tuple[Outcome, ...]
+    faults: tuple[FaultMet, ...]
+    reason: str | None
+    sc_complete: bool
+    sc_states: int
+    network_states: int
+    seconds: float
+
+    @property
+    def complete(self) -> bool:
+        return self.reason is None
+
+    @property
+    def sc_runs(self) -> int | None:
+        """How many SC runs there are; None when not all were seen."""
+        return sum(outcome.sc_runs or 0 for outcome in self.outcomes) if self.sc_complete else None
+
+    @property
+    def network_runs(self) -> int | None:
+        return sum(outcome.network_runs or 0 for outcome in self.outcomes) if self.complete else None
+
+    @property
+    def network_only(self) -> tuple[Outcome, ...]:
+        """The outcomes that are known to be reached on the network alone."""
+        return tuple(outcome for outcome in self.outcomes if outcome.network_only)
+
+
+def outcomes(
+    instance: Instance,
+    of: Iterable[str] | None = None,
+    limits: Limits | None = None,
+    progress: Callable[[Snapshot], None] | None = None,
+) -> Outcomes:
+    """The outcomes of a loop-free ``instance``, under SC and on the network.
+
+    ``of`` chooses registers and cells (as :func:`~pgasrob.semantics.endings.chosen`), all when None. ``progress`` is
+    called a few times a second. Raises :class:`HasLoop` for an instance with a loop and
+    :class:`~pgasrob.semantics.endings.UnknownPlace` for a name in ``of`` that nothing has. A limit that is hit leaves
+    the counts None that it cost.
+    """
+    started = time.monotonic()
+    look_at = places(instance) if of is None else chosen(instance, of)
+    heights = [heights_of(instance, rank) for rank in range(instance.nodes)]
+    budget = Budget(limits or Limits(), progress, started)
+    sc = Enumeration(instance, SequentialSpace(instance), look_at, heights)
+    network = Enumeration(instance, StateSpace(instance), look_at, heights)
+    reason = sc.run(budget, SC_RUNS) or network.run(budget, NETWORK_RUNS)
+    return Outcomes(
+        instance,
+        look_at,
+        tuple(joined(sc, network)),
+        tuple(_faults(sc, network)),
+        reason,
+        sc.complete,
+        sc.states,
+        network.states,
+        time.monotonic() - started,
+    )
+
+
+def joined(sc: Enumeration[Any], network: Enumeration[Any]) -> Iterator[Outcome]:
+    """The outcomes of two enumerations; nothing is known to be network-only before all SC runs are."""
+    for key in sorted({*sc.found, *network.found}, key=lambda key: (ENDINGS.index(key.ending), *key[1:])):
+        in_sc, on_network = sc.found.get(key), network.found.get(key)
+        known = in_sc or on_network
+        assert known is not None
+        yield Outcome(
+            *key,
+            (in_sc.runs if in_sc else 0) if sc.complete else None,
+            (on_network.runs if on_network else 0) if network.complete else None,
+            False if in_sc else True if sc.complete else None,
+            (sc if in_sc else network).computation(known.node),
+        )
+
+
+def _faults(sc: Enumeration[Any], network: Enumeration[Any]) -> Iterator[FaultMet]:
+    for rank, line, occurrence in sorted({*sc.faults, *network.faults}):
+        key = (rank, line, occurrence)
+        in_sc = True if key in sc.faults else False if sc.complete else None
+        yield FaultMet(*key, sc.faults.get(key) or network.faults[key], in_sc)
