@@ -1,0 +1,20 @@
+// expect: robust
+// nodes: 2
+// A blocking put has read its source when it returns. It may still be on its way.
+#include <shmem.h>
+
+static int y, z;
+
+int main(void)
+{
+    int value = 7;
+
+    shmem_init();
+    if (shmem_my_pe() == 0) {
+        shmem_int_put(&y, &value, 1, 1);
+        value = 8;
+        shmem_int_put_nbi(&z, &value, 1, 1);
+    }
+    shmem_finalize();
+    return 0;
+}

@@ -1,0 +1,17 @@
+// expect: not robust
+// nodes: 2
+// Store buffering with blocking puts, which may be on their way when x is looked at.
+#include <shmem.h>
+
+static int x;
+
+int main(void)
+{
+    int seen;
+
+    shmem_init();
+    shmem_int_p(&x, 1, 1 - shmem_my_pe());
+    seen = shmem_int_g(&x, shmem_my_pe());
+    shmem_finalize();
+    return seen;
+}

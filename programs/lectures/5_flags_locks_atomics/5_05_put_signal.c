@@ -1,0 +1,24 @@
+// expect: robust
+// nodes: 2
+// Data and signal in one call: who sees the signal finds the data.
+#include <assert.h>
+#include <shmem.h>
+#include <stdint.h>
+
+static int header, body[2];
+static uint64_t sig;
+
+int main(void)
+{
+    int source[2] = {7, 8};
+
+    shmem_init();
+    if (shmem_my_pe() == 0) {
+        shmem_int_put_signal(body, source, 2, &sig, 1, SHMEM_SIGNAL_SET, 1);
+    } else if (shmem_my_pe() == 1) {
+        shmem_signal_wait_until(&sig, SHMEM_CMP_EQ, 1);
+        assert(body[0] + body[1] == 15 && header == 0);
+    }
+    shmem_finalize();
+    return 0;
+}

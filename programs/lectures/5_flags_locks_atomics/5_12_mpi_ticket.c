@@ -1,0 +1,21 @@
+// expect: not robust
+// nodes: 2
+// Every atomic of MPI is nonblocking: ticket is looked at before the old value has come. load -> fetch -> load.
+#include <mpi.h>
+
+int main(int argc, char **argv)
+{
+    int rank, one = 1, ticket = -1, counter = 0;
+    MPI_Win win;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Win_create(&counter, sizeof counter, sizeof counter, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_lock_all(0, win);
+    MPI_Fetch_and_op(&one, &ticket, MPI_INT, 0, 0, MPI_SUM, win);
+    int mine = ticket;
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return mine;
+}
