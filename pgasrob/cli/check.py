@@ -21,6 +21,7 @@ from pgasrob.cli.options import (
     progress_display,
     seconds,
 )
+from pgasrob.cli.witness_files import Witnesses, WitnessPath
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -42,6 +43,8 @@ Examples:
   pgasrob check programs --expect
   pgasrob check programs -v | less        with every counterexample
   pgasrob check programs --format json > verdicts.jsonl
+  pgasrob check ring.pgas --witness ring.svg --witness ring.html
+  pgasrob check programs --witness {name}-{nodes}.svg
 """
 
 
@@ -63,6 +66,10 @@ Examples:
               help="Check so many at a time, each in a process of its own. Default: one per core.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="json: one object per program and node count, one per line.")  # fmt: skip
+@click.option("--witness", "witnesses", type=WitnessPath(), multiple=True, metavar="PATH",
+              help="Write the run to a file: .svg, .html, .dot, .mmd, .tex, .json, .sarif or .txt by its ending. Of "
+              "several results .json, .sarif and .txt hold all; else say {name}, {path} or {nodes} in PATH. Can be "
+              "repeated.")  # fmt: skip
 @click.option("--expect", is_flag=True, help="Compare every verdict with the program's header `// expect: ...`.")
 @click.option("--strict", is_flag=True, help="A failing assertion or a deadlock makes the exit code 1.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every counterexample, also of several programs.")
@@ -86,6 +93,7 @@ def check(
     memory_limit: int | None,
     jobs: int | None,
     format_: str,
+    witnesses: tuple[str, ...],
     expect: bool,
     strict: bool,
     verbose: bool,
@@ -112,6 +120,7 @@ def check(
     files, problems = find_programs(paths)
     for problem in problems:
         click.echo(f"pgasrob: {problem}", err=True)
+    writing = Witnesses(witnesses, files, nodes)
     mention_a_missing_kernel(engine)
     if engine == "spin":
         _require_spin()
@@ -127,10 +136,13 @@ def check(
             if display:
                 display.clear()
             printing.result(result)
+            writing.result(result)
             outcomes.append(outcome(result, expect, strict))
     except KeyboardInterrupt:
         interrupted = True
     printing.end()
+    if not writing.end():
+        outcomes.append(ERROR)
     if interrupted:
         left = len(files) - len({result["file"] for result in printing.results})
         unreached = f", {left} of {len(files)} files not reached" if left else ""

@@ -1,0 +1,124 @@
+"""`pgasrob draw`: a run that was written as JSON, in another format."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from pgasrob.cli.exit_codes import ERROR
+from pgasrob.cli.options import HELP, Name
+from pgasrob.cli.witness_files import WitnessPath
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pgasrob.render.json import Result
+
+RUNS = {"violation": "witness", "assertion": "assertion_run", "deadlock": "deadlock_run"}
+"""The runs of a result by what they show; a fault, or a simulated run, stands where a violation does."""
+
+EXAMPLES = """\b
+Examples:
+  pgasrob check ring.pgas --witness ring.json
+  pgasrob draw ring.json -o ring.svg -o ring.tex
+  pgasrob draw ring.json --to dot | dot -Tpdf > ring.pdf
+  pgasrob check programs --format json > verdicts.jsonl
+  pgasrob draw verdicts.jsonl -o verdicts.sarif
+"""
+
+
+class FormatName(Name):
+    """A format by its ending, without the dot."""
+
+    name = "format"
+
+    def names(self) -> Sequence[str]:
+        from pgasrob.render.files import FORMATS
+
+        return [ending[1:] for ending in FORMATS]
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert(str(value).lstrip("."), param, ctx)
+
+
+@click.command(context_settings=HELP, epilog=EXAMPLES)
+@click.argument("file", type=click.Path(allow_dash=True))
+@click.option("-o", "--output", "outputs", type=WitnessPath(), multiple=True, metavar="PATH",
+              help="Write to PATH, in the format that its ending says: .svg, .html, .dot, .mmd, .tex, .json, .sarif or "
+              ".txt. Can be repeated.")  # fmt: skip
+@click.option("--to", "format_", type=FormatName(), metavar="FORMAT",
+              help="Print in this format: svg, html, dot, mmd, tex, json, sarif or txt.")  # fmt: skip
+@click.option("--result", "number", type=click.IntRange(min=1), metavar="N",
+              help="Of several results in FILE the one of this number, from 1. Default: the first with a run; .json, "
+              ".sarif and .txt hold all.")  # fmt: skip
+@click.option("--run", "run", type=click.Choice(list(RUNS)),
+              help="Which run of the result: the violation (or fault), that of a failing assertion, or that of a "
+              "deadlock. Default: the first that it has.")  # fmt: skip
+def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int | None, run: str | None) -> None:
+    """Draw a run from FILE, a JSON file that `check` has written with --witness or --format json (-: standard input).
+
+    Nothing is checked again. What is drawn is what the file says.
+    """
+    from pgasrob.render.diagram import shown
+    from pgasrob.render.files import FORMATS, Format, format_of, write
+    from pgasrob.render.witness_file import BadWitnessFile, read_results
+
+    if not outputs and format_ is None:
+        raise click.UsageError("say where to: -o run.svg, or --to svg for standard output.")
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except (OSError, ValueError) as error:
+        _fail(f"cannot read {file}: {getattr(error, 'strerror', None) or error}")
+    try:
+        results = read_results(data)
+    except BadWitnessFile as error:
+        _fail(f"{file}: {error}")
+    if number is not None:
+        if number > len(results):
+            raise click.UsageError(f"--result {number}: {file} has {_count(len(results))}.")
+        results = [results[number - 1]]
+    if run is not None:
+        results = [only(result, run) for result in results if result[RUNS[run]]]  # type: ignore[literal-required]
+        if not results:
+            _fail(f"{file}: there is no run of that kind ({run})")
+
+    def chosen(target: Format) -> list[Result]:
+        if target.holds_many:
+            return results
+        with_run = [result for result in results if shown(result)]
+        if target.needs_run and not with_run:
+            _fail(f"{file}: there is no run to draw; {_without_run(results)}")
+        return (with_run or results)[:1]
+
+    for output in outputs:
+        try:
+            write(chosen(format_of(output)), output)
+        except OSError as error:
+            _fail(f"cannot write {output}: {error.strerror or error}")
+    if format_ is not None:
+        target = FORMATS[f".{format_}"]
+        sys.stdout.buffer.write(target.render(chosen(target)).encode())
+
+
+def only(result: Result, run: str) -> Result:
+    """``result`` with that ``run`` alone."""
+    others: Any = {key: None for kind, key in RUNS.items() if kind != run}
+    return {**result, **others}
+
+
+def _without_run(results: list[Result]) -> str:
+    if len(results) > 1:
+        return f"none of the {len(results)} results has one"
+    return f"the verdict is {results[0]['verdict']}"
+
+
+def _count(number: int) -> str:
+    return f"{number} result{'s' * (number != 1)}"
+
+
+def _fail(message: str) -> NoReturn:
+    click.echo(f"pgasrob: {message}", err=True)
+    raise click.exceptions.Exit(ERROR)

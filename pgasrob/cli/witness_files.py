@@ -1,0 +1,144 @@
+"""The option `--witness`: which result goes to which file, and writing them as they come."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from pgasrob.render.json import Result
+
+PLACEHOLDERS = ("name", "path", "nodes")
+MOST_NAMED = 8
+PLACEHOLDER = re.compile(r"\{(\w*)\}")
+
+
+class WitnessPath(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
+    """A file to write results to, whose ending says the format; checked before anything is searched."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from pgasrob.render.files import UnknownFormat, format_of
+
+        try:
+            format_of(value)
+        except UnknownFormat as error:
+            self.fail(str(error), param, ctx)
+        folder = os.path.dirname(value) or "."
+        if PLACEHOLDER.search(folder):
+            return str(value)
+        if not os.path.isdir(folder):
+            self.fail(f"there is no folder {folder}; make it first.", param, ctx)
+        if os.path.isdir(value):
+            self.fail(f"{value} is a folder.", param, ctx)
+        if not os.access(value if os.path.exists(value) else folder, os.W_OK):
+            self.fail(f"{value} cannot be written: permission denied.", param, ctx)
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+class Witnesses:
+    """Writes results to the files that `--witness` names, each as soon as the file is complete.
+
+    ``files`` at each of ``nodes`` (None: at a file's own count) are what there will be results of. Raises
+    click.UsageError where two would go to one file that cannot hold both, or where a folder is missing.
+    """
+
+    def __init__(self, paths: Sequence[str], files: Sequence[str], nodes: Sequence[int] | None) -> None:
+        from pgasrob.render.files import format_of
+
+        self.formats = {path: format_of(path) for path in dict.fromkeys(paths)}
+        self.kept: dict[str, list[Result]] = {}
+        self.nothing: list[tuple[str, Result]] = []
+        self.failed = False
+        for path, format_ in self.formats.items():
+            _check(path, format_.holds_many, files, nodes)
+
+    def result(self, result: Result) -> None:
+        for path, format_ in self.formats.items():
+            target = _filled(path, result["file"], result["nodes"])
+            if not format_.can_show(result):
+                self.nothing.append((target, result))
+            elif format_.holds_many:
+                self.kept.setdefault(target, []).append(result)
+            else:
+                self._write([result], target)
+
+    def end(self) -> bool:
+        """Write what is left, and say what there was nothing to draw of. Returns whether all could be written."""
+        from pgasrob.diagnostics import visible
+
+        for target, results in self.kept.items():
+            self._write(results, target)
+        targets = ", ".join(target for target, _ in self.nothing[:MOST_NAMED])
+        targets += ", ..." * (len(self.nothing) > MOST_NAMED)
+        if len({id(result) for _, result in self.nothing}) == 1:
+            result = self.nothing[0][1]
+            told = f"the verdict on {visible(result['file'])} is {result['verdict']}"
+            click.echo(f"pgasrob: there is no run to draw, for {told}; not written: {targets}", err=True)
+        elif self.nothing:
+            click.echo(f"pgasrob: of {len(self.nothing)} there is no run to draw; not written: {targets}", err=True)
+        return not self.failed
+
+    def _write(self, results: list[Result], target: str) -> None:
+        from pgasrob.render.files import write
+
+        try:
+            write(results, target)
+        except OSError as error:
+            self.failed = True
+            click.echo(f"pgasrob: cannot write {target}: {error.strerror or error}", err=True)
+
+
+def _check(path: str, holds_many: bool, files: Sequence[str], nodes: Sequence[int] | None) -> None:
+    for name in PLACEHOLDER.findall(path):
+        if name not in PLACEHOLDERS:
+            known = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)
+            raise click.UsageError(f"--witness {path}: there is no placeholder {{{name}}}; there are {known}.")
+    targets: dict[str, str] = {}
+    for file in files:
+        for count in nodes or (None,):
+            target = _filled(path, file, count)
+            told = f"{file} on {count} nodes" if nodes and len(nodes) > 1 else file
+            if target in targets and not holds_many:
+                raise click.UsageError(
+                    f"--witness {path}: {targets[target]} and {told} would both be written to {target}, which can hold "
+                    f"one run. Try --witness '{_apart(path, files, nodes)}'."
+                )
+            targets[target] = told
+    for folder in dict.fromkeys(os.path.dirname(target) for target in targets):
+        if folder and not os.path.isdir(folder) and ("{nodes}" not in os.path.dirname(path) or nodes):
+            raise click.UsageError(f"--witness {path}: there is no folder {folder}; make it first.")
+
+
+def _apart(path: str, files: Sequence[str], nodes: Sequence[int] | None) -> str:
+    """A path like ``path`` that keeps the results of ``files`` at ``nodes`` apart."""
+    root, ending = os.path.splitext(path)
+    if len(set(files)) > 1:
+        names = {PurePath(file).stem for file in files}
+        wanted = "{name}" if len(names) == len(set(files)) else "{path}"
+        if wanted not in root:
+            root = root.replace("{name}", wanted) if "{name}" in root else f"{root}-{wanted}"
+    if nodes and len(nodes) > 1 and "{nodes}" not in root:
+        root += "-{nodes}"
+    return root + ending
+
+
+def _filled(path: str, file: str, nodes: int | None) -> str:
+    """``path`` with its placeholders filled in for the result of ``file`` on ``nodes``."""
+    values = {
+        "name": PurePath(file).stem,
+        "path": "-".join(part for part in PurePath(file).parts if part.strip(os.sep + ".")),
+        "nodes": "own" if nodes is None else str(nodes),
+    }
+    return PLACEHOLDER.sub(lambda found: values[found[1]], path)

@@ -1,0 +1,164 @@
+"""Results as files: the ending of the name says in which format.
+
+Each renderer is imported when it is used. A file is complete or not there: it is written beside its place and moved.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.render.json import Result
+
+TEXT_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format by its ``ending``, and how results become a text of it.
+
+    ``needs_run``: a result without a run has nothing to show in it. ``holds_many``: a file can hold several results.
+    """
+
+    ending: str
+    render: Callable[[Sequence[Result]], str]
+    needs_run: bool = True
+    holds_many: bool = False
+
+    def can_show(self, result: Result) -> bool:
+        from pgasrob.render.diagram import shown
+
+        return not self.needs_run or shown(result) is not None
+
+
+class UnknownFormat(ValueError):
+    """No format has the ending of a file; the message lists those there are."""
+
+
+def _svg(results: Sequence[Result]) -> str:
+    from pgasrob.render.svg import to_svg
+
+    return to_svg(results[0])
+
+
+def _html(results: Sequence[Result]) -> str:
+    from pgasrob.render.explorer import to_html
+
+    return to_html(results[0])
+
+
+def _dot(results: Sequence[Result]) -> str:
+    from pgasrob.render.run_dot import to_dot
+
+    return to_dot(results[0])
+
+
+def _mermaid(results: Sequence[Result]) -> str:
+    from pgasrob.render.mermaid import to_mermaid
+
+    return to_mermaid(results[0])
+
+
+def _tikz(results: Sequence[Result]) -> str:
+    from pgasrob.render.tikz import to_tikz
+
+    return to_tikz(results[0])
+
+
+def _json(results: Sequence[Result]) -> str:
+    return "".join(json.dumps(result) + "\n" for result in results)
+
+
+def _sarif(results: Sequence[Result]) -> str:
+    from pgasrob.render.sarif import to_sarif
+
+    return to_sarif(results)
+
+
+def _text(results: Sequence[Result]) -> str:
+    from pgasrob.render.lines import plain
+    from pgasrob.render.text import report
+
+    return "\n".join(plain(report(result, TEXT_WIDTH)) for result in results)
+
+
+FORMATS = {
+    format_.ending: format_
+    for format_ in (
+        Format(".svg", _svg),
+        Format(".html", _html, needs_run=False),
+        Format(".dot", _dot),
+        Format(".mmd", _mermaid),
+        Format(".tex", _tikz),
+        Format(".json", _json, needs_run=False, holds_many=True),
+        Format(".sarif", _sarif, needs_run=False, holds_many=True),
+        Format(".txt", _text, needs_run=False, holds_many=True),
+    )
+}
+OTHER_ENDINGS = {
+    ".gv": ".dot", ".htm": ".html", ".xhtml": ".html", ".jsonl": ".json", ".ndjson": ".json", ".latex": ".tex",
+    ".tikz": ".tex", ".mermaid": ".mmd", ".md": ".mmd", ".text": ".txt", ".log": ".txt",
+}  # fmt: skip
+PICTURES = (".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".eps", ".ps")
+
+
+def format_of(path: str) -> Format:
+    """The format of the file ``path`` by its ending, large letters as small ones. Raises :class:`UnknownFormat`."""
+    ending = os.path.splitext(path)[1]
+    small = ending.lower()
+    if small in FORMATS:
+        return FORMATS[small]
+    known = f"the endings are {', '.join(FORMATS)}"
+    if not ending:
+        raise UnknownFormat(f"{path!r} has no ending to say in which format it is to be; {known}")
+    if small in PICTURES:
+        hint = "write .svg or .tex, from which other programs make pictures"
+    elif small in OTHER_ENDINGS:
+        hint = f"did you mean `{OTHER_ENDINGS[small]}`?"
+    else:
+        hint = did_you_mean(small, FORMATS)
+    raise UnknownFormat(f"{path!r}: there is no format {ending}; {known}{hint and '; '}{hint}")
+
+
+def write(results: Sequence[Result], path: str) -> None:
+    """Write ``results`` to ``path`` in the format of its ending: one, or several where a file can hold them.
+
+    Raises :class:`UnknownFormat`, `run_graph.NoRun` where there is no run to draw, and OSError.
+    """
+    replace_file(path, format_of(path).render(results))
+
+
+def replace_file(path: str, text: str) -> None:
+    """Make ``text`` the contents of the file ``path``, at once: nobody sees half of it. Raises OSError."""
+    target = os.path.realpath(path)  # what a link points to is replaced, not the link
+    if os.path.exists(target) and not os.path.isfile(target):  # a device or pipe has no contents to be replaced
+        with open(target, "w", encoding="utf-8", newline="\n") as opened:
+            opened.write(text)
+        return
+    if os.path.exists(target) and not os.access(target, os.W_OK):
+        raise PermissionError(13, "Permission denied", path)
+    handle, temporary = tempfile.mkstemp(prefix=".pgasrob-", dir=os.path.dirname(target))
+    try:
+        with open(handle, "w", encoding="utf-8", newline="\n") as opened:
+            opened.write(text)
+        os.chmod(temporary, _rights(target))
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _rights(target: str) -> int:
+    """The rights that the file ``target`` has, or that a new file would have."""
+    try:
+        return os.stat(target).st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

@@ -1,0 +1,87 @@
+"""The happens-before graph of a run as a Mermaid flowchart, which Markdown on many sites draws.
+
+A flowchart and not a sequence diagram, which has no arrow for a conflict or for program order: the cycle could not be
+seen in it. A subgraph per rank, issued commands as boxes, steps with round ends. Needs Mermaid 10 or later.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from pgasrob.render import words
+from pgasrob.render.diagram import edges
+from pgasrob.render.json import Edge, Result, Witness
+from pgasrob.render.run_graph import by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
+
+ARROWS = {"po": "-->", "cf": "-.->", "id": "-.-"}
+DASHES = {"po": "", "cf": "stroke-dasharray:9 5", "id": "stroke-dasharray:2 4"}
+MOST_EDGES, MOST_TEXT = 500, 50_000
+"""Edges and characters beyond which Mermaid draws nothing unless the page that shows it is set up so."""
+LEGEND = "Solid: program order (po). Dashed: conflict (cf). Dotted: one command (id). Thick and numbered: a cycle."
+
+# Other characters become entity codes: Mermaid reads quotes, `#`, `;` and `%%` anywhere, words such as `style` before a
+# colon, and what looks like Markdown, in which a label `1. x` or `a[0](x)` would be a list or a link.
+_PLAIN = re.compile(r"[^A-Za-z0-9 ,()=+/-]")
+# Read even where they stand as entity codes: a line break, an icon, and what Mermaid itself puts for such codes.
+_SPLIT = re.compile(r"\\(?=n)|fa[bklrs]?:(?=fa-)")
+_OWN = {"ﬂ": "fl"}
+
+
+def to_mermaid(result: Result) -> str:
+    """The run of ``result`` as a Mermaid diagram. Raises `NoRun` where there is none.
+
+    Of a run that is too large for Mermaid the events of the cycle alone.
+    """
+    witness = witness_of(result)
+    cycle = words.cycle_steps(witness)
+    drawn = _chart(witness, caption(result), edges(witness), set(range(len(witness["computation"]))))
+    if cycle and (len(edges(witness)) > MOST_EDGES or len(drawn) > MOST_TEXT):
+        title = f"{caption(result)} (of {len(witness['computation'])} events those of the cycle)"
+        return _chart(witness, title, [each for each in edges(witness) if each[1]], cycle)
+    return drawn
+
+
+def _chart(witness: Witness, title: str, found: Sequence[tuple[Edge, int | None]], shown: set[int]) -> str:
+    """The flowchart of the edges ``found`` and the places ``shown``."""
+    standing = ends(witness)
+    lines = ["---", f"title: {json.dumps(title, ensure_ascii=False)}", "---", "flowchart TB", f"  %% {LEGEND}"]
+    for rank, places in by_rank(witness).items():
+        lines.append(f'  subgraph r{rank}["rank {rank}"]')
+        for place in filter(shown.__contains__, places):
+            text = "<br/>".join(map(escape, label(place, witness)))
+            lines.append(f'    e{place + 1}(["{text}"])' if is_step(place, witness) else f'    e{place + 1}["{text}"]')
+        if rank in standing:
+            text = "<br/>".join(map(escape, standing[rank]))
+            lines.append(f'    z{rank}{{{{"{text}"}}}}')
+        lines.append("  end")
+    lines += [_edge(edge, number) for edge, number in found]
+    for rank in standing:
+        last = last_issued(rank, witness)
+        lines += [] if last is None or last not in shown else [f"  e{last + 1} --- z{rank}"]
+    for index, (edge, number) in enumerate(found):
+        width = "" if number is None else "stroke-width:4px"
+        if style := ",".join(filter(None, [width, DASHES[edge["relation"]]])):
+            lines.append(f"  linkStyle {index} {style}")
+    if witness["cycle"]:
+        lines.append("  classDef cycle stroke-width:4px")
+        lines.append(f"  class {','.join(f'e{place + 1}' for place in sorted(words.cycle_steps(witness)))} cycle")
+    return "\n".join(lines) + "\n"
+
+
+def _edge(edge: Edge, number: int | None) -> str:
+    source, target = downwards(edge)
+    relation = edge["relation"]
+    name = relation if number is None else f"{number} {relation}"
+    text = "" if name == "po" else f'|"{name}"|'
+    return f"  e{source + 1} {ARROWS[relation]}{text} e{target + 1}"
+
+
+def escape(text: str) -> str:
+    """``text``, which is one line, for between quotes in a Mermaid diagram."""
+    return _PLAIN.sub(lambda found: _escaped(found[0]), _SPLIT.sub("\\g<0>\u200b", text))
+
+
+def _escaped(char: str) -> str:
+    return _OWN.get(char, char) if char > "\x7f" else f"#{ord(char)};"

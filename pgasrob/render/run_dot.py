@@ -1,0 +1,66 @@
+"""The happens-before graph of a run in the DOT language of Graphviz.
+
+A cluster per rank, issued commands as boxes, their steps as ellipses beside them. Nothing is laid out here, so no
+Graphviz is needed to write it. Edges differ by their line, not by colour: it can be printed.
+"""
+
+from __future__ import annotations
+
+from pgasrob.render import words
+from pgasrob.render.diagram import edges
+from pgasrob.render.dot import quote
+from pgasrob.render.json import Edge, Result
+from pgasrob.render.run_graph import by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
+
+LINES = {"po": "style=solid", "cf": "style=dashed", "id": "style=dotted, arrowhead=none"}
+LEGEND = "Solid: program order (po). Dashed: conflict (cf). Dotted: one command (id)."
+NUMBERED = "Bold and numbered: a cycle."
+
+
+def to_dot(result: Result) -> str:
+    """The run of ``result`` as a digraph for `dot`. Raises `NoRun` where there is none."""
+    witness = witness_of(result)
+    title = f"{caption(result)}\n{LEGEND}" + f" {NUMBERED}" * bool(witness["cycle"])
+    lines = [
+        "digraph run {",
+        '  charset="UTF-8"; newrank=true; labelloc=t; fontname="Helvetica"; fontsize=12;',
+        f"  label={_text(title)};",
+        '  node [shape=box, fontname="Courier", fontsize=11];',
+        '  edge [fontname="Helvetica", fontsize=10];',
+    ]
+    on_cycle, standing = words.cycle_steps(witness), ends(witness)
+    for rank, places in by_rank(witness).items():
+        lines += [f"  subgraph cluster_{rank} {{", f"    label={quote(f'rank {rank}')};"]
+        for place in places:
+            shape = ", shape=ellipse" if is_step(place, witness) else ""
+            bold = ", penwidth=2.5" if place in on_cycle else ""
+            text = "\n".join(label(place, witness))
+            tooltip = words.phrase(place, witness["computation"])
+            lines.append(f"    e{place + 1} [label={_text(text)}, tooltip={_text(tooltip)}{shape}{bold}];")
+        if rank in standing:
+            text = "\n".join(standing[rank])
+            lines.append(f"    end{rank} [label={_text(text)}, shape=note, style=dashed];")
+        lines.append("  }")
+        last = last_issued(rank, witness)
+        if rank in standing and last is not None:
+            lines.append(f"  e{last + 1} -> end{rank} [arrowhead=none];")
+    for edge, number in edges(witness):
+        barrier = edge["relation"] == "id" and witness["computation"][edge["from"]]["event"] == "barrier"
+        lines.append(_edge(edge, number, barrier))
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _edge(edge: Edge, number: int | None, barrier: bool) -> str:
+    """``edge`` with its ``number`` in the cycle; one between two events of a ``barrier`` puts them on one height."""
+    source, target = downwards(edge)
+    relation = edge["relation"]
+    attributes = LINES[relation]
+    if number is not None:
+        attributes += f', penwidth=3, label="  {number} {relation}  ", fontsize=13'
+    drawn = f"e{source + 1} -> e{target + 1} [{attributes}{', constraint=false' * barrier}];"
+    return f"  {{ rank=same; {drawn} }}" if barrier else f"  {drawn}"
+
+
+def _text(text: str) -> str:
+    """``text`` as a DOT string; Graphviz would read ``&lt;`` in it as an entity."""
+    return quote(text.replace("&", "&amp;"))

@@ -1,0 +1,78 @@
+"""What the nodes and edges of a run's happens-before graph say, for the renderers that leave the layout to others."""
+
+from __future__ import annotations
+
+from pgasrob.diagnostics import visible
+from pgasrob.render import words
+from pgasrob.render.diagram import shown
+from pgasrob.render.json import Edge, Event, Result, Witness
+
+
+class NoRun(ValueError):
+    """There is no run to draw."""
+
+
+def witness_of(result: Result) -> Witness:
+    """The run to draw. Raises :class:`NoRun` where there is none."""
+    witness = shown(result)
+    if witness is None:
+        raise NoRun("there is no run to draw")
+    return witness
+
+
+def label(place: int, witness: Witness) -> list[str]:
+    """The lines that an event is shown by: its number and command, what it did, where it stands or whose it is.
+
+    What would not show is made visible; no line holds a newline.
+    """
+    return [visible(line) for line in _label(place, witness["computation"])]
+
+
+def _label(place: int, computation: list[Event]) -> list[str]:
+    event = computation[place]
+    effects = words.effects(event)
+    if event["event"] in words.STEPS:
+        return [f"{place + 1}: {event['event']}", *effects, f"of step {words.issue_of(place, computation) + 1}"]
+    where = [f"line {event['line']}"] if event["line"] else []
+    return [f"{place + 1}: {event['command']}", *effects, *where]
+
+
+def by_rank(witness: Witness) -> dict[int, list[int]]:
+    """The places of the events of each rank that has some, or an end to show, in the order of the run."""
+    found: dict[int, list[int]] = {rank: [] for rank in ends(witness)}
+    for place, event in enumerate(witness["computation"]):
+        found.setdefault(event["rank"], []).append(place)
+    return dict(sorted(found.items()))
+
+
+def ends(witness: Witness) -> dict[int, list[str]]:
+    """How ranks end, where that is what the run shows: the command that faults and why, or what each rank waits for."""
+    fault = witness["fault"]
+    if fault:
+        return {fault["rank"]: [visible(f"line {fault['line']}: {fault['command']}"), visible(fault["reason"])]}
+    if witness["shows"] != "deadlock":
+        return {}
+    return {each["rank"]: [visible(words.standing(each, witness["standing"]))] for each in witness["standing"]}
+
+
+def last_issued(rank: int, witness: Witness) -> int | None:
+    """The place of the last command of ``rank``; None when it has issued none."""
+    issued = [place for place in by_rank(witness).get(rank, []) if not is_step(place, witness)]
+    return issued[-1] if issued else None
+
+
+def is_step(place: int, witness: Witness) -> bool:
+    return witness["computation"][place]["event"] in words.STEPS
+
+
+def downwards(edge: Edge) -> tuple[int, int]:
+    """The ends of ``edge`` in the order of the run, in which a layout puts them; identity alone may run against it."""
+    ends = edge["from"], edge["to"]
+    return (min(ends), max(ends)) if edge["relation"] == "id" else ends
+
+
+def caption(result: Result) -> str:
+    """What the drawing shows: ``ring.pgas on 2 nodes: a run on the network that no SC run looks like``."""
+    nodes = "" if result["nodes"] is None else f" on {result['nodes']} node{'s' * (result['nodes'] != 1)}"
+    title = words.title(witness_of(result))
+    return f"{visible(result['file'])}{nodes}: {title[0].lower()}{title[1:]}"

@@ -1,0 +1,292 @@
+"""Results as SARIF 2.1.0 (OASIS), which code scanning services and editors read.
+
+One log with one run of the tool holds all results. A violation, a fault, a failing assertion, a deadlock and a finding
+about the text are results with a location each; a run is a code flow, and the cycle of a violation its related
+locations. What is robust has no result. A search that ended early is a notification and no result either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote
+
+from pgasrob import __version__
+from pgasrob.diagnostics import visible
+from pgasrob.diagnostics.catalogue import CATALOGUE
+from pgasrob.render import words
+from pgasrob.render.json import Error, Fault, NextCommand, Result, Witness
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+BASE = "%SRCROOT%"
+"""What relative paths start from: by convention the root of the source tree."""
+
+Object = dict[str, Any]
+Position = tuple[int, int, int, int]
+"""Line and column, and line and column behind the end."""
+
+RULES = {
+    "not-robust": (
+        "NotRobust",
+        "A run on the network that no sequentially consistent run looks like",
+        "The happens-before relation of the run has a cycle: some command would have to come before itself. "
+        "The network does not keep an order that every sequentially consistent run keeps: a wait, a fence or a "
+        "notification may be missing.",
+    ),
+    "failing-assertion": (
+        "FailingAssertion",
+        "An assertion fails in a sequentially consistent run",
+        "The mistake is in the program itself: it needs no reordering by the network.",
+    ),
+    "deadlock": (
+        "Deadlock",
+        "A sequentially consistent run ends in a deadlock",
+        "No rank can go on, and some rank has not ended.",
+    ),
+}
+UNKNOWN = "unknown"
+INTERNAL = "internal error"
+
+
+def to_sarif(results: Sequence[Result]) -> str:
+    """All ``results`` as one SARIF log."""
+    found = [each for result in results for each in _results(result)]
+    used = sorted({each["ruleId"] for each in found} - set(RULES))
+    rules = [*(_rule(name, *texts) for name, texts in RULES.items()), *map(_catalogued, used)]
+    indices = {rule["id"]: index for index, rule in enumerate(rules)}
+    for each in found:
+        each["ruleIndex"] = indices[each["ruleId"]]
+    notifications = [each for result in results for each in _notifications(result)]
+    driver: Object = {
+        "name": "pgasrob",
+        "version": __version__,
+        "rules": rules,
+        "notifications": [{"id": UNKNOWN, "shortDescription": _message("The search ended before it could tell")}],
+    }
+    invocation: Object = {
+        "executionSuccessful": not any((result["reason"] or "").startswith(INTERNAL) for result in results),
+        "toolExecutionNotifications": notifications,
+    }
+    run: Object = {
+        "tool": {"driver": driver},
+        "columnKind": "utf16CodeUnits",
+        "invocations": [invocation],
+        "results": found,
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(name: str, pascal: str, title: str, explanation: str) -> Object:
+    return {
+        "id": name,
+        "name": pascal,
+        "shortDescription": _message(f"{title}."),
+        "fullDescription": _message(explanation),
+        "help": _message(explanation),
+        "defaultConfiguration": {"level": "error"},
+    }
+
+
+def _catalogued(code: str) -> Object:
+    """The rule of an error code; one that this version does not know has its name alone."""
+    if code not in CATALOGUE:
+        return {"id": code, "defaultConfiguration": {"level": "error"}}
+    entry = CATALOGUE[code]
+    title = entry.title[0].upper() + entry.title[1:]
+    return _rule(code, code, title, entry.explanation)
+
+
+# --- Results ---------------------------------------------------------------------------------------------------------
+
+
+def _results(result: Result) -> Iterator[Object]:
+    for error in result["errors"]:
+        yield _finding(result, error)
+    witness = result["witness"]
+    if witness and witness["shows"] == "violation":
+        yield _violation(result, witness)
+    if witness and witness["fault"]:
+        yield _fault(result, witness)
+    for run in (result["assertion_run"], result["deadlock_run"]):
+        if run:
+            yield (_failing_assertion if run["shows"] == "assertion" else _deadlock)(result, run)
+
+
+def _finding(result: Result, error: Error) -> Object:
+    """A finding about the text; its place is counted in the line that it quotes."""
+    text = error["message"] + (f". Hint: {error['hint']}" if error["hint"] else "")
+    line, column = error["line"], error["column"]
+    region = _region([error["excerpt"]], line, (line, column, line, column + error["length"]))
+    return _result(result, error["code"], text, _location(result, region), error["excerpt"].strip())
+
+
+def _violation(result: Result, witness: Witness) -> Object:
+    computation = witness["computation"]
+    cycle = words.from_conflict(witness["cycle"] or [], computation)
+    sentences = words.cycle(cycle, computation)
+    text = f"Not robust{_on(result)}: a run on the network looks like no sequentially consistent run."
+    if not cycle:
+        return _with_run(_result(result, "not-robust", text, _location(result, None), ""), result, witness)
+    text += f" {' '.join(map(_begun, sentences))} So step {cycle[0]['from'] + 1} would have to come before itself."
+    commands = " ".join(computation[edge["from"]]["command"] for edge in cycle)
+    found = _result(result, "not-robust", text, _place(result, witness, cycle[0]["from"]), commands)
+    found["relatedLocations"] = [
+        {"id": number, **_place(result, witness, edge["from"]), "message": _message(f"{number}: {sentence}")}
+        for number, (edge, sentence) in enumerate(zip(cycle, sentences, strict=True), start=1)
+    ]
+    return _with_run(found, result, witness)
+
+
+def _fault(result: Result, witness: Witness) -> Object:
+    fault = witness["fault"]
+    assert fault is not None
+    text = f"Rank {fault['rank']}: {fault['reason']}, in a sequentially consistent run{_on(result)}."
+    found = _result(result, fault["code"], text, _point(result, witness, fault), fault["command"])
+    return _with_run(found, result, witness)
+
+
+def _failing_assertion(result: Result, witness: Witness) -> Object:
+    failing = [place for place, event in enumerate(witness["computation"]) if event["holds"] is False]
+    text = f"The assertion fails in a sequentially consistent run{_on(result)}."
+    where = _place(result, witness, failing[-1]) if failing else _location(result, None)
+    command = witness["computation"][failing[-1]]["command"] if failing else ""
+    return _with_run(_result(result, "failing-assertion", text, where, command), result, witness)
+
+
+def _deadlock(result: Result, witness: Witness) -> Object:
+    standing = witness["standing"]
+    stuck = [each for each in standing if each["next"]]
+    told = [f"Rank {each['rank']} {words.standing(each, standing)}." for each in stuck]
+    places = [_point(result, witness, each["next"][0]) for each in stuck]
+    text = " ".join([f"A deadlock in a sequentially consistent run{_on(result)}.", *told])
+    commands = " ".join(each["next"][0]["command"] for each in stuck)
+    found = _result(result, "deadlock", text, places[0] if places else _location(result, None), commands)
+    found["relatedLocations"] = [
+        {"id": number, **place, "message": _message(sentence)}
+        for number, (place, sentence) in enumerate(zip(places, told, strict=True), start=1)
+    ]
+    return _with_run(found, result, witness)
+
+
+def _result(result: Result, rule: str, text: str, location: Object, commands: str) -> Object:
+    """A result. ``commands`` is what identifies it when lines have moved."""
+    identity = "\n".join([rule, visible(result["file"]), str(result["nodes"]), commands])
+    return {
+        "ruleId": rule,
+        "level": "error",
+        "message": _message(text),
+        "locations": [location],
+        "partialFingerprints": {"commands/v1": hashlib.sha256(identity.encode(errors="replace")).hexdigest()},
+        "properties": {"nodes": result["nodes"], "engine": result["engine"]},
+    }
+
+
+def _with_run(found: Object, result: Result, witness: Witness) -> Object:
+    """``found`` with the run as a code flow: its steps in their order, a step of an operation nested in its rank."""
+    computation = witness["computation"]
+    if not computation:
+        return found
+    on_cycle = words.cycle_steps(witness)
+    steps = []
+    for place, event in enumerate(computation):
+        effects = "; ".join(words.effects(event))
+        text = f"{_begun(words.step(place, computation))}: {event['command']}{effects and ': '}{effects}"
+        steps.append(
+            {
+                "location": {**_place(result, witness, place), "message": _message(text)},
+                "executionOrder": place + 1,
+                "nestingLevel": int(event["event"] in words.STEPS),
+                "importance": "essential" if place in on_cycle or not on_cycle else "important",
+            }
+        )
+    title = _message(f"{words.title(witness)}.")
+    found["codeFlows"] = [{"message": title, "threadFlows": [{"locations": steps}]}]
+    return found
+
+
+def _notifications(result: Result) -> Iterator[Object]:
+    """That a search came to no answer, or that a program is in error for a reason that has no place in the text."""
+    told = result["errors"] or (result["witness"] and result["witness"]["fault"])
+    if result["verdict"] == "unknown" or (result["verdict"] == "error" and not told):
+        yield {
+            "descriptor": {"id": UNKNOWN, "index": 0},
+            "level": "warning" if result["verdict"] == "unknown" else "error",
+            "message": _message(
+                f"{_begun(result['verdict'])}{_on(result)}: {result['reason'] or 'no reason is known'}"
+            ),
+            "locations": [_location(result, None)],
+        }
+
+
+# --- Places and messages ---------------------------------------------------------------------------------------------
+
+
+def _place(result: Result, witness: Witness, place: int) -> Object:
+    event = witness["computation"][place]
+    position = event["line"], event["column"], event["end_line"], event["end_column"]
+    return _location(result, _region(_lines(witness["source"]), 1, position))
+
+
+def _point(result: Result, witness: Witness, at: Fault | NextCommand) -> Object:
+    """The place of a command that was not issued, of which the beginning is known."""
+    position = at["line"], at["column"], at["line"], at["column"]
+    return _location(result, _region(_lines(witness["source"]), 1, position))
+
+
+def _location(result: Result, region: Object | None) -> Object:
+    artifact = {"artifactLocation": _artifact(result["file"])}
+    return {"physicalLocation": artifact if region is None else {**artifact, "region": region}}
+
+
+def _artifact(file: str) -> Object:
+    """The address of ``file``: relative to the working directory if it lies there, as code scanning wants it."""
+    path = os.path.normpath(file)
+    if os.path.isabs(path):
+        inside = os.path.relpath(path)
+        if inside.split(os.sep)[0] == os.pardir:
+            return {"uri": f"file://{quote(path.replace(os.sep, '/'))}"}
+        path = inside
+    return {"uri": quote(path.replace(os.sep, "/")), "uriBaseId": BASE}
+
+
+def _region(lines: Sequence[str], first: int, position: Position) -> Object | None:
+    """The region at ``position``, whose columns count in characters; None for line 0, the file as a whole.
+
+    ``lines`` are those of the text from the line ``first`` on, as far as they are known.
+    """
+    line, column, end_line, end_column = position
+    if line < 1 or column < 1:
+        return None if line < 1 else {"startLine": line}
+    region = {"startLine": line, "startColumn": _utf16(lines, line - first, column)}
+    if (end_line, end_column) > (line, column):
+        region |= {"endLine": end_line, "endColumn": _utf16(lines, end_line - first, end_column)}
+    return region
+
+
+def _utf16(lines: Sequence[str], index: int, column: int) -> int:
+    """``column`` in UTF-16 code units, in which SARIF counts: a character beyond 16 bits is two."""
+    before = lines[index][: column - 1] if 0 <= index < len(lines) else ""
+    return column + sum(char > "\uffff" for char in before)
+
+
+@lru_cache(maxsize=2)
+def _lines(source: str) -> list[str]:
+    return source.split("\n")
+
+
+def _on(result: Result) -> str:
+    count = result["nodes"]
+    return "" if count is None else f" on {count} node{'s' * (count != 1)}"
+
+
+def _begun(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _message(text: str) -> Object:
+    """A plain text message: braces are doubled (SARIF, section 3.11.5), and `](` is no link."""
+    return {"text": visible(text).replace("{", "{{").replace("}", "}}").replace("](", "] (")}

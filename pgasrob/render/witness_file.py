@@ -1,0 +1,285 @@
+"""Results read back from a file: the JSON objects that `pgasrob check` writes, checked against their schema.
+
+What the schema does not know is dropped, so that a file of a later version can be read. Everything else that does not
+fit is an error that says where: the renderers may rely on all that a `Result` promises.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, NotRequired, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
+
+from pgasrob.program.instance import MAX_NODES
+from pgasrob.render.json import SCHEMA, Edge, Event, Result, Witness
+from pgasrob.render.words import STEPS
+
+NAMES: dict[Any, str] = {
+    int: "an integer", float: "a number", str: "a text", bool: "true or false", NoneType: "null", list: "a list",
+    dict: "an object",
+}  # fmt: skip
+SHOWS = ("violation", "fault", "assertion", "deadlock", "run")
+RELATIONS = ("po", "cf", "id")
+RUNS = ("witness", "assertion_run", "deadlock_run")
+MOST = 2**63
+"""No number of a result is larger, line and column included."""
+MOST_PARTS = 99
+"""Far more than a normal form has."""
+LONGEST = 40
+"""Characters of a wrong value that a message shows."""
+OTHER_VERSION = "it is missing; was the file written by another version of pgasrob?"
+
+
+class BadWitnessFile(ValueError):
+    """A text that holds no results; the message says where it goes wrong."""
+
+
+def read_results(data: bytes) -> list[Result]:
+    """The results in ``data``: one JSON object, or several one after the other, as `--format json` has them.
+
+    Raises :class:`BadWitnessFile`.
+    """
+    try:
+        text = data.decode(json.detect_encoding(data))
+    except UnicodeDecodeError:
+        raise BadWitnessFile("this is no text in UTF-8, so it is no JSON") from None
+    values = list(_values(text))
+    if not values:
+        raise BadWitnessFile("there is nothing in it; `pgasrob check FILE --witness run.json` writes what is needed")
+    results = []
+    for number, value in enumerate(values, start=1):
+        try:
+            results.append(validated(value))
+        except BadWitnessFile as error:
+            raise BadWitnessFile(f"result {number}: {error}" if len(values) > 1 else str(error)) from None
+    return results
+
+
+def _values(text: str) -> Iterator[object]:
+    """The JSON values of ``text``, one after the other with nothing but blanks between."""
+    decoder = json.JSONDecoder()
+    place = _blank(text, 0)
+    while place < len(text):
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except json.JSONDecodeError as error:
+            raise BadWitnessFile(f"line {error.lineno}, column {error.colno}: this is no JSON: {error.msg}") from None
+        except ValueError as error:  # an integer of more digits than Python reads
+            raise BadWitnessFile(f"this is no JSON that can be read: {error}") from None
+        except RecursionError:
+            raise BadWitnessFile("this is no result: lists or objects are nested too deeply") from None
+        yield value
+        place = _blank(text, end)
+
+
+def _blank(text: str, place: int) -> int:
+    while place < len(text) and text[place] in " \t\r\n":
+        place += 1
+    return place
+
+
+def validated(value: object) -> Result:
+    """``value`` as a result, without the keys that the schema does not know. Raises :class:`BadWitnessFile`."""
+    if not isinstance(value, dict) or not {"schema", "verdict", "witness"} & value.keys():
+        raise BadWitnessFile("this is no result: an object as `pgasrob check --format json` prints it is needed")
+    if value.get("schema") != SCHEMA:
+        found = json.dumps(value.get("schema"))[:40]
+        raise BadWitnessFile(f"schema: this version of pgasrob reads schema {SCHEMA}, and the file has {found}")
+    result = _simulated(value) if value.get("engine") == "run" else cast(Result, _typed(value, Result, ""))
+    nodes = result["nodes"]
+    if nodes is not None:
+        _within("nodes", nodes, 1, MAX_NODES)
+    for key, run in zip(RUNS, (result["witness"], result["assertion_run"], result["deadlock_run"]), strict=True):
+        if run is not None:
+            _check_run(run, key)
+    for index, error in enumerate(result["errors"]):
+        for name in ("line", "column", "length"):
+            _within(f"errors[{index}].{name}", error[name], 0, MOST)
+    return result
+
+
+def _simulated(value: dict[str, object]) -> Result:
+    """A result of `pgasrob run` or an example of `pgasrob outcomes`, which has no verdict."""
+    from pgasrob.render.simulation import RunResult
+
+    run = cast(RunResult, _typed({"simulation": None, **value}, RunResult, ""))
+    for name in (run["simulation"] or {"final": {}})["final"]:
+        _, _, rank = name.rpartition("@")
+        if not rank.isdecimal() or int(rank) >= (run["nodes"] or 0):
+            raise BadWitnessFile(f"simulation.final: a name like r@0, with a rank that there is, is needed, not {name}")
+    return cast(Result, run)
+
+
+# --- Types -----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _hints(kind: Any) -> Mapping[str, Any]:
+    from pgasrob.semantics.endings import Ending
+    from pgasrob.semantics.simulate import Bias
+
+    # What a module of the schema imports for the type checker alone.
+    return get_type_hints(kind, localns={"Ending": Ending, "Bias": Bias}, include_extras=True)
+
+
+def _typed(value: object, kind: Any, where: str) -> object:
+    """A copy of ``value``, which is of the type ``kind`` of the schema."""
+    if is_typeddict(kind):
+        return _object(value, kind, where)
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return _one_of(value, arguments, where)
+    if origin is Literal:
+        return _expect(value in arguments and isinstance(value, str), value, where, _any_of(arguments))
+    if origin is list:
+        _expect(isinstance(value, list), value, where, NAMES[list])
+        return [_typed(each, arguments[0], f"{where}[{index}]") for index, each in enumerate(cast(list[object], value))]
+    if origin is dict:
+        _expect(isinstance(value, dict), value, where, NAMES[dict])
+        items = cast(dict[str, object], value).items()
+        return {_unicode(key): _typed(each, arguments[1], f"{where}.{key}") for key, each in items}
+    if kind is float:
+        number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        return _expect(number, value, where, NAMES[float])
+    if kind is int:
+        _expect(type(value) is int, value, where, NAMES[int])
+        _within(where, cast(int, value), -MOST, MOST)
+        return value
+    _expect(isinstance(value, kind), value, where, NAMES[kind])
+    return _unicode(value) if isinstance(value, str) else value
+
+
+def _object(value: object, kind: Any, where: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise _bad(value, where, NAMES[dict])
+    found = {}
+    for key, hint in _hints(kind).items():
+        inside = f"{where}.{key}" if where else key
+        optional = get_origin(hint) is NotRequired
+        if key in value:
+            found[key] = _typed(value[key], get_args(hint)[0] if optional else hint, inside)
+        elif not optional:
+            raise BadWitnessFile(f"{inside}: {OTHER_VERSION}")
+    return found
+
+
+def _one_of(value: object, kinds: tuple[Any, ...], where: str) -> object:
+    """``value`` as that of ``kinds`` which it can be: in the schema they differ by the kind of JSON value."""
+    for kind in kinds:
+        plain = dict if is_typeddict(kind) else get_origin(kind) or kind
+        if value in get_args(kind) if plain is Literal else type(value) is plain:
+            return _typed(value, kind, where)
+    others = [kind for kind in kinds if kind is not NoneType]
+    if len(others) == 1 and value is not None:
+        return _typed(value, others[0], where)  # for its message
+    raise _bad(value, where, " or ".join(NAMES.get(kind) or _any_of(get_args(kind)) for kind in kinds))
+
+
+def _expect(fits: bool, value: object, where: str, needed: str) -> object:
+    if not fits:
+        raise _bad(value, where, needed)
+    return value
+
+
+def _bad(value: object, where: str, needed: str) -> BadWitnessFile:
+    found = NAMES[type(value)] if isinstance(value, (list, dict)) else json.dumps(value)
+    return BadWitnessFile(
+        f"{where}: {needed} is needed, and here is {found if len(found) <= 40 else f'{found[:37]}...'}"
+    )
+
+
+def _any_of(values: tuple[object, ...]) -> str:
+    return " or ".join(f'"{value}"' for value in values)
+
+
+def _unicode(text: str) -> str:
+    """``text`` without lone surrogates, which no file can hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+# --- What types do not say -------------------------------------------------------------------------------------------
+
+
+def _check_run(run: Witness, where: str) -> None:
+    """That every number in ``run`` is the number of something there is."""
+    _within(f"{where}.nodes", run["nodes"], 1, MAX_NODES)
+    if run["shows"] not in SHOWS:
+        raise _bad(run["shows"], f"{where}.shows", _any_of(SHOWS))
+    if run["shows"] == "violation" and not run["cycle"]:
+        raise BadWitnessFile(f"{where}.cycle: a violation is needed to have one")
+    if run["shows"] == "fault" and not run["fault"]:
+        raise BadWitnessFile(f"{where}.fault: a run that shows a fault is needed to have one")
+    last_rank, last_place = run["nodes"] - 1, len(run["computation"]) - 1
+    _check_events(run["computation"], f"{where}.computation", last_rank)
+    for key, edges in (("happens_before", run["happens_before"]), ("cycle", run["cycle"] or [])):
+        _each(edges, f"{where}.{key}", lambda edge, at: _check_edge(edge, at, last_place))
+    _each(run["cycle_type"] or [], f"{where}.cycle_type", lambda rank, at: _within(at, rank, 0, last_rank))
+    for key, cells in (("memory", run["memory"]), ("standing", run["standing"])):
+        _each(cells, f"{where}.{key}", lambda each, at: _within(f"{at}.rank", each["rank"], 0, last_rank))
+    for rank, standing in enumerate(run["standing"]):
+        at = f"{where}.standing[{rank}].next"
+        _each(standing["next"], at, lambda each, at: _check_position(each, at, last_rank))
+        if not standing["ended"] and not standing["next"]:
+            raise BadWitnessFile(f"{at}: a rank that has not ended stands before a command")
+    if run["fault"]:
+        _within(f"{where}.fault.rank", run["fault"]["rank"], 0, last_rank)
+        _check_position(run["fault"], f"{where}.fault", last_rank)
+    sequential = run["sequential"]
+    if sequential:
+        at = f"{where}.sequential"
+        for key in ("without", "places"):
+            places = sequential[key]  # type: ignore[literal-required]
+            _each(places, f"{at}.{key}", lambda place, at: _within(at, place, 0, last_place))
+        if len(sequential["places"]) != len(sequential["events"]):
+            raise BadWitnessFile(f"{at}.places: as many places as events are needed")
+        if sorted(sequential["places"] + sequential["without"]) != list(range(len(run["computation"]))):
+            raise BadWitnessFile(f"{at}: every event of the run is needed once, in places or in without")
+        _check_events(sequential["events"], f"{at}.events", last_rank)
+
+
+def _check_events(events: list[Event], where: str, last_rank: int) -> None:
+    issued: set[tuple[int, int]] = set()
+    for place, event in enumerate(events):
+        at = f"{where}[{place}]"
+        _within(f"{at}.rank", event["rank"], 0, last_rank)
+        _check_position(event, at, last_rank)
+        if event["target"] is not None:
+            _within(f"{at}.target", event["target"], 0, last_rank)
+        if event["part"] is not None:
+            _within(f"{at}.part", event["part"], 1, MOST_PARTS)
+        operation = (event["rank"], event["operation"])
+        if event["event"] not in STEPS:
+            issued.add(operation)
+        elif operation not in issued:
+            raise BadWitnessFile(f"{at}.operation: rank {operation[0]} has issued no operation {operation[1]} before")
+
+
+def _check_position(each: Any, where: str, last_rank: int) -> None:
+    """Line and column of an event or command, and its address if it has one."""
+    for key in ("line", "column", "end_line", "end_column", "operation"):
+        if key in each:
+            _within(f"{where}.{key}", each[key], 0, MOST)
+    if each.get("address") is not None:
+        _within(f"{where}.address.rank", each["address"]["rank"], 0, last_rank)
+
+
+def _check_edge(edge: Edge, where: str, last_place: int) -> None:
+    _within(f"{where}.from", edge["from"], 0, last_place)
+    _within(f"{where}.to", edge["to"], 0, last_place)
+    if edge["relation"] not in RELATIONS:
+        raise _bad(edge["relation"], f"{where}.relation", _any_of(RELATIONS))
+
+
+def _each(values: Any, where: str, check: Callable[[Any, str], None]) -> None:
+    for index, value in enumerate(values):
+        check(value, f"{where}[{index}]")
+
+
+def _within(where: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        if most < least:
+            raise BadWitnessFile(f"{where}: {value} is the place of no event, for the run has none")
+        raise BadWitnessFile(f"{where}: an integer from {least} to {most} is needed, and here is {value}")

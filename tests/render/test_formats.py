@@ -1,0 +1,185 @@
+"""Formats by the ending of a file, writing files, and every run of the corpus in the formats without a picture."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgasrob.render import files
+from pgasrob.render.files import FORMATS, UnknownFormat, format_of, replace_file, write
+from pgasrob.render.json import Result
+from pgasrob.render.run_graph import NoRun
+from pgasrob.render.witness_file import read_results
+from tests.render.test_diagram import result_of, with_runs
+from tests.render.test_json import DEADLOCK, ONE_TO_ONE
+
+ROBUST = "memory x; process { mem[x] <- 1; }"
+FAULT = "register r; process { r <- 1 / r; }"
+FAILING = "memory x; process { mem[x] <- 1; assert(0); }"
+ASCII = "".join(map(chr, range(32, 127)))
+NASTY = (
+    "1. x", "- a", "# h", "end", "style a:#f9f;", "classDef x:y#z;", "a[0](x)", "[link](http://x.y)", "*b* _i_ `c`",
+    "%%{init: {}}%%", "<b>&lt;&amp;</b>", "a;b#35;c#quot;", "===", "fa:fa-car", "graph TD; subgraph",
+    "\"q\" 'q' \\n \\", "~~~ $x$ $$", "é → 中 😀 ﬂ°°35¶ß", "    indented", "x|y {{}} {0}", "a\nb\tc\x00\x1b[31m",
+    "?` !` -- --- << >> ,,", ASCII,
+)  # fmt: skip
+"""Commands with what some format has a meaning for."""
+
+
+def of_witness(file: str, witness: Any) -> Result:
+    """A result that has a run and nothing else."""
+    made: dict[str, Any] = {
+        "schema": 1, "file": file, "program": None, "nodes": witness["nodes"], "engine": "attack",
+        "verdict": "not robust", "reason": None, "assertions": None, "deadlock": None, "communicates": True,
+        "stats": {"states": 1, "transitions": 1, "seconds": 0.0, "sc_states": 1}, "witness": witness,
+        "assertion_run": None, "deadlock_run": None, "errors": [],
+    }  # fmt: skip
+    return made  # type: ignore[return-value]
+
+
+def nasty() -> Result:
+    """A run whose commands, file, cells and registers have what has to be escaped somewhere."""
+    result = deepcopy(result_of(ONE_TO_ONE))
+    witness: Any = result["witness"]
+    first = witness["computation"][0]
+    witness["computation"] = [
+        {**first, "operation": place, "command": text, "register": {"name": text[:20], "before": 0, "after": 1}}
+        for place, text in enumerate(NASTY)
+    ]
+    witness["cycle"] = [{"from": place, "to": (place + 1) % 3, "relation": "po"} for place in range(3)]
+    witness["happens_before"] = [{"from": place, "to": place + 1, "relation": "cf"} for place in range(len(NASTY) - 1)]
+    witness["sequential"] = None
+    result["file"] = 'odd "#;%_é 中&.c'
+    return result
+
+
+def test_the_endings() -> None:
+    assert list(FORMATS) == [".svg", ".html", ".dot", ".mmd", ".tex", ".json", ".sarif", ".txt"]
+    assert [ending for ending, each in FORMATS.items() if each.needs_run] == [".svg", ".dot", ".mmd", ".tex"]
+    assert [ending for ending, each in FORMATS.items() if each.holds_many] == [".json", ".sarif", ".txt"]
+    assert format_of("a.b/run.TEX") is FORMATS[".tex"]
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("run", "has no ending"),
+        ("run.svgg", "did you mean `.svg`?"),
+        ("run.gv", "did you mean `.dot`?"),
+        ("run.jsonl", "did you mean `.json`?"),
+        ("run.md", "did you mean `.mmd`?"),
+        ("run.PDF", "write .svg or .tex"),
+        ("run.xyzzy", ".sarif, .txt"),
+    ],
+)
+def test_an_unknown_ending_lists_those_there_are(path: str, hint: str) -> None:
+    with pytest.raises(UnknownFormat) as error:
+        format_of(path)
+    assert hint in str(error.value)
+    assert ", ".join(FORMATS) in str(error.value)
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize(
+    "program", [ONE_TO_ONE, DEADLOCK, FAULT, FAILING], ids=["violation", "deadlock", "fault", "false"]
+)
+def test_every_kind_of_run_in_every_format(ending: str, program: str, tmp_path: Path) -> None:
+    result = result_of(program, 3 if program == DEADLOCK else 2)
+    write([result], str(tmp_path / f"run{ending}"))
+    text = (tmp_path / f"run{ending}").read_text(encoding="utf-8")
+    assert text.endswith("\n") or ending == ".html"
+    assert "example.pgas" in text or "example" in text
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_without_a_run(ending: str) -> None:
+    result = result_of(ROBUST)
+    assert FORMATS[ending].can_show(result) is not FORMATS[ending].needs_run
+    if ending in (".dot", ".mmd", ".tex"):
+        with pytest.raises(NoRun):
+            FORMATS[ending].render([result])
+    elif ending != ".svg":
+        assert FORMATS[ending].render([result])
+
+
+def test_several_results_in_a_file() -> None:
+    both = [result_of(ROBUST), result_of(ONE_TO_ONE)]
+    assert [json.loads(line) for line in FORMATS[".json"].render(both).splitlines()] == both
+    assert len(json.loads(FORMATS[".sarif"].render(both))["runs"][0]["results"]) == 1
+    report = FORMATS[".txt"].render(both)
+    assert "example.pgas: robust" in report and "example.pgas: not robust" in report
+    assert "\x1b" not in report
+    assert 80 < max(map(len, report.splitlines())) <= 100
+
+
+def test_every_run_of_the_corpus() -> None:
+    runs = with_runs()
+    assert len(runs) > 200
+    for file, witness in runs:
+        result = of_witness(file, witness)
+        for ending in (".dot", ".mmd", ".tex", ".sarif", ".txt"):
+            FORMATS[ending].render([result]).encode()
+        assert read_results(FORMATS[".json"].render([result]).encode()) == [result]
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_nasty_texts(ending: str) -> None:
+    text = FORMATS[ending].render([nasty()])
+    text.encode()
+    if ending not in (".json", ".sarif"):
+        assert not [char for char in text if not char.isprintable() and char not in "\n\u00a0\u200b"]
+
+
+# Writing
+
+
+def test_a_file_is_complete_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "run.txt"
+    target.write_text("before")
+    with pytest.raises(UnicodeEncodeError):
+        replace_file(str(target), "half of it \ud800")
+    assert target.read_text() == "before"
+
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "replace", refuse)
+    with pytest.raises(OSError, match="No space"):
+        replace_file(str(target), "after")
+    assert target.read_text() == "before"
+    assert os.listdir(tmp_path) == ["run.txt"]
+
+
+def test_rights_and_links_stay(tmp_path: Path) -> None:
+    mask = os.umask(0o027)
+    try:
+        new, old, link = tmp_path / "new.txt", tmp_path / "old.txt", tmp_path / "link.txt"
+        replace_file(str(new), "text\n")
+        assert stat.S_IMODE(new.stat().st_mode) == 0o640
+        old.write_text("before")
+        old.chmod(0o604)
+        link.symlink_to(old)
+        replace_file(str(link), "after\r\n")
+        assert link.is_symlink()
+        assert old.read_bytes() == b"after\r\n"
+        assert stat.S_IMODE(old.stat().st_mode) == 0o604
+    finally:
+        os.umask(mask)
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.txt"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        replace_file(str(pipe), "text\n")
+        assert os.read(reader, 100) == b"text\n"
+        assert stat.S_ISFIFO(pipe.stat().st_mode)
+    finally:
+        os.close(reader)
