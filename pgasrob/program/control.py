@@ -145,16 +145,19 @@ class _Graph:
 
     def next_occurrences(self, node: int) -> tuple[int, ...]:
         """The occurrences that may be issued at ``node`` after any number of silent edges, in source order."""
-        seen, stack, found = {node}, [node], set()
+        reached = self.reached(node)
+        return tuple(sorted({occurrence for each in reached for occurrence in self.issues[each]}))
+
+    def reached(self, node: int) -> set[int]:
+        """The nodes that any number of silent edges lead to."""
+        seen, stack = {node}, [node]
         while stack:
-            here = stack.pop()
-            found.update(self.issues[here])
-            fresh = [after for after in self.silent[here] if after not in seen]
+            fresh = [after for after in self.silent[stack.pop()] if after not in seen]
             seen.update(fresh)
             stack.extend(fresh)
         if self.ways:
             self.ways.take(len(seen))
-        return tuple(sorted(found))
+        return seen
 
 
 def build(
@@ -193,3 +196,21 @@ def build(
             leaving.append(Transition(commands[occurrence], state_at(after), occurrence, span))
         out.append(tuple(leaving))
     return ControlAutomaton(tuple(out))
+
+
+def may_be_left_out(block: Block) -> tuple[Span, ...]:
+    """Where commands stand at which a process may also end: behind them, or beside them in a `choose`, is nothing.
+
+    Control automata do not say so. It makes no difference to computations, which may end anywhere.
+    """
+    graph = _Graph(None)
+    start, end = graph.node(), graph.node()
+    graph.add_block(block, start, end)
+    nodes = {start, *(after for _, _, after in graph.occurrences)}
+    found = {
+        graph.occurrences[occurrence][1]
+        for node in nodes
+        if end in graph.reached(node)
+        for occurrence in graph.next_occurrences(node)
+    }
+    return tuple(sorted(found, key=lambda span: (span.line, span.column)))

@@ -236,6 +236,12 @@ def _sentences(result: OutcomesResult) -> Iterator[tuple[str, str]]:
     for fault in result["faults"]:
         where = {True: "met in an SC run", False: "met on the network only", None: "met in some run"}[fault["in_sc"]]
         yield f"Rank {fault['rank']} cannot evaluate line {fault['line']}: {fault['reason']} ({where}).", "bad"
+    for line in result["left_out"]:
+        yield (
+            f"A process may also end before the command in line {line}, by an empty branch. Runs that do are not among "
+            "these, for a rank that can move does: write assume(1) into the branch, and they are.",
+            "open",
+        )
     only = [row for row in result["outcomes"] if row["network_only"]]
     if not result["complete"]:
         yield "The enumeration did not end, so there may be more outcomes.", "open"

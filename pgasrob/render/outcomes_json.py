@@ -70,7 +70,8 @@ class OutcomesResult(TypedDict):
 
     ``complete``: all runs were seen, else ``reason`` says why not; ``sc_complete``: at least all SC runs. ``columns``
     are what ``values`` are of, some of the registers and cells when they were ``chosen``. ``network_only`` is how many
-    outcomes are so, null when that is not known. A text that is no program has ``errors`` and no nodes.
+    outcomes are so, null when that is not known. ``left_out``: lines of commands at which a process may end instead,
+    by an empty branch; runs that do so are not counted. A text that is no program has ``errors`` and no nodes.
     """
 
     schema: int
@@ -88,6 +89,7 @@ class OutcomesResult(TypedDict):
     network_runs: int | None
     network_only: int | None
     faults: list[PossibleFault]
+    left_out: list[int]
     stats: OutcomesStats
     errors: list[Error]
 
@@ -115,6 +117,7 @@ def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -
         "network_runs": found.network_runs,
         "network_only": None if unknown else len(found.network_only),
         "faults": [_fault(fault) for fault in found.faults],
+        "left_out": list(found.left_out),
         "stats": {
             "sc_states": found.sc_states,
             "network_states": found.network_states,
@@ -142,6 +145,7 @@ def no_outcomes(file: str, errors: list[Error], reason: str | None = None) -> Ou
         "network_runs": None,
         "network_only": None,
         "faults": [],
+        "left_out": [],
         "stats": {"sc_states": 0, "network_states": 0, "seconds": 0.0},
         "errors": errors,
     }

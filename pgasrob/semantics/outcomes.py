@@ -3,8 +3,8 @@
 A run is a maximal computation: nothing more can happen, so nothing is pending either, for the earliest pending
 operation of a rank can always take its next step. A rank that faults, is stopped by an assume or waits for ever does
 not move, and the others go on as long as they can; how the run ends then is part of its outcome. Runs are counted as
-sequences of events, which are the paths of X(P, N) and of the SC runs. A `choose` with an empty branch that ends a
-process is always followed to a command that can be issued, since a rank that can move does.
+sequences of events, which are the paths of X(P, N) and of the SC runs. A rank that can move does: where a process ends
+with a `choose` that has an empty branch, no run ends in it while another can be taken (`Outcomes.left_out`).
 
 An outcome that no SC run has comes from violating computations alone: one with an acyclic happens-before relation has
 the events of an SC run, in another order of those that do not depend on each other, and ends where that ends.
@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from pgasrob.program.control import may_be_left_out
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.limits import Limits
 from pgasrob.semantics.computation import Computation
@@ -68,14 +69,16 @@ class FaultMet:
 class Outcomes:
     """The outcomes of ``instance``, ordered by ending, values and failed assertions.
 
-    ``places`` says what the values are of. ``reason`` is None when all runs have been seen, else why not; then
-    ``sc_complete`` says whether at least all SC runs were, and what ``outcomes`` has need not be all.
+    ``places`` says what the values are of. ``left_out``: the lines of commands at which a process may end instead, by
+    an empty branch; runs that do so are not among these. ``reason`` is None when all runs have been seen, else why not;
+    then ``sc_complete`` says whether at least all SC runs were, and what ``outcomes`` has need not be all.
     """
 
     instance: Instance
     places: tuple[Place, ...]
     outcomes: tuple[Outcome, ...]
     faults: tuple[FaultMet, ...]
+    left_out: tuple[int, ...]
     reason: str | None
     sc_complete: bool
     sc_states: int
@@ -126,12 +129,18 @@ def outcomes(
         look_at,
         tuple(joined(sc, network)),
         tuple(_faults(sc, network)),
+        _left_out(instance),
         reason,
         sc.complete,
         sc.states,
         network.states,
         time.monotonic() - started,
     )
+
+
+def _left_out(instance: Instance) -> tuple[int, ...]:
+    blocks = [process.body for process in instance.program.processes]
+    return tuple(sorted({span.line for block in blocks for span in may_be_left_out(block)}))
 
 
 def joined(sc: Enumeration[Any], network: Enumeration[Any]) -> Iterator[Outcome]:

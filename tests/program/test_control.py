@@ -250,3 +250,21 @@ def test_places_that_are_passed_over_count_too() -> None:
     body = block("choose { A; } or { A; skip; } or { A; skip; skip; } " + "choose { } or { } " * 100)
     with pytest.raises(control.TooManyWays):
         build(body, ways=control.Ways(600))
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("A; choose { B; } or { skip; }", ["b <- 1"]),
+        ("A; choose { B; } or { }", ["b <- 1"]),
+        ("choose { A; } or { } B;", []),
+        ("choose { A; A; } or { A; choose { } or { choose { B; } or { C; } } }", ["b <- 1", "c <- 1"]),
+        ("A; loop { B; A; }", ["b <- 1"]),
+        ("A; goto end; B; end: skip;", []),
+        ("A;", []),
+    ],
+)
+def test_where_a_process_may_also_end(text: str, commands: list[str]) -> None:
+    body = block(text)
+    named = {each.span: show(each.command) for each in build(body).transitions}
+    assert [named[span] for span in control.may_be_left_out(body)] == commands

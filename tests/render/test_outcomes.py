@@ -86,6 +86,15 @@ def test_nothing_network_only_is_not_called_robust() -> None:
     assert "1 SC run, 1 run on the network" in shown
 
 
+def test_an_empty_branch_at_the_end_is_mentioned() -> None:
+    """A rank that can move does, so runs that end in such a branch are not among those counted."""
+    silent, shown = blocks("choose { r <- 1; } or { skip; }"), blocks("choose { r <- 1; } or { assume(1); }")
+    assert (len(silent["outcomes"]), silent["left_out"]) == (1, [1])
+    assert (len(shown["outcomes"]), shown["left_out"]) == (2, [])
+    sentence = "may also end before the command in line 1, by an empty branch"
+    assert sentence in " ".join(text(silent).split()) and sentence not in " ".join(text(shown).split())
+
+
 def test_json() -> None:
     result = result_of(STORE_BUFFERING)
     assert (result["schema"], result["engine"], result["nodes"], result["complete"]) == (1, "outcomes", 2, True)
