@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
-from pgasrob.render import automata_diagrams
+from pgasrob.render.graphs import automata_lib
 
 PROGRAM = str(Path(__file__).parents[1] / "programs/one_to_one/one_to_one.pgas")
 STAGES = ("control", "state-space", "normal-form", "cycle-types")
 
 drawing = pytest.mark.skipif(
-    not all(map(find_spec, automata_diagrams.PACKAGES)), reason="needs the extra `diagrams` (pip install '.[diagrams]')"
+    not all(map(find_spec, automata_lib.PACKAGES)), reason="needs the extra `diagrams` (pip install '.[diagrams]')"
 )
 
 
@@ -28,7 +28,7 @@ def show(*arguments: str | Path) -> Result:
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without the extra."""
-    monkeypatch.setattr(automata_diagrams, "find_spec", lambda package: None)
+    monkeypatch.setattr(automata_lib, "find_spec", lambda package: None)
 
 
 @pytest.mark.parametrize("stage", STAGES)

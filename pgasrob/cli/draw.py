@@ -62,7 +62,7 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
 
     Nothing is checked again. What is drawn is what the file says.
     """
-    from pgasrob.render.diagram import shown
+    from pgasrob.render.diagram.model import shown
     from pgasrob.render.files import FORMATS, Format, format_of, write
     from pgasrob.render.witness_file import BadWitnessFile, read_results
 

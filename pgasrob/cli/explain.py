@@ -56,7 +56,7 @@ def explain(
     """
     from pgasrob.diagnostics import SourceError, visible
     from pgasrob.render.algebra import simplify_guard
-    from pgasrob.render.chapters import SEARCHES, NoSuchChapter, chapter_name, chapters
+    from pgasrob.render.explanation.chapters import SEARCHES, NoSuchChapter, chapter_name, chapters
     from pgasrob.robustness.check import load
     from pgasrob.robustness.explanation import explain as explained
 
@@ -79,12 +79,12 @@ def explain(
     title = f"{visible(file)}: {verdict.verdict} on {verdict.nodes} node{'' if verdict.nodes == 1 else 's'}"
     written = chapters(found, name)
     if output is None:
-        from pgasrob.render.explain_text import explanation_lines
+        from pgasrob.render.explanation.text import explanation_lines
         from pgasrob.render.lines import glyphs_for, terminal_width, write
 
         write(explanation_lines(title, written, terminal_width(), glyphs_for(sys.stdout)), sys.stdout)
     else:
-        from pgasrob.render.explain_html import to_html
+        from pgasrob.render.explanation.html import to_html
 
         page = to_html(title, written, found.instance.program.source.text)
         try:

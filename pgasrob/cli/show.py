@@ -85,8 +85,8 @@ def show(
 
         click.echo(to_source(instance.program), nl=False)
         return
-    from pgasrob.render.dot import to_dot
-    from pgasrob.render.stage import stage_lines
+    from pgasrob.render.graphs.comments import stage_lines
+    from pgasrob.render.graphs.dot import to_dot
 
     shown = _stage(instance, stage, heads, cycle)
     only_graph = dot or output is not None
@@ -141,20 +141,20 @@ def _stage(instance: Instance, stage: str, heads: int, cycle: tuple[int, ...] | 
 
 def _draw(shown: Stage, path: Path, layout: str) -> None:
     """Draw the graphs of ``shown`` into ``path``."""
-    from pgasrob.render import automata_diagrams
+    from pgasrob.render.graphs import automata_lib
 
     try:
         if layout == "graphviz":
-            automata_diagrams.write(shown.graphs, path)
+            automata_lib.write(shown.graphs, path)
         elif layout == "own":
-            from pgasrob.render.stage_svg import stage_svg
+            from pgasrob.render.graphs.stages import stage_svg
 
             path.write_text(stage_svg(shown.title, shown.graphs), encoding="utf-8")
         else:
-            from pgasrob.render.dot import to_dot
+            from pgasrob.render.graphs.dot import to_dot
 
             path.write_text(to_dot(shown.graphs), encoding="utf-8")
-    except automata_diagrams.MissingExtra as error:
+    except automata_lib.MissingExtra as error:
         click.echo(f"pgasrob: cannot draw {path}: {error}; an .svg without --layout graphviz needs neither", err=True)
         raise click.exceptions.Exit(ERROR) from None
     except OSError as error:

@@ -31,7 +31,7 @@ class Format:
     holds_many: bool = False
 
     def can_show(self, result: Result) -> bool:
-        from pgasrob.render.diagram import shown
+        from pgasrob.render.diagram.model import shown
 
         return not self.needs_run or shown(result) is not None
 

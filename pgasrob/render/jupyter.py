@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import SourceError, visible
 from pgasrob.render import words
-from pgasrob.render.diagram import numbered, shown
+from pgasrob.render.diagram.model import numbered, shown
+from pgasrob.render.diagram.style import VARIABLES
 from pgasrob.render.json import Result, Witness, to_json
-from pgasrob.render.svg_style import VARIABLES
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -172,7 +172,7 @@ def _drawing(result: Result, run: Witness, captions: bool) -> str:
 
 
 def _graphs(stage: Stage) -> str:
-    from pgasrob.render.stage_svg import stage_svg
+    from pgasrob.render.graphs.stages import stage_svg
 
     return stage_svg(stage.title, stage.graphs, embedded=True)
 

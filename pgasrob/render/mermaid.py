@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from pgasrob.render import words
-from pgasrob.render.diagram import edges
+from pgasrob.render.diagram.model import edges
 from pgasrob.render.json import Edge, Result, Witness
 from pgasrob.render.run_graph import by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
 

@@ -7,8 +7,8 @@ Graphviz is needed to write it. Edges differ by their line, not by colour: it ca
 from __future__ import annotations
 
 from pgasrob.render import words
-from pgasrob.render.diagram import edges
-from pgasrob.render.dot import quote
+from pgasrob.render.diagram.model import edges
+from pgasrob.render.graphs.dot import quote
 from pgasrob.render.json import Edge, Result
 from pgasrob.render.run_graph import by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
-from pgasrob.render.diagram import shown
+from pgasrob.render.diagram.model import shown
 from pgasrob.render.json import Edge, Event, Result, Witness
 
 

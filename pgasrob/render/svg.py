@@ -16,12 +16,25 @@ from pathlib import PurePath
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
-from pgasrob.render.badges import BADGE, HEAD
-from pgasrob.render.channels import snapped
-from pgasrob.render.diagram import GAP, HEADING, LINE, PADDING, Box, Diagram, Lane, Line, Part, layout, numbered, shown
+from pgasrob.render.diagram.badges import BADGE, HEAD
+from pgasrob.render.diagram.channels import snapped
+from pgasrob.render.diagram.model import (
+    GAP,
+    HEADING,
+    LINE,
+    PADDING,
+    Box,
+    Diagram,
+    Lane,
+    Line,
+    Part,
+    layout,
+    numbered,
+    shown,
+)
+from pgasrob.render.diagram.style import STYLE
 from pgasrob.render.json import Event, Result, Witness
 from pgasrob.render.lines import UNICODE, wrap
-from pgasrob.render.svg_style import STYLE
 from pgasrob.render.text import PAIRS, initially, steps_in
 
 MARGIN = 20.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
-from pgasrob.render.diagram import GAP, HEADING, LINE, PADDING, Box, Diagram, Lane, Part, layout, numbered
+from pgasrob.render.diagram.model import GAP, HEADING, LINE, PADDING, Box, Diagram, Lane, Part, layout, numbered
 from pgasrob.render.json import Result, Witness
 from pgasrob.render.latex import OTHER, code, prose
 from pgasrob.render.lines import wrap

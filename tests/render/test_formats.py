@@ -16,7 +16,7 @@ from pgasrob.render.files import FORMATS, UnknownFormat, format_of, replace_file
 from pgasrob.render.json import Result
 from pgasrob.render.run_graph import NoRun
 from pgasrob.render.witness_file import read_results
-from tests.render.test_diagram import result_of, with_runs
+from tests.render.diagram.test_model import result_of, with_runs
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 
 ROBUST = "memory x; process { mem[x] <- 1; }"

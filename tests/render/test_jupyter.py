@@ -17,8 +17,8 @@ from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.render import jupyter
+from pgasrob.render.diagram.style import VARIABLES
 from pgasrob.render.json import to_json
-from pgasrob.render.svg_style import VARIABLES
 from pgasrob.robustness.verdict import Verdict, Witness
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ import pytest
 from pgasrob.cli.draw import only
 from pgasrob.diagnostics import visible
 from pgasrob.render.mermaid import MOST_EDGES, MOST_TEXT, escape, to_mermaid
-from tests.render.test_diagram import long_run, result_of, with_runs
+from tests.render.diagram.test_model import long_run, result_of, with_runs
 from tests.render.test_formats import FAULT, NASTY, nasty, of_witness
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 

@@ -14,7 +14,7 @@ import pytest
 from pgasrob.cli.draw import only
 from pgasrob.diagnostics import visible
 from pgasrob.render.run_dot import to_dot
-from tests.render.test_diagram import corpus, result_of
+from tests.render.diagram.test_model import corpus, result_of
 from tests.render.test_formats import FAULT, NASTY, nasty
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 

@@ -14,7 +14,7 @@ import pytest
 from pgasrob.render.json import Result, to_json
 from pgasrob.render.sarif import to_sarif
 from pgasrob.robustness.batch import Job, check_all
-from tests.render.test_diagram import result_of, with_runs
+from tests.render.diagram.test_model import result_of, with_runs
 from tests.render.test_formats import FAILING, FAULT, ROBUST, nasty, of_witness
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 

@@ -13,11 +13,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pgasrob.render.diagram import edges, layout, shown
+from pgasrob.render.diagram.model import edges, layout, shown
+from pgasrob.render.diagram.style import PRINTED, STYLE, VARIABLES
 from pgasrob.render.json import Result
 from pgasrob.render.svg import to_svg
-from pgasrob.render.svg_style import PRINTED, STYLE, VARIABLES
-from tests.render.test_diagram import corpus, event, long_run, result_of, run, with_runs
+from tests.render.diagram.test_model import corpus, event, long_run, result_of, run, with_runs
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 
 SVG = "{http://www.w3.org/2000/svg}"

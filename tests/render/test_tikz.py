@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from pgasrob.cli.draw import only
-from pgasrob.render.diagram import layout
+from pgasrob.render.diagram.model import layout
 from pgasrob.render.json import Result, to_json
 from pgasrob.render.latex import code, prose
 from pgasrob.render.tikz import LARGEST, to_tikz
 from pgasrob.robustness.batch import Job, check_all
-from tests.render.test_diagram import corpus, long_run, result_of, with_runs
+from tests.render.diagram.test_model import corpus, long_run, result_of, with_runs
 from tests.render.test_formats import ASCII, FAULT, nasty, of_witness
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 

@@ -16,7 +16,7 @@ from pgasrob.render.simulation import simulated_to_json
 from pgasrob.render.witness_file import BadWitnessFile, read_results, validated
 from pgasrob.robustness.batch import Job, check_all
 from pgasrob.semantics.simulate import simulate
-from tests.render.test_diagram import corpus, result_of, with_runs
+from tests.render.diagram.test_model import corpus, result_of, with_runs
 from tests.render.test_formats import FAILING, FAULT, ROBUST, of_witness
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 from tests.support import examples, one_to_one

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pgasrob.automata.automaton import Interned
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.instance import Instance
-from pgasrob.render.chapters import chapters
+from pgasrob.render.explanation.chapters import chapters
 from pgasrob.robustness.check import load
 from pgasrob.robustness.cycle_types import CycleTypeAutomata, conflict_automaton, some_conflict
 from pgasrob.robustness.explanation import ALL, DEFINITION, PLAIN, Explanation, explain

@@ -9,8 +9,8 @@ import pytest
 import pgasrob
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.render.dot import quote, to_dot
-from pgasrob.render.stage import stage_lines
+from pgasrob.render.graphs.comments import stage_lines
+from pgasrob.render.graphs.dot import quote, to_dot
 from pgasrob.robustness import stages
 
 ROOT = Path(__file__).parents[2]

@@ -2,7 +2,7 @@
 
 Nothing here is told, it is worked out: a computation, its last command e, sigma, the normal form, the path of Y(P, N),
 the marked word and the runs of the automata Z on it, what the searches cost and what the attack search did. The
-sentences are in `render.chapters`.
+sentences are in `render.explanation`.
 """
 
 from __future__ import annotations

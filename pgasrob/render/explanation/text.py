@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgasrob.render.chapters import (
+from pgasrob.render.explanation.chapters import (
     MOST_ROWS,
     Block,
     Chapter,

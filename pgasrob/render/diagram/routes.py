@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pgasrob.render.badges import HEAD, badge_width, clear_place, numbered_lines
-from pgasrob.render.channels import Channel, Track, snapped
-from pgasrob.render.diagram import (
+from pgasrob.render.diagram.badges import HEAD, badge_width, clear_place, numbered_lines
+from pgasrob.render.diagram.channels import Channel, Track, snapped
+from pgasrob.render.diagram.model import (
     BADGE_GAP,
     GAP,
     HEADING,

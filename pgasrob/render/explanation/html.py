@@ -7,8 +7,19 @@ from html import escape
 from itertools import groupby
 
 from pgasrob.render import words
-from pgasrob.render.chapters import Block, Chapter, Drawing, Points, Remark, Rows, ShownRun, Text, Word, witness_of
-from pgasrob.render.graph_svg import to_svg as graph_to_svg
+from pgasrob.render.explanation.chapters import (
+    Block,
+    Chapter,
+    Drawing,
+    Points,
+    Remark,
+    Rows,
+    ShownRun,
+    Text,
+    Word,
+    witness_of,
+)
+from pgasrob.render.graphs.svg import to_svg as graph_to_svg
 from pgasrob.render.json import Event, Witness
 from pgasrob.render.svg import to_svg as run_to_svg
 from pgasrob.render.text import initially

@@ -175,8 +175,8 @@ def _key(edge: Edge) -> tuple[int, int, str]:
 
 def layout(witness: Witness) -> Diagram:
     """The diagram of ``witness``."""
-    from pgasrob.render import boxes as texts  # these two build on what stands here
-    from pgasrob.render.routes import routed
+    from pgasrob.render.diagram import boxes as texts  # these two build on what stands here
+    from pgasrob.render.diagram.routes import routed
 
     events = witness["computation"]
     ranks = _ranks(witness)

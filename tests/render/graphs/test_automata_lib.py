@@ -18,8 +18,8 @@ from hypothesis import given, settings
 
 from pgasrob.automata.automaton import Automaton
 from pgasrob.program.instance import Instance
-from pgasrob.render import automata_diagrams
-from pgasrob.render.automata_diagrams import MissingExtra, diagram, state_names, to_automaton, write
+from pgasrob.render.graphs import automata_lib
+from pgasrob.render.graphs.automata_lib import MissingExtra, diagram, state_names, to_automaton, write
 from pgasrob.robustness import stages
 from pgasrob.robustness.cycle_types import CycleTypeAutomata
 from pgasrob.robustness.normal_form import NormalForm
@@ -27,10 +27,10 @@ from pgasrob.robustness.stages import Graph
 from pgasrob.semantics.state_space import StateSpace
 from tests.support import examples, instance, one_to_one, tiny_instances
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 drawing = pytest.mark.skipif(
-    not all(map(find_spec, automata_diagrams.PACKAGES)), reason="needs the extra `diagrams` (pip install '.[diagrams]')"
+    not all(map(find_spec, automata_lib.PACKAGES)), reason="needs the extra `diagrams` (pip install '.[diagrams]')"
 )
 
 
@@ -142,7 +142,7 @@ def test_an_edge_without_a_label_is_silent() -> None:
 
 
 def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(automata_diagrams, "find_spec", lambda package: None)
+    monkeypatch.setattr(automata_lib, "find_spec", lambda package: None)
     with pytest.raises(MissingExtra, match="pip install pygraphviz coloraide"):
         write(stages.control(one_to_one()).graphs, tmp_path / "control.png")
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""A stage of the decision procedure as a few lines of text; its graphs go through `render.dot`."""
+"""A stage of the decision procedure as a few lines of text; its graphs go through `render.graphs.dot`."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pgasrob.render.chapters import (
+from pgasrob.render.explanation.chapters import (
     NAMES,
     Chapter,
     Drawing,
@@ -29,13 +29,13 @@ from pgasrob.render.chapters import (
     listed,
     steps,
 )
-from pgasrob.render.explain_html import to_html
-from pgasrob.render.explain_text import explanation_lines, rows_lines
+from pgasrob.render.explanation.html import to_html
+from pgasrob.render.explanation.text import explanation_lines, rows_lines
 from pgasrob.render.lines import ASCII, plain
 from pgasrob.robustness.check import load
 from pgasrob.robustness.explanation import Explanation, explain
 
-PROGRAMS = Path(__file__).parents[2] / "programs"
+PROGRAMS = Path(__file__).parents[3] / "programs"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ONE_TO_ONE = "one_to_one/one_to_one.pgas"
 SOME = (

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from pgasrob.program.parser import parse
-from pgasrob.render.badges import BADGE, clear_place, numbered_lines
-from pgasrob.render.boxes import LONGEST
-from pgasrob.render.channels import MOST_TRACKS, snapped
-from pgasrob.render.diagram import (
+from pgasrob.render.diagram.badges import BADGE, clear_place, numbered_lines
+from pgasrob.render.diagram.boxes import LONGEST
+from pgasrob.render.diagram.channels import MOST_TRACKS, snapped
+from pgasrob.render.diagram.model import (
     LINE,
     MOST_LANES,
     PADDING,
@@ -35,7 +35,7 @@ from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
 
 

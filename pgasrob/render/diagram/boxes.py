@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
-from pgasrob.render.diagram import INDENT, LINE, PADDING, Box, Span, cut, width_of
+from pgasrob.render.diagram.model import INDENT, LINE, PADDING, Box, Span, cut, width_of
 from pgasrob.render.json import Event, Witness
 
 LONGEST, SHORTEST = 46, 32

@@ -5,7 +5,7 @@ and it shows itself in a notebook. The Z exist as automata-lib objects anyway (`
 and `.automaton(cycle)`). Diagrams need two more packages, the extra `diagrams`; the wheels of pygraphviz bring Graphviz
 along, so no system program is needed.
 
-Where automata-lib's support does not serve, so that `render.graph_svg` is the default and `render.dot` stays:
+Where automata-lib's support does not serve, so that `render.graphs.svg` is the default and `render.graphs.dot` stays:
 
 - Its extra `visual` asks for manim too, which makes films and is built on C libraries; diagrams need nothing of it.
 - A symbol is one string, so a transition over a word (a barrier in Y: an event of every rank) becomes one symbol, and

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from html import escape
 from itertools import pairwise
 
-from pgasrob.render.graph_layout import LINE, Item, Layout, Loop, Route, layout
+from pgasrob.render.graphs.layout import LINE, Item, Layout, Loop, Route, layout
 from pgasrob.robustness.stages import Graph
 
 MARGIN = 8.0

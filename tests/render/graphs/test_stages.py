@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from xml.etree import ElementTree
 
-from pgasrob.render.stage_svg import TITLE, WIDEST, stage_svg
+from pgasrob.render.graphs.stages import TITLE, WIDEST, stage_svg
 from pgasrob.robustness import stages
 from pgasrob.robustness.stages import Graph
 from tests.support import one_to_one

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from pgasrob.render.graph_svg import to_svg
+from pgasrob.render.graphs.svg import to_svg
 from pgasrob.robustness.stages import Graph
 
 WIDEST = 1100

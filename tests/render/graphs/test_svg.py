@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgasrob.render.graph_layout import Item, Layout, layout
-from pgasrob.render.graph_svg import to_svg
+from pgasrob.render.graphs.layout import Item, Layout, layout
+from pgasrob.render.graphs.svg import to_svg
 from pgasrob.robustness.check import load
 from pgasrob.robustness.stages import Graph, control, cycle_type_automata
 
-PROGRAMS = Path(__file__).parents[2] / "programs"
+PROGRAMS = Path(__file__).parents[3] / "programs"
 SVG = "{http://www.w3.org/2000/svg}"
 TINY = 0.01
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from pgasrob.render.diagram import Line
+from pgasrob.render.diagram.model import Line
 
 BADGE = 17.0
 """Height of the place for a number of the cycle."""

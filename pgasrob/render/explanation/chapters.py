@@ -127,8 +127,7 @@ def chapter_name(given: str) -> str:
 
 def chapters(explanation: Explanation, only: str | None = None) -> list[Chapter]:
     """The chapters on ``explanation``, or the one of the name ``only``; the first alone where there is no verdict."""
-    from pgasrob.render import chapters_decision as decision
-    from pgasrob.render import chapters_runs as runs
+    from pgasrob.render.explanation import decision, runs
 
     written = (
         ("The program and its control automata", runs.program),
