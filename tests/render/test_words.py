@@ -18,10 +18,10 @@ process 0 {
   notify(add, 1, 1, w, u);
 }
 process 1 {
+  r <- mem[y];
   await_add(1, mem[z] == 1, 1);
   r <- fetch(0, x);
   r <- fetch_update(or, 1, x, 4);
-  r <- mem[y];
   update_from(fetch, 0, x, v, y);
 }
 """
