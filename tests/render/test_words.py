@@ -35,7 +35,9 @@ def test_every_event_has_its_words() -> None:
     witness = result(FURTHER)["witness"]
     assert witness is not None
     run = witness["computation"]
-    said = {run[place]["event"]: words.phrase(place, run) for place in range(len(run))}
+    said: dict[str, str] = {}
+    for place, event in enumerate(run):
+        said.setdefault(event["event"], words.phrase(place, run))
     assert said == {
         "update_from": "rank 0 issues the update_from",
         "put": "rank 0 issues the put of x@0",
@@ -47,7 +49,7 @@ def test_every_event_has_its_words() -> None:
         "load": "rank 1 loads y@1",
         "popa": "the update_from of rank 0 fetches x@0",
         "popd": "the update_from of rank 0 fetches y@0",
-        "popb": "the update_from of rank 0 acts on x@1",
+        "popb": "the signal of rank 0 acts on z@1",
         "popc": "the result of the update_from of rank 0 arrives at w@0",
     }
 
