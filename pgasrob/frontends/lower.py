@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.display import Displayed
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.expectation import COMMENT, node_count
 from pgasrob.program.parser import read_source
@@ -26,7 +27,7 @@ DIALECT = re.compile(r"[ \t*]*api[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.
 
 
 @dataclass(slots=True)
-class CProgram:
+class CProgram(Displayed):
     """A C file; ``instantiate`` lowers it. ``nodes`` is the count that its first comments name."""
 
     name: str
@@ -52,19 +53,6 @@ class CProgram:
         """As for a `.pgas` program; raises :class:`pgasrob.diagnostics.SourceError` for what cannot be lowered."""
         program = self.program(nodes)
         return program.instantiate(program.nodes)
-
-    # Jupyter finds these methods by name on the object itself, so here a lower layer knows of render; it is imported
-    # when they are called, and nothing else calls them.
-
-    def _repr_html_(self) -> str:
-        from pgasrob.render.jupyter import program_html
-
-        return program_html(self)
-
-    def _repr_svg_(self) -> str | None:
-        from pgasrob.render.jupyter import program_svg
-
-        return program_svg(self)
 
 
 def load_c(path: str | Path, options: FrontEnd | None = None) -> CProgram:

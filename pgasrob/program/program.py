@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pgasrob.display import Displayed
 from pgasrob.program.statements import NOWHERE, Block, Span
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class Program(Displayed):
     """A PGAS program before the number of nodes is known."""
 
     name: str
@@ -106,16 +107,3 @@ class Program:
 
         counts = (nodes, self.nodes, DEFAULT_NODES)
         return instantiate(self, next(count for count in counts if count is not None))
-
-    # Jupyter finds these methods by name on the object itself, so here lower layers know of render; they import it when
-    # they are called, and nothing else calls them.
-
-    def _repr_html_(self) -> str:
-        from pgasrob.render.jupyter import program_html
-
-        return program_html(self)
-
-    def _repr_svg_(self) -> str | None:
-        from pgasrob.render.jupyter import program_svg
-
-        return program_svg(self)

@@ -62,6 +62,20 @@ color:inherit}
 """
 
 
+def html(shown: Verdict | Program | CProgram) -> str:
+    """What is shown of a verdict or a program."""
+    from pgasrob.robustness.verdict import Verdict
+
+    return verdict_html(shown) if isinstance(shown, Verdict) else program_html(shown)
+
+
+def svg(shown: Verdict | Program | CProgram) -> str | None:
+    """The picture of a verdict or a program; None when there is none that can be drawn."""
+    from pgasrob.robustness.verdict import Verdict
+
+    return verdict_svg(shown) if isinstance(shown, Verdict) else program_svg(shown)
+
+
 def verdict_html(verdict: Verdict) -> str:
     """The headline, what is known, and the runs that show it, each with its cycle in sentences."""
     from pgasrob.render.text import sentences

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.diagnostics import Diagnostic
+from pgasrob.display import Displayed
 
 if TYPE_CHECKING:
     from pgasrob.robustness.cycle_types import CycleType
@@ -61,7 +62,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Displayed):
     """The answer for one program at one node count; the output contract is the design's section 6.
 
     ``assertions`` and ``deadlock`` are about SC runs; for a robust program they hold for every run on the network.
@@ -84,16 +85,3 @@ class Verdict:
     deadlock_run: Witness | None = None
     errors: tuple[Diagnostic, ...] = ()
     communicates: bool | None = None
-
-    # Jupyter finds these methods by name on the object itself, so here lower layers know of render; they import it when
-    # they are called, and nothing else calls them.
-
-    def _repr_html_(self) -> str:
-        from pgasrob.render.jupyter import verdict_html
-
-        return verdict_html(self)
-
-    def _repr_svg_(self) -> str | None:
-        from pgasrob.render.jupyter import verdict_svg
-
-        return verdict_svg(self)

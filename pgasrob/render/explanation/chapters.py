@@ -1,88 +1,19 @@
 """The theory on one program in words: the chapters that the terminal and the page show, from one source of sentences.
 
 A chapter is a title and blocks. Everything that a block says is taken from an
-:class:`~pgasrob.robustness.explanation.Explanation`; steps are numbered from 1, as in every report.
+:class:`~pgasrob.robustness.explanation.Explanation`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from pgasrob.render.json import Event, Result, Witness, to_json
-from pgasrob.render.written import WrittenCommands
+from pgasrob.render.explanation import decision, runs
+from pgasrob.render.explanation.blocks import Block, Told
 
 if TYPE_CHECKING:
     from pgasrob.robustness.explanation import Explanation
-    from pgasrob.robustness.stages import Graph
-    from pgasrob.semantics.happens_before import Edge
-    from pgasrob.semantics.replay import Run
-
-MOST_ROWS = 40
-"""Rows of a table, and events of a list, after which the rest is only counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A paragraph."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """What a limit has cut off, or how something is to be read."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """A table with a header."""
-
-    header: tuple[str, ...]
-    rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Points:
-    """Sentences, one below the other, each with a short label or none."""
-
-    points: list[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownRun:
-    """A run, in the form in which every renderer takes it.
-
-    ``form``: "table", "graph" (its happens-before relation, where that can be drawn), or "either": the graph where that
-    can be drawn, else the table.
-    """
-
-    result: Result
-    form: Literal["table", "graph", "either"] = "table"
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """An automaton. ``taken``: the transitions of a run of it; ``told``: whether it is written out where nothing can be
-    drawn."""
-
-    graph: Graph
-    caption: str
-    taken: Collection[tuple[int, int]] = ()
-    told: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word, letter by letter; ``|`` stands between its parts."""
-
-    letters: list[str]
-
-
-Block = Text | Remark | Rows | Points | ShownRun | Drawing | Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +58,6 @@ def chapter_name(given: str) -> str:
 
 def chapters(explanation: Explanation, only: str | None = None) -> list[Chapter]:
     """The chapters on ``explanation``, or the one of the name ``only``; the first alone where there is no verdict."""
-    from pgasrob.render.explanation import decision, runs
-
     written = (
         ("The program and its control automata", runs.program),
         ("A computation", runs.computation),
@@ -146,78 +75,3 @@ def chapters(explanation: Explanation, only: str | None = None) -> list[Chapter]
         for number, (name, (title, blocks)) in enumerate(zip(NAMES, written, strict=True), 1)
         if only == name or (only is None and (number == 1 or told.is_decided))
     ]
-
-
-NO_RUN = {
-    "robust": "No rank can issue a command, so the only computation is the empty one, and that is not violating.",
-    "error": "The program is in error, so there is no question of robustness. `pgasrob check` shows the run to that.",
-    "unknown": "Whether the program is robust is not known, so there is no computation to explain it with.",
-}
-
-
-class Told:
-    """An explanation with what its chapters need to speak of it."""
-
-    def __init__(self, explanation: Explanation) -> None:
-        self.x = explanation
-        self.instance = explanation.instance
-        self.texts = WrittenCommands(explanation.instance)
-        self.violating = explanation.verdict.verdict == "not robust"
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether there is a verdict about robustness."""
-        return self.x.verdict.verdict in ("robust", "not robust")
-
-    @property
-    def no_run(self) -> Text:
-        """Why there is no computation to speak of."""
-        return Text(NO_RUN[self.x.verdict.verdict])
-
-    def result(
-        self,
-        run: Run,
-        cycle: tuple[Edge, ...] | None = None,
-        parts: tuple[int, ...] | None = None,
-        marks: tuple[frozenset[str], ...] | None = None,
-    ) -> Result:
-        """``run`` as every renderer takes it."""
-        from pgasrob.robustness.verdict import Witness as Shown
-
-        shown = Shown("violation" if cycle else "run", run, cycle, parts, marks)
-        return to_json(replace(self.x.verdict, witness=shown, assertion_run=None, deadlock_run=None))
-
-    def events(self, run: Run) -> list[Event]:
-        """The events of ``run`` as `words` takes them."""
-        return witness_of(self.result(run))["computation"]
-
-
-def witness_of(result: Result) -> Witness:
-    assert result["witness"] is not None
-    return result["witness"]
-
-
-def count(number: int, thing: str) -> str:
-    """``1 event``, ``1,200 events``; a thing in -y or -s has its plural in it: ``entry/entries``."""
-    one, _, many = thing.partition("/")
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def listed(things: Sequence[object]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    *first, last = map(str, things)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def steps(places: Sequence[int]) -> str:
-    """``step 3``, ``steps 3 and 5``, ``steps 3 to 6``: places as they are counted for people."""
-    if len(places) == 1:
-        return f"step {places[0] + 1}"
-    if len(places) > 2 and list(places) == list(range(places[0], places[-1] + 1)):
-        return f"steps {places[0] + 1} to {places[-1] + 1}"
-    return f"steps {listed([place + 1 for place in places])}"
-
-
-def capital(text: str) -> str:
-    """``text`` with a capital at its beginning."""
-    return text[:1].upper() + text[1:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.render import words
-from pgasrob.render.explanation.chapters import (
+from pgasrob.render.explanation.blocks import (
     MOST_ROWS,
     Block,
     Drawing,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgasrob.render.explanation.chapters import (
+from pgasrob.render.explanation.blocks import (
     MOST_ROWS,
     Block,
-    Chapter,
     Drawing,
     Points,
     Remark,
@@ -17,6 +16,7 @@ from pgasrob.render.explanation.chapters import (
     Word,
     witness_of,
 )
+from pgasrob.render.explanation.chapters import Chapter
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wrap
 from pgasrob.render.text import PAIRS, table
 

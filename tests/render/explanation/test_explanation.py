@@ -12,23 +12,8 @@ from typing import Any
 
 import pytest
 
-from pgasrob.render.explanation.chapters import (
-    NAMES,
-    Chapter,
-    Drawing,
-    NoSuchChapter,
-    Points,
-    Remark,
-    Rows,
-    ShownRun,
-    Text,
-    Word,
-    chapter_name,
-    chapters,
-    count,
-    listed,
-    steps,
-)
+from pgasrob.render.explanation.blocks import Drawing, Points, Remark, Rows, ShownRun, Text, Word, count, listed, steps
+from pgasrob.render.explanation.chapters import NAMES, Chapter, NoSuchChapter, chapter_name, chapters
 from pgasrob.render.explanation.html import to_html
 from pgasrob.render.explanation.text import explanation_lines, rows_lines
 from pgasrob.render.lines import ASCII, plain
