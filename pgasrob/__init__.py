@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pgasrob import display
+
 if TYPE_CHECKING:
     from pgasrob.diagnostics import SourceError as SourceError
     from pgasrob.program.program import Program as Program
@@ -35,6 +37,9 @@ _HOMES = {
     "simulate": "pgasrob.semantics.simulate",
 }
 __all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604
+
+
+display.renderer = lambda: import_module("pgasrob.render.jupyter")
 
 
 def __getattr__(name: str) -> Any:

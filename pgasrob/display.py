@@ -1,27 +1,25 @@
 """What Jupyter asks an object for. It finds these methods by name on the object itself.
 
-So classes of lower layers hand themselves to a renderer, which is looked up only when Jupyter asks: nothing below
-`render` depends on it.
+So classes of lower layers hand themselves to a renderer that the package has set above them, in its ``__init__``.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any
+
+renderer: Callable[[], Any]
+"""Gives the module that shows them; called when Jupyter asks, and not before."""
 
 
 class Displayed:
-    """An object that `render.jupyter` can show."""
+    """An object that shows itself in Jupyter."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return str(_renderer().html(self))
+        return str(renderer().html(self))
 
     def _repr_svg_(self) -> str | None:
-        drawing: str | None = _renderer().svg(self)
+        drawing: str | None = renderer().svg(self)
         return drawing
-
-
-def _renderer() -> Any:
-    return import_module("pgasrob.render.jupyter")
