@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-renderer: Callable[[], Any]
+
+def _not_set() -> Any:
+    raise RuntimeError("the package sets the renderer when it is imported")
+
+
+renderer: Callable[[], Any] = _not_set
 """Gives the module that shows them; called when Jupyter asks, and not before."""
 
 
