@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,10 @@ Examples:
   pgasrob check ring.pgas                 one program on its own node count
   pgasrob check ring.pgas -n 2..5         on 2, 3, 4 and 5 nodes
   pgasrob check programs --expect         all programs of a folder, with headers
-  pgasrob check ring.pgas --format json   one JSON object per line
+  pgasrob check ring.pgas --witness ring.html
+                                          the run that shows it, step by step
+  pgasrob outcomes ring.pgas              what it can compute, and how often
+  pgasrob explain ring.pgas               the theory behind the answer
   pgasrob explain-error PG010             what an error code means
 """
 
@@ -95,5 +97,4 @@ NAMES = ("check", "outcomes", "run", "explain", "draw", "show", "export", "catal
 """The commands in the order of the help: each is a function of the same name in the module of its name."""
 
 for name in NAMES:
-    if find_spec(f"pgasrob.cli.{name}"):
-        cli.add_command(getattr(import_module(f"pgasrob.cli.{name}"), name))
+    cli.add_command(getattr(import_module(f"pgasrob.cli.{name}"), name))

@@ -14,8 +14,9 @@ from pgasrob.cli.options import DEFAULT_ENGINE, HELP, memory_for, mention_a_miss
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 when the catalogue is stale.")
 def catalogue(folder: str, only_check: bool) -> None:
-    """Write FOLDER/README.md, the list of a corpus: verdict, states, time class and reason of every program.
+    """Write FOLDER/README.md, the list of a corpus.
 
+    It has the verdict, the states, a time class and the reason of every program.
     The programs are checked for it, so it takes as long as that.
     """
     from pgasrob.render.catalogue import HEADING, Entry, make_catalogue, without_times

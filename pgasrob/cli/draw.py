@@ -58,8 +58,9 @@ class FormatName(Name):
               help="Which run of the result: the violation (or fault), that of a failing assertion, or that of a "
               "deadlock. Default: the first that it has.")  # fmt: skip
 def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int | None, run: str | None) -> None:
-    """Draw a run from FILE, a JSON file that `check` has written with --witness or --format json (-: standard input).
+    """Draw a run that `check` has kept as JSON.
 
+    FILE is what `check` has written with --witness or --format json, or a single - for standard input.
     Nothing is checked again. What is drawn is what the file says.
     """
     from pgasrob.render.diagram.model import shown

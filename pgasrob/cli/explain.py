@@ -46,11 +46,11 @@ def explain(
     timeout: float,
     front_end: FrontEnd,
 ) -> None:
-    """Explain the theory on one program, step by step: what the paper's definitions and lemmas are for it.
+    """Explain the theory on one program, step by step.
 
-    Its control automata, a computation with its happens-before relation, the last command e and sigma, the normal form,
-    what each head generates, the marked word and the automata that accept it, what the decision costs, and what the
-    attack search does instead.
+    What the paper's definitions and lemmas are for it: its control automata, a computation with its happens-before
+    relation, the last command e and sigma, the normal form, what each head generates, the marked word and the automata
+    that accept it, what the decision costs, and what the attack search does instead.
 
     Exit code 0, whether the program is robust or not; 2 for an error; 3 when it is not known.
     """

@@ -33,7 +33,7 @@ def export(
     output: str | None,
     front_end: FrontEnd,
 ) -> None:
-    """Write the question whether a program is robust for another tool.
+    """Write the question for another tool.
 
     promela: a model in which SPIN finds a violated assertion exactly when the program is not robust. Its first comment
     says how to run SPIN on it. (`pgasrob check --engine spin` does all of that and shows the counterexample.)

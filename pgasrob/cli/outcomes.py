@@ -74,9 +74,9 @@ def outcomes(
     memory_limit: int | None,
     front_end: FrontEnd,
 ) -> None:
-    """List with which values the runs of a program end, under SC and on the network.
+    """List the final values of a program's runs.
 
-    For programs without loops. Every run is counted: a run goes on until nothing more can happen. An outcome is
+    Under SC and on the network, for programs without loops. Every run is counted: a run goes on until nothing more can happen. An outcome is
     network-only when no sequentially consistent (SC) run has it.
     """
     from pgasrob.render.lines import glyphs_for, terminal_width, write

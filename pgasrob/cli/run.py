@@ -74,9 +74,9 @@ def run(
     format_: str,
     front_end: FrontEnd,
 ) -> None:
-    """Simulate one random run of a program, and say why it went as it did.
+    """Simulate one random run of a program.
 
-    A run on the network either looks like an SC run, which is shown, or has a happens-before cycle. One run says
+    It says why it went as it did: a run on the network either looks like an SC run, which is shown, or has a happens-before cycle. One run says
     nothing about the others: `pgasrob check` looks at all.
     """
     from pgasrob.render.lines import glyphs_for, terminal_width, write

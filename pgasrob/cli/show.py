@@ -70,7 +70,9 @@ def show(
     layout: str | None,
     front_end: FrontEnd,
 ) -> None:
-    """Show a stage of the decision procedure: its counts, and its graph while it is small.
+    """Show a stage of the decision procedure.
+
+    Its counts, and its graph while it is small.
 
     program: the program itself, for a C file what it means, as a .pgas text. control: the control automata of the
     ranks, guards simplified. state-space: X(P, N), what the network can do. normal-form: Y(P, N), the computations the

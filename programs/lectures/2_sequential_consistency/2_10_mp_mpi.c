@@ -20,6 +20,7 @@ int main(int argc, char **argv)
     } else if (rank == 1) {
         while (*(volatile int *)&cells[1] == 0)
             MPI_Win_sync(win);
+        MPI_Win_sync(win);
         seen = cells[0];
     }
     MPI_Win_unlock_all(win);
