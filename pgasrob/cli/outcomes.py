@@ -76,8 +76,8 @@ def outcomes(
 ) -> None:
     """List the final values of a program's runs.
 
-    Under SC and on the network, for programs without loops. Every run is counted: a run goes on until nothing more can happen. An outcome is
-    network-only when no sequentially consistent (SC) run has it.
+    Under SC and on the network, for programs without loops. Every run is counted: a run goes on until nothing more can
+    happen. An outcome is network-only when no sequentially consistent (SC) run has it.
     """
     from pgasrob.render.lines import glyphs_for, terminal_width, write
     from pgasrob.render.outcomes import example_report, outcomes_report

@@ -76,8 +76,8 @@ def run(
 ) -> None:
     """Simulate one random run of a program.
 
-    It says why it went as it did: a run on the network either looks like an SC run, which is shown, or has a happens-before cycle. One run says
-    nothing about the others: `pgasrob check` looks at all.
+    It says why it went as it did: a run on the network either looks like an SC run, which is shown, or has a
+    happens-before cycle. One run says nothing about the others: `pgasrob check` looks at all.
     """
     from pgasrob.render.lines import glyphs_for, terminal_width, write
     from pgasrob.render.simulation import no_run, simulated_to_json, simulation_report
