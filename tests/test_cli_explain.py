@@ -43,7 +43,15 @@ def test_a_page(tmp_path: Path) -> None:
 def test_more_nodes_and_a_robust_program() -> None:
     result = explain(PROGRAMS / "one_to_one" / "one_to_one_wait.pgas", "-n", "3", "--max-states", "50")
     assert result.exit_code == 0
-    assert "robust on 3 nodes" in result.stdout and "Each search stops at 50 states" in result.stdout
+    assert "robust on 3 nodes" in result.stdout and "passed 50 states or" in " ".join(result.stdout.split())
+
+
+def test_searches_that_pass_their_limit_do_not_contradict_it() -> None:
+    """The attack search ends with 14 states before it notices that it was to have 5."""
+    result = explain(ONE_TO_ONE, "--max-states", "5")
+    told = " ".join(result.stdout.split())
+    assert "attack, with all reductions 14 " in told
+    assert "A search is stopped when it notices that it has passed 5 states or 0.75 s;" in told
 
 
 def test_a_c_program() -> None:

@@ -89,7 +89,7 @@ def printed_by(command: str) -> str:
 
 def comparable(text: str) -> list[str]:
     """The lines of an output without what it cost: seconds, and SC states, of which the kernel needs to see fewer."""
-    text = re.sub(r"[\d,]+ SC states", "_ SC states", text)
+    text = re.sub(r"[\d,]+ SC states?\b", "_ SC states", text)
     text = re.sub(r"\b\d+\.\d+ s\b", "_ s", text)
     return [re.sub(r"( [\d.,]+[kM]?) +\d+\.\d\d$", r"\1", line.rstrip()) for line in text.rstrip().splitlines()]
 

@@ -20,7 +20,7 @@ SHOWN = [block for block in BLOCKS if block.startswith("$ pgasrob ")]
 
 def without_costs(text: str) -> str:
     """``text`` without seconds and without the SC states, of which the native kernel needs to see fewer."""
-    text = re.sub(r"[\d,]+ SC states, \d+\.\d+ s\b", "_ SC states, _ s", text)
+    text = re.sub(r"[\d,]+ SC states?, \d+\.\d+ s\b", "_ SC states, _ s", text)
     return re.sub(r"\d+\.\d+ s$", "_ s", text, flags=re.MULTILINE).rstrip()
 
 

@@ -97,8 +97,9 @@ def verdict_html(verdict: Verdict) -> str:
         body += _run(result, run)
     stats = result["stats"]
     if stats["seconds"]:
-        counts = f"{stats['states']:,} states, {stats['sc_states']:,} SC states, {stats['seconds']:.2f} s"
-        body.append(f'<p class="pgasrob-faint">{_text(result["engine"])} engine: {counts}</p>')
+        states = f"{words.count(stats['states'], 'state')}, {words.count(stats['sc_states'], 'SC state')}"
+        cost = f"{result['engine']} engine: {states}, {stats['seconds']:.2f} s"
+        body.append(f'<p class="pgasrob-faint">{_text(cost)}</p>')
     return _fragment(body)
 
 

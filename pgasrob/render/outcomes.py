@@ -79,7 +79,8 @@ def _cost(result: OutcomesResult, width: int) -> list[Line]:
     stats = result["stats"]
     sc, network = result["sc_runs"], result["network_runs"]
     runs = [_runs(sc, "SC run{}")] * (sc is not None) + [_runs(network, "run{} on the network")] * (network is not None)
-    cost = [f"{stats['sc_states']:,} SC states", f"{stats['network_states']:,} states", f"{stats['seconds']:.2f} s"]
+    states = [words.count(stats["sc_states"], "SC state"), words.count(stats["network_states"], "state")]
+    cost = [*states, f"{stats['seconds']:.2f} s"]
     return lines + paragraph(", ".join(runs + cost), width, "faint", "  ")
 
 

@@ -77,8 +77,8 @@ def _cost(result: Result, width: int) -> list[Line]:
         lines += paragraph(result["reason"], width, "", "  ")
     stats = result["stats"]
     if stats["seconds"]:
-        counts = f"{stats['states']:,} states, {stats['sc_states']:,} SC states, {stats['seconds']:.2f} s"
-        lines += paragraph(f"{result['engine']} engine: {counts}", width, "faint", "  ")
+        states = f"{words.count(stats['states'], 'state')}, {words.count(stats['sc_states'], 'SC state')}"
+        lines += paragraph(f"{result['engine']} engine: {states}, {stats['seconds']:.2f} s", width, "faint", "  ")
     return lines
 
 

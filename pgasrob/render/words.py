@@ -14,6 +14,12 @@ FAILS = "FAILS"
 """The effect of an assertion that is false."""
 
 
+def count(number: int, thing: str) -> str:
+    """``1 event``, ``1,200 events``; a thing in -y or -s has its plural in it: ``entry/entries``."""
+    one, _, many = thing.partition("/")
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def cell(address: Address | None) -> str:
     """``y@1``: the cell y in the memory of rank 1."""
     return f"{address['name']}@{address['rank']}" if address else ""

@@ -19,7 +19,7 @@ from pgasrob.program.program import Program
 from pgasrob.render import jupyter
 from pgasrob.render.diagram.style import VARIABLES
 from pgasrob.render.json import to_json
-from pgasrob.robustness.verdict import Verdict, Witness
+from pgasrob.robustness.verdict import Stats, Verdict, Witness
 
 ROOT = Path(__file__).parents[2]
 ONE_TO_ONE = ROOT / "programs/one_to_one/one_to_one.pgas"
@@ -86,6 +86,11 @@ def test_a_violation_is_shown_with_its_run_and_its_cycle(verdict: Verdict) -> No
     assert "So step 8 would have to come before itself." in said
     assert str(ONE_TO_ONE) in said
     assert "attack engine: " in said
+
+
+def test_one_state_is_no_states(verdict: Verdict) -> None:
+    little = replace(verdict, stats=Stats(states=1, seconds=0.5, sequential_states=1))
+    assert "attack engine: 1 state, 1 SC state, 0.50 s" in text(read(little._repr_html_()))
 
 
 def test_the_diagram_alone_says_what_it_shows(verdict: Verdict) -> None:

@@ -63,6 +63,10 @@ def blocks(*texts: str, **more: Any) -> OutcomesResult:
     return outcomes_to_json(outcomes(instance(*texts), **more))
 
 
+def test_one_state_is_no_states() -> None:
+    assert "1 SC run, 1 run on the network, 1 SC state, 1 state, 0.00 s" in text(result_of("nodes 1; process { }"))
+
+
 def test_the_table() -> None:
     assert text(result_of(STORE_BUFFERING)) == TABLE
 

@@ -95,6 +95,15 @@ def without_cost(text: str) -> str:
     return re.sub(r"[\d,.]+ states, (\d+ SC states), [\d.]+ s\n", r"N states, \1, N s\n", text)
 
 
+@pytest.mark.parametrize(
+    ("states", "sc_states", "counts"), [(1, 1, "1 state, 1 SC state,"), (0, 1_200, "0 states, 1,200 SC states,")]
+)
+def test_one_state_is_no_states(states: int, sc_states: int, counts: str) -> None:
+    found = result(ONE_TO_ONE)
+    found["stats"] |= {"states": states, "sc_states": sc_states, "seconds": 0.5}
+    assert f"  product engine: {counts} 0.50 s\n" in styled.plain(report(found))
+
+
 def test_the_report_of_one_to_one() -> None:
     assert without_cost(told(ONE_TO_ONE)) == GOLDEN
 

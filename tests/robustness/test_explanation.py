@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pgasrob.automata.automaton import Interned
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.instance import Instance
+from pgasrob.render.explanation.blocks import Text, steps
 from pgasrob.render.explanation.chapters import chapters
 from pgasrob.robustness.check import load
 from pgasrob.robustness.cycle_types import CycleTypeAutomata, conflict_automaton, some_conflict
@@ -157,6 +158,43 @@ def sigma_is_an_sc_run_with_the_same_relation_and_the_same_values(found: Explana
     assert [place for group in groups for place in group] == list(range(len(sigma)))  # steps behind their issue
     before = {each.event: each for each in replay(found.instance, rest).events}
     assert all(before[each.event].read == each.read for each in order.sigma_run.events)
+
+
+def told(found: Explanation, chapter: str) -> str:
+    """What the paragraphs of a chapter say."""
+    return " ".join(block.text for block in chapters(found, chapter)[0].blocks if isinstance(block, Text))
+
+
+@of_every_run
+def sigma_is_said_to_have_other_values_just_where_it_has(found: Explanation) -> None:
+    order, run = found.order, found.run
+    assert order is not None and run is not None
+    before = {each.event: (each.read, each.cell_change and each.cell_change.after) for each in run.events}
+    others = [
+        each.event
+        for each in order.sigma_run.events
+        if before[each.event] != (each.read, each.cell_change and each.cell_change.after)
+    ]
+    assert all(event.is_step for event in others)
+    said = told(found, "sigma")
+    if order.sigma:
+        assert ("the same relation and the same values" in said) != bool(others)
+    if others:
+        named = steps(sorted(run.computation.index(event) for event in others))
+        assert f"Now that e is gone, {named} of chapter 2 read" in said
+
+
+@of_every_run
+def what_is_said_of_the_run_does_not_contradict_itself(found: Explanation) -> None:
+    order, said = found.order, told(found, "computation")
+    assert order is not None
+    assert not ("they all do" in said and "come late" in said)
+    assert not ("No command of it has steps" in said and "come late" in said)
+    if "something to put in order" in said:
+        assert order.moved and found.found != order.computation
+        assert "nothing has to move" not in told(found, "normal-form")
+    if found.found and "take turns here" not in said:
+        assert order.computation == found.found[: len(order.computation)]
 
 
 @of_every_run

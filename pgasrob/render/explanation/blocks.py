@@ -133,12 +133,6 @@ def witness_of(result: Result) -> Witness:
     return result["witness"]
 
 
-def count(number: int, thing: str) -> str:
-    """``1 event``, ``1,200 events``; a thing in -y or -s has its plural in it: ``entry/entries``."""
-    one, _, many = thing.partition("/")
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def listed(things: Sequence[object]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     *first, last = map(str, things)

@@ -16,16 +16,17 @@ from pgasrob.render.explanation.blocks import (
     Text,
     Told,
     Word,
-    count,
     listed,
     steps,
     witness_of,
 )
 from pgasrob.render.json import Event
+from pgasrob.render.words import count
 from pgasrob.robustness.explanation import ALL, DEFINITION, PLAIN
 from pgasrob.robustness.explanation.marking import PairRun, Visit
-from pgasrob.robustness.explanation.reordering import Generated
+from pgasrob.robustness.explanation.reordering import Generated, Reordering
 from pgasrob.robustness.explanation.searches import Attack, Cost
+from pgasrob.robustness.normal_form import HEADS
 from pgasrob.robustness.placement import DELAYED, NOW
 from pgasrob.robustness.stages import Graph
 
@@ -48,6 +49,13 @@ def heads(told: Told) -> Iterator[Block]:
         "queues: it says where a step goes when the command is issued. Control, registers and memory it follows along "
         "τ1 alone."
     )
+    if len(order.segments) > HEADS:
+        yield Remark(
+            f"The paper has {HEADS} heads. Here e has {len(order.segments) - 2} steps and cuts the computation into "
+            f"{len(order.segments)} parts, with a head for each. To decide robustness "
+            "fewer are enough: when there is a violation, there is one in two parts, and chapter 8 has two heads and "
+            "four."
+        )
     rows = [
         (
             "all" if generated.rank is None else str(generated.rank),
@@ -86,12 +94,14 @@ def _word(letters: list[str], parts: tuple[int, ...]) -> list[str]:
 
 def _remembered(told: Told, path: list[Generated]) -> Iterator[str]:
     """For each command what is new of what Y remembers of its rank's FIFO queues (the paper's pa and pb)."""
+    assert told.x.order is not None
+    heads = told.x.order.heads
     known: set[str] = set()
     for generated in path:
         found = []
         for queue, parts in generated.placement or ():
             stages = zip(("popa", "popb", "popc"), parts.stages, strict=False)
-            bounds = [f"{step} of {told.instance.program.queue_name(queue)} in τ{part} or later"
+            bounds = [f"{step} of {told.instance.program.queue_name(queue)} in τ{part}{' or later' * (part < heads)}"
                       for step, part in stages if part > 1]  # fmt: skip
             found += [bound for bound in bounds if f"{generated.rank} {bound}" not in known]
             known |= {f"{generated.rank} {bound}" for bound in bounds}
@@ -204,13 +214,12 @@ def emptiness(told: Told) -> Iterator[Block]:
     if two.ended and two.violation:
         word = two.violation
         ranks = " ".join(map(str, word.cycle_type or ()))
-        same = x.order is not None and word.computation == x.order.normal_form
         yield Text(
             f"With two heads the first word that was found has {count(len(word.computation), 'event')} and cycle type "
             f"{ranks}. "
             + (
-                "It is the normal form of chapter 5."
-                if same
+                _same_word(x.order, word.parts)
+                if x.order is not None and word.computation == x.order.normal_form
                 else "The computation of chapter 2 was made from it."
                 if x.origin == "product"
                 else "The computation of chapter 2 has another origin."
@@ -224,11 +233,16 @@ def emptiness(told: Told) -> Iterator[Block]:
         yield _limits(told)
 
 
+def _same_word(order: Reordering, parts: tuple[int, ...] | None) -> str:
+    """That a search has found the word of the normal form, be it with other ``parts``."""
+    return f"It is the normal form of chapter 5{'' if parts == order.parts else ', divided into two parts'}."
+
+
 def _limits(told: Told) -> Remark:
     share = told.x.share
     return Remark(
-        f"Each search stops at {share.states:,} states or after {share.seconds:.2g} s; --max-states and --timeout set "
-        "that."
+        f"A search is stopped when it notices that it has passed {count(share.states, 'state')} or "
+        f"{share.seconds:.2g} s; --max-states and --timeout set that."
     )
 
 
@@ -302,11 +316,11 @@ def _account(told: Told, found: Attack) -> Iterator[Block]:
         + (" and what is left of e:" if any(found.parts[place] == DELAYED for place in found.last) else ":")
     )
     yield ShownRun(result)
-    if told.x.order is not None:
-        same = found.computation == told.x.order.normal_form
+    order = told.x.order
+    if order is not None:
         yield Text(
-            "It is the normal form of chapter 5."
-            if same
+            _same_word(order, found.parts)
+            if found.computation == order.normal_form
             else "It delays only what has to be delayed. The normal form of chapter 5 delays what chapter 2 delays."
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from pgasrob.render import words
 from pgasrob.render.explanation.blocks import (
@@ -16,15 +17,16 @@ from pgasrob.render.explanation.blocks import (
     Text,
     Told,
     capital,
-    count,
     listed,
     steps,
     witness_of,
 )
 from pgasrob.render.json import Event
+from pgasrob.render.words import count
 from pgasrob.robustness.explanation.reordering import Moved, Reordering, commands_in_order
 from pgasrob.semantics.accesses import access, conflict
 from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.replay import ReplayedEvent
 
 LARGEST_AUTOMATON = 40
 """States up to which a control automaton is shown."""
@@ -72,17 +74,20 @@ def _commands(told: Told) -> Iterator[Block]:
 
 COMMANDS = (
     ("write", "puts a request into a queue. Later its step popa reads the cell here, and later still its step popb "
-              "writes the cell of the other rank."),
-    ("read", "puts a request into a queue. Later its step popa reads the cell of the other rank, and later still its "
-             "step popb writes the cell here."),
-    ("put", "reads the cell here at once; later its step popb writes the cell of the other rank."),
-    ("update", "updates a cell of another rank later, by its step popb; popc brings the result later still, if there "
-               "is one."),
+              "writes the cell at the rank it names."),
+    ("read", "puts a request into a queue. Later its step popa reads the cell at the rank it names, and later still "
+             "its step popb writes the cell here."),
+    ("put", "reads the cell here at once; later its step popb writes the cell at the rank it names."),
+    ("update", "updates a cell at the rank it names later, by its step popb; popc brings the result later still, if "
+               "there is one."),
     ("update_from", "is an update whose operand is in memory: popa reads it, popb updates (a fetch has no popb), popc "
                     "brings the result if there is one; popd reads what a compare_swap expects."),
     ("notify", "updates a cell by its step popb, after earlier writes to the same rank: those of its queue, for a "
                "notify_all those of every queue."),
-    ("signal", "updates a cell by its step popb, after all steps of its bundle."),
+    ("bundle", "does nothing by itself: a later signal comes after what this rank issues from here on, and need not "
+               "come after what it has issued before."),
+    ("signal", "updates a cell by its step popb, after all steps of the operations that this rank has issued since its "
+               "latest bundle, or since its beginning when there is none."),
     ("wait", "is enabled when all steps of this rank's earlier operations in its queue have happened."),
     ("wait_local", "is enabled when the sources of this rank's earlier operations in its queue have been read, and "
                    "what they bring here has arrived."),
@@ -102,19 +107,15 @@ def computation(told: Told) -> Iterator[Block]:
     events = told.events(x.run)
     number = f"{count(len(events), 'event')} of {count(len(_groups(told)), 'command')}"
     if x.origin == "delaying":
-        yield Text(
-            f"The program is robust, so any computation would do. This one has {number}: ranks take turns, and steps "
-            "come late, for on the network they may. Still it looks like a sequentially consistent run, as the next "
-            "chapters show."
-        )
+        yield Text(f"The program is robust, so any computation would do. This one has {number}{_lateness(told)}.")
     else:
         found = {
             "product": "the paper's procedure (chapter 8), whose words are in normal form already",
             "check": "the search behind `pgasrob check`, whose runs are in normal form already",
         }[x.origin]
         yield Text(
-            f"The program is not robust. Here is a violating computation of {number}. It was found by {found}; so that "
-            "there is something to put in order, its ranks take turns here, with the same happens-before relation."
+            f"The program is not robust. Here is a violating computation of {number}. It was found by "
+            f"{found}{_changes(told)}."
         )
     shown = told.result(x.run)
     yield ShownRun(shown)
@@ -130,13 +131,52 @@ def _groups(told: Told) -> list[list[int]]:
     return commands_in_order(told.x.run.computation)
 
 
+def _operations(told: Told) -> list[list[int]]:
+    """The places of the events of each command that has steps."""
+    assert told.x.run is not None
+    return [places for places in _groups(told) if told.x.run.computation[places[-1]].is_step]
+
+
+def _late(operations: list[list[int]]) -> list[list[int]]:
+    """Those whose steps do not directly follow their issue."""
+    return [places for places in operations if places[-1] - places[0] >= len(places)]
+
+
+def _lateness(told: Told) -> str:
+    """What is special about a computation of a robust program, if anything is."""
+    if not _late(_operations(told)):
+        return ""
+    assert told.x.run is not None
+    issued = [event.rank for event in told.x.run.computation if not event.is_step and event.kind != "barrier"]
+    issuing = [rank for rank, _ in groupby(issued)]
+    turns = "ranks take turns, and " if len(issuing) > len(set(issuing)) else ""
+    return (
+        f": {turns}steps come late, for on the network they may. Still it looks like a sequentially consistent run, "
+        "as the next chapters show"
+    )
+
+
+def _changes(told: Told) -> str:
+    """How the computation shown differs from the one found."""
+    x = told.x
+    assert x.run is not None and x.order is not None
+    shown = x.run.computation
+    changes = []
+    if len(shown) < len(x.found):
+        changes.append("what the cycle does not need at its end is left out here")
+    if shown != tuple(event for event in x.found if event in shown):
+        purpose = "so that there is something to put in order, " if x.order.moved else ""
+        changes.append(f"{purpose}its ranks take turns here, with the same happens-before relation")
+    return "".join(f"; {change}" for change in changes)
+
+
 def _delays(told: Told, events: list[Event]) -> Iterator[Block]:
     """When the operations are issued, and when their steps happen."""
-    operations = [places for places in _groups(told) if events[places[-1]]["event"] in words.STEPS]
+    operations = _operations(told)
     if not operations:
         yield Text("No command of it has steps, so nothing can be delayed: it is a sequentially consistent run.")
         return
-    late = [places for places in operations if places[-1] - places[0] >= len(places)]
+    late = _late(operations)
     sentence = (
         "In a sequentially consistent (SC) run the steps of a command directly follow its issue. Here "
         + (f"{count(len(late), 'operation')} of {len(operations)} {'has' if len(late) == 1 else 'have'} other events "
@@ -221,9 +261,13 @@ def sigma(told: Told) -> Iterator[Block]:
         yield Text("Without e nothing is left: sigma is the empty run.")
         return
     start = "The cycle needs e: without it" if told.violating else "Without e, as with it,"
+    other = _other_values(told)
+    same = "the relation and the values of that computation" if other else "the same relation and the same values"
+    change = "read or write other values" if other[1:] else "reads or writes another value"
+    gone = f" Now that e is gone, {steps(other)} of chapter 2 {change} than there." if other else ""
     yield Text(
-        f"{start} the happens-before relation is acyclic, so there is an SC run sigma with the same relation and the "
-        "same values, in which the steps of every command directly follow its issue (Lemma 7). It is:"
+        f"{start} the happens-before relation is acyclic, so there is an SC run sigma with {same}, in which the steps "
+        f"of every command directly follow its issue (Lemma 7).{gone} It is:"
     )
     yield ShownRun(told.result(order.sigma_run))
     numbers = [place + 1 for place in order.sigma]
@@ -231,6 +275,22 @@ def sigma(told: Told) -> Iterator[Block]:
         yield Text("These are the events of the computation in the order they had there.")
     else:
         yield Text(f"In the numbers of the computation: {', '.join(map(str, numbers))}.")
+
+
+def _other_values(told: Told) -> list[int]:
+    """The places of the steps that read or write other values in sigma than in the computation, where e is there."""
+    x = told.x
+    assert x.run is not None and x.order is not None
+    return sorted(
+        place
+        for place, event in zip(x.order.sigma, x.order.sigma_run.events, strict=True)
+        if _values(event) != _values(x.run.events[place])
+    )
+
+
+def _values(event: ReplayedEvent) -> tuple[int | None, int | None]:
+    """What ``event`` reads from its cell and leaves in it."""
+    return event.read, event.cell_change.after if event.cell_change else None
 
 
 def normal_form(told: Told) -> Iterator[Block]:
@@ -252,7 +312,7 @@ def normal_form(told: Told) -> Iterator[Block]:
     if not moved:
         yield Text("Here nothing has to move: the computation is in normal form already.")
     else:
-        yield Text("What comes earlier than before, what it overtakes, and why it may:")
+        yield Text("What overtakes what, and why it may:")
         rows = [
             (
                 f"{each.place + 1} -> {each.to + 1}",
@@ -271,7 +331,8 @@ def normal_form(told: Told) -> Iterator[Block]:
     yield Text(
         "It is a computation with the same happens-before relation as before"
         + (", so it is violating too" if told.violating else "")
-        + " (Lemma 8). In every part the steps stand in the order in which their commands are issued (Definition 4)"
+        + " (Lemma 8). In every part the events of different commands stand in the order in which these commands are "
+        "issued (Definition 4)"
         + (f", and only steps stand behind τ1. {_used(used)}" if used > 1 else ". Only τ1 is used: it is an SC run.")
     )
 

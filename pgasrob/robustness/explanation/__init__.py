@@ -54,8 +54,8 @@ class Explanation:
     """The theory on ``instance``, whose ``verdict`` is given.
 
     ``control``: the control automata. ``run``: a computation, violating when the program is not robust, with the
-    ``cycle`` of its happens-before relation; ``origin``: a delaying run, or the violation found by the product or by
-    the check, its ranks taking turns. ``order``: e, sigma and the normal form; ``path``: how Y(P, N) generates that.
+    ``cycle`` of its happens-before relation; ``origin``: a delaying run, or the violation ``found`` by the product or
+    by the check, its ranks taking turns. ``order``: e, sigma and the normal form; ``path``: how Y(P, N) generates that.
     ``marked`` and ``pairs``: the marked word and the runs of Z; None and empty without a cycle. ``product``, ``costs``:
     what the searches cost, ``settled`` what is known before. ``attack``: the path of the attack search to this
     violation. ``run`` and what follows from it is None when there is nothing to run or no verdict.
@@ -67,6 +67,7 @@ class Explanation:
     run: Run | None = None
     cycle: tuple[Edge, ...] | None = None
     origin: Origin = "check"
+    found: Computation = ()
     order: Reordering | None = None
     path: list[Generated] = field(default_factory=list)
     marked: Marking | None = None
@@ -103,6 +104,7 @@ def explain(
         first = Share(min(MOST_FIRST, max_states), timeout / 4)
         violation = cost("", lambda: ProductSearch(instance), first)[0].violation
         claimed = violation.computation if violation else verdict.witness.run.computation
+        found = replace(found, found=claimed)
         found = _theory(found, in_turns(essential(claimed)), "product" if violation else "check")
     return _searched(found) if searches and verdict.verdict in ("robust", "not robust") else found
 

@@ -19,8 +19,8 @@ from pgasrob.semantics.sc_order import last_command, sc_places
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """An event that the normal form has earlier than the computation: its place there and in the normal form, and the
-    places in the computation of the events that it overtakes."""
+    """An event that overtakes others in the normal form: its place in the computation and in the normal form, and the
+    places in the computation of those others. Where it is overtaken too, it need not come earlier than before."""
 
     place: int
     to: int
@@ -53,7 +53,7 @@ class Reordering:
 
     @property
     def moved(self) -> list[Moved]:
-        """What the normal form has earlier, in its order."""
+        """What overtakes something, in the order of the normal form."""
         found = []
         for to, place in enumerate(self.places):
             overtaken = tuple(sorted(later for later in self.places[to + 1 :] if later < place))

@@ -12,13 +12,16 @@ from typing import Any
 
 import pytest
 
-from pgasrob.render.explanation.blocks import Drawing, Points, Remark, Rows, ShownRun, Text, Word, count, listed, steps
+from pgasrob.render.explanation.blocks import Drawing, Points, Remark, Rows, ShownRun, Text, Word, listed, steps
 from pgasrob.render.explanation.chapters import NAMES, Chapter, NoSuchChapter, chapter_name, chapters
 from pgasrob.render.explanation.html import to_html
+from pgasrob.render.explanation.runs import COMMANDS
 from pgasrob.render.explanation.text import explanation_lines, rows_lines
 from pgasrob.render.lines import ASCII, plain
+from pgasrob.render.words import count
 from pgasrob.robustness.check import load
 from pgasrob.robustness.explanation import Explanation, explain
+from tests.support import program
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -31,7 +34,7 @@ SOME = (
     "iriw/iriw_get_unordered.pgas",
     "deferred_atomics/old_value.pgas",
     "notification/later_write.pgas",
-    "bundled_signal/signal_after_bundle.pgas",
+    "bundled_signal/earlier_put.pgas",
     "captured_put/still_on_its_way.pgas",
     "bakery/bakery_get.pgas",
     "faults/division_by_zero.pgas",
@@ -178,8 +181,118 @@ def test_the_costs_of_1to1() -> None:
     assert [row[1] for row in rows] == ["14", "28", "63"]
 
 
+# What is not so of every program
+
+
+def test_sigma_has_other_values_where_e_was_read() -> None:
+    """The last command stores what the steps behind it fetch."""
+    (chapter,) = chapters(explained("iriw/iriw_get_unordered.pgas", 5_000), "sigma")
+    told = " ".join(block.text for block in chapter.blocks if isinstance(block, Text))
+    assert "there is an SC run sigma with the relation and the values of that computation, in which" in told
+    assert "Now that e is gone, steps 10 and 12 of chapter 2 read or write other values than there. It is:" in told
+    told = said("lectures/3_happens_before/3_09_increments.pgas", "sigma")
+    assert "Now that e is gone, step 4 of chapter 2 reads or writes another value than there." in told
+    told = said(ONE_TO_ONE, "sigma")
+    assert "sigma with the same relation and the same values, in which" in told and "is gone" not in told
+
+
+@pytest.mark.parametrize(
+    ("path", "clause"),
+    [
+        ("deadlock/missing_barrier.pgas", "."),  # all steps directly follow their issue
+        ("store_buffering/store_buffering_atomic.pgas", "."),  # there are none
+        ("captured_put/source_reused.pgas", ": steps come late, for on the network they may."),  # one rank alone
+        ("one_to_one/one_to_one_wait.pgas", ": ranks take turns, and steps come late, for on the network they may."),
+    ],
+)
+def test_what_is_late_in_a_robust_program(path: str, clause: str) -> None:
+    told = said(path, "computation")
+    assert re.search(rf"This one has \d+ events of \d+ commands?{re.escape(clause)} ", told)
+    assert ("late" in told) == ("other events between" in told) == ("late" in clause)
+
+
+@pytest.mark.parametrize(
+    ("path", "clause"),
+    [
+        (ONE_TO_ONE, "; so that there is something to put in order, its ranks take turns here, with the same "
+                     "happens-before relation."),
+        ("lectures/3_happens_before/3_07_self_lost.pgas", "."),  # shown as it was found
+        ("captured_put/still_on_its_way.pgas", "."),
+        ("ticket_lock/ticket_lock_fence.pgas", "; its ranks take turns here, with the same happens-before relation."),
+        ("ring/ring_shift_no_wait.pgas", "; what the cycle does not need at its end is left out here; so that there "
+                                         "is something to put in order, its ranks take turns here, with the same "
+                                         "happens-before relation."),
+    ],
+)  # fmt: skip
+def test_how_the_computation_differs_from_what_was_found(path: str, clause: str) -> None:
+    assert f"in normal form already{clause} " in said(path, "computation") + " "
+    assert ("something to put in order" in clause) == ("Here nothing has to move" not in said(path, "normal-form"))
+
+
+def test_what_overtakes_need_not_come_earlier() -> None:
+    path = "halo/halo_no_wait.pgas"
+    moved = [row[0].split(" -> ") for row in first(path, "normal-form", Rows).rows]
+    assert any(int(before) <= int(after) for before, after in moved)
+    assert "What overtakes what, and why it may:" in said(path, "normal-form")
+
+
+def test_definition_4_is_about_events() -> None:
+    sentence = "In every part the events of different commands stand in the order in which these commands are issued"
+    assert f"{sentence} (Definition 4)" in said(ONE_TO_ONE, "normal-form")
+
+
+def test_the_target_of_an_operation_may_be_the_rank_itself() -> None:
+    points = dict(first("lectures/3_happens_before/3_07_self_lost.pgas", "program", Points).points)
+    assert "write(x, 0, x, q)" in text("lectures/3_happens_before/3_07_self_lost.pgas")
+    assert points["write"].endswith("its step popb writes the cell at the rank it names.")
+    assert not [kind for kind, told in COMMANDS if "other rank" in told or "another rank" in told]
+
+
+def test_a_bundle_is_explained_where_there_is_one() -> None:
+    points = dict(first("bundled_signal/earlier_put.pgas", "program", Points).points)
+    assert points["bundle"].startswith("does nothing by itself: a later signal comes after what this rank issues from")
+    assert "since its latest bundle" in points["signal"]
+    assert "bundle" not in dict(first(ONE_TO_ONE, "program", Points).points)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "lectures/3_happens_before/3_07_self_lost.pgas",
+        "lectures/5_flags_locks_atomics/5_15_spin_no_wait.pgas",
+        "control/puts_in_a_loop_unordered.pgas",
+    ],
+)
+def test_the_normal_form_found_again_in_two_parts(path: str) -> None:
+    order = explained(path).order
+    assert order is not None and max(order.parts) > 2
+    divided = "It is the normal form of chapter 5, divided into two parts."
+    found = [said(path, name) for name in ("emptiness", "attack")]
+    assert any(divided in told for told in found)
+    assert not any("It is the normal form of chapter 5." in told for told in found)
+
+
+def test_the_normal_form_found_again_as_it_is() -> None:
+    assert "It is the normal form of chapter 5." in said(ONE_TO_ONE, "emptiness")
+
+
+def test_nothing_is_placed_later_than_in_the_last_part() -> None:
+    rows = first("lectures/3_happens_before/3_07_self_lost.pgas", "heads", Rows).rows
+    assert [row[-1] for row in rows] == ["popb of q in τ4", "popa of q in τ2 or later; popb of q in τ3 or later"]
+
+
+def test_more_heads_than_the_paper_has() -> None:
+    found = explain(program("update_from(add, x, 1, y, q, z);", "skip;"), timeout=120, searches=False)
+    (chapter,) = chapters(found, "heads")
+    told = [block.text for block in chapter.blocks if isinstance(block, Text | Remark)]
+    assert told[0].startswith("Y(P, N) is a 5-headed automaton")
+    assert told[1].startswith("The paper has 4 heads. Here e has 3 steps and cuts the computation into 5 parts")
+    assert "The paper has" not in said(ONE_TO_ONE, "heads")
+
+
 def test_a_search_that_was_stopped_says_so() -> None:
-    assert "Each search stops at 2,000 states" in said(ONE_TO_ONE, "emptiness")
+    sentence = "A search is stopped when it notices that it has passed 2,000 states or 15 s;"
+    assert sentence in said(ONE_TO_ONE, "emptiness")
     assert first(ONE_TO_ONE, "emptiness", Rows).rows[1][3] == "stopped by the limit, so nothing"
 
 
