@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pgasrob.robustness.check import load as load
     from pgasrob.robustness.limits import Limits as Limits
     from pgasrob.robustness.verdict import Verdict as Verdict
-    from pgasrob.semantics.outcomes import outcomes as outcomes
-    from pgasrob.semantics.simulate import simulate as simulate
+    from pgasrob.runs.outcomes import outcomes as outcomes
+    from pgasrob.runs.simulate import simulate as simulate
 
 __version__ = "0.1.0"
 
@@ -33,8 +33,8 @@ _HOMES = {
     "Verdict": "pgasrob.robustness.verdict",
     "check": "pgasrob.robustness.check",
     "load": "pgasrob.robustness.check",
-    "outcomes": "pgasrob.semantics.outcomes",
-    "simulate": "pgasrob.semantics.simulate",
+    "outcomes": "pgasrob.runs.outcomes",
+    "simulate": "pgasrob.runs.simulate",
 }
 __all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604
 

@@ -192,14 +192,14 @@ def test_printing_a_format() -> None:
 
 
 def test_it_works_where_the_terminal_knows_ascii_alone() -> None:
-    check("ring.pgas", "--witness", "ring.json", "--witness", "ring.txt")
+    check("ring.pgas", "--witness", "ring.json")
     done = subprocess.run(
         [sys.executable, "-m", "pgasrob", "draw", "ring.json", "--to", "txt"],
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
         capture_output=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 0
-    assert done.stdout == Path("ring.txt").read_bytes()
+    assert b"tau_1 -+-" in done.stdout and b"So step " in done.stdout
 
 
 def test_one_of_several_results() -> None:
@@ -207,6 +207,15 @@ def test_one_of_several_results() -> None:
     assert run("draw", "all.json", "-o", "first.dot", "-o", "all.sarif").exit_code == 0
     assert "dead.pgas on 3 nodes" in Path("first.dot").read_text()
     assert len(json.loads(Path("all.sarif").read_text())["runs"][0]["results"]) == 3
+    again = run("draw", "all.json", "-o", "first.dot", "-o", "all.sarif", "--to", "mmd")
+    told = "shows result 2 of 3, dead.pgas on 3 nodes; --result N draws another"
+    assert again.stderr.splitlines() == [f"pgasrob: first.dot {told}", f"pgasrob: this {told}"]
+    assert not run("draw", "all.json", "--result", "2", "-o", "first.dot").stderr
+    assert run("draw", "all.json", "-o", "{name}-{nodes}.json").exit_code == 0
+    assert len(Path("ring-3.json").read_text().splitlines()) == 1
+    refused = run("draw", "all.json", "-o", "{nme}.svg")
+    assert refused.exit_code == 2
+    assert "-o {nme}.svg: there is no placeholder {nme}; there are {name}, {path}, {nodes}." in refused.output
     third = run("draw", "all.json", "--result", "3", "--to", "dot")
     assert "ring.pgas on 3 nodes" in third.stdout
     first = run("draw", "all.json", "--result", "1", "--to", "dot")
@@ -246,6 +255,10 @@ def test_a_simulated_run() -> None:
         ("", "bad.json: there is nothing in it"),
         ("[]", "bad.json: this is no result"),
         (
+            '{"schema": 1, "engine": "outcomes", "outcomes": []}',
+            "`pgasrob outcomes FILE --example N --witness run.json`",
+        ),
+        (
             '{"schema": 2, "verdict": "robust", "witness": null}',
             "bad.json: schema: this version of pgasrob reads schema 1",
         ),
@@ -259,6 +272,12 @@ def test_bad_files_are_plain_errors(text: str, message: str) -> None:
     assert message in result.stderr
     assert result.stderr.startswith("pgasrob: ") and result.stderr.count("\n") == 1
     assert not Path("bad.svg").exists()
+
+
+def test_a_program_is_no_run() -> None:
+    result = run("draw", "ring.pgas", "-o", "ring.svg")
+    assert result.exit_code == 2
+    assert "draw needs what `pgasrob check ring.pgas --witness run.json` writes" in result.stderr
 
 
 def test_what_cannot_be_read_or_written() -> None:

@@ -157,6 +157,10 @@ def test_c_programs_have_outcomes() -> None:
     result = pgasrob("outcomes", str(file))
     assert result.exit_code == 1
     assert "network-only" in result.stdout
+    # The register t holds what was loaded last, and not what a variable has at the end.
+    assert "Registers are those of the core program" in result.stdout
+    assert "Registers are those of the core program" in pgasrob("run", str(file), "--seed", "1").stdout
+    assert "Registers are" not in pgasrob("outcomes", "sb.pgas").stdout
     assert pgasrob("outcomes", str(file.with_name("message_passing_fence.c"))).exit_code in (0, 2)
 
 
@@ -226,6 +230,55 @@ def test_runs_are_written_to_files(folder: Path, name: str, ending: str) -> None
     assert Path(f"out.{ending}").stat().st_size > 100
     if name == "outcomes":
         assert f"out.{ending} has a run with outcome 1" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["outcomes", "run"])
+def test_several_files_and_placeholders(name: str) -> None:
+    seed = ["--seed", "1"] if name == "run" else []
+    files = [part for path in ("{name}-{nodes}.svg", "out.json") for part in ("--witness", path)]
+    assert pgasrob(name, "sb.pgas", "-n", "2", *seed, *files).exit_code in (0, 1)
+    assert Path("sb-2.svg").exists() and Path("out.json").exists()
+    for path, message in {
+        "{nme}.svg": "there is no placeholder {nme}; there are {name}, {path}, {nodes}.",
+        "out.sarif": "out.sarif: SARIF is for verdicts, and one run has none",
+    }.items():
+        refused = pgasrob(name, "sb.pgas", "--witness", path)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert message in " ".join(refused.output.split())
+
+
+def test_the_file_of_an_example_names_the_outcome() -> None:
+    result = pgasrob("outcomes", "sb.pgas", "--example", "1", *("--witness", "o.txt", "--witness", "o.html"))
+    assert result.stderr.splitlines() == [f"pgasrob: {path} has a run with outcome 1" for path in ("o.html", "o.txt")]
+    text = Path("o.txt").read_text()
+    assert text.startswith("sb.pgas: a run with outcome 1 on 2 nodes\n")
+    assert "A run on the network with outcome 1 that no SC run looks like:" in text
+    assert "At its end one = 1 on every rank, x = 1 on every rank; all else is 0." in text
+    page = Path("o.html").read_text()
+    assert "a run with outcome 1 on 2 nodes" in page and "simulated" not in page.split("<script")[0]
+    assert "No SC order is known" not in page
+    pgasrob("outcomes", "sb.pgas", "--example", "4", "--witness", "o.json")
+    drawn = pgasrob("draw", "o.json", "--to", "txt").stdout
+    assert "An SC run with outcome 4:" in drawn and "It is an SC run: every step" in drawn
+
+
+def test_what_gives_a_run_again() -> None:
+    assert "--sc --seed 3 gives this run again." in pgasrob("run", "sb.pgas", "--sc", "--seed", "3").stdout
+    cut = pgasrob("run", "loop.pgas", "--seed", "3", "--bias", "late", "--steps", "5").stdout
+    assert "--seed 3 --bias late --steps 5 gives this run again." in cut
+
+
+@pytest.mark.parametrize("name", ["outcomes", "run"])
+def test_a_long_path_does_not_widen_the_headline(name: str, folder: Path) -> None:
+    long = folder / ("a" * 70)
+    long.mkdir()
+    (long / "sb.pgas").write_text(SB)
+    first, second, *rest = pgasrob(name, f"{long.name}/sb.pgas").stdout.splitlines()
+    assert first == f"{long.name}/sb.pgas:"
+    assert second == (
+        "  4 outcomes on 2 nodes, 1 network-only" if name == "outcomes" else "  a run on the network on 2 nodes"
+    )
+    assert max(map(len, rest)) <= 80
 
 
 def test_a_file_with_an_unknown_ending_is_refused_before_anything_else() -> None:

@@ -10,7 +10,7 @@ import click
 
 from pgasrob.cli.exit_codes import ERROR
 from pgasrob.cli.options import HELP, Name
-from pgasrob.cli.witness_files import WitnessPath
+from pgasrob.cli.witness_files import PLACEHOLDER, WitnessPath, filled, known_placeholders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ class FormatName(Name):
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option("-o", "--output", "outputs", type=WitnessPath(), multiple=True, metavar="PATH",
               help="Write to PATH, in the format that its ending says: .svg, .html, .dot, .mmd, .tex, .json, .sarif or "
-              ".txt. Can be repeated.")  # fmt: skip
+              ".txt. PATH may have {name}, {path} or {nodes}. Can be repeated.")  # fmt: skip
 @click.option("--to", "format_", type=FormatName(), metavar="FORMAT",
               help="Print in this format: svg, html, dot, mmd, tex, json, sarif or txt.")  # fmt: skip
 @click.option("--result", "number", type=click.IntRange(min=1), metavar="N",
@@ -58,17 +58,23 @@ class FormatName(Name):
               help="Which run of the result: the violation (or fault), that of a failing assertion, or that of a "
               "deadlock. Default: the first that it has.")  # fmt: skip
 def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int | None, run: str | None) -> None:
-    """Draw a run that `check` has kept as JSON.
+    """Draw a run that was kept as JSON.
 
-    FILE is what `check` has written with --witness or --format json, or a single - for standard input.
+    FILE is what `check`, `run` or `outcomes` has written with --witness run.json, or what `check` or `run` prints with
+    --format json; or it is a single - for standard input.
     Nothing is checked again. What is drawn is what the file says.
     """
+    from pgasrob.diagnostics import visible
     from pgasrob.render.diagram.model import shown
-    from pgasrob.render.files import FORMATS, Format, format_of, write
+    from pgasrob.render.files import FORMATS, TEXT_WIDTH, Format, format_of, write
+    from pgasrob.render.lines import glyphs_for, plain
+    from pgasrob.render.text import report
     from pgasrob.render.witness_file import BadWitnessFile, read_results
 
     if not outputs and format_ is None:
         raise click.UsageError("say where to: -o run.svg, or --to svg for standard output.")
+    for output in outputs:
+        known_placeholders(output, "-o")
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as error:
@@ -76,17 +82,23 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
     try:
         results = read_results(data)
     except BadWitnessFile as error:
-        _fail(f"{file}: {error}")
+        source = Path(file).suffix in (".pgas", ".c")
+        hint = f"; draw needs what `pgasrob check {file} --witness run.json` writes"
+        _fail(f"{file}: {error}{hint if source else ''}")
+    numbers = {id(result): place for place, result in enumerate(results, 1)}
+    count = len(results)
     if number is not None:
         if number > len(results):
             raise click.UsageError(f"--result {number}: {file} has {_count(len(results))}.")
         results = [results[number - 1]]
     if run is not None:
-        results = [only(result, run) for result in results if result[RUNS[run]]]  # type: ignore[literal-required]
+        kept = [result for result in results if result[RUNS[run]]]  # type: ignore[literal-required]
+        results = [only(result, run) for result in kept]
+        numbers = {id(drawn): numbers[id(result)] for drawn, result in zip(results, kept, strict=True)}
         if not results:
             _fail(f"{file}: there is no run of that kind ({run})")
 
-    def chosen(target: Format) -> list[Result]:
+    def chosen(target: Format, results: list[Result] = results) -> list[Result]:
         if target.holds_many:
             return results
         with_run = [result for result in results if shown(result)]
@@ -94,14 +106,42 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
             _fail(f"{file}: there is no run to draw; {_without_run(results)}")
         return (with_run or results)[:1]
 
+    def say(where: str, drawn: Result, of: int) -> None:
+        """Of several results only one is drawn: which?"""
+        if number is None and of > 1:
+            at = "" if drawn["nodes"] is None else f" on {drawn['nodes']} node{'s' * (drawn['nodes'] != 1)}"
+            told = f"{where} shows result {numbers[id(drawn)]} of {count}, {visible(drawn['file'])}{at}"
+            click.echo(f"pgasrob: {told}; --result N draws another", err=True)
+
     for output in outputs:
-        try:
-            write(chosen(format_of(output)), output)
-        except OSError as error:
-            _fail(f"cannot write {output}: {error.strerror or error}")
+        target = format_of(output)
+        for path, those in _targets(output, results).items():
+            drawn = chosen(target, those)
+            try:
+                write(drawn, path)
+            except OSError as error:
+                _fail(f"cannot write {path}: {error.strerror or error}")
+            if not target.holds_many:
+                say(path, drawn[0], len(those))
     if format_ is not None:
         target = FORMATS[f".{format_}"]
-        sys.stdout.buffer.write(target.render(chosen(target)).encode())
+        drawn = chosen(target)
+        if format_ == "txt":
+            sys.stdout.write("\n".join(plain(report(each, TEXT_WIDTH, glyphs_for(sys.stdout))) for each in drawn))
+        else:
+            sys.stdout.buffer.write(target.render(drawn).encode())
+        if not target.holds_many:
+            say("this", drawn[0], len(results))
+
+
+def _targets(output: str, results: list[Result]) -> dict[str, list[Result]]:
+    """The files that ``output`` names with its placeholders filled in, and what goes into each."""
+    if not PLACEHOLDER.search(output):
+        return {output: results}
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        found.setdefault(filled(output, result["file"], result["nodes"]), []).append(result)
+    return found
 
 
 def only(result: Result, run: str) -> Result:

@@ -11,7 +11,7 @@ import click
 
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.options import HELP, MOST_STATES, Size, c_options, memory_for, progress_display, seconds
-from pgasrob.cli.witness_files import WitnessPath
+from pgasrob.cli.witness_files import RunPath, Witnesses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pgasrob.render.outcomes_json import OutcomesResult
     from pgasrob.render.simulation import RunResult
     from pgasrob.robustness.limits import Limits
-    from pgasrob.semantics.outcomes import Outcomes
+    from pgasrob.runs.outcomes import Outcomes
 
 EXAMPLES = """\b
 Exit code:
@@ -46,9 +46,9 @@ Examples:
 @click.option("--of", "names", metavar="NAMES",
               help="Only these registers and cells: r@0,y@1 or r for all ranks. Default: all.")  # fmt: skip
 @click.option("--example", type=click.IntRange(min=1), metavar="N", help="Show a shortest run with outcome N.")
-@click.option("--witness", type=WitnessPath(), metavar="FILE",
-              help="Write the example into FILE, as its extension says: .svg, .html, .json, ... Without --example that "
-              "of the first network-only outcome, else of the first.")  # fmt: skip
+@click.option("--witness", "witnesses", type=RunPath(), multiple=True, metavar="PATH",
+              help="Write the example to a file: .svg, .html, .dot, .mmd, .tex, .json or .txt by its ending. Without "
+              "--example that of the first network-only outcome, else of the first. Can be repeated.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="json: one object, with an example of every outcome.")  # fmt: skip
 @click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
@@ -67,7 +67,7 @@ def outcomes(
     nodes: int | None,
     names: str | None,
     example: int | None,
-    witness: str | None,
+    witnesses: tuple[str, ...],
     format_: str,
     max_states: int,
     timeout: float | None,
@@ -85,9 +85,10 @@ def outcomes(
     from pgasrob.robustness.limits import Limits
 
     instance = loaded(ctx, file, nodes, front_end, partial(no_outcomes, file) if format_ == "json" else None)
+    writing = Witnesses(witnesses, [file], None if nodes is None else [nodes])
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
     found = _found(ctx, instance, names, limits, format_)
-    chosen = _chosen(found, example, witness)
+    chosen = _chosen(found, example, bool(witnesses))
     result = outcomes_to_json(found, None if format_ == "json" else {chosen} - {None})  # type: ignore[arg-type]
     if format_ == "json":
         import json
@@ -98,9 +99,16 @@ def outcomes(
         write(outcomes_report(result, width, glyphs), sys.stdout)
         if example:
             write([[], *example_report(result, example, width, glyphs)], sys.stdout)
-    if witness and chosen:
-        write_witness(ctx, _example_result(result, chosen), witness)
-        click.echo(f"pgasrob: {witness} has a run with outcome {chosen}", err=True)
+    if witnesses and chosen:
+        good = write_witness(writing, _example_result(result, chosen))
+        for target in writing.written:
+            click.echo(f"pgasrob: {target} has a run with outcome {chosen}", err=True)
+        if not good:
+            ctx.exit(ERROR)
+    elif witnesses:
+        click.echo(
+            f"pgasrob: no outcome is known, so there is no run to draw; not written: {', '.join(witnesses)}", err=True
+        )
     ctx.exit(NOT_ROBUST if found.network_only and found.complete else ROBUST if found.complete else UNKNOWN)
 
 
@@ -132,9 +140,9 @@ def loaded(
 
 
 def _found(ctx: click.Context, instance: Instance, names: str | None, limits: Limits, format_: str) -> Outcomes:
-    from pgasrob.semantics.endings import UnknownPlace
-    from pgasrob.semantics.outcomes import HasLoop
-    from pgasrob.semantics.outcomes import outcomes as outcomes_of
+    from pgasrob.runs.endings import UnknownPlace
+    from pgasrob.runs.outcomes import HasLoop
+    from pgasrob.runs.outcomes import outcomes as outcomes_of
 
     file = instance.program.source.file
     display = progress_display(limits.max_states)
@@ -145,9 +153,7 @@ def _found(ctx: click.Context, instance: Instance, names: str | None, limits: Li
     except UnknownPlace as error:
         raise click.BadParameter(str(error), param_hint="'--of'") from None
     except HasLoop as loop:
-        reason = (
-            f"{loop}, so that its runs need not end and cannot be counted; `pgasrob run {file}` simulates one of them"
-        )
+        reason = f"{loop}, which this command does not follow; `pgasrob run {file}` simulates one of them"
         if format_ == "json":
             import json
 
@@ -159,7 +165,7 @@ def _found(ctx: click.Context, instance: Instance, names: str | None, limits: Li
         ctx.exit(ERROR)
 
 
-def _chosen(found: Outcomes, example: int | None, witness: str | None) -> int | None:
+def _chosen(found: Outcomes, example: int | None, wanted: bool) -> int | None:
     """The row whose example is wanted."""
     count = len(found.outcomes)
     if example is not None:
@@ -167,7 +173,7 @@ def _chosen(found: Outcomes, example: int | None, witness: str | None) -> int | 
             there = f"there are 1..{count}" if count else "none is known"
             raise click.BadParameter(f"no outcome {example}; {there}.", param_hint="'--example'")
         return example
-    if witness is None or not count:
+    if not wanted or not count:
         return None
     return next((row for row, outcome in enumerate(found.outcomes, 1) if outcome.network_only), 1)
 
@@ -178,16 +184,19 @@ def _example_result(result: OutcomesResult, row: int) -> RunResult:
 
     drawn = no_run(result["file"], [])
     drawn["program"], drawn["nodes"] = result["program"], result["nodes"]
-    drawn["witness"] = result["outcomes"][row - 1]["example"]
+    outcome = result["outcomes"][row - 1]
+    drawn["witness"] = outcome["example"]
+    drawn["outcome"] = {
+        "row": row,
+        "ending": outcome["ending"],
+        "values": outcome["values"],
+        "chosen": result["chosen"],
+        "network_only": outcome["network_only"],
+    }
     return drawn
 
 
-def write_witness(ctx: click.Context, result: RunResult, path: str) -> None:
-    """Write the run of ``result`` as the extension of ``path`` says."""
-    from pgasrob.render.files import write
-
-    try:
-        write([cast("Result", result)], path)
-    except OSError as error:
-        click.echo(f"pgasrob: cannot write {path}: {error.strerror}", err=True)
-        ctx.exit(ERROR)
+def write_witness(writing: Witnesses, result: RunResult) -> bool:
+    """Write the one run of ``result``. Returns whether all could be written."""
+    writing.result(cast("Result", result))
+    return writing.end()

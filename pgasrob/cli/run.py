@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST
+from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST
 from pgasrob.cli.options import HELP, c_options
 from pgasrob.cli.outcomes import loaded, write_witness
-from pgasrob.cli.witness_files import WitnessPath
+from pgasrob.cli.witness_files import RunPath, Witnesses
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
-    from pgasrob.semantics.simulate import Bias, Simulated, Wanted
+    from pgasrob.runs.simulate import Bias, Simulated, Wanted
 
 DEFAULT_STEPS = 1_000  # those of semantics.simulate, which is not imported for the help text
 DEFAULT_TRIES = 1_000
@@ -53,8 +53,9 @@ Examples:
               "deadlock or at a fault.")  # fmt: skip
 @click.option("--tries", type=click.IntRange(min=1), default=DEFAULT_TRIES, show_default=True, metavar="N",
               help="How many seeds --until tries.")  # fmt: skip
-@click.option("--witness", type=WitnessPath(), metavar="FILE",
-              help="Write the run into FILE, as its extension says: .svg, .html, .json, ...")  # fmt: skip
+@click.option("--witness", "witnesses", type=RunPath(), multiple=True, metavar="PATH",
+              help="Write the run to a file: .svg, .html, .dot, .mmd, .tex, .json or .txt by its ending. Can be "
+              "repeated.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="json: one object, in which the run is the witness.")  # fmt: skip
 @c_options
@@ -70,7 +71,7 @@ def run(
     steps: int,
     until: Wanted | None,
     tries: int,
-    witness: str | None,
+    witnesses: tuple[str, ...],
     format_: str,
     front_end: FrontEnd,
 ) -> None:
@@ -85,6 +86,7 @@ def run(
     if until == "violation" and sc:
         raise click.UsageError("no SC run has a happens-before cycle: leave out --sc or --until violation.")
     instance = loaded(ctx, file, nodes, front_end, partial(no_run, file) if format_ == "json" else None)
+    writing = Witnesses(witnesses, [file], None if nodes is None else [nodes])
     first = _any_seed() if seed is None else seed
     found = _simulated(instance, first, sc, bias, steps, until, tries)
     if found is None:
@@ -96,9 +98,9 @@ def run(
         else:
             click.echo(f"pgasrob: {reason}; other runs may: `pgasrob check` looks at all", err=True)
         ctx.exit(NOT_ROBUST)
-    result = simulated_to_json(found)
-    if witness:
-        write_witness(ctx, result, witness)
+    result = simulated_to_json(found, steps)
+    if not write_witness(writing, result):
+        ctx.exit(ERROR)
     if format_ == "json":
         import json
 
@@ -118,7 +120,7 @@ def _any_seed() -> int:
 def _simulated(
     instance: Instance, seed: int, sc: bool, bias: Bias, steps: int, until: Wanted | None, tries: int
 ) -> Simulated | None:
-    from pgasrob.semantics.simulate import search, simulate
+    from pgasrob.runs.simulate import search, simulate
 
     if until is None:
         return simulate(instance, seed, not sc, bias, steps)

@@ -74,7 +74,8 @@ def show(
 
     Its counts, and its graph while it is small.
 
-    program: the program itself, for a C file what it means, as a .pgas text. control: the control automata of the
+    program: the program itself, for a C file what it means, as a .pgas text; one with doubles or integers of more
+    than 32 bits, which .pgas has not, cannot be read back and says so. control: the control automata of the
     ranks, guards simplified. state-space: X(P, N), what the network can do. normal-form: Y(P, N), the computations the
     search has to look at. cycle-types: the automata Z that recognise cycles.
     """

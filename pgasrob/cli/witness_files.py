@@ -47,6 +47,16 @@ class WitnessPath(click.ParamType):  # type: ignore[type-arg]  # generic from cl
         return [CompletionItem(incomplete, type="file")]
 
 
+class RunPath(WitnessPath):
+    """A file to write a single run to, which has no verdict."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        path = super().convert(value, param, ctx)
+        if path.lower().endswith(".sarif"):
+            self.fail(f"{path}: SARIF is for verdicts, and one run has none; `pgasrob check` writes it.", param, ctx)
+        return path
+
+
 class Witnesses:
     """Writes results to the files that `--witness` names, each as soon as the file is complete.
 
@@ -60,13 +70,14 @@ class Witnesses:
         self.formats = {path: format_of(path) for path in dict.fromkeys(paths)}
         self.kept: dict[str, list[Result]] = {}
         self.nothing: list[tuple[str, Result]] = []
+        self.written: list[str] = []
         self.failed = False
         for path, format_ in self.formats.items():
             _check(path, format_.holds_many, files, nodes)
 
     def result(self, result: Result) -> None:
         for path, format_ in self.formats.items():
-            target = _filled(path, result["file"], result["nodes"])
+            target = filled(path, result["file"], result["nodes"])
             if not format_.can_show(result):
                 self.nothing.append((target, result))
             elif format_.holds_many:
@@ -95,20 +106,26 @@ class Witnesses:
 
         try:
             write(results, target)
+            self.written.append(target)
         except OSError as error:
             self.failed = True
             click.echo(f"pgasrob: cannot write {target}: {error.strerror or error}", err=True)
 
 
-def _check(path: str, holds_many: bool, files: Sequence[str], nodes: Sequence[int] | None) -> None:
+def known_placeholders(path: str, option: str) -> None:
+    """Raises click.UsageError where ``path``, given by ``option``, has a placeholder that there is not."""
     for name in PLACEHOLDER.findall(path):
         if name not in PLACEHOLDERS:
             known = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)
-            raise click.UsageError(f"--witness {path}: there is no placeholder {{{name}}}; there are {known}.")
+            raise click.UsageError(f"{option} {path}: there is no placeholder {{{name}}}; there are {known}.")
+
+
+def _check(path: str, holds_many: bool, files: Sequence[str], nodes: Sequence[int] | None) -> None:
+    known_placeholders(path, "--witness")
     targets: dict[str, str] = {}
     for file in files:
         for count in nodes or (None,):
-            target = _filled(path, file, count)
+            target = filled(path, file, count)
             told = f"{file} on {count} nodes" if nodes and len(nodes) > 1 else file
             if target in targets and not holds_many:
                 raise click.UsageError(
@@ -134,7 +151,7 @@ def _apart(path: str, files: Sequence[str], nodes: Sequence[int] | None) -> str:
     return root + ending
 
 
-def _filled(path: str, file: str, nodes: int | None) -> str:
+def filled(path: str, file: str, nodes: int | None) -> str:
     """``path`` with its placeholders filled in for the result of ``file`` on ``nodes``."""
     values = {
         "name": PurePath(file).stem,

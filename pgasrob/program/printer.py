@@ -1,6 +1,7 @@
 """From a program back to `.pgas` text (the design, section 3).
 
-``parse(to_source(program))`` equals ``program`` up to spans and source, for every program that has a source text.
+``parse(to_source(program))`` equals ``program`` up to spans and source, for every program of a `.pgas` text. One that
+comes from C gets names that can be read back; what `.pgas` has no words for is said in a comment above it.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from pgasrob.program.commands import show
 from pgasrob.program.expressions import render
 from pgasrob.program.program import MemoryObject, Process, Program, Queue
+from pgasrob.program.spelled import in_32_bits, not_said, spelled
 from pgasrob.program.statements import (
     Block,
     Choose,
@@ -28,6 +30,9 @@ WIDTH = 100
 def to_source(program: Program) -> str:
     """``program`` as text: its headers, then its processes, each after an empty line."""
     writer = _Writer()
+    if not program.source.shows_commands:
+        writer.lines += _remarks(program)
+        program = spelled(program)
     if program.name:
         writer.line(f"program {program.name};")
     if program.nodes is not None:
@@ -40,6 +45,15 @@ def to_source(program: Program) -> str:
             writer.lines.append("")
         writer.process(process)
     return "\n".join(writer.lines) + "\n"
+
+
+def _remarks(program: Program) -> list[str]:
+    """What the text does not say of a program that comes from C."""
+    if missing := not_said(program):
+        return [f"// Not to be read back: .pgas has no {', no '.join(missing)}."]
+    if in_32_bits(program):
+        return ["// In C some of this is computed in other types than `int`, the only one that .pgas has."]
+    return []
 
 
 def _cell(memory: MemoryObject) -> str:

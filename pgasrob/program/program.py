@@ -73,7 +73,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Program(Displayed):
-    """A PGAS program before the number of nodes is known."""
+    """A PGAS program before the number of nodes is known.
+
+    ``doubles``: the memory objects and registers whose values are always the bits of doubles.
+    """
 
     name: str
     nodes: int | None
@@ -82,6 +85,7 @@ class Program(Displayed):
     queues: tuple[Queue, ...]
     processes: tuple[Process, ...]
     source: Source = field(default=Source("<string>", ""), compare=False)
+    doubles: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def cells(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pgasrob.render import words
-from pgasrob.render.json import Event
+from pgasrob.render.json import Event, Queue
 
 MOST_NAMED = 3
 """Operations on their way that are named one by one; of more the rest is counted."""
@@ -101,7 +101,7 @@ def _step(place: int, operation: _Operation, pending: list[_Operation], computat
     between = (other for other in computation[operation.issue + 1 : place] if other["rank"] == rank)
     told = f"Rank {rank} issued the {kind} in step {operation.issue + 1}"
     if any(other["event"] not in words.STEPS for other in between):
-        told += " and went on: nothing that it has done since waits for this step."
+        told += " and went on: nothing of it that has happened since had to wait for this step."
     else:
         told += " and has issued nothing since."
     return told + _order(place, operation, pending, computation)
@@ -121,8 +121,8 @@ def _order(place: int, operation: _Operation, pending: list[_Operation], computa
     ]
     told = ""
     if queue:
-        told = f" Queue {queue['name']} is {'unordered' if queue['unordered'] else 'FIFO'}"
-        told += f"; it overtakes {_named(overtaken)}." if overtaken else "."
+        told = f" Queue {queue['name']} is {'unordered' if queue['unordered'] else 'FIFO'}."
+        told += f" The step overtakes {_named(overtaken, queue)}." if overtaken else ""
     return told
 
 
@@ -140,7 +140,10 @@ def _not_awaited(place: int, event: Event, pending: list[_Operation], computatio
     if not to_come or where is None:
         return ""
     verb = "is" if len(to_come) == 1 else "are"
-    return f" {_named(to_come, capital=True)} {verb} still on the way to {words.cell(where)}; nothing waits for that."
+    return (
+        f" {_named(to_come, capital=True)} {verb} still on the way to {words.cell(where)}, and this does not wait for "
+        f"{'it' if len(to_come) == 1 else 'them'}."
+    )
 
 
 def _on_the_way(pending: list[_Operation]) -> str:
@@ -149,9 +152,16 @@ def _on_the_way(pending: list[_Operation]) -> str:
     return f" {_named(pending, capital=True)} {'is' if len(pending) == 1 else 'are'} still on the way."
 
 
-def _named(operations: list[_Operation], capital: bool = False) -> str:
-    """``the write of step 4 and the put of step 6``."""
-    names = [f"the {each.event['event']} of step {each.issue + 1}" for each in operations[:MOST_NAMED]]
+def _of_another(queue: Queue | None, than: Queue | None) -> str:
+    return f" in queue {queue['name']}" if queue and than and queue["id"] != than["id"] else ""
+
+
+def _named(operations: list[_Operation], queue: Queue | None = None, capital: bool = False) -> str:
+    """``the write of step 4 and the put of step 6``; those of another queue than ``queue``, if given, with theirs."""
+    names = [
+        f"the {each.event['event']} of step {each.issue + 1}{_of_another(each.event['queue'], queue)}"
+        for each in operations[:MOST_NAMED]
+    ]
     if len(operations) > MOST_NAMED:
         names.append(f"{len(operations) - MOST_NAMED} more")
     text = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

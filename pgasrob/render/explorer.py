@@ -15,8 +15,9 @@ from importlib import resources
 from typing import TypedDict
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import text, words
+from pgasrob.render import one_run, text, words
 from pgasrob.render.allowed import allowed
+from pgasrob.render.doubles import as_texts
 from pgasrob.render.json import Event, Result, Witness
 from pgasrob.render.lines import plain
 from pgasrob.render.svg import to_svg
@@ -25,6 +26,7 @@ SCRIPTS = ("state.js", "panels.js", "drawing.js", "explorer.js")
 """The script in the order of its parts; they become one."""
 RUNS = ("witness", "assertion_run", "deadlock_run")
 NO_SC_ORDER = "No SC order is known for this run."
+NONE_THERE_IS = "There is none: no SC run looks like this one, for its happens-before relation has the cycle."
 AN_SC_RUN = "This is a sequentially consistent (SC) run itself: every step directly follows its issue."
 
 
@@ -52,7 +54,7 @@ class RunWords(TypedDict):
 
     ``rows`` are the steps to go by, each the place of its first event and their number: a barrier is one. ``cycle`` is
     a sentence per edge, beginning with the edge ``first`` of the object's. ``closing`` are lines to show from the
-    event at ``closes`` on.
+    event at ``closes`` on, each with its style.
     """
 
     run: str
@@ -63,7 +65,7 @@ class RunWords(TypedDict):
     cycle: list[str]
     first: int
     closes: int
-    closing: list[str]
+    closing: list[tuple[str, str]]
     sequential: SequentialWords
 
 
@@ -86,7 +88,7 @@ def to_html(result: Result) -> str:
             "style": _page("style.css"),
             "hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             "script": script,
-            "result": embedded(result),
+            "result": embedded(as_texts(result)),
             "about": embedded(about),
             "diagrams": "".join(_diagram(result, number, run) for number, (_, run) in enumerate(runs)),
         },
@@ -115,7 +117,7 @@ def run_words(result: Result, key: str, run: Witness) -> RunWords:
     why = allowed(computation, run["complete"])
     return {
         "run": key,
-        "title": words.title(run),
+        "title": one_run.title(result, run),
         "initially": text.initially(run),
         "rows": rows,
         "steps": [
@@ -148,33 +150,41 @@ def _effects(event: Event) -> list[str]:
     return [effect.replace(" -> ", " → ") for effect in words.effects(event)]
 
 
-def _closing(result: Result, run: Witness) -> list[str]:
-    """What the run shows at its end, or where its cycle closes."""
+def _closing(result: Result, run: Witness) -> list[tuple[str, str]]:
+    """What the run shows at its end, or where its cycle closes, with styles."""
+    standing = [(f"Rank {rank['rank']} {words.standing(rank, run['standing'])}.", "") for rank in run["standing"]]
+    if run["shows"] == "run":
+        fault = [(words.fault(result["file"], run["fault"]), "bad")] if run["fault"] else []
+        first, *rest = one_run.closing(result, run) or [("The run ends here.", "")]
+        return [*fault, first, *(standing if words.stands(run) else []), *rest]
     if run["fault"]:
-        return [words.fault(result["file"], run["fault"])]
+        return [(words.fault(result["file"], run["fault"]), "bad")]
     match run["shows"]:
         case "violation":
             start = words.from_conflict(run["cycle"] or [], run["computation"])[0]["from"]
-            return [f"The cycle is closed: step {start + 1} would have to come before itself."]
+            return [(f"The cycle is closed: step {start + 1} would have to come before itself.", "bad")]
         case "assertion":
-            return ["The assertion fails."]
+            return [("The assertion fails.", "bad")]
         case "deadlock":
-            standing = [f"Rank {rank['rank']} {words.standing(rank, run['standing'])}." for rank in run["standing"]]
-            return ["No rank can move any more, and not all have ended.", *standing]
-    return ["The run ends here."]
+            return [("No rank can move any more, and not all have ended.", "bad"), *standing]
+    return [("The run ends here.", "")]
 
 
 def _sequential(run: Witness) -> SequentialWords:
     """The SC order of ``run`` in words."""
     order = run["sequential"]
     told: SequentialWords = {
-        "told": NO_SC_ORDER if run["shows"] in ("violation", "run") else AN_SC_RUN,
+        "told": AN_SC_RUN,
         "without": None,
         "after": None,
         "before": None,
         "effects": [],
     }
     if order is None:
+        if run["shows"] == "run":
+            told["told"] = NONE_THERE_IS if run["cycle"] else AN_SC_RUN if _is_sequential(run) else NO_SC_ORDER
+        elif run["shows"] == "violation":
+            told["told"] = NO_SC_ORDER
         return told
     told["effects"] = [_effects(event) for event in order["events"]]
     if not order["without"]:
@@ -192,6 +202,16 @@ def _sequential(run: Witness) -> SequentialWords:
     return told
 
 
+def _is_sequential(run: Witness) -> bool:
+    """Whether every step directly follows its issue or another step of that."""
+    events = run["computation"]
+    operations = [(event["rank"], event["operation"]) for event in events]
+    return all(
+        event["event"] not in words.STEPS or operations[place] == operations[place - 1]
+        for place, event in enumerate(events)
+    )
+
+
 def _capital(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
@@ -201,7 +221,7 @@ def _program(result: Result) -> str:
 
 
 def _verdict(result: Result) -> str:
-    verdict = result["verdict"] or "a simulated run"
+    verdict = result["verdict"] or one_run.kind(result)
     nodes = result["nodes"]
     return verdict if nodes is None else f"{verdict} on {nodes} node{'' if nodes == 1 else 's'}"
 
@@ -212,13 +232,17 @@ def _title(result: Result) -> str:
 
 def _further(result: Result) -> list[str]:
     """What is wrong beside the verdict."""
-    fails = result["assertions"] == "violated"
-    return ["an assertion fails"] * fails + ["deadlock"] * (result["deadlock"] is True)
+    fails, deadlock = result["assertions"] == "violated", result["deadlock"] is True
+    if result["engine"] == "run" and result["witness"]:
+        fails, deadlock = one_run.wrong(result, result["witness"])
+    return ["an assertion fails"] * fails + ["deadlock"] * deadlock
 
 
 def _sentences(result: Result) -> list[tuple[str, str]]:
     """What is known in sentences with their styles; the runs that they point to stand on the same page."""
     reason = [(result["reason"], "")] if result["reason"] else []
+    if result["engine"] == "run" and result["witness"]:
+        return [*reason, *one_run.sentences(result, result["witness"])]
     return [*reason, *((told.replace(" (below)", ""), style) for told, style in text.sentences(result))]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
 from pgasrob.diagnostics import visible
 from pgasrob.program.commands import show
 from pgasrob.program.expressions import Fault as NoValue
+from pgasrob.render.doubles import mark
 from pgasrob.render.written import WrittenCommands
 from pgasrob.semantics.happens_before import HappensBefore
 
@@ -144,7 +145,8 @@ class Witness(TypedDict):
     conflicting accesses, "id" between neighbouring events of a command; the po edges of ``cycle`` may skip commands.
     ``irreducible``: whether no proper subsequence is a violating computation (null: not known). ``sequential`` is null
     for an SC run. ``memory`` holds the initial values of all cells of all ranks (registers begin with 0), ``standing``
-    where each rank is at the end.
+    where each rank is at the end. ``doubles`` are the memory objects and registers whose values are the bits of
+    doubles: in this package each is a :class:`pgasrob.render.doubles.Double`, which prints as its number.
     """
 
     shows: str
@@ -158,6 +160,7 @@ class Witness(TypedDict):
     sequential: Sequential | None
     memory: list[InitialCell]
     registers: list[str]
+    doubles: NotRequired[list[str]]
     standing: list[Standing]
     fault: Fault | None
     source: str
@@ -266,7 +269,7 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
     instance = run.instance
     texts = WrittenCommands(instance)
     parts, marks = witness.parts or (), witness.marks or ()
-    return {
+    found: Witness = {
         "shows": witness.shows,
         "nodes": instance.nodes,
         "computation": _events(run, texts, parts, marks),
@@ -278,10 +281,13 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
         "sequential": None if witness.sequential is None else _sequential(witness.sequential, texts, parts, marks),
         "memory": [_initial_cell(_address(instance, cell), value) for cell, value in enumerate(instance.memory)],
         "registers": list(instance.program.registers),
+        "doubles": sorted(instance.program.doubles),
         "standing": [_standing(run, rank, texts) for rank in range(instance.nodes)],
         "fault": None if witness.fault is None else _fault(witness.fault, run, texts),
         "source": instance.program.source.text,
     }
+    mark(found)
+    return found
 
 
 def _events(run: Run, texts: WrittenCommands, parts: Sequence[int], marks: Sequence[frozenset[str]]) -> list[Event]:

@@ -6,6 +6,7 @@ A line is a list of (text, style) pairs. Without colour the styles are dropped, 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import textwrap
 from collections.abc import Iterable
@@ -112,6 +113,24 @@ def wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
 def paragraph(text: str, width: int, style: str = "", first: str = "", rest: str | None = None) -> list[Line]:
     """``text`` wrapped, as lines of one style; lines after the first begin with ``rest``, or with ``first``."""
     return [[(line, style)] for line in wrap(text, width, first, first if rest is None else rest)]
+
+
+def headline(file: str, told: Line, width: int) -> list[Line]:
+    """``file`` and what is ``told`` of it on one line, or below it, indented and wrapped, where that is too long."""
+    line: Line = [(file, "heading"), *told]
+    if sum(len(text) for text, _ in line) <= width:
+        return [line]
+    lines: list[Line] = [[(file.rstrip(), "heading")], [("  ", "")]]
+    used = 2
+    for text, style in told:
+        for word in re.findall(r"\s*\S+", text):
+            if used > 2 and used + len(word) > width:
+                lines.append([("  ", "")])
+                used = 2
+            word = word.lstrip() if used == 2 else word
+            lines[-1].append((word, style))
+            used += len(word)
+    return lines
 
 
 def together(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import text, words
-from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, together
+from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, headline, paragraph, together
 
 if TYPE_CHECKING:
     from pgasrob.render.json import Result
@@ -29,12 +29,18 @@ MEANINGS = {
     "fault": "fault: some rank stands before a command that cannot be evaluated.",
 }
 NETWORK_ONLY = "network-only"
+LOWERED = (
+    "Registers are those of the core program that `pgasrob show` prints for this C file. They hold what was loaded "
+    "into them last: a variable of that name may have another value at its end, or share one with others. What you want "
+    "to see for sure, store into memory that ranks share, or assert."
+)
+"""What has to be said beside final values of registers where :func:`is_lowered`."""
 
 
 def outcomes_report(result: OutcomesResult, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
     """``result`` in lines of at most ``width`` characters."""
     rows = result["outcomes"]
-    lines = [_headline(result), *_cost(result, width)]
+    lines = [*_headline(result, width), *_cost(result, width)]
     if rows:
         shown = _shown(rows)
         lines += [[], *_table(result, shown, width, glyphs)]
@@ -58,8 +64,8 @@ def example_report(result: OutcomesResult, row: int, width: int = 80, glyphs: Gl
     return text.section(cast("Result", result), witness, width, glyphs, f"{kind} with outcome {row}")
 
 
-def _headline(result: OutcomesResult) -> Line:
-    line: Line = [(f"{visible(result['file'])}: ", "heading")]
+def _headline(result: OutcomesResult, width: int) -> list[Line]:
+    line: Line = []
     count = len(result["outcomes"])
     found = "1 outcome" if count == 1 else f"{count:,} outcomes"
     if not result["complete"]:
@@ -71,7 +77,7 @@ def _headline(result: OutcomesResult) -> Line:
     if result["complete"]:
         only = result["network_only"] or 0
         line.append((f", {only:,} {NETWORK_ONLY}" if only else f", none {NETWORK_ONLY}", "bad" if only else "heading"))
-    return line
+    return headline(f"{visible(result['file'])}: ", line, width)
 
 
 def _cost(result: OutcomesResult, width: int) -> list[Line]:
@@ -194,6 +200,11 @@ def plain_values(values: dict[str, int]) -> str:
     return ", ".join(together(f"{name} = {value}") for name, value in values.items())
 
 
+def is_lowered(file: str) -> bool:
+    """Whether ``file`` is no core program but one in C, whose variables need not be registers."""
+    return file.endswith(".c")
+
+
 def final_values(values: dict[str, int], nodes: int, everything: bool) -> str:
     """Values by name in words: ``x = 1 on every rank, r@0 = 2; all else is 0``.
 
@@ -243,6 +254,8 @@ def _sentences(result: OutcomesResult) -> Iterator[tuple[str, str]]:
             "these, for a rank that can move does: write assume(1) into the branch, and they are.",
             "open",
         )
+    if is_lowered(result["file"]) and any(column["kind"] == "register" for column in result["columns"]):
+        yield LOWERED, "open"
     only = [row for row in result["outcomes"] if row["network_only"]]
     if not result["complete"]:
         yield "The enumeration did not end, so there may be more outcomes.", "open"
@@ -253,7 +266,8 @@ def _sentences(result: OutcomesResult) -> Iterator[tuple[str, str]]:
             "open",
         )
     if only:
-        runs = f"No SC run has outcome {_numbers(only)}, so no run to it looks like one: the program is not robust."
+        them = "it" if len(only) == 1 else "them"
+        runs = f"No SC run has outcome {_numbers(only)}, so no run to {them} looks like one: the program is not robust."
         yield f"{runs} --example {only[0]['row']} shows a run.", "bad"
     elif result["complete"]:
         yield (

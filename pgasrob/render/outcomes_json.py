@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from pgasrob.render.doubles import Double, value
 from pgasrob.render.json import SCHEMA, Error, Witness, unicode_name, witness_to_json
-from pgasrob.semantics.endings import places
+from pgasrob.runs.endings import places
 
 if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
     from pgasrob.robustness.verdict import Fault
+    from pgasrob.runs.endings import Ending, Place
+    from pgasrob.runs.outcomes import FaultMet, Outcome, Outcomes
     from pgasrob.semantics.computation import Computation
-    from pgasrob.semantics.endings import Ending, Place
-    from pgasrob.semantics.outcomes import FaultMet, Outcome, Outcomes
     from pgasrob.semantics.replay import Run
 
 
@@ -69,9 +70,10 @@ class OutcomesResult(TypedDict):
     """The outcomes of a program at one node count.
 
     ``complete``: all runs were seen, else ``reason`` says why not; ``sc_complete``: at least all SC runs. ``columns``
-    are what ``values`` are of, some of the registers and cells when they were ``chosen``. ``network_only`` is how many
-    outcomes are so, null when that is not known. ``left_out``: lines of commands at which a process may end instead,
-    by an empty branch; runs that do so are not counted. A text that is no program has ``errors`` and no nodes.
+    are what ``values`` are of, some of the registers and cells when they were ``chosen``; ``doubles`` are those of
+    which the values are the bits of doubles. ``network_only`` is how many outcomes are so, null when that is not known.
+    ``left_out``: lines of commands at which a process may end instead, by an empty branch; runs that do so are not
+    counted. A text that is no program has ``errors`` and no nodes.
     """
 
     schema: int
@@ -84,6 +86,7 @@ class OutcomesResult(TypedDict):
     reason: str | None
     chosen: bool
     columns: list[Column]
+    doubles: list[str]
     outcomes: list[OutcomeRow]
     sc_runs: int | None
     network_runs: int | None
@@ -109,6 +112,7 @@ def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -
         "reason": found.reason,
         "chosen": len(found.places) < len(places(found.instance)),
         "columns": [_column(place) for place in found.places],
+        "doubles": [place.name for place in found.places if isinstance(value(place.name, 0, program.doubles), Double)],
         "outcomes": [
             _row(found, row, outcome, examples is None or row in examples)
             for row, outcome in enumerate(found.outcomes, 1)
@@ -140,6 +144,7 @@ def no_outcomes(file: str, errors: list[Error], reason: str | None = None) -> Ou
         "reason": reason,
         "chosen": False,
         "columns": [],
+        "doubles": [],
         "outcomes": [],
         "sc_runs": None,
         "network_runs": None,
@@ -155,7 +160,7 @@ def example_to_json(instance: Instance, computation: Computation) -> Witness:
     """A maximal run of ``instance``, with the cycle of its happens-before relation if there is one, else the SC run
     that it looks like, and the fault where it ends at one."""
     from pgasrob.robustness.verdict import Witness as Shown
-    from pgasrob.semantics.endings import is_sequential
+    from pgasrob.runs.endings import is_sequential
     from pgasrob.semantics.happens_before import HappensBefore
     from pgasrob.semantics.replay import replay
     from pgasrob.semantics.sc_order import sequential_order
@@ -186,10 +191,14 @@ def _fault_at_the_end(run: Run) -> Fault | None:
 
 
 def _row(found: Outcomes, row: int, outcome: Outcome, shown: bool) -> OutcomeRow:
+    doubles = found.instance.program.doubles
     return {
         "row": row,
         "ending": outcome.ending,
-        "values": {place.name: value for place, value in zip(found.places, outcome.values, strict=True)},
+        "values": {
+            place.name: value(place.name, number, doubles)
+            for place, number in zip(found.places, outcome.values, strict=True)
+        },
         "failed": [{"rank": each.rank, "line": each.line} for each in outcome.failed],
         "sc_runs": outcome.sc_runs,
         "network_runs": outcome.network_runs,

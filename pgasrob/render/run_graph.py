@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import words
+from pgasrob.render import one_run, words
 from pgasrob.render.diagram.model import shown
 from pgasrob.render.json import Edge, Event, Result, Witness
 
@@ -50,7 +50,7 @@ def ends(witness: Witness) -> dict[int, list[str]]:
     fault = witness["fault"]
     if fault:
         return {fault["rank"]: [visible(f"line {fault['line']}: {fault['command']}"), visible(fault["reason"])]}
-    if witness["shows"] != "deadlock":
+    if not words.stands(witness):
         return {}
     return {each["rank"]: [visible(words.standing(each, witness["standing"]))] for each in witness["standing"]}
 
@@ -74,5 +74,5 @@ def downwards(edge: Edge) -> tuple[int, int]:
 def caption(result: Result) -> str:
     """What the drawing shows: ``ring.pgas on 2 nodes: a run on the network that no SC run looks like``."""
     nodes = "" if result["nodes"] is None else f" on {result['nodes']} node{'s' * (result['nodes'] != 1)}"
-    title = words.title(witness_of(result))
+    title = one_run.title(result, witness_of(result))
     return f"{visible(result['file'])}{nodes}: {title[0].lower()}{title[1:]}"

@@ -15,7 +15,7 @@ from html import escape
 from pathlib import PurePath
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import words
+from pgasrob.render import one_run, words
 from pgasrob.render.diagram.badges import BADGE, HEAD
 from pgasrob.render.diagram.channels import snapped
 from pgasrob.render.diagram.model import (
@@ -65,7 +65,7 @@ def to_svg(result: Result, *, embedded: bool = False, captions: bool = True) -> 
     breadth = max(diagram.width, NARROWEST if captions else 0)
     above = list(_above(result, witness, breadth)) if captions else []
     top = MARGIN + SENTENCE * len(above) + (10 if captions else 0)
-    below, used = _below(witness, diagram, breadth) if captions else ([], 0.0)
+    below, used = _below(result, witness, diagram, breadth) if captions else ([], 0.0)
     body = [
         *(_text(0, 14 + SENTENCE * index, text, style) for index, (text, style) in enumerate(above)),
         f'<g transform="translate(0 {_n(top - MARGIN)})">',
@@ -75,7 +75,7 @@ def to_svg(result: Result, *, embedded: bool = False, captions: bool = True) -> 
         "</g>\n</g>",
     ]
     inside = f'<g transform="translate({_n(MARGIN)} {_n(MARGIN)})">\n' + "\n".join(body) + "\n</g>"
-    sentences = [f"{words.title(witness)}.", *words.cycle(numbered(witness), witness["computation"])]
+    sentences = [f"{one_run.title(result, witness)}.", *words.cycle(numbered(witness), witness["computation"])]
     height = top + diagram.height + used + MARGIN
     return _page(headline, " ".join(sentences), breadth + 2 * MARGIN, height, inside, embedded)
 
@@ -94,7 +94,8 @@ def _headline(result: Result) -> str:
     file = visible(PurePath(result["file"]).name or result["program"] or "")
     nodes = result["nodes"]
     where = "" if nodes is None else f" on {nodes} node{'s' * (nodes != 1)}"
-    return f"{file}{where}: {result['verdict']}" if result["verdict"] else f"{file}{where}"
+    told: str = result["verdict"] or one_run.kind(result)
+    return f"{file}{where}" if told == "a run" else f"{file}{where}: {told}"
 
 
 # --- Around the diagram ----------------------------------------------------------------------------------------------
@@ -106,7 +107,7 @@ def _above(result: Result, witness: Witness, breadth: float) -> Iterator[tuple[s
     for line in wrap(_headline(result), int(room * 0.85)):
         yield line, "headline"
     least = " None of its events can be left out." if witness["irreducible"] else ""
-    for line in wrap(f"{words.title(witness)}.{least} {visible_line(initially(witness))}", room):
+    for line in wrap(f"{one_run.title(result, witness)}.{least} {visible_line(initially(witness))}", room):
         yield line, "sentence"
     if witness["fault"]:
         for line in wrap(words.fault(PurePath(result["file"]).name, witness["fault"]), room):
@@ -118,8 +119,8 @@ def visible_line(text: str) -> str:
     return "\u00a0".join(visible(piece) for piece in text.split("\u00a0"))
 
 
-def _below(witness: Witness, diagram: Diagram, breadth: float) -> tuple[list[str], float]:
-    """Legend, and the cycle in sentences; the height they take."""
+def _below(result: Result, witness: Witness, diagram: Diagram, breadth: float) -> tuple[list[str], float]:
+    """Legend, the cycle in sentences, how a run without a verdict ends; the height they take."""
     found: list[str] = []
     y = 14.0
     x = 0.0
@@ -148,6 +149,12 @@ def _below(witness: Witness, diagram: Diagram, breadth: float) -> tuple[list[str
         last = f"So step {cycle[0]['from'] + 1} would have to come before itself."
         found.append(_text(badge + 12, y, last, "sentence"))
         y += SENTENCE
+    ending = one_run.sentences(result, witness)
+    y += 4 * bool(cycle and ending)
+    for told, style in ending:
+        for line in wrap(visible_line(PAIRS.sub("\u00a0", told)), int(min(breadth, WIDEST) / LETTER)):
+            found.append(_text(0, y, line, "sentence strong" if style == "bad" else "sentence"))
+            y += SENTENCE
     return found, y
 
 

@@ -14,6 +14,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 from pgasrob.program.instance import MAX_NODES
+from pgasrob.render.doubles import Double, mark, shown
 from pgasrob.render.json import SCHEMA, Edge, Event, Result, Witness
 from pgasrob.render.words import STEPS
 
@@ -31,6 +32,11 @@ MOST_PARTS = 99
 LONGEST = 40
 """Characters of a wrong value that a message shows."""
 OTHER_VERSION = "it is missing; was the file written by another version of pgasrob?"
+
+OUTCOMES = (
+    "these are all outcomes of a program, and no run to draw; `pgasrob outcomes FILE --example N --witness run.json` "
+    "writes the run of one"
+)
 
 
 class BadWitnessFile(ValueError):
@@ -84,10 +90,14 @@ def _blank(text: str, place: int) -> int:
 def validated(value: object) -> Result:
     """``value`` as a result, without the keys that the schema does not know. Raises :class:`BadWitnessFile`."""
     if not isinstance(value, dict) or not {"schema", "verdict", "witness"} & value.keys():
+        if isinstance(value, dict) and value.get("engine") == "outcomes":
+            raise BadWitnessFile(OUTCOMES)
         raise BadWitnessFile("this is no result: an object as `pgasrob check --format json` prints it is needed")
     if value.get("schema") != SCHEMA:
         found = json.dumps(value.get("schema"))[:40]
         raise BadWitnessFile(f"schema: this version of pgasrob reads schema {SCHEMA}, and the file has {found}")
+    if value.get("engine") == "outcomes":
+        raise BadWitnessFile(OUTCOMES)
     result = _simulated(value) if value.get("engine") == "run" else cast(Result, _typed(value, Result, ""))
     nodes = result["nodes"]
     if nodes is not None:
@@ -95,6 +105,7 @@ def validated(value: object) -> Result:
     for key, run in zip(RUNS, (result["witness"], result["assertion_run"], result["deadlock_run"]), strict=True):
         if run is not None:
             _check_run(run, key)
+            mark(run)
     for index, error in enumerate(result["errors"]):
         for name in ("line", "column", "length"):
             _within(f"errors[{index}].{name}", error[name], 0, MOST)
@@ -106,10 +117,18 @@ def _simulated(value: dict[str, object]) -> Result:
     from pgasrob.render.simulation import RunResult
 
     run = cast(RunResult, _typed({"simulation": None, **value}, RunResult, ""))
-    for name in (run["simulation"] or {"final": {}})["final"]:
+    outcome = run.get("outcome")
+    values = [("simulation.final", name) for name in (run["simulation"] or {"final": {}})["final"]]
+    values += [("outcome.values", name) for name in (outcome["values"] if outcome else {})]
+    for where, name in values:
         _, _, rank = name.rpartition("@")
         if not rank.isdecimal() or int(rank) >= (run["nodes"] or 0):
-            raise BadWitnessFile(f"simulation.final: a name like r@0, with a rank that there is, is needed, not {name}")
+            raise BadWitnessFile(f"{where}: a name like r@0, with a rank that there is, is needed, not {name}")
+    doubles = run["witness"].get("doubles", []) if run["witness"] else []
+    if run["simulation"]:
+        run["simulation"]["final"] = shown(run["simulation"]["final"], doubles)
+    if outcome:
+        outcome["values"] = shown(outcome["values"], doubles)
     return cast(Result, run)
 
 
@@ -118,8 +137,8 @@ def _simulated(value: dict[str, object]) -> Result:
 
 @cache
 def _hints(kind: Any) -> Mapping[str, Any]:
-    from pgasrob.semantics.endings import Ending
-    from pgasrob.semantics.simulate import Bias
+    from pgasrob.runs.endings import Ending
+    from pgasrob.runs.simulate import Bias
 
     # What a module of the schema imports for the type checker alone.
     return get_type_hints(kind, localns={"Ending": Ending, "Bias": Bias}, include_extras=True)
@@ -145,7 +164,7 @@ def _typed(value: object, kind: Any, where: str) -> object:
         number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
         return _expect(number, value, where, NAMES[float])
     if kind is int:
-        _expect(type(value) is int, value, where, NAMES[int])
+        _expect(type(value) in (int, Double), value, where, NAMES[int])
         _within(where, cast(int, value), -MOST, MOST)
         return value
     _expect(isinstance(value, kind), value, where, NAMES[kind])

@@ -126,8 +126,15 @@ def _conflict(source: Event, target: Event) -> str:
     if not source["written"]:
         return f": it read the old value, {where} = {source['read']}"
     if target["read"] is not None:
-        return f", which read the value it wrote, {where} = {target['read']}"
+        return f", which read the value it {_left(source)}, {where} = {target['read']}"
     return f", which overwrote {where}"
+
+
+def _left(source: Event) -> str:
+    """``wrote``, or ``left`` of a compare_swap that fails: it counts as a write, and writes nothing new."""
+    change = source["written"]
+    fails = "compare_swap" in source["command"] and change and change["before"] == change["after"]
+    return "left there (a compare_swap counts as a write when it fails, too)" if fails else "wrote"
 
 
 def standing(rank: Standing, all_ranks: list[Standing]) -> str:
@@ -135,6 +142,13 @@ def standing(rank: Standing, all_ranks: list[Standing]) -> str:
     if rank["ended"]:
         return "has ended"
     return "stands before " + " or ".join(f"{each['command']} ({_waiting(each, all_ranks)})" for each in rank["next"])
+
+
+def stands(witness: Witness) -> bool:
+    """Whether it is to be said where each rank stands at the end of a run: no rank can move there, or it was cut."""
+    if witness["shows"] == "run":
+        return not witness["fault"] and any(not rank["ended"] for rank in witness["standing"])
+    return witness["shows"] == "deadlock"
 
 
 def _waiting(command: NextCommand, all_ranks: list[Standing]) -> str:

@@ -58,7 +58,7 @@ def run_of(result: dict[str, Any]) -> dict[str, Any]:
 def as_run(result: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """``result`` as if it had been simulated."""
     run = {**run_of(result), "shows": "run", "cycle": None, "cycle_type": None, **changes}
-    return {**result, "verdict": None, "witness": run, "assertion_run": None, "deadlock_run": None}
+    return {**result, "engine": "run", "verdict": None, "witness": run, "assertion_run": None, "deadlock_run": None}
 
 
 # What the page should say, from the events alone
@@ -209,13 +209,13 @@ def test_why_an_event_may_happen() -> None:
     assert why[5] == (
         "Every rank has arrived. A barrier completes nothing by itself. The write of step 4 is still on the way."
     )
-    assert why[7] == "Always enabled. The write of step 4 is still on the way to y@0; nothing waits for that."
+    assert why[7] == "Always enabled. The write of step 4 is still on the way to y@0, and this does not wait for it."
     assert why[8] == (
-        "Rank 1 issued the write in step 4 and went on: nothing that it has done since waits for this step. "
-        "Queue q is FIFO."
+        "Rank 1 issued the write in step 4 and went on: nothing of it that has happened since had to wait for this "
+        "step. Queue q is FIFO."
     )
     overtaking = allowed(result_of("message_passing/message_passing_unordered.pgas")["witness"]["computation"])
-    assert any("it overtakes the write of step" in each for each in overtaking)
+    assert any("The step overtakes the write of step" in each for each in overtaking)
 
 
 def test_sc_order_says_between_what_e_would_stand() -> None:
@@ -361,7 +361,8 @@ def test_keys_and_buttons(browser: Browser) -> None:
     for key, expected in [
         ("ArrowRight", "Step 1"), ("j", "Step 2"), ("n", "Step 3"), ("k", "Step 2"), ("p", "Step 1"),
         ("ArrowLeft", "Start"), ("ArrowLeft", "Start"), ("End", "Step 9"), ("ArrowRight", "Step 9"), ("Home", "Start"),
-        ("c", "Step 4"), ("c", "Steps 6–7"), ("C", "Step 4"), ("PageDown", "Step 9"), ("PageUp", "Step 1"),
+        ("c", "Step 4"), ("c", "Steps 6–7"), ("C", "Step 4"), ("]", "Step 9"), ("[", "Step 1"),
+        ("PageDown", "Step 2"), (" ", "Step 3"), ("PageUp", "Step 2"), ("PageUp", "Step 1"), ("PageUp", "Start"),
     ]:  # fmt: skip
         page.keyboard.press(key)
         assert title(page) == expected, key
@@ -384,6 +385,88 @@ def test_keys_and_buttons(browser: Browser) -> None:
     assert title(page) == "Step 3"
     page.keyboard.press("t")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_a_presenter_steps_whatever_has_the_focus(browser: Browser) -> None:
+    page = browser.open(result_of("c/openshmem/message_passing_no_fence.c"), height=500)
+    for focus in ("#diagram-box", "#source", "#slider", "#theme"):
+        page.evaluate("go(2)")
+        page.focus(focus)
+        page.keyboard.press("PageDown")
+        assert title(page) == "Step 3", focus
+        page.keyboard.press("PageUp")
+        assert title(page) == "Step 2", focus
+    page.focus("#back")
+    page.keyboard.press(" ")
+    assert title(page) == "Step 1", "a button that has the focus is pressed"
+
+
+def test_the_step_field_never_stays_wrong(browser: Browser) -> None:
+    page = browser.open(result_of(ONE_TO_ONE), "#step=8")
+    page.keyboard.type("99")
+    page.keyboard.press("Enter")
+    assert page.text_content("#note") and page.input_value("#number") == "9"
+    page.fill("#number", "")
+    page.keyboard.press("Tab")
+    assert (page.input_value("#number"), page.text_content("#note"), title(page)) == ("9", "", "Step 9")
+    page.fill("#number", "3")
+    page.keyboard.press("Tab")
+    assert (page.input_value("#number"), title(page)) == ("3", "Step 3")
+
+
+QUEUES_SHOWN = """() => {
+  const panel = document.getElementById("queues").parentNode;
+  const box = panel.getBoundingClientRect();
+  let [top, bottom] = [box.top, box.bottom];
+  for (let node = panel.parentElement; node; node = node.parentElement) {
+    if (getComputedStyle(node).overflowY === "visible") continue;
+    const outer = node.getBoundingClientRect();
+    [top, bottom] = [Math.max(top, outer.top), Math.min(bottom, outer.bottom)];
+  }
+  return [bottom - top, box.height];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("path", "nodes", "step"),
+    [
+        ("c/openshmem/message_passing_no_fence.c", None, 9),
+        ("halo/halo_no_wait.pgas", 6, 47),
+        ("mcs_lock/mcs_lock_late_reset.pgas", None, 9),
+        (ONE_TO_ONE, None, 4),
+    ],
+)
+@pytest.mark.parametrize(("width", "height"), [(1024, 768), (1280, 720), (1280, 800)])
+def test_the_queues_are_seen_on_a_projector(
+    browser: Browser, path: str, nodes: int | None, step: int, width: int, height: int
+) -> None:
+    page = browser.open(result_of(path, nodes), f"#step={step}", width, height)
+    shown, whole = page.evaluate(QUEUES_SHOWN)
+    assert shown >= min(60, whole - 1)
+    lines = page.evaluate("document.getElementById('source').clientHeight / all('#source .line')[0].offsetHeight")
+    assert lines > 4.5
+    page.keyboard.press("Home")
+    page.evaluate("document.getElementById('state').scrollTop = 1e6")  # whoever has scrolled away
+    while page.get_attribute("#forward", "aria-disabled") == "false":
+        before = page.text_content("#queues")
+        page.keyboard.press("PageDown")
+        shown, whole = page.evaluate(QUEUES_SHOWN)
+        assert page.text_content("#queues") == before or shown >= min(60, whole - 1), title(page)
+
+
+def test_the_registers_turn_to_the_rank(browser: Browser) -> None:
+    page = browser.open(result_of("halo/halo_no_wait.pgas", 6), "#step=47", 1024, 768)
+    inside = """() => {
+      const outer = document.getElementById("registers").getBoundingClientRect();
+      const inner = all("#registers thead th")[6].getBoundingClientRect();
+      return inner.left >= outer.left && inner.right <= outer.right;
+    }"""
+    page.evaluate("document.getElementById('registers').style.width = '12rem'")
+    page.evaluate("panels.registers.box.scrollLeft = 0")
+    assert not page.evaluate(inside)
+    page.keyboard.press("PageUp")
+    page.keyboard.press("PageDown")
+    assert page.evaluate(inside)
 
 
 def test_links_hash_and_history(browser: Browser) -> None:
@@ -486,10 +569,11 @@ def test_other_runs(browser: Browser) -> None:
     assert "error[PG040]: rank 1: division by zero: 1 / 0" in fault.text_content("#now-body")
     simulated = browser.open(as_run(result_of(ONE_TO_ONE), sequential=None), "#step=9")
     assert simulated.text_content("#diagram-title") == "A run"
-    assert simulated.text_content("h1 + .verdict") == "a simulated run on 2 nodes"
+    assert simulated.text_content("h1 + .verdict") == "a run on 2 nodes"
     assert "The run ends here." in simulated.text_content("#now-body")
     empty = browser.open(as_run(result_of(ONE_TO_ONE), sequential=None, computation=[], happens_before=[]))
     assert "The run has no event." in empty.text_content("#now-body")
+    assert "still to come" not in empty.text_content("#legend")
     two = result_of(ONE_TO_ONE)
     two["assertion_run"] = {**run_of(deadlock), "shows": "assertion"}
     page = browser.open(two, "#run=2&step=2")
@@ -505,6 +589,57 @@ def test_other_runs(browser: Browser) -> None:
     page.evaluate("document.getElementById('diagram-box').scrollTo(200, 120)")
     until(page, lambda: "(0 0)" in page.get_attribute(".drawing:not([hidden]) .pinned >> nth=1", "transform"), False)
     assert page.is_checked("#fit") is False
+
+
+def played(path: str, seed: int, **more: Any) -> dict[str, Any]:
+    """The result of a simulated run."""
+    from pgasrob.render.simulation import simulated_to_json
+    from pgasrob.runs.simulate import simulate
+
+    instance = pgasrob.load(str(PROGRAMS / path)).instantiate()
+    return json.loads(json.dumps(simulated_to_json(simulate(instance, seed, **more))))
+
+
+def test_a_run_into_a_deadlock_says_so(browser: Browser) -> None:
+    result = played("deadlock/hang_on_the_network.pgas", 37)
+    page = browser.open(result)
+    assert page.text_content("#diagram-title") == (
+        "A simulated run (seed 37) that no SC run looks like and that ends in a deadlock"
+    )
+    assert page.text_content("h1 + .verdict") == "a simulated run on 2 nodes"
+    assert page.text_content(".verdict.error") == "deadlock"
+    known = page.text_content("section:has(#known-title)").replace("\u00a0", " ")
+    for told in (
+        "The run ends in a deadlock.",
+        "At its end one = 1 on every rank, x@1 = 1, flag@1 = 1; all else is 0.",
+        "No SC run looks like this one: its happens-before relation has a cycle.",
+        "--seed 37 gives this run again.",
+    ):
+        assert told in known
+    assert page.text_content("#order-told").startswith("There is none: no SC run looks like this one")
+    assert page.locator("#diagram-box .standing.future").count() == 2
+    page.keyboard.press("End")
+    assert page.locator("#diagram-box .standing:not(.future)").count() == 2
+    standing = "Rank 1 stands before await(mem[flag] == 2) (line 18; flag@1 = 1)."
+    assert standing in page.text_content("#now-body")
+    bad = page.evaluate("all('#now .closing.bad', (line) => line.textContent)")
+    assert bad == ["The run ends in a deadlock."], "where the ranks stand is no error"
+    colours = page.evaluate("all('#now .closing', (line) => getComputedStyle(line).color)")
+    assert colours[0] != colours[1] == colours[2]
+
+
+def test_an_await_at_which_a_rank_stands_shows_its_cell(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "stuck.pgas"
+    path.write_text("memory flag, other; nodes 2; process { await(mem[flag] == 1); }")
+    page = browser.open(json.loads(json.dumps(to_json(pgasrob.check(pgasrob.load(str(path)))))))
+    assert page.evaluate("all('#memory tbody th', (name) => name.textContent)") == ["flag"]
+
+
+def test_a_fault_is_pale_until_it_is_reached(browser: Browser) -> None:
+    page = browser.open(result_of("faults/division_by_zero.pgas"))
+    assert page.locator("#diagram-box .standing.fault.future").count() == 1
+    page.keyboard.press("End")
+    assert page.locator("#diagram-box .standing.fault.future").count() == 0
 
 
 def test_operations_that_a_run_leaves_pending(browser: Browser) -> None:

@@ -24,7 +24,7 @@ RESULT = {
 }  # fmt: skip
 WITNESS = {
     "shows", "nodes", "computation", "cycle", "cycle_type", "complete", "memory", "registers", "standing", "fault",
-    "source", "happens_before", "irreducible", "sequential",
+    "source", "happens_before", "irreducible", "sequential", "doubles",
 }  # fmt: skip
 EVENT = {
     "event", "rank", "operation", "address", "line", "column", "end_line", "end_column", "command", "read", "written",

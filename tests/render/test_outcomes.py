@@ -21,8 +21,8 @@ from pgasrob.render.outcomes_json import OutcomesResult, outcomes_to_json
 from pgasrob.render.simulation import RunResult, simulated_to_json, simulation_report
 from pgasrob.render.text import report
 from pgasrob.robustness.limits import Limits
-from pgasrob.semantics.outcomes import outcomes
-from pgasrob.semantics.simulate import simulate
+from pgasrob.runs.outcomes import outcomes
+from pgasrob.runs.simulate import simulate
 from tests.support import instance, one_to_one
 
 STORE_BUFFERING = """memory one = 1, x;

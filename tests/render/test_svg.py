@@ -19,6 +19,7 @@ from pgasrob.render.json import Result
 from pgasrob.render.svg import to_svg
 from tests.render.diagram.test_model import corpus, event, long_run, result_of, run, with_runs
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
+from tests.support import instance
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -130,6 +131,25 @@ def test_other_runs_and_none() -> None:
     assert words_in(none) == "example.pgas on 1 node: robust" and not of_class(none, "event")
     played = parsed(simulated(run([event("store", 0, 0, (0, 0))], 1)))
     assert "A run" in words_in(played) and played.findtext(f"{SVG}title") == "example.pgas on 1 node"
+
+
+def test_a_simulated_run_says_why_it_was_asked_for() -> None:
+    from pgasrob.render.simulation import simulated_to_json
+    from pgasrob.runs.simulate import simulate
+
+    stuck: Any = simulated_to_json(simulate(instance("await(mem[y] == 1);", "assert(r == 1);"), 4))
+    root = parsed(stuck)
+    assert (root.findtext(f"{SVG}title") or "").endswith("on 2 nodes: a simulated run")
+    said = words_in(root)
+    assert "A simulated run (seed 4) that ends in a deadlock, in which the assertion in line" in said
+    assert len(of_class(root, "standing")) == 2 and "stands before await" in said
+    for told in ("The run ends in a deadlock.", "At its end ", "--seed 4 gives this run again."):
+        assert told in said
+    from pgasrob.render.mermaid import to_mermaid
+    from pgasrob.render.run_dot import to_dot
+
+    for drawn in (to_mermaid(stuck), to_dot(stuck)):
+        assert "a simulated run (seed 4) that ends in a deadlock" in drawn and "stands before await" in drawn
 
 
 NASTY = 'p("<&>", \'\x00\x1b[31m\', "\ud800\u202e\ufffe漢\t")'

@@ -15,7 +15,7 @@ from pgasrob.render.json import to_json
 from pgasrob.render.simulation import simulated_to_json
 from pgasrob.render.witness_file import BadWitnessFile, read_results, validated
 from pgasrob.robustness.batch import Job, check_all
-from pgasrob.semantics.simulate import simulate
+from pgasrob.runs.simulate import simulate
 from tests.render.diagram.test_model import corpus, result_of, with_runs
 from tests.render.test_formats import FAILING, FAULT, ROBUST, of_witness
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE

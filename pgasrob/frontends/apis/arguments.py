@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Address, Known
 
 MOST = 4096
 """The most pieces, handles or elements that one call may name."""
+CAST = re.compile(r"\([\w\s]+[*\s\w]*\)(?=\s*[&(\w])")
 
 
 def limited(call: Call, count: int, what: str) -> int:
@@ -37,3 +40,10 @@ def integers(call: Call, index: int, count: int, type: CType) -> list[int]:
             call.fail(f"{call.texts[index]}[{place}] is not known here", "give the array constants on each rank")
         values.append(value.value)
     return values
+
+
+def variable_in(call: Call, index: int) -> str | None:
+    """The variable that argument ``index`` names, whatever it is cast to: ``base`` in `(void **) &base`; else None."""
+    text = call.texts[index] if index < len(call.texts) else ""
+    name = CAST.sub("", text).strip("&() ")
+    return name if name.isidentifier() else None

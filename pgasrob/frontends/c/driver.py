@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.code import Unit
+from pgasrob.frontends.c.doubles import doubles
 from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.problem import Problem, TryAgain
@@ -42,6 +43,7 @@ def lower(
                     tuple(Queue(each, id, unordered) for id, each, unordered in world.queues.values()),
                     processes,
                     Source(unit.file, unit.text, shows_commands=False),
+                    doubles(world, processes),
                 )
         raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
     except Problem as problem:

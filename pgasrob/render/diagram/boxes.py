@@ -133,7 +133,7 @@ def ends(witness: Witness, row: int, lane_of: dict[int, int]) -> Iterator[Box]:
         reason = visible(fault["reason"])
         lines: tuple[tuple[Span, ...], ...] = (first, *(((text, "fails"),) for text in _filled([reason], room)))
         yield _end("fault", lane_of[fault["rank"]], row, lines, f"line {fault['line']}: {fault['command']} — {reason}")
-    if witness["shows"] == "deadlock":
+    if words.stands(witness):
         for standing in witness["standing"]:
             if standing["rank"] in lane_of:
                 told = visible(words.standing(standing, witness["standing"]))

@@ -198,7 +198,7 @@ def _ranks(witness: Witness) -> list[int]:
     found = {event["rank"] for event in events} | {event["address"]["rank"] for event in events if event["address"]}
     if witness["fault"]:
         found.add(witness["fault"]["rank"])
-    if witness["shows"] == "deadlock":
+    if words.stands(witness):
         found |= {each["rank"] for each in witness["standing"] if not each["ended"]}
     return sorted(found or {0})
 

@@ -21,6 +21,11 @@ class Drawing {
       this.edges.push({ node, last: Math.max(Number(node.dataset.from), Number(node.dataset.to)) });
       node.classList.add("future");
     }
+    // How the ranks end is to come as long as an event is.
+    for (const node of this.svg.querySelectorAll(".standing")) {
+      this.edges.push({ node, last: run.events.length - 1 });
+      node.classList.add("future");
+    }
     const cycle = run.witness.cycle || [];
     for (const node of this.svg.querySelectorAll("[data-number]")) {
       const edge = cycle[(run.about.first + Number(node.dataset.number) - 1) % cycle.length];

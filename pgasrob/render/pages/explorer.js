@@ -4,7 +4,12 @@ const result = JSON.parse(byId("result").textContent);
 const about = JSON.parse(byId("about").textContent);
 const TEXT_FIELDS = "input:not([type=range]):not([type=checkbox]), select, textarea";
 
+const PRESSED = "button, input[type=checkbox], a, summary";
+
 const wide = matchMedia("(min-width: 60rem) and (min-height: 34rem)");
+
+const LEAST_OF_QUEUES = 72;
+const ROOM_FOR_CHANGES = 100;
 
 let chosen = 0;
 let run = null;
@@ -21,6 +26,10 @@ function choose(number) {
   run = new Run(result[words.run], words);
   const { witness } = run;
   const cells = new Set(run.events.filter((event) => event.address).map((event) => event.address.name));
+  // An await at which a rank stands reads a cell that no event of its own may have touched.
+  for (const { ended, next } of witness.standing) {
+    for (const { address } of ended ? [] : next) if (address) cells.add(address.name);
+  }
   const registers = new Set(run.events.filter((event) => event.register).map((event) => event.register.name));
   const names = [...new Set(witness.memory.map((cell) => cell.name))];
   panels = {
@@ -43,6 +52,7 @@ function choose(number) {
   byId("of").textContent = ` of ${run.events.length}`;
   byId("run").value = String(number);
   ticks();
+  stack();
 }
 
 /** What the lines and boxes of the diagram are, as far as it has any. */
@@ -55,7 +65,7 @@ function legend() {
   return [
     lines.length ? `${lines.join(", ")}.` : "",
     steps ? "rounded: a step, in the lane of the memory it acts on." : "",
-    "pale: still to come.",
+    run.length ? "pale: still to come." : "",
   ].filter(Boolean).map((told) => told[0].toUpperCase() + told.slice(1)).join(" ");
 }
 
@@ -89,7 +99,9 @@ function go(row, { note = "", hash = true } = {}) {
   const changed = events.filter((event) => event.register).map((event) => ({ key: `${event.register.name}@${event.rank}`, ...event.register }));
   panels.memory.show(touched.cells, writes, reads, coming());
   panels.registers.show(touched.registers, changed, [], []);
+  if (!changed.length && events.length === 1) panels.registers.turnTo(events[0].rank);
   panels.queues.show();
+  byId("state").classList.toggle("pending", run.pending().length > 0);
   panels.source.show(places);
   panels.cycle.show(places);
   panels.order.show(places);
@@ -98,11 +110,41 @@ function go(row, { note = "", hash = true } = {}) {
   byId("note").textContent = note;
   controls(row, places);
   revealAll();
+  showQueues();
   if (hash) {
     // Not at every step of a held key: browsers refuse so many changes of the address.
     clearTimeout(hashTimer);
     hashTimer = setTimeout(() => history.replaceState(null, "", link(places.length ? places[0] + 1 : 0)), 150);
   }
+}
+
+/** Have the queues in view when they have changed, where the panels with the values have to be scrolled. */
+function showQueues() {
+  const column = byId("state");
+  if (panels.queues.changed && getComputedStyle(column).overflowY === "auto") {
+    const outer = column.getBoundingClientRect();
+    const inner = byId("queues").parentNode.getBoundingClientRect();
+    const wanted = Math.min(inner.height, LEAST_OF_QUEUES);
+    if (inner.bottom < outer.top + wanted) column.scrollTop += inner.bottom - outer.top - wanted;
+    else if (inner.top > outer.bottom - wanted) column.scrollTop += inner.top - outer.bottom + wanted;
+  }
+  showCuts();
+}
+
+/** Fade the lower edge of a column that goes on below it. */
+function showCuts() {
+  for (const column of document.querySelectorAll(".column")) {
+    column.classList.toggle("cut", column.scrollHeight - column.clientHeight - column.scrollTop > 4);
+  }
+}
+
+/** Whether memory and registers have room beside each other, also with a change and a value on its way in each. */
+function stack() {
+  const column = byId("state");
+  column.classList.remove("stacked");
+  const widths = ["memory", "registers"].map((id) => byId(id).querySelector("table")?.offsetWidth ?? 0);
+  const frames = 2 * (byId("memory").parentNode.offsetWidth - byId("memory").clientWidth) + 10;
+  column.classList.toggle("stacked", widths[0] + widths[1] + ROOM_FOR_CHANGES + frames > column.clientWidth);
 }
 
 /** The cells to which something is on its way, with the value where it is known. */
@@ -127,7 +169,7 @@ function tell(places) {
   const title = byId("now-title");
   const body = byId("now-body");
   const closing = run.end(run.row) >= words.closes ? words.closing : [];
-  const closed = closing.map((line) => make("p", { class: "closing" }, ...linked(line, events.length)));
+  const closed = closing.map(([line, style]) => make("p", { class: `closing ${style}` }, ...linked(line, events.length)));
   if (!places.length) {
     title.replaceChildren(make("span", {}, "Start"));
     const none = events.length ? "Nothing has happened yet. Step forward with → or the buttons." : "The run has no event.";
@@ -157,14 +199,20 @@ function tell(places) {
     make("p", { class: "why" }, ...linked(told.why, events.length)),
     ...closed);
   byId("spoken").textContent = [`${numbers} of ${events.length}.`, `${what}.`, ...effects.map((effect) => `${effect}.`),
-    onCycle ? "On the cycle." : "", ...closing].join(" ");
+    onCycle ? "On the cycle." : "", ...closing.map(([line]) => line)].join(" ");
+}
+
+/** The number of the current step, of a barrier the numbers, as the field has it. */
+function shownNumber() {
+  const places = run.places(run.row);
+  return places.length > 1 ? `${places[0] + 1}–${places[places.length - 1] + 1}` : String(run.end(run.row) + 1);
 }
 
 function controls(row, places) {
   const slider = byId("slider");
   slider.value = String(row);
   slider.setAttribute("aria-valuetext", places.length ? `step ${places[0] + 1} of ${run.events.length}` : "start");
-  byId("number").value = places.length > 1 ? `${places[0] + 1}–${places[places.length - 1] + 1}` : String(run.end(row) + 1);
+  byId("number").value = shownNumber();
   for (const [id, off] of [["first", row === 0], ["back", row === 0], ["forward", row === run.length], ["last", row === run.length]]) {
     byId(id).setAttribute("aria-disabled", String(off)); // not disabled: the focus would be lost at either end
   }
@@ -211,7 +259,9 @@ const KEYS = {
   ArrowRight: () => go(run.row + 1), j: () => go(run.row + 1), n: () => go(run.row + 1),
   ArrowLeft: () => go(run.row - 1), k: () => go(run.row - 1), p: () => go(run.row - 1),
   Home: () => go(0), End: () => go(run.length),
-  PageDown: () => nextPart(1), PageUp: () => nextPart(-1),
+  // What presenters' remote controls send, and the space bar, step as in slides.
+  PageDown: () => go(run.row + 1), " ": () => go(run.row + 1), PageUp: () => go(run.row - 1),
+  "]": () => nextPart(1), "[": () => nextPart(-1),
   c: () => nextOfCycle(1), C: () => nextOfCycle(-1),
   t: () => theme(!isDark()),
   "?": () => byId("help").showModal(),
@@ -221,12 +271,13 @@ const KEYS = {
 function scrolls(target, key) {
   if (!target.classList?.contains("scroll")) return false;
   if (key.startsWith("Arrow")) return target.scrollWidth > target.clientWidth;
-  return ["Home", "End", "PageUp", "PageDown"].includes(key) && target.scrollHeight > target.clientHeight;
+  return ["Home", "End"].includes(key) && target.scrollHeight > target.clientHeight;
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || byId("help").open) return;
   if (event.target.matches?.(TEXT_FIELDS) || scrolls(event.target, event.key)) return;
+  if (event.key === " " && event.target.matches?.(PRESSED)) return; // it presses the button
   if (/^\d$/.test(event.key)) {
     byId("number").focus();
     byId("number").select();
@@ -255,6 +306,12 @@ byId("number").addEventListener("keydown", (event) => {
     event.target.blur();
   }
 });
+byId("number").addEventListener("blur", (event) => {
+  if (event.target.value !== shownNumber()) {
+    if (/\d/.test(event.target.value)) goToStep(event.target.value);
+    else go(run.row);
+  }
+});
 byId("number").addEventListener("focus", (event) => event.target.select());
 byId("fit").addEventListener("change", (event) => {
   byId("diagram-box").classList.toggle("fit", event.target.checked);
@@ -264,6 +321,7 @@ byId("fit").addEventListener("change", (event) => {
 for (const panel of ["memory", "registers"]) {
   byId(`${panel}-all`).addEventListener("change", (event) => {
     panels[panel].build(event.target.checked);
+    stack();
     go(run.row);
   });
 }
@@ -289,6 +347,11 @@ wide.addEventListener("change", () => {
   panels.drawing.fit();
   go(run.row, { hash: false });
 });
+window.addEventListener("resize", () => {
+  stack();
+  showCuts();
+});
+for (const column of document.querySelectorAll(".column")) column.addEventListener("scroll", showCuts, { passive: true });
 arrange();
 theme(matchMedia("(prefers-color-scheme: dark)").matches);
 choose(0);

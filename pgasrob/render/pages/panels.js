@@ -35,7 +35,7 @@ function revealAll() {
     const outer = box.getBoundingClientRect();
     const inner = part.getBoundingClientRect();
     const margin = Math.min(outer.height / 4, 120);
-    const hidden = inner.top < outer.top + margin || inner.bottom > outer.bottom - margin;
+    const hidden = sideways !== "only" && (inner.top < outer.top + margin || inner.bottom > outer.bottom - margin);
     const aside = sideways && (inner.left < outer.left || inner.right > outer.right);
     return {
       box,
@@ -116,12 +116,18 @@ class Values {
     const first = [...writes.map(({ key }) => key), ...reads].map((key) => this.cells.get(key)).find(Boolean);
     if (first) reveal(this.box, first, true);
   }
+
+  /** Have the column of a rank in view. */
+  turnTo(rank) {
+    const head = this.box.querySelectorAll("thead th")[rank + 1];
+    if (head) reveal(this.box, head, "only");
+  }
 }
 Values.MOST = 8192;
 
 class Queues {
   constructor(box, run) {
-    Object.assign(this, { box, run });
+    Object.assign(this, { box, run, shown: null });
     // Room for as many operations as are ever pending, up to two, so that what is below does not jump.
     const change = new Array(run.events.length + 1).fill(0);
     for (const { issue, steps, open } of run.operations) {
@@ -142,6 +148,8 @@ class Queues {
       if (!groups.has(key)) groups.set(key, { rank: event.rank, queue: event.queue, operations: [] });
       groups.get(key).operations.push(operation);
     }
+    this.changed = this.shown !== null && this.shown !== this.key();
+    this.shown = this.key();
     const ordered = [...groups.values()].sort((a, b) => a.rank - b.rank || a.queue.id - b.queue.id);
     if (!ordered.length) {
       this.box.replaceChildren(make("p", { class: "faint" }, "Nothing is on its way."));
@@ -150,6 +158,12 @@ class Queues {
     this.box.replaceChildren(...ordered.map(({ rank, queue, operations }) => make("div", { class: "queue" },
       make("h3", {}, `rank ${rank}, queue ${queue.name} `, make("span", { class: "faint" }, queue.unordered ? "unordered" : "FIFO")),
       make("ol", {}, ...operations.map((operation) => this.line(operation))))));
+  }
+
+  /** What is on its way, and how far it has come. */
+  key() {
+    const now = this.run.end(this.run.row);
+    return this.run.pending().map(({ issue, steps }) => `${issue}:${steps.filter((place) => place <= now).length}`).join(" ");
   }
 
   line(operation) {

@@ -17,8 +17,9 @@ class Run {
     this.row = 0;
     this.memory = new Map(witness.memory.map((cell) => [nameOf(cell), cell.value]));
     this.registers = new Map();
+    const doubles = new Set(witness.doubles); // whose values come as texts
     for (let rank = 0; rank < witness.nodes; rank++) {
-      for (const name of witness.registers) this.registers.set(`${name}@${rank}`, 0);
+      for (const name of witness.registers) this.registers.set(`${name}@${rank}`, doubles.has(name) ? "0.0" : 0);
     }
     this.operations = [];
     this.issue = []; // of each event the place of the event that issued it

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from pgasrob.program.expressions import Expr
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES
+from pgasrob.robustness.bits import members
 from pgasrob.robustness.check import Engine, check
 from pgasrob.robustness.explanation.marking import Marking, PairRun, mark, pair_runs
 from pgasrob.robustness.explanation.reordering import Generated, Reordering, generate, reorder
@@ -158,10 +159,15 @@ def _settled(instance: Instance) -> Settled:
     from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
 
     worth = choosable(instance)
-    steps = sum(
-        len(chain_of(transition.command).steps)
-        for automaton in instance.automata
+    edges = [
+        (rank, transition)
+        for rank, automaton in enumerate(instance.automata)
         for leaving in automaton.out
         for transition in leaving
-    )
-    return Settled(steps, sum(bits.bit_count() for bits in worth), is_settled(instance, worth))
+    ]
+    # Several edges can be one command.
+    steps = {(rank, edge.occurrence): len(chain_of(edge.command).steps) for rank, edge in edges}
+    left = {
+        (rank, edge.occurrence, step) for (rank, edge), bits in zip(edges, worth, strict=True) for step in members(bits)
+    }
+    return Settled(sum(steps.values()), len(left), is_settled(instance, worth))

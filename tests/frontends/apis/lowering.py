@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.printer import to_source
+from pgasrob.program.program import Program, Source
 
 PROCESS = re.compile(r"^process (\d+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 
 
+def printed(program: Program) -> str:
+    """``program`` with the names of cells and the numbers of queues that the front end gives them, and no remark."""
+    return to_source(replace(program, source=Source("<string>", "")))  # as if it came from .pgas
+
+
 def processes(text: str, nodes: int = 2) -> dict[int, list[str]]:
-    """The statements of every rank of the C program ``text``."""
-    source = to_source(parse_c(text).program(nodes))
+    """The statements of every rank of the C program ``text``, as :func:`printed` has them."""
+    source = printed(parse_c(text).program(nodes))
     return {
         int(found[1]): [line.strip() for line in found[2].splitlines() if line.strip()]
         for found in PROCESS.finditer(source)

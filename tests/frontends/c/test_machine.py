@@ -11,7 +11,7 @@ from pgasrob import SourceError, check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.parser import parse
-from pgasrob.program.printer import to_source
+from tests.frontends.apis.lowering import printed
 from tests.frontends.c.against_gcc import by_gcc, executed, folded
 
 ARITHMETIC = """
@@ -111,7 +111,7 @@ def lowered(body: str, nodes: int = 2, before: str = "static int x, y, flag, a[4
         f"#include <shmem.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\n{before}\nint main(void) {{\n"
     )
     text += f"shmem_init(); int me = shmem_my_pe(), n = shmem_n_pes();\n{body}\n}}\n"
-    return to_source(parse_c(text, "test.c", FrontEnd(**options)).program(nodes))  # type: ignore[arg-type]
+    return printed(parse_c(text, "test.c", FrontEnd(**options)).program(nodes))  # type: ignore[arg-type]
 
 
 def process(text: str, rank: int) -> list[str]:

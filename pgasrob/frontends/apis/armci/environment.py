@@ -6,7 +6,7 @@ from functools import partial
 from typing import cast
 
 from pgasrob.frontends.apis import flags
-from pgasrob.frontends.apis.arguments import limited, target
+from pgasrob.frontends.apis.arguments import limited, target, variable_in
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
@@ -77,7 +77,7 @@ def timer(call: Call) -> Outcome:
 def malloc(call: Call) -> Outcome:
     """Everyone learns the addresses of all, so all have arrived. Who asks for nothing has a null pointer."""
     table, size = target(call, 0), call.known(1)
-    memory = call.allocate("symmetric", size, call.texts[0].strip("&() "))
+    memory = call.allocate("symmetric", size, variable_in(call, 0) or "memory")
     name = f"armci.size.{memory.object.number}"
     call.publish(name, size)
     steps = Steps(call)

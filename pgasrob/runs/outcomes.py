@@ -20,9 +20,9 @@ from typing import Any
 from pgasrob.program.control import may_be_left_out
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.limits import Limits
+from pgasrob.runs.endings import ENDINGS, Ending, FailedAssertion, Place, chosen, places
+from pgasrob.runs.enumeration import Budget, Enumeration, HasLoop, Snapshot, heights_of
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.endings import ENDINGS, Ending, FailedAssertion, Place, chosen, places
-from pgasrob.semantics.enumeration import Budget, Enumeration, HasLoop, Snapshot, heights_of
 from pgasrob.semantics.sequential import SequentialSpace
 from pgasrob.semantics.state_space import StateSpace
 
@@ -112,9 +112,9 @@ def outcomes(
 ) -> Outcomes:
     """The outcomes of a loop-free ``instance``, under SC and on the network.
 
-    ``of`` chooses registers and cells (as :func:`~pgasrob.semantics.endings.chosen`), all when None. ``progress`` is
+    ``of`` chooses registers and cells (as :func:`~pgasrob.runs.endings.chosen`), all when None. ``progress`` is
     called a few times a second. Raises :class:`HasLoop` for an instance with a loop and
-    :class:`~pgasrob.semantics.endings.UnknownPlace` for a name in ``of`` that nothing has. A limit that is hit leaves
+    :class:`~pgasrob.runs.endings.UnknownPlace` for a name in ``of`` that nothing has. A limit that is hit leaves
     the counts None that it cost.
     """
     started = time.monotonic()
@@ -139,8 +139,10 @@ def outcomes(
 
 
 def _left_out(instance: Instance) -> tuple[int, ...]:
+    """A command that no rank can stand before cannot be left out."""
+    reachable = {edge.span for automaton in instance.automata for edge in automaton.transitions}
     blocks = [process.body for process in instance.program.processes]
-    return tuple(sorted({span.line for block in blocks for span in may_be_left_out(block)}))
+    return tuple(sorted({span.line for block in blocks for span in may_be_left_out(block) if span in reachable}))
 
 
 def joined(sc: Enumeration[Any], network: Enumeration[Any]) -> Iterator[Outcome]:

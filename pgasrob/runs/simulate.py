@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Literal
 
 from pgasrob.program.instance import Instance
-from pgasrob.semantics.endings import Ending, FailedAssertion, ending_of, is_sequential
+from pgasrob.runs.endings import Ending, FailedAssertion, ending_of, is_sequential
 from pgasrob.semantics.happens_before import Edge, HappensBefore
 from pgasrob.semantics.replay import Run, replay
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState
@@ -82,8 +82,9 @@ def simulate(
     """The run of ``instance`` that belongs to ``seed``, to its end or for ``steps`` events (and what is pending then).
 
     On the network a coin decides whether the next event is a pending step or an issue, where there are both; ``bias``
-    weights it. Of the steps, or the issues, each is as likely as any other. Every run has a chance. Under SC there are
-    issues alone. Raises ValueError for a seed below 0, which random generators take for its opposite.
+    weights it. Of the steps, or the issues, each is as likely as any other; but where ranks can take part in a barrier
+    in more than :data:`MOST_CHOICES` ways, only the first of them are drawn from. Under SC there are issues alone.
+    Raises ValueError for a seed below 0, which random generators take for its opposite.
     """
     if seed < 0:
         raise ValueError(f"seed {seed}; it takes 0 or more")

@@ -1,4 +1,4 @@
-"""The enumeration behind `semantics.outcomes`: maximal runs without loops, counted by how they end."""
+"""The enumeration behind `runs.outcomes`: maximal runs without loops, counted by how they end."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pgasrob.program.commands import REMOTE
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.robustness.limits import Limits, resident_memory, size_text
+from pgasrob.runs.endings import Ending, FailedAssertion, Place, ending_of
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.endings import Ending, FailedAssertion, Place, ending_of
 from pgasrob.semantics.state_space import Letter, Operation, State, computation_of
 
 MOST_STEPS = 4
@@ -193,7 +193,7 @@ class Enumeration(Generic[S]):
             for done, ((state, failed), node) in enumerate(levels[level].items()):
                 if done % STATES_BETWEEN == 0:
                     budget.look_around(phase, self.states)
-                self._expand(state, failed, node, levels)
+                self._expand(state, failed, node, levels, lambda: budget.look_around(phase, self.states))
             levels[level] = {}
         budget.look_around(phase, self.states)
 
@@ -203,6 +203,7 @@ class Enumeration(Generic[S]):
         failed: tuple[FailedAssertion, ...],
         node: int,
         levels: list[dict[tuple[S, tuple[FailedAssertion, ...]], int]],
+        look_around: Callable[[], None],
     ) -> None:
         self._note_faults(state)
         runs = self._runs[node]
@@ -210,8 +211,10 @@ class Enumeration(Generic[S]):
         events, changes = self._nodes.cost[node]
         last = self._nodes.word[node][-1].rank if node else -1
         stuck = True
-        for word, target in self._space.successors(state):
+        for done, (word, target) in enumerate(self._space.successors(state), 1):
             stuck = False
+            if done % STATES_BETWEEN == 0:  # a barrier can have very many ways
+                look_around()
             after = failed
             if word[0].kind == "assert":
                 after = self._with_failure(failed, state, word[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,10 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness.check import check, load
 from pgasrob.robustness.definition import HappensBeforeSpace
 from pgasrob.robustness.limits import Limits
-from pgasrob.semantics.endings import UnknownPlace, chosen, ending_of, is_sequential, places
-from pgasrob.semantics.enumeration import Budget, Enumeration, heights_of
+from pgasrob.runs.endings import UnknownPlace, chosen, ending_of, is_sequential, places
+from pgasrob.runs.enumeration import Budget, Enumeration, heights_of
+from pgasrob.runs.outcomes import HasLoop, Outcome, Outcomes, joined, outcomes
 from pgasrob.semantics.happens_before import HappensBefore
-from pgasrob.semantics.outcomes import HasLoop, Outcome, Outcomes, joined, outcomes
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sequential import SequentialSpace
 from pgasrob.semantics.state_space import StateSpace
@@ -502,3 +503,19 @@ def test_progress_is_told() -> None:
     assert [states for phase, states in told if phase == "network runs"] == sorted(
         states for phase, states in told if phase == "network runs"
     )
+
+
+# Limits and empty branches
+
+
+def test_a_limit_holds_where_one_state_has_millions_of_ways() -> None:
+    subject = instance("choose { barrier; r <- 1; } or { barrier; r <- 2; }", nodes=22)
+    began = time.monotonic()
+    found = outcomes(subject, limits=Limits(timeout=0.2))
+    assert found.reason is not None and "time limit" in found.reason and time.monotonic() - began < 5
+
+
+def test_what_no_rank_can_reach_is_not_left_out() -> None:
+    text = "if (me == 5) {{ choose {{ mem[x] <- 2; }} or {{ }} }} {}"
+    assert outcomes(instance(text.format("r <- 1;"))).left_out == ()
+    assert outcomes(instance("choose { mem[x] <- 2; } or { }")).left_out == (1,)
