@@ -31,8 +31,8 @@ MEANINGS = {
 NETWORK_ONLY = "network-only"
 LOWERED = (
     "Registers are those of the core program that `pgasrob show` prints for this C file. They hold what was loaded "
-    "into them last: a variable of that name may have another value at its end, or share one with others. What you want "
-    "to see for sure, store into memory that ranks share, or assert."
+    "into them last: a variable of that name may have another value at its end, or share one with others. What you "
+    "want to see for sure, store into memory that ranks share, or assert."
 )
 """What has to be said beside final values of registers where :func:`is_lowered`."""
 

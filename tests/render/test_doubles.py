@@ -101,7 +101,7 @@ def test_json_has_the_bits_and_says_of_what(file: Path, tmp_path: Path) -> None:
     assert run["doubles"] == ["v", "x", "y"]
     assert TENTH in [event["written"]["after"] for event in run["computation"] if event["written"]]
     outcomes = json.loads(printed("outcomes", file, "--format", "json"))
-    assert {"x@0", "x@1", "y@0", "y@1"} == set(outcomes["doubles"])
+    assert {"v@0", "v@1", "x@0", "x@1", "y@0", "y@1"} == set(outcomes["doubles"])
     assert outcomes["outcomes"][0]["values"]["x@0"] == TENTH
     simulated = json.loads(printed("run", file, "--format", "json"))
     again = read_results(json.dumps(simulated).encode())[0]
