@@ -507,7 +507,9 @@ def test_edges_of_the_cycle_lead_to_their_steps(browser: Browser) -> None:
         assert item.locator(".relation").text_content() == f"{index + 1} {edge['relation']}"
         for end in ("from", "to"):
             item.locator(f"a[href='#step={edge[end] + 1}']").click()
-            assert edge[end] in page.evaluate("all('#diagram-box .now', (g) => Number(g.dataset.step))")
+            # The browser tells the page of a new address a moment later.
+            now = "(place) => all('#diagram-box .now', (g) => Number(g.dataset.step)).includes(place)"
+            page.wait_for_function(now, arg=edge[end], timeout=5_000)
             assert "now" in (item.get_attribute("class") or "")
         item.locator(".relation").click()
         assert str(max(edge["from"], edge["to"]) + 1) in title(page)
