@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
+    from pgasrob.render.json import Error
     from pgasrob.render.progress import Display
 
 DEFAULT_ENGINE = "attack"  # those of robustness.check, which is not imported for the help text
@@ -203,13 +204,28 @@ def progress_display(max_states: int | None) -> Display | None:
     return Display(sys.stderr, max_states)
 
 
-def load_instance(file: str, nodes: int | None, front_end: FrontEnd | None = None) -> Instance:
-    """The program in ``file`` on ``nodes`` nodes; ends the command with the diagnostics when it is none."""
+def load_instance(
+    file: str,
+    nodes: int | None,
+    front_end: FrontEnd | None = None,
+    in_json: Callable[[list[Error]], object] | None = None,
+) -> Instance:
+    """The program in ``file`` on ``nodes`` nodes; ends the command when it is none.
+
+    What is wrong goes to stderr, or with ``in_json`` to stdout as the object that this makes of it.
+    """
     from pgasrob.diagnostics import SourceError
     from pgasrob.robustness.check import load
 
     try:
         return load(file, front_end).instantiate(nodes)
     except SourceError as error:
-        click.echo(str(error), err=True)
+        if in_json:
+            import json
+
+            from pgasrob.render.json import errors_to_json
+
+            click.echo(json.dumps(in_json(errors_to_json(error.diagnostics))))
+        else:
+            click.echo(str(error), err=True)
         raise click.exceptions.Exit(ERROR) from None

@@ -5,20 +5,17 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
-from pgasrob.cli.options import HELP, MOST_STATES, Size, c_options, memory_for, progress_display, seconds
-from pgasrob.cli.witness_files import RunPath, Witnesses
+from pgasrob.cli.options import HELP, MOST_STATES, Size, c_options, load_instance, memory_for, progress_display, seconds
+from pgasrob.cli.witness_files import RunPath, Witnesses, write_witness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
-    from pgasrob.render.json import Error, Result
     from pgasrob.render.outcomes_json import OutcomesResult
     from pgasrob.render.simulation import RunResult
     from pgasrob.robustness.limits import Limits
@@ -84,7 +81,7 @@ def outcomes(
     from pgasrob.render.outcomes_json import no_outcomes, outcomes_to_json
     from pgasrob.robustness.limits import Limits
 
-    instance = loaded(ctx, file, nodes, front_end, partial(no_outcomes, file) if format_ == "json" else None)
+    instance = load_instance(file, nodes, front_end, partial(no_outcomes, file) if format_ == "json" else None)
     writing = Witnesses(witnesses, [file], None if nodes is None else [nodes])
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
     found = _found(ctx, instance, names, limits, format_)
@@ -112,33 +109,6 @@ def outcomes(
     ctx.exit(NOT_ROBUST if found.network_only and found.complete else ROBUST if found.complete else UNKNOWN)
 
 
-def loaded(
-    ctx: click.Context,
-    file: str,
-    nodes: int | None,
-    front_end: FrontEnd,
-    in_json: Callable[[list[Error]], object] | None = None,
-) -> Instance:
-    """The program in ``file`` on ``nodes`` nodes; ends the command when it is none.
-
-    What is wrong goes to stderr, or with ``in_json`` to stdout as the object that this makes of it.
-    """
-    from pgasrob.diagnostics import SourceError
-    from pgasrob.render.json import errors_to_json
-    from pgasrob.robustness.check import load
-
-    try:
-        return load(file, front_end).instantiate(nodes)
-    except SourceError as error:
-        if in_json:
-            import json
-
-            click.echo(json.dumps(in_json(errors_to_json(error.diagnostics))))
-        else:
-            click.echo(str(error), err=True)
-        ctx.exit(ERROR)
-
-
 def _found(ctx: click.Context, instance: Instance, names: str | None, limits: Limits, format_: str) -> Outcomes:
     from pgasrob.runs.endings import UnknownPlace
     from pgasrob.runs.outcomes import HasLoop
@@ -149,7 +119,7 @@ def _found(ctx: click.Context, instance: Instance, names: str | None, limits: Li
     of = None if names is None else [name.strip() for name in names.split(",") if name.strip()]
     try:
         with display(file) if display else nullcontext() as note:
-            return outcomes_of(instance, of, limits, note)  # type: ignore[arg-type]  # it has what is displayed
+            return outcomes_of(instance, of, limits, note)
     except UnknownPlace as error:
         raise click.BadParameter(str(error), param_hint="'--of'") from None
     except HasLoop as loop:
@@ -194,9 +164,3 @@ def _example_result(result: OutcomesResult, row: int) -> RunResult:
         "network_only": outcome["network_only"],
     }
     return drawn
-
-
-def write_witness(writing: Witnesses, result: RunResult) -> bool:
-    """Write the one run of ``result``. Returns whether all could be written."""
-    writing.result(cast("Result", result))
-    return writing.end()

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST
-from pgasrob.cli.options import HELP, c_options
-from pgasrob.cli.outcomes import loaded, write_witness
-from pgasrob.cli.witness_files import RunPath, Witnesses
+from pgasrob.cli.options import HELP, c_options, load_instance
+from pgasrob.cli.witness_files import RunPath, Witnesses, write_witness
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -85,7 +84,7 @@ def run(
 
     if until == "violation" and sc:
         raise click.UsageError("no SC run has a happens-before cycle: leave out --sc or --until violation.")
-    instance = loaded(ctx, file, nodes, front_end, partial(no_run, file) if format_ == "json" else None)
+    instance = load_instance(file, nodes, front_end, partial(no_run, file) if format_ == "json" else None)
     writing = Witnesses(witnesses, [file], None if nodes is None else [nodes])
     first = _any_seed() if seed is None else seed
     found = _simulated(instance, first, sc, bias, steps, until, tries)

@@ -6,12 +6,13 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 if TYPE_CHECKING:
     from pgasrob.render.json import Result
+    from pgasrob.render.simulation import RunResult
 
 PLACEHOLDERS = ("name", "path", "nodes")
 MOST_NAMED = 8
@@ -159,3 +160,9 @@ def filled(path: str, file: str, nodes: int | None) -> str:
         "nodes": "own" if nodes is None else str(nodes),
     }
     return PLACEHOLDER.sub(lambda found: values[found[1]], path)
+
+
+def write_witness(writing: Witnesses, result: RunResult) -> bool:
+    """Write the one run of ``result``. Returns whether all could be written."""
+    writing.result(cast("Result", result))
+    return writing.end()

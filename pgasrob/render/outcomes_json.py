@@ -11,11 +11,9 @@ from pgasrob.runs.endings import places
 
 if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
-    from pgasrob.robustness.verdict import Fault
     from pgasrob.runs.endings import Ending, Place
     from pgasrob.runs.outcomes import FaultMet, Outcome, Outcomes
     from pgasrob.semantics.computation import Computation
-    from pgasrob.semantics.replay import Run
 
 
 class Column(TypedDict):
@@ -157,37 +155,12 @@ def no_outcomes(file: str, errors: list[Error], reason: str | None = None) -> Ou
 
 
 def example_to_json(instance: Instance, computation: Computation) -> Witness:
-    """A maximal run of ``instance``, with the cycle of its happens-before relation if there is one, else the SC run
-    that it looks like, and the fault where it ends at one."""
-    from pgasrob.robustness.verdict import Witness as Shown
-    from pgasrob.runs.endings import is_sequential
-    from pgasrob.semantics.happens_before import HappensBefore
-    from pgasrob.semantics.replay import replay
-    from pgasrob.semantics.sc_order import sequential_order
+    """A maximal run of ``instance`` as :func:`pgasrob.runs.shown.shown` has it."""
+    from pgasrob.runs.shown import shown
 
-    run = replay(instance, computation)
-    cycle = HappensBefore(computation).cycle
-    order = None if is_sequential(computation) else sequential_order(instance, computation)
-    witness = witness_to_json(Shown("run", run, cycle, fault=_fault_at_the_end(run), sequential=order))
+    witness = witness_to_json(shown(instance, computation))
     assert witness is not None
     return witness
-
-
-def _fault_at_the_end(run: Run) -> Fault | None:
-    """The first command that cannot be evaluated of those that stop the ranks of a run in which none can move."""
-    from pgasrob.program.commands import show
-    from pgasrob.robustness.verdict import Fault
-    from pgasrob.semantics.sequential import SequentialSpace, SequentialState
-
-    space = SequentialSpace(run.instance)
-    state = SequentialState(run.control, run.registers, run.memory)
-    if any(True for _ in space.successors(state)):
-        return None
-    for rank, transition, fault in space.faults(state):
-        span = transition.span
-        registers = dict(zip(run.instance.program.registers, run.registers[rank], strict=True))
-        return Fault(rank, show(transition.command), span.line, span.column, str(fault), registers)
-    return None
 
 
 def _row(found: Outcomes, row: int, outcome: Outcome, shown: bool) -> OutcomeRow:

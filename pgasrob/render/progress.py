@@ -15,7 +15,7 @@ from pgasrob.render.table import amount
 if TYPE_CHECKING:
     from rich.live import Live
 
-    from pgasrob.robustness.check import Progress
+    from pgasrob.robustness.watch import Progress
 
 PATIENCE = 0.7
 """Seconds before anything is shown: a small check should neither flicker nor pay for rich."""

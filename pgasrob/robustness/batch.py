@@ -13,9 +13,10 @@ from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.parser import MAX_FILE
 from pgasrob.program.program import DEFAULT_NODES, Program
-from pgasrob.robustness.check import DEFAULT_ENGINE, Interrupted, Progress, check, load
+from pgasrob.robustness.check import DEFAULT_ENGINE, Interrupted, check, load
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.watch import Progress
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
-from pgasrob.program.commands import ATOMIC, REMOTE, show
+from pgasrob.program.commands import ATOMIC, REMOTE
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES, Program
-from pgasrob.robustness.limits import Limits, available_cores, resident_memory, size_text
+from pgasrob.robustness.limits import Limits, available_cores, size_text
 from pgasrob.robustness.verdict import Fault, Stats, Verdict, Witness
 from pgasrob.robustness.violation import Violation
+from pgasrob.robustness.watch import LimitReached, Progress, Watch
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, replay
@@ -34,8 +35,6 @@ SC_FIRST = 50_000
 SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
 """States of a search for the shortest run that shows a violation: an instant."""
 MOST_THREADS = 4
-LOOK_AROUND = 0.05
-"""Seconds between two looks at the limits."""
 
 
 class Facts(Protocol):
@@ -148,26 +147,12 @@ ENGINES: dict[str, Callable[[Instance, Settings], Engine]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """A snapshot of a running search for a display: which phase, states so far, seconds, what the phase is at."""
-
-    phase: str
-    states: int
-    seconds: float
-    doing: str
-
-
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a check; ``verdict`` is what was known by then."""
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__("interrupted")
         self.verdict = verdict
-
-
-class _LimitReached(Exception):
-    pass
 
 
 def load(path: str | Path, front_end: FrontEnd | None = None) -> Program | CProgram:
@@ -252,13 +237,12 @@ class _Check:
         settings: Settings,
         started: float,
     ) -> None:
-        self.started = self.looked = started
-        self.resident = resident_memory()
+        self.started = started
+        self.watch = Watch(limits, progress, started)
         self.instance = instance
         self.name = engine
         self.limits = limits
         self.settings = settings
-        self.progress = progress
         self.engine = ENGINES[engine](instance, settings)
         brought: Facts | None = getattr(self.engine, "facts", None)
         self.brings_facts = brought is not None
@@ -282,7 +266,7 @@ class _Check:
         """Do ``work``; says what ended it early."""
         try:
             work()
-        except _LimitReached as limit:
+        except LimitReached as limit:
             return str(limit)
         except MemoryError as error:
             return _out_of_memory(error, self.limits)
@@ -304,7 +288,7 @@ class _Check:
         for _ in engine.run():
             if self.facts.fault:
                 return
-            self._look_around(self.name, engine.states, engine.doing)
+            self.watch.look_around(self.name, engine.states, engine.doing)
         self.excluded = not engine.violation and not engine.gave_up
         if not engine.violation:
             return
@@ -322,7 +306,7 @@ class _Check:
         for _ in plain.run():
             if plain.states > most:
                 return
-            self._look_around(self.name, plain.states, "for a shorter run")
+            self.watch.look_around(self.name, plain.states, "for a shorter run")
         if plain.violation:
             self.engine.violation = plain.violation
             self.fewest = True
@@ -334,7 +318,7 @@ class _Check:
         self.shrinking = Shrinking(self.instance, violation)
         states = min(self.engine.states, self.limits.max_states or self.engine.states)
         for _ in self.shrinking.run():
-            self._look_around(self.name, states, "leaving out what the violation does not need")
+            self.watch.look_around(self.name, states, "leaving out what the violation does not need")
 
     def _look_beside(self) -> None:
         """Explore the first SC runs by themselves when the engine has ended before it had seen them.
@@ -357,7 +341,7 @@ class _Check:
         for _ in exploring:
             if until is not None and facts.states >= until:
                 return
-            self._look_around(SC_RUNS, facts.states, "")
+            self.watch.look_around(SC_RUNS, facts.states)
 
     def _nothing_to_learn(self) -> bool:
         """Whether the SC runs have nothing that could be told of them."""
@@ -367,23 +351,6 @@ class _Check:
         from pgasrob.robustness.reduction.infeasibility import cannot_fault
 
         return cannot_fault(self.instance)
-
-    def _look_around(self, phase: str, states: int, doing: str) -> None:
-        """Look at the limits, and report the progress, if it is time to."""
-        limits = self.limits
-        if limits.max_states is not None and states > limits.max_states:
-            raise _LimitReached(f"the limit of {limits.max_states:,} states was reached")
-        now = time.monotonic()
-        if now - self.looked < LOOK_AROUND:
-            return
-        self.looked = now
-        elapsed = now - self.started
-        if limits.timeout is not None and elapsed > limits.timeout:
-            raise _LimitReached(f"the time limit of {limits.timeout:g} s was reached")
-        if limits.memory is not None and resident_memory() - self.resident > limits.memory:
-            raise _LimitReached(f"the memory limit of {size_text(limits.memory)} was reached")
-        if self.progress:
-            self.progress(Progress(phase, states, elapsed, doing))
 
     def _known(self) -> _Known:
         sources = [self.facts] if self.beside is None else [self.beside, self.facts]
@@ -485,17 +452,5 @@ class _Check:
         return None if computation is None else Witness(shows, replay(self.instance, computation))
 
     def _fault_witness(self, found: FoundFault) -> Witness:
-        names = self.instance.program.registers
-        span = found.transition.span
-        return Witness(
-            "fault",
-            replay(self.instance, found.run),
-            fault=Fault(
-                found.rank,
-                show(found.transition.command),
-                span.line,
-                span.column,
-                found.reason,
-                dict(zip(names, found.registers, strict=True)),
-            ),
-        )
+        fault = Fault.at(self.instance, found.rank, found.transition, found.reason, found.registers)
+        return Witness("fault", replay(self.instance, found.run), fault=fault)

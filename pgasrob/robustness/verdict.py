@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 from pgasrob.diagnostics import Diagnostic
 from pgasrob.display import Displayed
+from pgasrob.program.commands import show
 
 if TYPE_CHECKING:
+    from pgasrob.program.control import Transition
+    from pgasrob.program.instance import Instance, Registers
     from pgasrob.robustness.cycle_types import CycleType
     from pgasrob.semantics.happens_before import Edge
     from pgasrob.semantics.replay import Run
@@ -49,6 +52,13 @@ class Fault:
     column: int
     reason: str
     registers: dict[str, int]
+
+    @classmethod
+    def at(cls, instance: Instance, rank: int, transition: Transition, reason: str, registers: Registers) -> Fault:
+        """The fault of ``rank`` at the command of ``transition``, where it has these ``registers``."""
+        span = transition.span
+        named = dict(zip(instance.program.registers, registers, strict=True))
+        return cls(rank, show(transition.command), span.line, span.column, reason, named)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from typing import Any, Generic
 
 from pgasrob.program.parser import parse
 from pgasrob.robustness.batch import Checked, Checker, Job, T, Task, Watcher
-from pgasrob.robustness.check import Progress, check
+from pgasrob.robustness.check import check
+from pgasrob.robustness.watch import Progress
 
 START = "fork" if sys.platform == "linux" else "spawn"
 """How processes come to be. A fork has all modules in memory already; elsewhere it is not safe, or not there."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -10,15 +9,13 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from pgasrob.program.commands import REMOTE
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Registers
-from pgasrob.robustness.limits import Limits, resident_memory, size_text
+from pgasrob.robustness.watch import LimitReached, Watch
 from pgasrob.runs.endings import Ending, FailedAssertion, Place, ending_of
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.state_space import Letter, Operation, State, computation_of
 
 MOST_STEPS = 4
 """Steps of one operation, at most."""
-LOOK_AROUND = 0.05
-"""Seconds between two looks at the limits."""
 STATES_BETWEEN = 64
 """States expanded between two looks at the clock."""
 
@@ -33,26 +30,12 @@ class HasLoop(Exception):
         self.rank, self.line = rank, line
 
 
-class LimitReached(Exception):
-    """A limit ended the enumeration early."""
-
-
 class Key(NamedTuple):
     """What makes two runs have one outcome: how they end, the values at their ends, the assertions that failed."""
 
     ending: Ending
     values: tuple[int, ...]
     failed: tuple[FailedAssertion, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """How far a running enumeration is, for a display (as :class:`pgasrob.robustness.check.Progress`)."""
-
-    phase: str
-    states: int
-    seconds: float
-    doing: str
 
 
 def heights_of(instance: Instance, rank: int) -> list[int]:
@@ -78,32 +61,6 @@ def heights_of(instance: Instance, rank: int) -> list[int]:
         weights = (1 + MOST_STEPS * (edge.command.kind in REMOTE) + heights[edge.target] for edge in out[state])
         heights[state] = max(weights, default=0)
     return heights
-
-
-class Budget:
-    """The limits of an enumeration, and the display."""
-
-    def __init__(self, limits: Limits, progress: Callable[[Snapshot], None] | None, started: float) -> None:
-        self._limits, self._progress, self._started = limits, progress, started
-        self._looked = started
-        self._resident = resident_memory()
-
-    def look_around(self, phase: str, states: int) -> None:
-        """Raises :class:`LimitReached`."""
-        limits = self._limits
-        if limits.max_states is not None and states > limits.max_states:
-            raise LimitReached(f"the limit of {limits.max_states:,} states was reached")
-        now = time.monotonic()
-        if now - self._looked < LOOK_AROUND:
-            return
-        self._looked = now
-        elapsed = now - self._started
-        if limits.timeout is not None and elapsed > limits.timeout:
-            raise LimitReached(f"the time limit of {limits.timeout:g} s was reached")
-        if limits.memory is not None and resident_memory() - self._resident > limits.memory:
-            raise LimitReached(f"the memory limit of {size_text(limits.memory)} was reached")
-        if self._progress:
-            self._progress(Snapshot(phase, states, elapsed, ""))
 
 
 class _Standing(Protocol):
@@ -165,10 +122,10 @@ class Enumeration(Generic[S]):
     def states(self) -> int:
         return len(self._runs)
 
-    def run(self, budget: Budget, phase: str) -> str | None:
+    def run(self, watch: Watch, phase: str) -> str | None:
         """Enumerate; gives the reason when a limit is hit."""
         try:
-            self._enumerate(budget, phase)
+            self._enumerate(watch, phase)
         except LimitReached as limit:
             return str(limit)
         except MemoryError:
@@ -184,7 +141,7 @@ class Enumeration(Generic[S]):
             node = self._nodes.parent[node]
         return computation_of(words[::-1])
 
-    def _enumerate(self, budget: Budget, phase: str) -> None:
+    def _enumerate(self, watch: Watch, phase: str) -> None:
         start = self._space.initial
         top = self._height(start)
         levels: list[dict[tuple[S, tuple[FailedAssertion, ...]], int]] = [{} for _ in range(top + 1)]
@@ -192,10 +149,10 @@ class Enumeration(Generic[S]):
         for level in reversed(range(top + 1)):
             for done, ((state, failed), node) in enumerate(levels[level].items()):
                 if done % STATES_BETWEEN == 0:
-                    budget.look_around(phase, self.states)
-                self._expand(state, failed, node, levels, lambda: budget.look_around(phase, self.states))
+                    watch.look_around(phase, self.states)
+                self._expand(state, failed, node, levels, lambda: watch.look_around(phase, self.states))
             levels[level] = {}
-        budget.look_around(phase, self.states)
+        watch.look_around(phase, self.states)
 
     def _expand(
         self,

@@ -20,13 +20,14 @@ from typing import Any
 from pgasrob.program.control import may_be_left_out
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.watch import Progress, Watch
 from pgasrob.runs.endings import ENDINGS, Ending, FailedAssertion, Place, chosen, places
-from pgasrob.runs.enumeration import Budget, Enumeration, HasLoop, Snapshot, heights_of
+from pgasrob.runs.enumeration import Enumeration, HasLoop, heights_of
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import SequentialSpace
 from pgasrob.semantics.state_space import StateSpace
 
-__all__ = ["FaultMet", "HasLoop", "Outcome", "Outcomes", "Snapshot", "outcomes"]
+__all__ = ["FaultMet", "HasLoop", "Outcome", "Outcomes", "outcomes"]
 
 SC_RUNS, NETWORK_RUNS = "SC runs", "network runs"
 
@@ -108,7 +109,7 @@ def outcomes(
     instance: Instance,
     of: Iterable[str] | None = None,
     limits: Limits | None = None,
-    progress: Callable[[Snapshot], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Outcomes:
     """The outcomes of a loop-free ``instance``, under SC and on the network.
 
@@ -120,10 +121,10 @@ def outcomes(
     started = time.monotonic()
     look_at = places(instance) if of is None else chosen(instance, of)
     heights = [heights_of(instance, rank) for rank in range(instance.nodes)]
-    budget = Budget(limits or Limits(), progress, started)
+    watch = Watch(limits or Limits(), progress, started)
     sc = Enumeration(instance, SequentialSpace(instance), look_at, heights)
     network = Enumeration(instance, StateSpace(instance), look_at, heights)
-    reason = sc.run(budget, SC_RUNS) or network.run(budget, NETWORK_RUNS)
+    reason = sc.run(watch, SC_RUNS) or network.run(watch, NETWORK_RUNS)
     return Outcomes(
         instance,
         look_at,

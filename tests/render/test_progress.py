@@ -7,7 +7,7 @@ import io
 import pytest
 
 from pgasrob.render.progress import MOST_CHECKS, Display, Shown, status
-from pgasrob.robustness.check import Progress
+from pgasrob.robustness.watch import Progress
 
 RING = Shown("[1/9] ring.pgas, 4 nodes", Progress("product", 50_000, 12.4, "cycle types: 3 refuted"), 2.4)
 LOCK = Shown("[2/9] lock.pgas, 4 nodes", Progress("SC runs", 10, 1.0, ""), 1.0)

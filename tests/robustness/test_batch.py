@@ -15,9 +15,10 @@ import pytest
 from pgasrob.render.json import checked_to_json
 from pgasrob.robustness import workers
 from pgasrob.robustness.batch import Checked, Job, check_all, convert_all
-from pgasrob.robustness.check import ENGINES, Progress
+from pgasrob.robustness.check import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.violation import Violation
+from pgasrob.robustness.watch import Progress
 from pgasrob.robustness.workers import WorkerError
 
 ROOT = Path(__file__).parents[2]

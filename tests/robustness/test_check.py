@@ -15,12 +15,13 @@ import pgasrob
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.parser import parse
 from pgasrob.robustness import check as module
-from pgasrob.robustness import native
-from pgasrob.robustness.check import ENGINES, Interrupted, Progress, check, load
+from pgasrob.robustness import native, watch
+from pgasrob.robustness.check import ENGINES, Interrupted, check, load
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.violation import Violation
+from pgasrob.robustness.watch import Progress
 from pgasrob.semantics.computation import Event
 from pgasrob.semantics.happens_before import HappensBefore
 from tests.support import ONE_TO_ONE, program, spelled
@@ -256,7 +257,9 @@ def test_a_limit_keeps_what_was_seen() -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on by a hundredth of a second whenever it is looked at."""
     ticks = count()
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(ticks) / 100))
+    ticking = SimpleNamespace(monotonic=lambda: next(ticks) / 100)
+    for looking in (module, watch):
+        monkeypatch.setattr(looking, "time", ticking)
 
 
 @pytest.mark.usefixtures("clock")
@@ -334,7 +337,7 @@ def test_a_claim_that_holds_up_is_believed(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_progress_is_reported_for_each_phase(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LOOK_AROUND", 0.0)
+    monkeypatch.setattr(watch, "LOOK_AROUND", 0.0)
     seen: list[Progress] = []
     check(ROBUST, engine="product", progress=seen.append)
     phases = [snapshot.phase for snapshot in seen]
@@ -349,7 +352,7 @@ def test_progress_is_reported_for_each_phase(monkeypatch: pytest.MonkeyPatch) ->
 def test_progress_is_not_reported_too_often() -> None:
     seen: list[Progress] = []
     check(program("loop { r <- r + 1; }"), 1, "definition", Limits(timeout=1), seen.append)
-    assert 15 <= len(seen) <= 1 / module.LOOK_AROUND
+    assert 15 <= len(seen) <= 1 / watch.LOOK_AROUND
 
 
 # Loading

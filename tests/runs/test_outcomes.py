@@ -16,8 +16,9 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness.check import check, load
 from pgasrob.robustness.definition import HappensBeforeSpace
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.watch import Watch
 from pgasrob.runs.endings import UnknownPlace, chosen, ending_of, is_sequential, places
-from pgasrob.runs.enumeration import Budget, Enumeration, heights_of
+from pgasrob.runs.enumeration import Enumeration, heights_of
 from pgasrob.runs.outcomes import HasLoop, Outcome, Outcomes, joined, outcomes
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
@@ -483,7 +484,7 @@ def test_without_all_sc_runs_nothing_is_called_network_only() -> None:
         Enumeration(drawn, space, places(drawn), [heights_of(drawn, rank) for rank in range(2)])
         for space in (SequentialSpace(drawn), StateSpace(drawn))
     )
-    assert network.run(Budget(Limits(), None, 0.0), "") is None
+    assert network.run(Watch(Limits(), None, 0.0), "") is None
     found = list(joined(sc, network))
     assert len(found) == 4
     assert {(outcome.sc_runs, outcome.network_only) for outcome in found} == {(None, None)}

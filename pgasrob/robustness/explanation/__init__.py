@@ -7,7 +7,7 @@ sentences are in `render.explanation`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +15,7 @@ from pgasrob.program.expressions import Expr
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.robustness.bits import members
-from pgasrob.robustness.check import Engine, check
+from pgasrob.robustness.check import ENGINES, Settings, check
 from pgasrob.robustness.explanation.marking import Marking, PairRun, mark, pair_runs
 from pgasrob.robustness.explanation.reordering import Generated, Reordering, generate, reorder
 from pgasrob.robustness.explanation.runs import delaying, essential, in_turns
@@ -133,25 +133,14 @@ def _theory(found: Explanation, computation: Computation, origin: Origin) -> Exp
 
 def _searched(found: Explanation) -> Explanation:
     from pgasrob.robustness.definition import DefinitionSearch
-    from pgasrob.robustness.reduction import REDUCTIONS
 
     instance, share = found.instance, found.share
     costs = [
-        cost(ALL, lambda: _attack_search(instance, REDUCTIONS), share)[0],
-        cost(PLAIN, lambda: _attack_search(instance, ()), share)[0],
+        cost(ALL, lambda: ENGINES["attack"](instance, Settings()), share)[0],
+        cost(PLAIN, lambda: ENGINES["attack"](instance, Settings(reductions=())), share)[0],
         cost(DEFINITION, lambda: DefinitionSearch(instance), share)[0],
     ]
     return replace(found, product=product(instance, share), costs=costs, settled=_settled(instance))
-
-
-def _attack_search(instance: Instance, reductions: Collection[str]) -> Engine:
-    from pgasrob.robustness import native
-
-    if native.available():
-        return native.NativeSearch(instance, reductions)
-    from pgasrob.robustness.attack import AttackSearch
-
-    return AttackSearch(instance, reductions)
 
 
 def _settled(instance: Instance) -> Settled:
