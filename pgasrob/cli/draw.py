@@ -70,6 +70,7 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
     from pgasrob.render.lines import glyphs_for, plain
     from pgasrob.render.text import report
     from pgasrob.render.witness_file import BadWitnessFile, read_results
+    from pgasrob.render.words import on_nodes
 
     if not outputs and format_ is None:
         raise click.UsageError("say where to: -o run.svg, or --to svg for standard output.")
@@ -109,8 +110,8 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
     def say(where: str, drawn: Result, of: int) -> None:
         """Of several results only one is drawn: which?"""
         if number is None and of > 1:
-            at = "" if drawn["nodes"] is None else f" on {drawn['nodes']} node{'s' * (drawn['nodes'] != 1)}"
-            told = f"{where} shows result {numbers[id(drawn)]} of {count}, {visible(drawn['file'])}{at}"
+            shows = f"{where} shows result {numbers[id(drawn)]} of {count}"
+            told = f"{shows}, {visible(drawn['file'])}{on_nodes(drawn['nodes'])}"
             click.echo(f"pgasrob: {told}; --result N draws another", err=True)
 
     for output in outputs:

@@ -57,6 +57,7 @@ def explain(
     from pgasrob.diagnostics import SourceError, visible
     from pgasrob.render.algebra import simplify_guard
     from pgasrob.render.explanation.chapters import SEARCHES, NoSuchChapter, chapter_name, chapters
+    from pgasrob.render.words import on_nodes
     from pgasrob.robustness.check import load
     from pgasrob.robustness.explanation import explain as explained
 
@@ -76,7 +77,7 @@ def explain(
         click.echo(str(error), err=True)
         raise click.exceptions.Exit(ERROR) from None
     verdict = found.verdict
-    title = f"{visible(file)}: {verdict.verdict} on {verdict.nodes} node{'' if verdict.nodes == 1 else 's'}"
+    title = f"{visible(file)}: {verdict.verdict}{on_nodes(verdict.nodes)}"
     written = chapters(found, name)
     if output is None:
         from pgasrob.render.explanation.text import explanation_lines

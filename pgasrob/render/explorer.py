@@ -121,7 +121,7 @@ def run_words(result: Result, key: str, run: Witness) -> RunWords:
         "initially": text.initially(run),
         "rows": rows,
         "steps": [
-            {"what": _capital(words.phrase(place, computation)), "effects": _effects(event), "why": why[place]}
+            {"what": words.capital(words.phrase(place, computation)), "effects": _effects(event), "why": why[place]}
             for place, event in enumerate(computation)
         ],
         "cycle": words.cycle(cycle, computation),
@@ -192,7 +192,7 @@ def _sequential(run: Witness) -> SequentialWords:
     computation = run["computation"]
     command = f"the {computation[order['without'][0]]['event']} of step {order['without'][0] + 1}"
     told["told"] = f"An SC run with the same happens-before relation as this run without {command}."
-    told["without"] = _capital(command)
+    told["without"] = words.capital(command)
     outside = [place for place in range(len(computation)) if place not in order["without"]]
     for edge in run["cycle"] or ():
         if edge["relation"] != "id" and edge["from"] in outside and edge["to"] in order["without"]:
@@ -212,18 +212,12 @@ def _is_sequential(run: Witness) -> bool:
     )
 
 
-def _capital(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]
-
-
 def _program(result: Result) -> str:
     return visible(result["program"] or re.split(r"[/\\]", result["file"])[-1])
 
 
 def _verdict(result: Result) -> str:
-    verdict = result["verdict"] or one_run.kind(result)
-    nodes = result["nodes"]
-    return verdict if nodes is None else f"{verdict} on {nodes} node{'' if nodes == 1 else 's'}"
+    return (result["verdict"] or one_run.kind(result)) + words.on_nodes(result["nodes"])
 
 
 def _title(result: Result) -> str:

@@ -81,8 +81,7 @@ def verdict_html(verdict: Verdict) -> str:
     from pgasrob.render.text import sentences
 
     result = to_json(verdict)
-    nodes = result["nodes"]
-    where = "" if nodes is None else f" on {nodes} node{'s' * (nodes != 1)}"
+    where = words.on_nodes(result["nodes"])
     bad = " pgasrob-bad" if result["verdict"] in ("not robust", "error") else ""
     body = [
         f'<p><span class="pgasrob-name">{_text(result["program"] or result["file"])}</span> '

@@ -72,8 +72,7 @@ def _headline(result: OutcomesResult, width: int) -> list[Line]:
         line += [("unknown", "unknown"), (f", {found} so far", "heading")]
     else:
         line.append((found, "heading"))
-    nodes = result["nodes"] or 0
-    line.append((f" on {nodes} node{'s' * (nodes != 1)}", "heading"))
+    line.append((words.on_nodes(result["nodes"] or 0), "heading"))
     if result["complete"]:
         only = result["network_only"] or 0
         line.append((f", {only:,} {NETWORK_ONLY}" if only else f", none {NETWORK_ONLY}", "bad" if only else "heading"))

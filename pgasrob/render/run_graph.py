@@ -73,6 +73,5 @@ def downwards(edge: Edge) -> tuple[int, int]:
 
 def caption(result: Result) -> str:
     """What the drawing shows: ``ring.pgas on 2 nodes: a run on the network that no SC run looks like``."""
-    nodes = "" if result["nodes"] is None else f" on {result['nodes']} node{'s' * (result['nodes'] != 1)}"
     title = one_run.title(result, witness_of(result))
-    return f"{visible(result['file'])}{nodes}: {title[0].lower()}{title[1:]}"
+    return f"{visible(result['file'])}{words.on_nodes(result['nodes'])}: {title[0].lower()}{title[1:]}"

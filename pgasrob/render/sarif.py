@@ -279,8 +279,7 @@ def _lines(source: str) -> list[str]:
 
 
 def _on(result: Result) -> str:
-    count = result["nodes"]
-    return "" if count is None else f" on {count} node{'s' * (count != 1)}"
+    return words.on_nodes(result["nodes"])
 
 
 def _begun(sentence: str) -> str:

@@ -125,8 +125,7 @@ def no_run(file: str, errors: list[Error], reason: str | None = None) -> RunResu
 def simulation_report(result: RunResult, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
     """``result`` in lines of at most ``width`` characters: the run, how it ends, whether an SC run looks like it."""
     witness, simulation = result["witness"], result.get("simulation")
-    count = result["nodes"] or 0
-    file, nodes = visible(result["file"]), f"on {count} node{'s' * (count != 1)}"
+    file, nodes = visible(result["file"]), words.on_nodes(result["nodes"] or 0).lstrip()
     if witness is None:
         return paragraph(f"{file}: no run: {result['reason'] or 'the program has errors'}", width, "heading")
     drawn = cast("Result", result)  # a renderer of verdicts needs none to draw a run

@@ -92,8 +92,7 @@ def _page(title: str, description: str, width: float, height: float, body: str, 
 
 def _headline(result: Result) -> str:
     file = visible(PurePath(result["file"]).name or result["program"] or "")
-    nodes = result["nodes"]
-    where = "" if nodes is None else f" on {nodes} node{'s' * (nodes != 1)}"
+    where = words.on_nodes(result["nodes"])
     told: str = result["verdict"] or one_run.kind(result)
     return f"{file}{where}" if told == "a run" else f"{file}{where}: {told}"
 

@@ -56,16 +56,12 @@ def report(result: Result, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Li
 def _headline(result: Result) -> Line:
     line: Line = [(f"{visible(result['file'])}: ", "heading"), (result["verdict"], result["verdict"])]
     if result["nodes"] is not None:
-        line.append((f" on {_nodes(result['nodes'])}", "heading"))
+        line.append((words.on_nodes(result["nodes"]), "heading"))
     if "as_expected" in result:
         expected = result.get("expected")
         wrong = f" (expected {expected})" if expected else f" ({words.nothing_expected(result)})"
         line.append((" (as expected)", "good") if result["as_expected"] else (wrong, "bad"))
     return line
-
-
-def _nodes(count: int) -> str:
-    return f"{count} node" if count == 1 else f"{count} nodes"
 
 
 def _cost(result: Result, width: int) -> list[Line]:
@@ -94,7 +90,8 @@ def sentences(result: Result) -> Iterator[tuple[str, str]]:
     """What is known of robustness, assertions and deadlocks, each with a style, and about which runs that is."""
     robust, assertions, deadlock = result["verdict"] == "robust", result["assertions"], result["deadlock"]
     if robust:
-        yield f"On {_nodes(result['nodes'] or 0)} every run on the network looks like {A_SC_RUN}.", ""
+        where = words.capital(words.on_nodes(result["nodes"] or 0).lstrip())
+        yield f"{where} every run on the network looks like {A_SC_RUN}.", ""
         if result["communicates"] is False:
             yield "No rank accesses the memory of another one: is that the node count the program is for?", "open"
     if result["verdict"] == "unknown":

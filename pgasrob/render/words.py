@@ -14,6 +14,16 @@ FAILS = "FAILS"
 """The effect of an assertion that is false."""
 
 
+def on_nodes(nodes: int | None) -> str:
+    """`` on 2 nodes``, to be put behind something; nothing when there is no node count."""
+    return "" if nodes is None else f" on {nodes} node{'' if nodes == 1 else 's'}"
+
+
+def capital(text: str) -> str:
+    """``text`` with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
 def count(number: int, thing: str) -> str:
     """``1 event``, ``1,200 events``; a thing in -y or -s has its plural in it: ``entry/entries``."""
     one, _, many = thing.partition("/")

@@ -146,8 +146,3 @@ def steps(places: Sequence[int]) -> str:
     if len(places) > 2 and list(places) == list(range(places[0], places[-1] + 1)):
         return f"steps {places[0] + 1} to {places[-1] + 1}"
     return f"steps {listed([place + 1 for place in places])}"
-
-
-def capital(text: str) -> str:
-    """``text`` with a capital at its beginning."""
-    return text[:1].upper() + text[1:]

@@ -16,7 +16,6 @@ from pgasrob.render.explanation.blocks import (
     ShownRun,
     Text,
     Told,
-    capital,
     listed,
     steps,
     witness_of,
@@ -43,14 +42,16 @@ def program(told: Told) -> Iterator[Block]:
     )
     verdict = told.x.verdict
     if not told.is_decided:
-        yield Text(f"{told.no_run.text} {capital(verdict.reason or '')}".rstrip(". ") + ".")
+        yield Text(f"{told.no_run.text} {words.capital(verdict.reason or '')}".rstrip(". ") + ".")
     for graph in told.x.control:
         states, transitions = len(graph.nodes), len(graph.edges)
         size = f"{count(states, 'state')}, {count(transitions, 'transition')}"
         if states > LARGEST_AUTOMATON:
-            yield Remark(f"{capital(graph.title)}: {size}, too large to show. `pgasrob show --stage control` has it.")
+            yield Remark(
+                f"{words.capital(graph.title)}: {size}, too large to show. `pgasrob show --stage control` has it."
+            )
             continue
-        yield Drawing(graph, f"{capital(graph.title)}: {size}")
+        yield Drawing(graph, f"{words.capital(graph.title)}: {size}")
     yield from _commands(told)
 
 
@@ -122,7 +123,7 @@ def computation(told: Told) -> Iterator[Block]:
     going = [rank["rank"] for rank in witness_of(shown)["standing"] if not rank["ended"]]
     if going:
         verb = "has" if len(going) == 1 else "have"
-        yield Text(f"{capital(words.ranks(going))} {verb} not ended, and need not have: every state is final.")
+        yield Text(f"{words.capital(words.ranks(going))} {verb} not ended, and need not have: every state is final.")
     yield from _delays(told, events)
 
 
