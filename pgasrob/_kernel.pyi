@@ -5,7 +5,8 @@ from pgasrob.robustness.tables import Tables
 _Move = tuple[int | None, list[int], list[int]]
 
 FORMAT: int
-KINDS: list[str]
+SHAPES: list[str]
+STEPS: list[str]
 INSTRUCTIONS: list[str]
 REDUCTIONS: list[str]
 RELATIONS: list[str]

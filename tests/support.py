@@ -13,7 +13,8 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from pgasrob.program.instance import Instance
+from pgasrob.program.core import Operands
+from pgasrob.program.instance import Instance, Registers
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.robustness.normal_form import NormalForm
@@ -110,6 +111,12 @@ def program(*blocks: str, nodes: int | None = None, declarations: str = DECLARAT
 
 def instance(*blocks: str, nodes: int | None = None, declarations: str = DECLARATIONS) -> Instance:
     return program(*blocks, nodes=nodes, declarations=declarations).instantiate()
+
+
+def operands(command: str, registers: Registers = (0, 0), nodes: int = 1) -> Operands:
+    """The operands of ``command``, of :func:`program`, at rank 0 with these registers."""
+    found = instance(f"{command};", nodes=nodes)
+    return found.operands(0, found.automata[0].out[0][0], registers)
 
 
 ONE_TO_ONE = "write(x, (me + 1) % nodes, y, q); {} barrier; r <- mem[y];"

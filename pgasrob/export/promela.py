@@ -28,6 +28,7 @@ from itertools import product
 from pgasrob.export.values import PossibleValues, Values, reachable, united
 from pgasrob.program.commands import ATOMIC, REMOTE, Command, expressions_of, show
 from pgasrob.program.control import Transition
+from pgasrob.program.core import Cell
 from pgasrob.program.expressions import (
     CONVERSIONS,
     INT32,
@@ -43,7 +44,7 @@ from pgasrob.program.expressions import (
     registers_of,
     render,
 )
-from pgasrob.program.instance import Cell, Instance
+from pgasrob.program.instance import Instance
 
 MOST_PROCESSES = 255
 """SPIN has no more."""
@@ -912,7 +913,7 @@ class _Process:
         )
         if command.kind == "await":
             value = self.writer.expression(expressions_of(command)["value"])
-            guards += (f"{self.writer.cell(cell)} {command.relation} {value}",)  # type: ignore[union-attr]
+            guards += (f"{self.writer.cell(cell)} {command.relation} {value}",)
         me = self._me()
         # In sigma it would come after what is delayed, so it can only be the command that closes the cycle.
         marks = _set([*self._taint(target), self._mark("tw" if writes else "tr", cell)])
@@ -939,7 +940,7 @@ class _Process:
         if command.kind == "store":
             return [f"{name} = {texts['value']};"] if live else []
         if command.kind == "fetch_add":
-            _only_int(command.type)  # type: ignore[union-attr]
+            _only_int(command.type)
         change: Lines = []
         if live:
             match command.kind:

@@ -14,6 +14,7 @@ from math import prod
 
 from pgasrob.program.commands import ATOMIC, REMOTE, Command, expressions_of
 from pgasrob.program.control import Transition
+from pgasrob.program.core import Cell
 from pgasrob.program.expressions import (
     INT32,
     RELATIONS,
@@ -30,7 +31,7 @@ from pgasrob.program.expressions import (
     evaluator,
     registers_of,
 )
-from pgasrob.program.instance import Cell, Instance
+from pgasrob.program.instance import Instance
 
 MANY = 256
 """A set with more values than a byte has is any value: nobody gains by the list."""

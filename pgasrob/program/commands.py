@@ -7,41 +7,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pgasrob.program.expressions import INT32, Expr, IntType, Register, render
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    kind: ClassVar[str] = "load"
+    kind: ClassVar[Literal["load"]] = "load"
     register: Register
     address: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    kind: ClassVar[str] = "store"
+    kind: ClassVar[Literal["store"]] = "store"
     address: Expr
     value: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    kind: ClassVar[str] = "assign"
+    kind: ClassVar[Literal["assign"]] = "assign"
     register: Register
     value: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Assume:
-    kind: ClassVar[str] = "assume"
+    kind: ClassVar[Literal["assume"]] = "assume"
     condition: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Assert:
-    kind: ClassVar[str] = "assert"
+    kind: ClassVar[Literal["assert"]] = "assert"
     condition: Expr
 
 
@@ -49,7 +49,7 @@ class Assert:
 class Read:
     """Copy ``remote`` at ``rank`` to ``local`` here: popa reads there, popb writes here."""
 
-    kind: ClassVar[str] = "read"
+    kind: ClassVar[Literal["read"]] = "read"
     local: Expr
     rank: Expr
     remote: Expr
@@ -60,7 +60,7 @@ class Read:
 class Write:
     """Copy ``local`` here to ``remote`` at ``rank``: popa reads here, popb writes there."""
 
-    kind: ClassVar[str] = "write"
+    kind: ClassVar[Literal["write"]] = "write"
     local: Expr
     rank: Expr
     remote: Expr
@@ -71,7 +71,7 @@ class Write:
 class Put:
     """A captured write: ``local`` here is read at the issue, popb writes ``remote`` at ``rank``."""
 
-    kind: ClassVar[str] = "put"
+    kind: ClassVar[Literal["put"]] = "put"
     local: Expr
     rank: Expr
     remote: Expr
@@ -87,7 +87,7 @@ class Update:
     rank's earlier located ones of the same cell (MPI's order of accumulates).
     """
 
-    kind: ClassVar[str] = "update"
+    kind: ClassVar[Literal["update"]] = "update"
     operation: str
     value: Expr
     rank: Expr
@@ -106,7 +106,7 @@ class UpdateFrom:
     With the operation fetch there is no operand: popa reads ``remote`` and popc writes ``result``; ``local`` is None.
     """
 
-    kind: ClassVar[str] = "update_from"
+    kind: ClassVar[Literal["update_from"]] = "update_from"
     operation: str
     local: Expr | None
     rank: Expr
@@ -123,7 +123,7 @@ class Notify:
     """Update ``remote`` at ``rank`` (set or add) after the destination writes of earlier writes to that rank in
     ``queue``, or in every queue with ``everywhere``. Later writes are not ordered after it."""
 
-    kind: ClassVar[str] = "notify"
+    kind: ClassVar[Literal["notify"]] = "notify"
     operation: str
     value: Expr
     rank: Expr
@@ -137,14 +137,14 @@ class Notify:
 class Bundle:
     """Begin a bundle: the operations from here on to its signal."""
 
-    kind: ClassVar[str] = "bundle"
+    kind: ClassVar[Literal["bundle"]] = "bundle"
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
     """Update ``remote`` at ``rank`` (set or add) after all steps of the operations of the rank's latest bundle."""
 
-    kind: ClassVar[str] = "signal"
+    kind: ClassVar[Literal["signal"]] = "signal"
     operation: str
     value: Expr
     rank: Expr
@@ -155,18 +155,18 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    kind: ClassVar[str] = "barrier"
+    kind: ClassVar[Literal["barrier"]] = "barrier"
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    kind: ClassVar[str] = "wait"
+    kind: ClassVar[Literal["wait"]] = "wait"
     queue: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class WaitLocal:
-    kind: ClassVar[str] = "wait_local"
+    kind: ClassVar[Literal["wait_local"]] = "wait_local"
     queue: Expr
 
 
@@ -174,14 +174,14 @@ class WaitLocal:
 class Fence:
     """Order earlier writes of ``queue`` to ``rank`` before later ones; None: for each rank by itself."""
 
-    kind: ClassVar[str] = "fence"
+    kind: ClassVar[Literal["fence"]] = "fence"
     queue: Expr
     rank: Expr | None
 
 
 @dataclass(frozen=True, slots=True)
 class Await:
-    kind: ClassVar[str] = "await"
+    kind: ClassVar[Literal["await"]] = "await"
     address: Expr
     relation: str
     value: Expr
@@ -191,7 +191,7 @@ class Await:
 class AwaitAdd:
     """One event: enabled when the cell at ``rank`` satisfies ``relation value``, it adds ``operand`` to it."""
 
-    kind: ClassVar[str] = "await_add"
+    kind: ClassVar[Literal["await_add"]] = "await_add"
     rank: Expr
     address: Expr
     relation: str
@@ -204,7 +204,7 @@ class AwaitAdd:
 class Fetch:
     """A blocking atomic that only reads."""
 
-    kind: ClassVar[str] = "fetch"
+    kind: ClassVar[Literal["fetch"]] = "fetch"
     register: Register
     rank: Expr
     address: Expr
@@ -214,7 +214,7 @@ class Fetch:
 class FetchUpdate:
     """A blocking atomic with one of :data:`UPDATES` but compare_swap."""
 
-    kind: ClassVar[str] = "fetch_update"
+    kind: ClassVar[Literal["fetch_update"]] = "fetch_update"
     operation: str
     register: Register
     rank: Expr
@@ -225,7 +225,7 @@ class FetchUpdate:
 
 @dataclass(frozen=True, slots=True)
 class FetchAdd:
-    kind: ClassVar[str] = "fetch_add"
+    kind: ClassVar[Literal["fetch_add"]] = "fetch_add"
     register: Register
     rank: Expr
     address: Expr
@@ -235,7 +235,7 @@ class FetchAdd:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    kind: ClassVar[str] = "swap"
+    kind: ClassVar[Literal["swap"]] = "swap"
     register: Register
     rank: Expr
     address: Expr
@@ -244,7 +244,7 @@ class Swap:
 
 @dataclass(frozen=True, slots=True)
 class CompareSwap:
-    kind: ClassVar[str] = "compare_swap"
+    kind: ClassVar[Literal["compare_swap"]] = "compare_swap"
     register: Register
     rank: Expr
     address: Expr
@@ -256,6 +256,13 @@ Command = (
     Load | Store | Assign | Assume | Assert | Read | Write | Put | Update | UpdateFrom | Notify | Bundle | Signal
     | Barrier | Wait | WaitLocal | Fence | Await | AwaitAdd | Fetch | FetchUpdate | FetchAdd | Swap | CompareSwap
 )  # fmt: skip
+
+Kind = Literal[
+    "load", "store", "assign", "assume", "assert", "read", "write", "put", "update", "update_from", "notify",
+    "bundle", "signal", "barrier", "wait", "wait_local", "fence", "await", "await_add", "fetch", "fetch_update",
+    "fetch_add", "swap", "compare_swap"
+]  # fmt: skip
+"""The names of the commands."""
 
 REMOTE = frozenset(("read", "write", "put", "update", "update_from", "notify", "signal"))
 """The commands with steps."""

@@ -8,11 +8,12 @@ the next command. A state in which nothing may come next has ended.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from pgasrob.automata.automaton import number_of
 from pgasrob.program.commands import Assume, Command
+from pgasrob.program.core import Form, lower
 from pgasrob.program.expressions import Unary, constant
 from pgasrob.program.statements import (
     Block,
@@ -34,13 +35,17 @@ class Transition:
     """An edge of a control automaton: issue ``command`` and go to ``target``.
 
     ``occurrence`` numbers the command's place in its process block. Edges that leave different states for the same
-    place share it, and from one state it says which edge was taken.
+    place share it, and from one state it says which edge was taken. ``form`` is the command's core form.
     """
 
     command: Command
     target: int
     occurrence: int
     span: Span
+    form: Form = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "form", lower(self.command))
 
 
 @dataclass(frozen=True, slots=True)

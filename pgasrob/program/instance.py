@@ -6,29 +6,16 @@ Cells of all nodes are numbered ``rank * size + address``, so that a memory is o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
+from typing import assert_never
 
 from pgasrob.diagnostics import Diagnostic, SourceError
-from pgasrob.program.commands import (
-    ATOMIC,
-    REMOTE,
-    AwaitAdd,
-    Command,
-    expressions_of,
-    map_expressions,
-)
+from pgasrob.program import core
+from pgasrob.program.commands import Command, map_expressions
 from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways, build
-from pgasrob.program.expressions import (
-    INT32,
-    RELATIONS,
-    Evaluator,
-    Fault,
-    IntType,
-    evaluator,
-    specialise,
-)
+from pgasrob.program.core import Cell, Form, Operands, Place
+from pgasrob.program.expressions import Evaluator, Expr, Fault, evaluator, specialise
 from pgasrob.program.program import Process, Program
 
 MAX_NODES = 1024
@@ -37,38 +24,8 @@ MAX_CELLS_IN_ALL = 1 << 20
 MAX_WAYS = 1 << 20
 """Ways from one command to the next, those of all ranks together; building their automata takes a few seconds."""
 
-Cell = int
 Registers = tuple[int, ...]
 Memory = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Operands:
-    """A command with its expressions evaluated, which happens once, at issue. Unused fields are None.
-
-    For a load, store, await or atomic ``cell`` is the cell accessed at issue; for a read or write ``source`` and
-    ``destination`` are the cells of popa and popb, ``target`` the remote rank; a put reads ``cell`` at issue instead of
-    a source later. A deferred atomic may have ``expected`` (popd) and ``result`` (popc). ``values`` holds what the
-    command computes with: the value stored or assigned, an atomic's operands (of a deferred one the operand, then
-    what it expects), whether an assume or assert holds. An atomic does ``operation`` in ``type``; ``located`` and
-    ``everywhere`` are as in the commands.
-    """
-
-    kind: str
-    cell: Cell | None = None
-    source: Cell | None = None
-    destination: Cell | None = None
-    queue: int | None = None
-    target: int | None = None
-    register: int | None = None
-    values: tuple[int, ...] = ()
-    relation: Callable[[int, int], bool] | None = None
-    type: IntType = INT32
-    operation: str | None = None
-    expected: Cell | None = None
-    result: Cell | None = None
-    located: bool = False
-    everywhere: bool = False
 
 
 Evaluated = Callable[[Registers], Operands]
@@ -78,9 +35,8 @@ class Instance:
     """A program on ``nodes`` nodes.
 
     Attributes: ``automata`` (one control automaton per rank), ``size`` (cells per node), ``memory`` (initial values of
-    all cells, flat), ``registers`` (initial register file of one rank), ``kinds`` (of the commands that ranks have),
-    ``notifies_everywhere`` (whether some notification comes after writes in every queue), ``signals`` (whether there
-    are signals).
+    all cells, flat), ``registers`` (initial register file of one rank), ``notifies_everywhere`` (whether some
+    notification comes after writes in every queue), ``signals`` (whether there are signals).
     """
 
     def __init__(self, program: Program, nodes: int, automata: tuple[ControlAutomaton, ...]) -> None:
@@ -90,13 +46,34 @@ class Instance:
         self.size = program.cells
         self.memory: Memory = tuple(value for object in program.memory for value in object.initial) * nodes
         self.registers: Registers = (0,) * len(program.registers)
-        commands = [transition.command for automaton in automata for transition in automaton.transitions]
-        self.kinds = frozenset(command.kind for command in commands)
-        self.notifies_everywhere = any(getattr(command, "everywhere", False) for command in commands)
-        self.signals = "signal" in self.kinds
+        transfers = [form for form in self.forms if isinstance(form, core.Transfer)]
+        self.notifies_everywhere = any(transfer.everywhere for transfer in transfers)
+        self.signals = any(step.after_bundle for transfer in transfers for step in transfer.steps)
         self.unordered = frozenset(queue.id for queue in program.queues if queue.unordered)
         self._evaluators: dict[tuple[int, int], Evaluated] = {}
         self._evaluated: dict[tuple[int, int, Registers], Operands | Fault] = {}
+
+    @property
+    def forms(self) -> Iterator[Form]:
+        """The commands of all ranks."""
+        return (transition.form for automaton in self.automata for transition in automaton.transitions)
+
+    @cached_property
+    def communicates(self) -> bool:
+        """Whether some rank has a command that may access the memory of another one."""
+        return any(made.cell.rank is not None for form in self.forms for made in core.accesses_of(form))
+
+    @cached_property
+    def has_assertions(self) -> bool:
+        return any(isinstance(form, core.Test) and not form.blocks for form in self.forms)
+
+    @cached_property
+    def can_wait(self) -> bool:
+        """Whether a rank can wait for what other ranks do, in SC runs: at a barrier, or for the value of a cell."""
+        return any(
+            isinstance(form, core.Barrier) or (isinstance(form, core.Immediate) and form.condition is not None)
+            for form in self.forms
+        )
 
     def operands(self, rank: int, transition: Transition, registers: Registers) -> Operands:
         """The operands of ``transition`` of ``rank`` under ``registers``.
@@ -108,7 +85,7 @@ class Instance:
         if result is None:
             evaluate = self._evaluators.get(key[:2])
             if evaluate is None:
-                evaluate = self._evaluators[key[:2]] = self._evaluator(rank, transition.command)
+                evaluate = self._evaluators[key[:2]] = self._evaluator(rank, transition.form)
             try:
                 result = evaluate(registers)
             except Fault as fault:
@@ -121,7 +98,7 @@ class Instance:
     def evaluated(self, rank: int, control: int, registers: Registers) -> Iterator[tuple[Transition, Operands]]:
         """The commands that ``rank`` stands before and that have a value, barriers left out: they take all ranks."""
         for transition in self.automata[rank].out[control]:
-            if transition.command.kind == "barrier":
+            if isinstance(transition.form, core.Barrier):
                 continue
             try:
                 yield transition, self.operands(rank, transition, registers)
@@ -132,7 +109,7 @@ class Instance:
         """For every way in which all ranks can take part in a barrier now, the barrier transition of each."""
         yield from product(
             *(
-                [transition for transition in automaton.out[state] if transition.command.kind == "barrier"]
+                [transition for transition in automaton.out[state] if isinstance(transition.form, core.Barrier)]
                 for automaton, state in zip(self.automata, control, strict=True)
             )
         )
@@ -153,88 +130,60 @@ class Instance:
         """Whether ``queue`` is unordered; an id that no header declares is FIFO."""
         return queue in self.unordered
 
-    def _evaluator(self, rank: int, command: Command) -> Evaluated:
-        """A function from registers to the operands of ``command`` at ``rank``."""
-        kind = command.kind
-        run = {name: evaluator(expr) for name, expr in expressions_of(command).items()}
-        register = command.register.index if hasattr(command, "register") else None
+    def _evaluator(self, rank: int, form: Form) -> Evaluated:
+        """A function from registers to the operands of ``form`` at ``rank``."""
+        match form:
+            case core.Assign(assigned, value):
+                run = evaluator(value)
+                return lambda registers: core.Assign(assigned, run(registers))
+            case core.Test(condition, blocks):
+                holds = evaluator(condition)
+                return lambda registers: core.Test(holds(registers), blocks)
+            case core.Immediate(access, condition, update, register):
+                cell, compared, updated = self._access(rank, access), _comparison(condition), _update(update)
+                return lambda registers: core.Immediate(
+                    cell(registers), compared(registers), updated(registers), register
+                )
+            case core.Transfer():
+                return self._transfer(rank, form)
+            case core.Wait(queue, local):
+                waited = self._queue(evaluator(queue))
+                return lambda registers: core.Wait(waited(registers), local)
+            case core.Fence(queue, to):
+                fenced = self._queue(evaluator(queue))
+                target = None if to is None else self._rank(evaluator(to))
+                return lambda registers: core.Fence(fenced(registers), None if target is None else target(registers))
+            case core.Bundle() | core.Barrier():
+                return lambda registers: form
+            case _:
+                assert_never(form)
 
-        if kind in REMOTE:
-            return self._remote(rank, command, run)
-        if kind in ATOMIC:
-            where = self._cell(run["address"], run["rank"])
-            order = [name for name in run if name not in ("rank", "address")]
-            type = getattr(command, "type", INT32)
-            operation = getattr(command, "operation", None)
-            relation = RELATIONS[command.relation] if isinstance(command, AwaitAdd) else None
-            return lambda registers: Operands(
-                kind,
-                cell=where(registers),
-                register=register,
-                values=tuple(run[name](registers) for name in order),
-                relation=relation,
-                type=type,
-                operation=operation,
-            )
-        if kind in ("load", "store", "await"):
-            where = self._cell(run["address"], lambda registers: rank)
-            relation = RELATIONS[command.relation] if hasattr(command, "relation") else None
-            values = [run["value"]] if "value" in run else []
-            return lambda registers: Operands(
-                kind,
-                cell=where(registers),
-                register=register,
-                values=tuple(value(registers) for value in values),
-                relation=relation,
-            )
-        if kind in ("assume", "assert"):
-            return lambda registers: Operands(kind, values=(run["condition"](registers),))
-        if kind == "assign":
-            return lambda registers: Operands(kind, register=register, values=(run["value"](registers),))
-        queue = self._queue(run["queue"]) if "queue" in run else None
-        target = self._rank(run["rank"]) if "rank" in run else None
-        return lambda registers: Operands(
-            kind,
-            queue=queue(registers) if queue else None,
-            target=target(registers) if target else None,
+    def _transfer(self, rank: int, form: core.Transfer[Place, Expr]) -> Evaluated:
+        captured = None if form.captured is None else self._access(rank, form.captured)
+        accesses = [self._access(rank, step.access) for step in form.steps]
+        target, queue, update = (
+            self._rank(evaluator(form.rank)),
+            self._queue(evaluator(form.queue)),
+            _update(form.update),
         )
 
-    def _remote(self, rank: int, command: Command, run: dict[str, Evaluator]) -> Evaluated:
-        """As `_evaluator`, for the commands with steps."""
-        kind, operation = command.kind, getattr(command, "operation", None)
-        here = {
-            name: self._cell(run[name], lambda registers: rank)
-            for name in ("local", "expected", "result")
-            if name in run and not (name == "expected" and kind == "update")
-        }
-        there = self._cell(run["remote"], run["rank"])
-        values = [run[name] for name in ("value", "expected") if name in run and name not in here]
-        target, queue = self._rank(run["rank"]), self._queue(run["queue"])
-        type = getattr(command, "type", INT32)
-        located, everywhere = getattr(command, "located", False), getattr(command, "everywhere", False)
-
         def operands(registers: Registers) -> Operands:
-            cells = {name: cell(registers) for name, cell in here.items()}
-            local, remote = cells.get("local"), there(registers)
-            captured = kind == "put"
-            fetches = kind == "read" or operation == "fetch"
-            return Operands(
-                kind,
-                cell=local if captured else None,
-                source=remote if fetches else None if captured else local,
-                destination=local if kind == "read" else None if fetches else remote,
-                queue=queue(registers),
-                target=target(registers),
-                values=tuple(value(registers) for value in values),
-                type=type,
-                operation=operation,
-                expected=cells.get("expected"),
-                result=cells.get("result"),
-                located=located,
-                everywhere=everywhere,
-            )
+            read = None if captured is None else captured(registers)
+            steps = tuple(
+                core.Step(
+                    step.kind, access(registers), step.stage, step.local, step.fenced, step.after_writes,
+                    step.after_bundle, step.located,
+                )
+                for step, access in zip(form.steps, accesses, strict=True)
+            )  # fmt: skip
+            return core.Transfer(target(registers), queue(registers), steps, read, update(registers), form.everywhere)
 
         return operands
+
+    def _access(self, rank: int, access: core.Access[Place]) -> Callable[[Registers], core.Access[Cell]]:
+        place, reads, writes = access
+        cell = self._cell(evaluator(place.address), _constantly(rank) if place.rank is None else evaluator(place.rank))
+        return lambda registers: core.Access(cell(registers), reads, writes)
 
     def _rank(self, run: Evaluator) -> Evaluator:
         def checked(registers: Sequence[int]) -> int:
@@ -267,6 +216,30 @@ class Instance:
             return node(registers) * self.size + index
 
         return checked
+
+
+def _constantly(rank: int) -> Evaluator:
+    return lambda registers: rank
+
+
+def _comparison(condition: core.Comparison[Expr] | None) -> Callable[[Registers], core.Comparison[int] | None]:
+    if condition is None:
+        return lambda registers: None
+    relation, value = condition.relation, evaluator(condition.value)
+    return lambda registers: core.Comparison(relation, value(registers))
+
+
+def _update(update: core.Update[Expr] | None) -> Callable[[Registers], core.Update[int] | None]:
+    if update is None:
+        return lambda registers: None
+    operation, type = update.operation, update.type
+    operand, expected = (None if expr is None else evaluator(expr) for expr in (update.operand, update.expected))
+    return lambda registers: core.Update(
+        operation,
+        None if operand is None else operand(registers),
+        None if expected is None else expected(registers),
+        type,
+    )
 
 
 def _specialised(command: Command, rank: int, nodes: int) -> Command:

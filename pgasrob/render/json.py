@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.commands import show
+from pgasrob.program.core import at_issue
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.render.doubles import mark
 from pgasrob.render.written import WrittenCommands
@@ -19,7 +20,8 @@ from pgasrob.semantics.happens_before import HappensBefore
 if TYPE_CHECKING:
     from pgasrob.diagnostics import Diagnostic
     from pgasrob.program.control import Transition
-    from pgasrob.program.instance import Cell, Instance
+    from pgasrob.program.core import Cell
+    from pgasrob.program.instance import Instance
     from pgasrob.robustness import verdict as library
     from pgasrob.robustness.batch import Checked
     from pgasrob.semantics.replay import Change, ReplayedEvent, Run
@@ -396,16 +398,16 @@ def _standing(run: Run, rank: int, texts: WrittenCommands) -> Standing:
 
 def _next_command(run: Run, rank: int, transition: Transition, texts: WrittenCommands) -> NextCommand:
     try:
-        cell = run.instance.operands(rank, transition, run.registers[rank]).cell
+        made = at_issue(run.instance.operands(rank, transition, run.registers[rank]))
     except NoValue:
-        cell = None
+        made = None
     return {
         "event": transition.command.kind,
         "command": texts.text(rank, transition.occurrence),
         "line": transition.span.line,
         "column": transition.span.column,
-        "address": None if cell is None else _address(run.instance, cell),
-        "value": None if cell is None else run.memory[cell],
+        "address": None if made is None else _address(run.instance, made.cell),
+        "value": None if made is None else run.memory[made.cell],
     }
 
 

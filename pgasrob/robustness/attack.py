@@ -7,7 +7,7 @@ for a command e whose access can slip in before the source. Neither cycle types 
 what is not delayed, with e at its end; part 2 is D, and what is left of e (`proofs/two-parts.md`).
 
 This is the readable reference. It knows nothing of the number of steps an operation has or of the rules that order
-them: that is in `semantics.steps` and `placement`. What makes it fast is in `reduction`, and is all optional.
+them: that is in `program.core` and `placement`. What makes it fast is in `reduction`, and is all optional.
 """
 
 from __future__ import annotations
@@ -15,45 +15,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from pgasrob.analysis.touched import Touched
 from pgasrob.automata.emptiness import EmptinessSearch
+from pgasrob.program import core
 from pgasrob.program.control import Transition
-from pgasrob.program.instance import Instance, Memory, Operands, Registers
-from pgasrob.robustness.moves import Word, in_two_parts
-from pgasrob.robustness.normal_form import Letter, remote_word
+from pgasrob.program.core import Cell, Operands
+from pgasrob.program.instance import Instance, Memory, Registers
+from pgasrob.robustness.moves import in_two_parts
+from pgasrob.robustness.normal_form import Letter, Word, word_of
 from pgasrob.robustness.placement import DELAYED, NOW, Placement, fenced, lower_bounds, placed, wait_is_over
 from pgasrob.robustness.violation import Violation
-from pgasrob.semantics.accesses import Access, access, conflict
-from pgasrob.semantics.effect import execute, issue
-from pgasrob.semantics.steps import Step, steps_of
+from pgasrob.semantics.accesses import Access, conflict
+from pgasrob.semantics.effect import Transferred, execute, issue
 
 PIECE = 256
 """States looked at before the search lets its caller look around."""
-
-
-class Touched(NamedTuple):
-    """The cells that some accesses read and write, as bit sets."""
-
-    read: int = 0
-    written: int = 0
-
-    def hits(self, made: Access) -> bool:
-        """Whether ``made`` conflicts with one of the accesses."""
-        cells = self.read | self.written if made.writes else self.written
-        return bool(cells >> made.cell & 1)
-
-    def conflicts(self, other: Touched) -> bool:
-        """Whether one of the accesses conflicts with one of ``other``."""
-        return bool(self.written & (other.read | other.written) or self.read & other.written)
-
-    def joined(self, other: Touched) -> Touched:
-        """These accesses and those of ``other``."""
-        return Touched(self.read | other.read, self.written | other.written)
-
-    def adding(self, made: Access) -> Touched:
-        bit = 1 << made.cell
-        return Touched(
-            self.read | bit if made.reads else self.read, self.written | bit if made.writes else self.written
-        )
 
 
 class Attack(NamedTuple):
@@ -121,7 +97,7 @@ class AttackSpace:
     def moves(self, state: State, rank: int) -> Iterator[Edge]:
         """The edges by commands of ``rank``, barriers left out."""
         for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
-            if steps_of(operands):
+            if isinstance(operands, core.Transfer):
                 yield from self._remote(state, rank, transition, operands)
             else:
                 yield from self._local(state, rank, transition, operands)
@@ -144,8 +120,8 @@ class AttackSpace:
         after = issue(operands, state.registers[rank], state.memory)
         if after is None:
             return
-        word = ((NOW, Letter(operands.kind, rank, operands.cell, transition.occurrence)),)
-        attack, made = state.attack, access(operands.kind, operands.cell)
+        word = word_of(rank, transition, operands)
+        attack, made = state.attack, core.at_issue(operands)
         if attack and made:
             reached = attack.taints(rank) or attack.done.hits(made)
             if attack.delayed.hits(made):
@@ -158,13 +134,13 @@ class AttackSpace:
         placement = fenced(state.placement[rank], operands)
         yield word, _moved(state, rank, transition, after, placement, attack)
 
-    def _remote(self, state: State, rank: int, transition: Transition, operands: Operands) -> Iterator[Edge]:
+    def _remote(self, state: State, rank: int, transition: Transition, operands: Transferred) -> Iterator[Edge]:
         """A command with steps: e, or a source, or a command of sigma whose steps are delayed where they must be.
 
         It may be bound to an access at its issue, as a put is.
         """
-        steps, attack = steps_of(operands), state.attack
-        bounds = lower_bounds(self.instance, state.placement[rank], operands, steps)
+        steps, attack = operands.steps, state.attack
+        bounds = lower_bounds(self.instance, state.placement[rank], operands)
         if attack is None:
             yield self._issued(state, rank, transition, operands, [NOW] * len(steps), None)
             for source in self._sources(state, rank, transition, len(steps)):
@@ -177,7 +153,7 @@ class AttackSpace:
         if first is not None:
             # e comes after all of sigma, so what is left of it comes after D.
             parts = [NOW] * first + [DELAYED] * (len(steps) - first)
-            yield remote_word(rank, transition, operands, parts), Found()
+            yield word_of(rank, transition, operands, parts), Found()
         if any(attack.delayed.hits(each) for each in made):
             return  # In sigma the issue would come after D, so it is not in part 1.
         parts = []
@@ -197,13 +173,15 @@ class AttackSpace:
         state: State,
         rank: int,
         transition: Transition,
-        operands: Operands,
+        operands: Transferred,
         parts: Sequence[int],
         attack: Attack | None,
     ) -> Edge:
         """The edge of a remote command of sigma with its steps in ``parts``."""
-        steps = steps_of(operands)
-        chain = [*((made, NOW) for made in _bound(operands)), *zip((step.access for step in steps), parts, strict=True)]
+        chain = [
+            *((made, NOW) for made in _bound(operands)),
+            *zip((step.access for step in operands.steps), parts, strict=True),
+        ]
         if attack and (
             attack.taints(rank) or any(attack.done.hits(made) or attack.delayed.hits(made) for made, _ in chain)
         ):
@@ -216,19 +194,18 @@ class AttackSpace:
             attack = attack._replace(tainted=attack.tainted | 1 << rank, done=done, delayed=delayed)
         after = execute(operands, state.registers[rank], state.memory, parts.count(NOW))
         assert after is not None, "a remote command is always enabled"
-        placement = placed(self.instance, state.placement[rank], operands, steps, parts)
-        word = remote_word(rank, transition, operands, parts)
+        placement = placed(self.instance, state.placement[rank], operands, parts)
+        word = word_of(rank, transition, operands, parts)
         return word, _moved(state, rank, transition, after, placement, attack)
 
 
-def _bound(operands: Operands) -> tuple[Access, ...]:
+def _bound(operands: Transferred) -> tuple[Access, ...]:
     """The accesses that a command makes at its issue."""
-    made = access(operands.kind, operands.cell)
-    return (made,) if made else ()
+    return () if operands.captured is None else (operands.captured,)
 
 
 def _first_part(
-    rank: int, made: Sequence[Access], steps: Sequence[Step], bounds: Sequence[int], attack: Attack
+    rank: int, made: Sequence[Access], steps: Sequence[core.Step[Cell]], bounds: Sequence[int], attack: Attack
 ) -> int | None:
     """The least number of steps with which the command, as e, goes before the source and closes the cycle; None if it
     cannot.

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
-from pgasrob.program.commands import ATOMIC, REMOTE
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.robustness.limits import Limits, available_cores, size_text
@@ -348,7 +347,7 @@ class _Check:
         return not self.facts.checks_assertions and not self.facts.checks_deadlock and self._cannot_fault()
 
     def _cannot_fault(self) -> bool:
-        from pgasrob.robustness.reduction.infeasibility import cannot_fault
+        from pgasrob.analysis.faults import cannot_fault
 
         return cannot_fault(self.instance)
 
@@ -400,7 +399,7 @@ class _Check:
             witness=witness or violated or deadlock,
             assertion_run=violated,
             deadlock_run=deadlock,
-            communicates=not self.instance.kinds.isdisjoint(REMOTE | ATOMIC),
+            communicates=self.instance.communicates,
         )
         if self.facts.checks_assertions:
             verdict = replace(verdict, assertions="violated" if violated else "hold" if known.complete else "unknown")

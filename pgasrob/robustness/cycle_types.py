@@ -19,6 +19,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, UNMARKED, Marked
 from pgasrob.robustness.normal_form import Letter
 from pgasrob.semantics.accesses import Access, access, conflict, possible_accesses
+from pgasrob.semantics.computation import EventKind
 
 if TYPE_CHECKING:
     from automata.fa.dfa import DFA
@@ -238,7 +239,11 @@ class CycleTypeAutomata:
 
 
 # The mode of an access in the names of letters, and an event kind that makes such an access.
-_MODES = {(True, False): ("r", "load"), (False, True): ("w", "store"), (True, True): ("rw", "swap")}
+_MODES: dict[tuple[bool, bool], tuple[str, EventKind]] = {
+    (True, False): ("r", "load"),
+    (False, True): ("w", "store"),
+    (True, True): ("rw", "swap"),
+}
 
 
 def _lifted(

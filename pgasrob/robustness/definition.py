@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pgasrob.automata.automaton import Reached
-from pgasrob.program.commands import REMOTE
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.accesses import access
-from pgasrob.semantics.computation import POPS
+from pgasrob.semantics.computation import POPS, EventKind, has_steps
 from pgasrob.semantics.state_space import Letter, State, StateSpace, computation_of
 
 Command = int
@@ -73,7 +72,7 @@ class _Draft:
             self.last[rank] = command
         return command
 
-    def access(self, command: Command, kind: str, cell: int | None) -> None:
+    def access(self, command: Command, kind: EventKind, cell: int | None) -> None:
         """Conflict edges to an access of ``command`` from the accesses since the last write to the cell."""
         made = access(kind, cell)
         if made is None:
@@ -165,7 +164,7 @@ class HappensBeforeSpace:
                 del draft.pending[rank][which]
         else:
             command = draft.issue([letter.rank for letter in word])
-            if kind in REMOTE:
+            if has_steps(kind):
                 draft.pending[rank].append(command)
         draft.access(command, kind, cell)
 

@@ -11,13 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance, Registers
-from pgasrob.robustness.normal_form import Letter, numbered, remote_word
+from pgasrob.robustness.normal_form import Letter, Word, numbered, word_of
 from pgasrob.robustness.placement import DELAYED, NOW
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.effect import execute
-from pgasrob.semantics.steps import steps_of
-
-Word = tuple[tuple[int, Letter], ...]
 
 Move = tuple[int | None, Sequence[Transition], Sequence[int]]
 """A rank, its transition and the parts of the command's steps; for a barrier None, the transition of every rank, and no
@@ -49,12 +46,9 @@ class Rerun:
             operands = self._instance.operands(rank, transition, self.registers[rank])
             after = execute(operands, self.registers[rank], self._memory, list(parts).count(NOW))
             if after is None:
-                raise NotEnabled(f"rank {rank} cannot issue {operands.kind}")
+                raise NotEnabled(f"rank {rank} cannot issue {transition.command.kind}")
             self.registers[rank], self._memory = after
-            if steps_of(operands):
-                yield remote_word(rank, transition, operands, parts)
-            else:
-                yield ((NOW, Letter(operands.kind, rank, operands.cell, transition.occurrence)),)
+            yield word_of(rank, transition, operands, parts)
 
 
 def in_two_parts(words: Iterable[Word]) -> tuple[Computation, tuple[int, ...]]:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.instance import Instance
-from pgasrob.semantics.computation import Computation, Event
-from pgasrob.semantics.happens_before import WRITERS, HappensBefore
+from pgasrob.semantics.computation import Computation, Event, writes
+from pgasrob.semantics.happens_before import HappensBefore
 
 Commands = int
 """A set of commands, as bits."""
@@ -102,7 +102,7 @@ class Cycles:
                     continue
                 if cell in writers:
                     earlier.add(writers[cell])
-                if event.kind in WRITERS:
+                if writes(event.kind):
                     earlier.update(readers.pop(cell, ()))
                     writers[cell] = command
                 else:

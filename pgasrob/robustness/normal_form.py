@@ -15,13 +15,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pgasrob.automata.multiheaded import comp
-from pgasrob.program.commands import REMOTE
+from pgasrob.program import core
 from pgasrob.program.control import Transition
-from pgasrob.program.instance import Cell, Instance, Memory, Operands, Registers
+from pgasrob.program.core import Cell, Operands
+from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.robustness.placement import Placement, fenced, lower_bounds, placed, wait_is_over
-from pgasrob.semantics.computation import POPS, Computation, Event
-from pgasrob.semantics.effect import execute, issue
-from pgasrob.semantics.steps import steps_of
+from pgasrob.semantics.computation import POPS, Computation, Event, EventKind
+from pgasrob.semantics.effect import Transferred, execute, issue
 
 HEADS = 4
 
@@ -29,10 +29,14 @@ HEADS = 4
 class Letter(NamedTuple):
     """An event as Y(P, N) generates it; a step carries the occurrence of the command it belongs to."""
 
-    kind: str
+    kind: EventKind
     rank: int
     cell: Cell | None
     occurrence: int
+
+
+Word = tuple[tuple[int, Letter], ...]
+"""Events with the part of each."""
 
 
 class State(NamedTuple):
@@ -44,7 +48,7 @@ class State(NamedTuple):
     placement: tuple[Placement, ...]
 
 
-Edge = tuple[tuple[tuple[int, Letter], ...], State]
+Edge = tuple[Word, State]
 
 
 class NormalForm:
@@ -64,7 +68,7 @@ class NormalForm:
     def successors(self, state: State) -> Iterator[Edge]:
         for rank in range(self.instance.nodes):
             for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
-                if transition.command.kind in REMOTE:
+                if isinstance(operands, core.Transfer):
                     yield from self._remote(state, rank, transition, operands)
                 else:
                     yield from self._local(state, rank, transition, operands)
@@ -82,17 +86,15 @@ class NormalForm:
         done = issue(operands, state.registers[rank], state.memory)
         if done is None:
             return
-        letter = Letter(operands.kind, rank, operands.cell, transition.occurrence)
-        yield ((1, letter),), _moved(state, rank, transition, done, fenced(placement, operands))
+        yield word_of(rank, transition, operands), _moved(state, rank, transition, done, fenced(placement, operands))
 
-    def _remote(self, state: State, rank: int, transition: Transition, operands: Operands) -> Iterator[Edge]:
-        steps = steps_of(operands)
+    def _remote(self, state: State, rank: int, transition: Transition, operands: Transferred) -> Iterator[Edge]:
         before = state.placement[rank]
-        for parts in self._choices(lower_bounds(self.instance, before, operands, steps)):
+        for parts in self._choices(lower_bounds(self.instance, before, operands)):
             done = execute(operands, state.registers[rank], state.memory, parts.count(1))
             assert done is not None, "a remote command is always enabled"
-            word = remote_word(rank, transition, operands, parts)
-            placement = placed(self.instance, before, operands, steps, parts)
+            word = word_of(rank, transition, operands, parts)
+            placement = placed(self.instance, before, operands, parts)
             yield word, _moved(state, rank, transition, done, placement)
 
     def _choices(self, bounds: list[int], least: int = 1) -> Iterator[tuple[int, ...]]:
@@ -108,16 +110,14 @@ class NormalForm:
                     yield (part, *rest)
 
 
-def remote_word(
-    rank: int, transition: Transition, operands: Operands, parts: Sequence[int]
-) -> tuple[tuple[int, Letter], ...]:
-    """The events of a remote command with its steps in ``parts``."""
-    occurrence = transition.occurrence
+def word_of(rank: int, transition: Transition, operands: Operands, parts: Sequence[int] = ()) -> Word:
+    """The events of a command, those of a remote one with its steps in ``parts``."""
+    occurrence, made = transition.occurrence, core.at_issue(operands)
     return (
-        (1, Letter(operands.kind, rank, operands.cell, occurrence)),
+        (1, Letter(transition.command.kind, rank, None if made is None else made.cell, occurrence)),
         *(
             (part, Letter(step.kind, rank, step.access.cell, occurrence))
-            for part, step in zip(parts, steps_of(operands), strict=True)
+            for part, step in zip(parts, core.steps_of(operands), strict=True)
         ),
     )
 
@@ -134,7 +134,7 @@ def _moved(
     )
 
 
-def numbered(path: list[tuple[tuple[int, Letter], ...]]) -> list[tuple[int, Event]]:
+def numbered(path: list[Word]) -> list[tuple[int, Event]]:
     """The events along a path of Y(P, N), with their heads and their operations numbered, in the order generated."""
     issued: dict[int, int] = {}
     events = []
@@ -146,6 +146,6 @@ def numbered(path: list[tuple[tuple[int, Letter], ...]]) -> list[tuple[int, Even
     return events
 
 
-def computation_of(path: list[tuple[tuple[int, Letter], ...]], heads: int = HEADS) -> Computation:
+def computation_of(path: list[Word], heads: int = HEADS) -> Computation:
     """The normal-form computation tau_1 ... tau_n that a path of Y(P, N), given by its words, stands for."""
     return comp(numbered(path), heads)

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pgasrob.program.instance import Instance, Operands
-from pgasrob.semantics.steps import Step
+from pgasrob.program import core
+from pgasrob.program.core import EVERY_QUEUE, Cell, Operands
+from pgasrob.program.instance import Instance
+from pgasrob.semantics.effect import Transferred
 
 NOW, DELAYED = 1, 2
 """The parts of an attack: sigma without D, and D."""
@@ -70,32 +72,30 @@ class Parts(NamedTuple):
 
 
 NOTHING_DELAYED = Parts()
-EVERY_QUEUE = -1
 
 Placement = tuple[tuple[int, Parts], ...]
 """The parts of one rank by queue id, sorted; a queue in which nothing is delayed is left out."""
 
 
-def parts_of(placement: Placement, queue: int | None) -> Parts:
+def parts_of(placement: Placement, queue: int) -> Parts:
     return next((parts for id, parts in placement if id == queue), NOTHING_DELAYED)
 
 
 def wait_is_over(placement: Placement, operands: Operands) -> bool:
     """Whether a wait or wait_local may be issued; every other command may."""
-    if operands.kind not in ("wait", "wait_local"):
+    if not isinstance(operands, core.Wait):
         return True
     parts = parts_of(placement, operands.queue)
-    return not (parts.delayed if operands.kind == "wait" else parts.local_delayed)
+    return not (parts.local_delayed if operands.local else parts.delayed)
 
 
-def lower_bounds(instance: Instance, placement: Placement, operands: Operands, steps: Sequence[Step]) -> list[int]:
+def lower_bounds(instance: Instance, placement: Placement, operands: Transferred) -> list[int]:
     """For each step of a new operation by itself the earliest part that the completion rules allow."""
-    return [_lower_bound(instance, placement, operands, step) for step in steps]
+    return [_lower_bound(instance, placement, operands, step) for step in operands.steps]
 
 
-def _lower_bound(instance: Instance, placement: Placement, operands: Operands, step: Step) -> int:
-    parts, target = parts_of(placement, operands.queue), operands.target
-    assert operands.queue is not None and target is not None
+def _lower_bound(instance: Instance, placement: Placement, operands: Transferred, step: core.Step[Cell]) -> int:
+    parts, target = parts_of(placement, operands.queue), operands.rank
     bound = 1
     if not instance.is_unordered(operands.queue):
         bound = parts.stage(step.stage)
@@ -112,15 +112,12 @@ def _lower_bound(instance: Instance, placement: Placement, operands: Operands, s
     return bound
 
 
-def placed(
-    instance: Instance, placement: Placement, operands: Operands, steps: Sequence[Step], chosen: Sequence[int]
-) -> Placement:
+def placed(instance: Instance, placement: Placement, operands: Transferred, chosen: Sequence[int]) -> Placement:
     """``placement`` after a new operation whose steps lie in the parts ``chosen``."""
-    queue, target = operands.queue, operands.target
-    assert queue is not None and target is not None
+    queue, target = operands.queue, operands.rank
     parts, common = parts_of(placement, queue), parts_of(placement, EVERY_QUEUE)
     fifo = not instance.is_unordered(queue)
-    for step, part in zip(steps, chosen, strict=True):
+    for step, part in zip(operands.steps, chosen, strict=True):
         if part == 1:
             continue
         parts = parts._replace(delayed=True, local_delayed=parts.local_delayed or step.local)
@@ -138,15 +135,14 @@ def placed(
 def fenced(placement: Placement, operands: Operands) -> Placement:
     """``placement`` after a command without steps. A fence: where fenced steps lie now, later ones cannot come before.
     A bundle: what has been delayed before binds no signal."""
-    if operands.kind == "bundle":
+    if isinstance(operands, core.Bundle):
         return _with(placement, EVERY_QUEUE, parts_of(placement, EVERY_QUEUE)._replace(bundled=1))
-    if operands.kind != "fence":
+    if not isinstance(operands, core.Fence):
         return placement
     parts = parts_of(placement, operands.queue)
     for target, last, bound in parts.targets:
-        if operands.target in (None, target):
+        if operands.rank in (None, target):
             parts = parts.with_target(target, last, max(last, bound))
-    assert operands.queue is not None
     return _with(placement, operands.queue, parts)
 
 

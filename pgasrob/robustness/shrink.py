@@ -12,13 +12,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
-from pgasrob.program.commands import REMOTE
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.needed import Commands, Cycles, Item, Ways, everything, items_of
 from pgasrob.robustness.violation import Violation
-from pgasrob.semantics.accesses import ONLY_WRITE
-from pgasrob.semantics.computation import Event
-from pgasrob.semantics.happens_before import WRITERS, HappensBefore
+from pgasrob.semantics.computation import Event, has_steps, writes
+from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.state_space import State, StateSpace
 
 MOST_EFFORT = 10_000
@@ -95,7 +93,7 @@ class _Follower(StateSpace):
                 continue
             if event.is_step and letter.last:
                 pending = pending[:which] + pending[which + 1 :]
-            elif event.kind in REMOTE:
+            elif has_steps(event.kind):
                 pending = (*pending, item.command)
             return Choice(kept, state, (*choice.pending[:rank], pending, *choice.pending[rank + 1 :]))
         return None
@@ -117,18 +115,14 @@ class _Live:
     def __init__(self, items: Sequence[Item], cycles: Cycles) -> None:
         self._cycles = cycles
         events = [(place, event) for place, item in enumerate(items) for event in item.events]
-        written = {event.cell for _, event in events if event.kind in WRITERS}
+        written = {event.cell for _, event in events if writes(event.kind)}
         self._issues: dict[int, int] = {}  # rank -> the last place at which it issues a command
         self._reads: dict[int, int] = {}  # cell that is written somewhere -> the last place at which it is read
         for place, event in events:
             if not event.is_step:
                 self._issues[event.rank] = place
             # The update of an atomic reads although it counts as a write.
-            if (
-                event.cell is not None
-                and event.cell in written
-                and (event.kind not in ONLY_WRITE or event.kind == "popb")
-            ):
+            if event.cell is not None and event.cell in written and event.kind not in ("store", "popc"):
                 self._reads[event.cell] = place
 
     def seen(self, choice: Choice, place: int) -> Hashable:

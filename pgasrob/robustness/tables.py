@@ -7,11 +7,15 @@ The kernel checks the tables and refuses what it cannot trust (`pgasrob/kernel/s
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, assert_never
 
-from pgasrob.program.commands import NOT_EXPRESSIONS, UPDATES, Command
+from pgasrob.analysis.bits import members
+from pgasrob.analysis.touched import Touched
+from pgasrob.program import core
+from pgasrob.program.commands import UPDATES
 from pgasrob.program.control import Transition
+from pgasrob.program.core import EVERY_QUEUE, Form, Place
 from pgasrob.program.expressions import (
     INT32,
     RELATIONS,
@@ -26,21 +30,14 @@ from pgasrob.program.expressions import (
     render,
 )
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.bits import members
-from pgasrob.robustness.placement import EVERY_QUEUE
 
-if TYPE_CHECKING:
-    from pgasrob.robustness.attack import Touched
-
-FORMAT = 5
+FORMAT = 6
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
-KINDS = (
-    "load", "store", "assign", "assume", "assert", "read", "write", "put", "update", "update_from", "notify", "bundle",
-    "signal", "barrier", "wait", "wait_local", "fence", "await", "await_add", "fetch", "fetch_update", "fetch_add",
-    "swap", "compare_swap",
-)  # fmt: skip
-"""The kinds of commands by number."""
+SHAPES = ("assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier")
+"""The shapes of commands by number (`program.core`)."""
+STEPS = ("popa", "popd", "popb", "popc")
+"""The kinds of steps by number."""
 
 INSTRUCTIONS = (
     "push", "register", "jump_if_zero", "jump", "truth", "!", "~", "negate", "cast", "float", "int", "float32",
@@ -48,7 +45,8 @@ INSTRUCTIONS = (
 )  # fmt: skip
 """The instructions of the stack code by number. The relations come after them, those with a dot last."""
 
-_KIND = {kind: number for number, kind in enumerate(KINDS)}
+_SHAPE = {name: number for number, name in enumerate(SHAPES)}
+_STEP = {name: number for number, name in enumerate(STEPS)}
 _RELATION = {symbol: number for number, symbol in enumerate(RELATIONS)}
 _OPERATION = {name: number for number, name in enumerate(UPDATES)}
 _INSTRUCTION = {
@@ -57,10 +55,14 @@ _INSTRUCTION = {
 _NEGATION = {"-": "negate", "-.": "negate."}
 """The unary operators that are called as binary ones."""
 
-LOCATED, EVERYWHERE = 1, 2
-"""The flags of a command."""
-OPERANDS = 6
-"""Expressions of a command, at most."""
+BLOCKS, READS, WRITES, EVERYWHERE, LOCAL = 1, 2, 4, 8, 16
+"""The flags of a command: of a test, of an immediate access, of a transfer, of a wait."""
+AT_TARGET, STEP_READS, STEP_WRITES, STEP_LOCAL, FENCED, AFTER_WRITES, AFTER_BUNDLE, LOCATED = (1 << k for k in range(8))
+"""The flags of a step."""
+OPERANDS = 5
+"""Expressions of a command, at most, the addresses of its steps not counted."""
+MOST_STEPS = 4
+NO_STEP = (-1, -1, 0, 0)
 ANY_QUEUE, NO_QUEUE = -1, -2
 """What stands for a queue in `Tables.queues`: any of them, or what does not depend on the queue."""
 
@@ -83,9 +85,11 @@ class Tables:
     - ``leaving``: the pieces of ``transitions``, one for every control state, rank by rank.
     - ``transitions``: rows (command, target).
     - ``sources``: for every transition the steps of its command that may be chosen as a source, as bits.
-    - ``commands``: rows (kind, register, relation, operation, bits, signed, flags, :data:`OPERANDS` expressions), -1
-      where there is none. Bits and signed give the type that an atomic computes in; flags are the sum of
-      :data:`LOCATED` and :data:`EVERYWHERE`. Expressions are in the order of the fields of the command.
+    - ``commands``: rows (shape, register, relation, operation, bits, signed, flags, :data:`OPERANDS` expressions,
+      :data:`MOST_STEPS` steps), -1 where there is none. Bits and signed give the type that an update computes in; flags
+      are the sum of :data:`BLOCKS` and so on. Expressions are those of the shape: value or condition alone; address,
+      rank, what is compared, operand, what is expected; of a transfer captured address, rank, queue, operand, what is
+      expected; queue, rank. A step is (kind, address, stage, flags), with flags as :data:`AT_TARGET`.
     - ``expressions``: the pieces of ``code``, one for every expression.
     - ``code``: rows (instruction, argument, bits, signed). The argument is a value, a register, or the instruction of
       the same expression to jump to; bits and signed give the type of an operation.
@@ -95,7 +99,7 @@ class Tables:
     - ``live``: for every control state the registers that may be read before they are set, and decide anything.
     - ``relevant``: the cells whose values may decide anything.
     - ``queues``: for every control state rows (queue, :data:`ANY_QUEUE` or :data:`NO_QUEUE`; how it is used), as in
-      `reduction.futures`.
+      `analysis.futures`.
     - ``classes``: pieces of interchangeable ranks. ``moving``: the addresses of cells that move with their rank.
       ``rank_registers``, ``rank_cells``: rows (register or address, k) for those that hold a rank plus k.
       ``moving_targets``: whether the targets of operations are ranks that move.
@@ -168,7 +172,7 @@ class _Compiler:
         for automaton in instance.automata:
             for out in automaton.out:
                 for transition in out:
-                    transitions += [self.command(transition.command), transition.target]
+                    transitions += [self.command(transition.form), transition.target]
                     edges.append(transition)
                 leaving.append(len(edges))
         return Tables(
@@ -194,25 +198,85 @@ class _Compiler:
     def value(self, value: int) -> int:
         return self.values.setdefault(value, len(self.values))
 
-    def command(self, command: Command) -> int:
-        type: IntType = getattr(command, "type", INT32)
-        row = (
-            _KIND[command.kind],
-            command.register.index if hasattr(command, "register") else -1,
-            _RELATION[command.relation] if hasattr(command, "relation") else -1,
-            _OPERATION[command.operation] if hasattr(command, "operation") else -1,
-            type.bits,
-            int(type.signed),
-            LOCATED * getattr(command, "located", False) + EVERYWHERE * getattr(command, "everywhere", False),
-            *self.operands(command),
-        )
+    def command(self, form: Form) -> int:
+        row = self.row(form)
         return self.commands.setdefault(row, len(self.commands))
 
-    def operands(self, command: Command) -> list[int]:
-        """The expressions of ``command``, those that it may have and has not among them."""
-        exprs = [getattr(command, field.name) for field in fields(command) if field.name not in NOT_EXPRESSIONS]
-        found = [-1 if expr is None else self.expression(expr) for expr in exprs]
-        return found + [-1] * (OPERANDS - len(found))
+    def row(self, form: Form) -> tuple[int, ...]:
+        """The row of a command."""
+        match form:
+            case core.Assign(register, value):
+                return self._row("assign", register=register, operands=(value,))
+            case core.Test(condition, blocks):
+                return self._row("test", flags=BLOCKS * blocks, operands=(condition,))
+            case core.Immediate(access, compared, update, loaded):
+                return self._row(
+                    "immediate",
+                    register=-1 if loaded is None else loaded,
+                    relation=None if compared is None else compared.relation,
+                    update=update,
+                    flags=READS * access.reads + WRITES * access.writes,
+                    operands=(*access.cell, None if compared is None else compared.value),
+                )
+            case core.Transfer(rank, queue, steps, captured, update, everywhere):
+                return self._row(
+                    "transfer",
+                    update=update,
+                    flags=EVERYWHERE * everywhere,
+                    operands=(None if captured is None else captured.cell.address, rank, queue),
+                    steps=steps,
+                )
+            case core.Wait(queue, local):
+                return self._row("wait", flags=LOCAL * local, operands=(queue,))
+            case core.Fence(queue, to):
+                return self._row("fence", operands=(queue, to))
+            case core.Bundle():
+                return self._row("bundle")
+            case core.Barrier():
+                return self._row("barrier")
+            case _:
+                assert_never(form)
+
+    def _row(
+        self,
+        shape: str,
+        register: int = -1,
+        relation: str | None = None,
+        update: core.Update[Expr] | None = None,
+        flags: int = 0,
+        operands: Sequence[Expr | None] = (),
+        steps: Sequence[core.Step[Place]] = (),
+    ) -> tuple[int, ...]:
+        type = INT32 if update is None else update.type
+        given = () if update is None else (update.operand, update.expected)
+        exprs = [*operands, *given, *[None] * (OPERANDS - len(operands) - len(given))]
+        chain = [*map(self.step, steps), *[NO_STEP] * (MOST_STEPS - len(steps))]
+        return (
+            _SHAPE[shape],
+            register,
+            -1 if relation is None else _RELATION[relation],
+            -1 if update is None else _OPERATION[update.operation],
+            type.bits,
+            int(type.signed),
+            flags,
+            *(-1 if expr is None else self.expression(expr) for expr in exprs),
+            *(entry for step in chain for entry in step),
+        )
+
+    def step(self, step: core.Step[Place]) -> tuple[int, int, int, int]:
+        """The entries of a step."""
+        (address, rank), reads, writes = step.access
+        flags = (
+            AT_TARGET * (rank is not None)
+            + STEP_READS * reads
+            + STEP_WRITES * writes
+            + STEP_LOCAL * step.local
+            + FENCED * step.fenced
+            + AFTER_WRITES * step.after_writes
+            + AFTER_BUNDLE * step.after_bundle
+            + LOCATED * step.located
+        )
+        return _STEP[step.kind], self.expression(address), step.stage, flags
 
     def expression(self, expr: Expr) -> int:
         number = self.expressions.get(expr)
@@ -297,8 +361,8 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
     relevant: list[int] = []
     queues: list[list[int]] = []
     if not {"persistent", "liveness"}.isdisjoint(reductions):
-        from pgasrob.robustness.reduction.futures import futures
-        from pgasrob.robustness.reduction.relevance import relevance
+        from pgasrob.analysis.futures import futures
+        from pgasrob.analysis.relevance import relevance
 
         known = futures(instance)
         soon = [number(touched) for rank in known.before_barrier for touched in rank]
@@ -323,7 +387,7 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
     cells: list[int] = []
     targets = False
     if "symmetry" in reductions:
-        from pgasrob.robustness.reduction.symmetry import symmetry
+        from pgasrob.analysis.symmetry import symmetry
 
         found = symmetry(instance)
         if found.classes:
@@ -347,7 +411,7 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
 
 
 def _queue(queue: int | None) -> int:
-    """What stands for a queue of `reduction.futures`."""
+    """What stands for a queue of `analysis.futures`."""
     if queue is None:
         return ANY_QUEUE
     return NO_QUEUE if queue == EVERY_QUEUE else queue
@@ -373,9 +437,9 @@ def _pieces(name: str, pieces: list[list[int]], row: int, starts: str | None = N
 def touchable(instance: Instance) -> list[int]:
     """For every cell the ways in which some command of some rank may touch it, wherever it stands.
 
-    An operand that depends on a register may be what `reduction.ranges` says; interchangeable ranks may touch the same.
+    An operand that depends on a register may be what `analysis.ranges` says; interchangeable ranks may touch the same.
     """
-    from pgasrob.robustness.reduction.ranges import ranges
+    from pgasrob.analysis.ranges import ranges
 
     known = ranges(instance)
     cells = {READ: 0, WRITTEN: 0, DELAYED_READ: 0, DELAYED_WRITTEN: 0}

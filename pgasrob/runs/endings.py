@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from pgasrob.diagnostics.suggestions import did_you_mean
-from pgasrob.program.instance import Cell, Instance, Memory, Registers
+from pgasrob.program.core import Cell
+from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState
 

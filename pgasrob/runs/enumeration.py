@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from pgasrob.program.commands import REMOTE
+from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.robustness.watch import LimitReached, Watch
@@ -14,8 +14,6 @@ from pgasrob.runs.endings import Ending, FailedAssertion, Place, ending_of
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.state_space import Letter, Operation, State, computation_of
 
-MOST_STEPS = 4
-"""Steps of one operation, at most."""
 STATES_BETWEEN = 64
 """States expanded between two looks at the clock."""
 
@@ -58,7 +56,7 @@ def heights_of(instance: Instance, rank: int) -> list[int]:
             continue
         stack.pop()
         open_.discard(state)
-        weights = (1 + MOST_STEPS * (edge.command.kind in REMOTE) + heights[edge.target] for edge in out[state])
+        weights = (1 + len(core.steps_of(edge.form)) + heights[edge.target] for edge in out[state])
         heights[state] = max(weights, default=0)
     return heights
 
@@ -227,7 +225,9 @@ class Enumeration(Generic[S]):
         rank = letter.rank
         leaving = self._instance.automata[rank].out[state.control[rank]]
         transition = next(each for each in leaving if each.occurrence == letter.which)
-        if self._instance.operands(rank, transition, state.registers[rank]).values[0]:
+        claimed = self._instance.operands(rank, transition, state.registers[rank])
+        assert isinstance(claimed, core.Test)
+        if claimed.condition:
             return failed
         failure = FailedAssertion(rank, transition.span.line, letter.which)
         return failed if failure in failed else tuple(sorted((*failed, failure)))

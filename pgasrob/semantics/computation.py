@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, assert_never, get_args
 
-from pgasrob.program.instance import Cell
+from pgasrob.program.commands import Kind
+from pgasrob.program.core import Cell, StepKind
 
-POPS = frozenset(("popa", "popb", "popc", "popd"))
+POPS: frozenset[str] = frozenset(get_args(StepKind))
 """The kinds of steps: read a source, update a destination, write a result, read what a compare_swap expects."""
+
+EventKind = Kind | StepKind
+"""The kind of an event: the name of the command that it issues, or which step it is."""
 
 
 class Event(NamedTuple):
@@ -18,7 +22,7 @@ class Event(NamedTuple):
     rank, ``cell`` the flat number of the cell accessed, None for an event that accesses none.
     """
 
-    kind: str
+    kind: EventKind
     rank: int
     operation: int
     cell: Cell | None
@@ -35,3 +39,36 @@ class Event(NamedTuple):
 
 
 Computation = tuple[Event, ...]
+
+
+def has_steps(kind: EventKind) -> bool:
+    """Whether an event of ``kind`` issues a command whose steps come later."""
+    match kind:
+        case "read" | "write" | "put" | "update" | "update_from" | "notify" | "signal":
+            return True
+        case (
+            "load" | "store" | "assign" | "assume" | "assert" | "bundle" | "barrier" | "wait" | "wait_local" | "fence"
+            | "await" | "await_add" | "fetch" | "fetch_update" | "fetch_add" | "swap" | "compare_swap"
+        ):  # fmt: skip
+            return False
+        case "popa" | "popd" | "popb" | "popc":
+            return False
+        case _:
+            assert_never(kind)
+
+
+def writes(kind: EventKind) -> bool:
+    """Whether an event of ``kind``, if it accesses a cell, writes it; whether it reads it too does not matter to
+    conflicts."""
+    match kind:
+        case "store" | "fetch_add" | "swap" | "compare_swap" | "fetch_update" | "await_add" | "popb" | "popc":
+            return True
+        case "load" | "await" | "fetch" | "put" | "popa" | "popd":
+            return False
+        case (
+            "assign" | "assume" | "assert" | "read" | "write" | "update" | "update_from" | "notify" | "bundle"
+            | "signal" | "barrier" | "wait" | "wait_local" | "fence"
+        ):  # fmt: skip
+            return False  # it accesses none
+        case _:
+            assert_never(kind)

@@ -2,51 +2,43 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from pgasrob.program.expressions import OPERATORS, IntType, float_value
-from pgasrob.program.instance import Memory, Operands, Registers
-from pgasrob.semantics.steps import Step, steps_of
+from pgasrob.program import core
+from pgasrob.program.core import Cell, Operands
+from pgasrob.program.expressions import OPERATORS, RELATIONS, IntType, float_value
+from pgasrob.program.instance import Memory, Registers
+
+Transferred = core.Transfer[Cell, int]
+"""A command with steps, its expressions evaluated."""
 
 
 def issue(operands: Operands, registers: Registers, memory: Memory) -> tuple[Registers, Memory] | None:
-    """Registers and memory after the issue of a command, or None when an assume, await or await_add is not enabled.
+    """Registers and memory after the issue of a command, or None when its condition does not hold: an assume, an await.
 
     Remote commands, waits, fences and barriers change neither; whether they may be issued is the caller's to say,
     since it depends on what is pending.
     """
-    kind, values, cell = operands.kind, operands.values, operands.cell
-    if kind == "assume":
-        return (registers, memory) if values[0] else None
-    if kind == "assign":
-        return set_register(registers, operands, values[0]), memory
-    if cell is None:
-        return registers, memory
-    old = memory[cell]
-    if kind == "await":
-        assert operands.relation is not None
-        return (registers, memory) if operands.relation(old, values[0]) else None
-    if kind == "store":
-        return registers, set_cell(memory, cell, values[0])
-    if kind == "put":
-        return registers, memory
-    if kind == "await_add":
-        assert operands.relation is not None
-        if not operands.relation(old, values[0]):
-            return None
-        return registers, set_cell(memory, cell, operands.type.wrap(old + values[1]))
-    registers = set_register(registers, operands, old)
-    match kind, values:
-        case "fetch_update", (operand,):
-            assert operands.operation is not None
-            memory = set_cell(memory, cell, updated(operands.operation, old, operand, 0, operands.type))
-        case "fetch_add", (amount,):
-            memory = set_cell(memory, cell, operands.type.wrap(old + amount))
-        case "swap", (new,):
-            memory = set_cell(memory, cell, new)
-        case "compare_swap", (expected, new) if old == expected:
-            memory = set_cell(memory, cell, new)
-    return registers, memory
+    match operands:
+        case core.Assign(register, value):
+            return set_register(registers, register, value), memory
+        case core.Test(condition, blocks):
+            return None if blocks and not condition else (registers, memory)
+        case core.Immediate(access, compared, update, loaded):
+            old = memory[access.cell]
+            if compared is not None and not RELATIONS[compared.relation](old, compared.value):
+                return None
+            if loaded is not None:
+                registers = set_register(registers, loaded, old)
+            if update is not None:
+                assert update.operand is not None, "what is updated at the issue has its operand then"
+                new = updated(update.operation, old, update.operand, update.expected or 0, update.type)
+                memory = set_cell(memory, access.cell, new)
+            return registers, memory
+        case core.Transfer() | core.Wait() | core.Fence() | core.Bundle() | core.Barrier():
+            return registers, memory
+        case _:
+            assert_never(operands)
 
 
 def execute(
@@ -55,12 +47,12 @@ def execute(
     """Registers and memory after a command and the first ``happened`` of its steps, all when it is None; or None when
     the command is not enabled."""
     after = issue(operands, registers, memory)
-    if after is None:
-        return None
+    if after is None or not isinstance(operands, core.Transfer):
+        return after
     carried = captured(operands, memory)
     registers, memory = after
-    for step in steps_of(operands)[:happened]:
-        memory, carried = take_step(operands, step, memory, carried)
+    for step in operands.steps[:happened]:
+        memory, carried = take_step(operands.update, step, memory, carried)
     return registers, memory
 
 
@@ -71,29 +63,35 @@ class Carried(NamedTuple):
     expected: int = 0
 
 
-def captured(operands: Operands, memory: Memory) -> Carried:
+def captured(transfer: Transferred, memory: Memory) -> Carried:
     """What a remote command carries after its issue, at which memory is ``memory``."""
-    if operands.kind == "put":
-        assert operands.cell is not None
-        return Carried(memory[operands.cell])
-    return Carried(*operands.values)
+    if transfer.captured is not None:
+        return Carried(memory[transfer.captured.cell])
+    update = transfer.update
+    return Carried() if update is None else Carried(update.operand or 0, update.expected or 0)
 
 
-def take_step(operands: Operands, step: Step, memory: Memory, carried: Carried) -> tuple[Memory, Carried]:
-    """Memory, and what is carried on, after a step of a command.
+def take_step(
+    update: core.Update[int] | None, step: core.Step[Cell], memory: Memory, carried: Carried
+) -> tuple[Memory, Carried]:
+    """Memory, and what is carried on, after a step of a command with this ``update``.
 
     The update of an atomic carries the old value on, for the step that writes the result.
     """
-    old = memory[step.access.cell]
+    cell = step.access.cell
+    old = memory[cell]
     match step.kind:
         case "popa":
             return memory, carried._replace(value=old)
         case "popd":
             return memory, carried._replace(expected=old)
-        case "popb" if operands.operation is not None:
-            new = updated(operands.operation, old, carried.value, carried.expected, operands.type)
-            return set_cell(memory, step.access.cell, new), Carried(old)
-    return set_cell(memory, step.access.cell, carried.value), carried
+        case "popb" if update is not None:
+            new = updated(update.operation, old, carried.value, carried.expected, update.type)
+            return set_cell(memory, cell, new), Carried(old)
+        case "popb" | "popc":
+            return set_cell(memory, cell, carried.value), carried
+        case _:
+            assert_never(step.kind)
 
 
 def updated(operation: str, old: int, operand: int, expected: int, type: IntType) -> int:
@@ -118,10 +116,8 @@ def updated(operation: str, old: int, operand: int, expected: int, type: IntType
 _OPERATOR = {"add": "+", "mul": "*", "and": "&", "or": "|", "xor": "^", "add.": "+.", "mul.": "*."}
 
 
-def set_register(registers: Registers, operands: Operands, value: int) -> Registers:
-    """The register file with the register that the command names set to ``value``."""
-    index = operands.register
-    assert index is not None
+def set_register(registers: Registers, index: int, value: int) -> Registers:
+    """``registers`` with one register set."""
     return (*registers[:index], value, *registers[index + 1 :])
 
 

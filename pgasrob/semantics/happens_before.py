@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.computation import Computation, writes
 
-WRITERS = frozenset(("store", "popb", "popc", "fetch_add", "swap", "compare_swap", "fetch_update", "await_add"))
-"""The kinds of events that write their cell; whether they read it too makes no difference to conflicts."""
 BLOCK = 4096
 """Commands from which cycles are looked for at the same time."""
 
@@ -73,7 +71,7 @@ class HappensBefore:
                 continue
             if cell in writer:
                 edges.append(Edge(writer[cell], place, "cf"))
-            if event.kind in WRITERS:
+            if writes(event.kind):
                 edges += [Edge(reader, place, "cf") for reader in readers.get(cell, [])]
                 writer[cell], readers[cell] = place, []
             else:

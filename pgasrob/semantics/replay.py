@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple
 
+from pgasrob.program import core
 from pgasrob.program.commands import show
 from pgasrob.program.control import Transition
-from pgasrob.program.expressions import Fault, float_bits, float_value
-from pgasrob.program.instance import Cell, Instance, Memory, Operands, Registers
+from pgasrob.program.core import Cell, Operands
+from pgasrob.program.expressions import INT32, RELATIONS, Fault, IntType, float_bits, float_value
+from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.program.statements import Span
 from pgasrob.semantics.computation import Computation, Event
 
@@ -92,7 +94,20 @@ class _Issued:
 
     @property
     def kind(self) -> str:
-        return self.operands.kind
+        return self.transition.command.kind
+
+    @property
+    def queue(self) -> int | None:
+        return getattr(self.operands, "queue", None)
+
+    @property
+    def target(self) -> int | None:
+        """The rank that a remote command or a fence names."""
+        return getattr(self.operands, "rank", None)
+
+    @property
+    def operation(self) -> str | None:
+        return getattr(self.transition.command, "operation", None)
 
     @property
     def is_remote(self) -> bool:
@@ -101,19 +116,12 @@ class _Issued:
     @property
     def fetches(self) -> bool:
         """Whether the source is at the target, and nothing is written there."""
-        return self.kind == "read" or self.operands.operation == "fetch"
+        return self.kind == "read" or self.operation == "fetch"
 
     @property
     def cells(self) -> dict[str, Cell]:
         """The steps in their order, with the cells they access."""
-        operands = self.operands
-        named = (
-            ("popa", operands.source),
-            ("popd", operands.expected),
-            ("popb", operands.destination),
-            ("popc", operands.result),
-        )
-        return {step: cell for step, cell in named if cell is not None} if self.is_remote else {}
+        return {step.kind: step.access.cell for step in core.steps_of(self.operands)}
 
     def misses(self, *steps: str) -> bool:
         """Whether one of ``steps`` is still to happen."""
@@ -126,7 +134,7 @@ class _Issued:
     @property
     def locally_complete(self) -> bool:
         """All that it reads here has been read, and all that it brings here has arrived."""
-        here = ("popc",) if self.operands.operation == "fetch" else ("popa", "popd", "popc")
+        here = ("popc",) if self.operation == "fetch" else ("popa", "popd", "popc")
         return not self.misses("popb") if self.kind == "read" else not self.misses(*here)
 
     @property
@@ -137,7 +145,8 @@ class _Issued:
     @property
     def located_step(self) -> str | None:
         """The step of a located update that comes in its place among those to its cell."""
-        return ("popa" if self.fetches else "popb") if self.operands.located else None
+        located = getattr(self.transition.command, "located", False)
+        return ("popa" if self.fetches else "popb") if located else None
 
     @property
     def located_cell(self) -> Cell | None:
@@ -175,7 +184,7 @@ class _Rank:
 
     def pending(self, queue: int | None, until: int) -> Iterator[_Issued]:
         """The remote commands issued in ``queue`` before operation ``until`` that miss a step."""
-        return (command for command in self.unfinished_before(until) if command.operands.queue == queue)
+        return (command for command in self.unfinished_before(until) if command.queue == queue)
 
 
 def replay(instance: Instance, computation: Computation) -> Run:
@@ -233,8 +242,9 @@ class _Replay:
             operands = self.instance.operands(event.rank, transition, tuple(rank.registers))
         except Fault as fault:
             raise self._reject(position, event, f"the command faults: {fault}") from fault
-        if operands.cell != event.cell:
-            raise self._reject(position, event, f"the command accesses cell {operands.cell}, not {event.cell}")
+        made = core.at_issue(operands)
+        if event.cell != (made and made.cell):
+            raise self._reject(position, event, f"the command accesses cell {made and made.cell}, not {event.cell}")
         issued = _Issued(transition, operands)
         rank.issue(issued)
         rank.control = transition.target
@@ -255,20 +265,24 @@ class _Replay:
         operands = issued.operands
         match event.kind:
             case "wait":
-                if any(rank.pending(operands.queue, earlier)):
+                if any(rank.pending(issued.queue, earlier)):
                     raise self._reject(position, event, "an earlier operation of the queue is not complete")
             case "wait_local":
-                if not all(command.locally_complete for command in rank.pending(operands.queue, earlier)):
+                if not all(command.locally_complete for command in rank.pending(issued.queue, earlier)):
                     raise self._reject(position, event, "an earlier operation of the queue is not locally complete")
             case "assume":
-                if not operands.values[0]:
+                assert isinstance(operands, core.Test)
+                if not operands.condition:
                     raise self._reject(position, event, "the condition is false")
             case "assert":
-                return self._describe(event, issued, holds=bool(operands.values[0]))
+                assert isinstance(operands, core.Test)
+                return self._describe(event, issued, holds=bool(operands.condition))
             case "assign":
-                return self._describe(event, issued, register=self._set(rank, operands, operands.values[0]))
+                assert isinstance(operands, core.Assign)
+                return self._describe(event, issued, register=self._set(rank, operands.register, operands.value))
             case "update" | "notify" | "signal":
-                issued.value, issued.expected = (*operands.values, 0)[:2]
+                assert isinstance(operands, core.Transfer) and operands.update is not None
+                issued.value, issued.expected = operands.update.operand or 0, operands.update.expected or 0
             case "put":
                 issued.value = self.memory[event.cell or 0]
                 return self._describe(event, issued, read=issued.value)
@@ -288,32 +302,36 @@ class _Replay:
 
     def _access(self, position: int, event: Event, rank: _Rank, issued: _Issued) -> ReplayedEvent:
         operands = issued.operands
-        cell, values = operands.cell, operands.values
-        assert cell is not None
-        old = self.memory[cell]
+        assert isinstance(operands, core.Immediate)
+        cell, condition, update = operands.access.cell, operands.condition, operands.update
+        old, operand = self.memory[cell], update.operand if update and update.operand is not None else 0
         match event.kind:
             case "load" | "fetch":
-                return self._describe(event, issued, read=old, register=self._set(rank, operands, old))
+                return self._describe(event, issued, read=old, register=self._set(rank, operands.register, old))
             case "store":
-                return self._describe(event, issued, cell=self._write(cell, values[0]))
+                return self._describe(event, issued, cell=self._write(cell, operand))
             case "await" | "await_add":
-                assert operands.relation is not None
-                if not operands.relation(old, values[0]):
+                assert condition is not None
+                if not RELATIONS[condition.relation](old, condition.value):
                     raise self._reject(position, event, f"the cell holds {old} and the condition is false")
                 if event.kind == "await":
                     return self._describe(event, issued, read=old)
-                added = self._write(cell, operands.type.wrap(old + values[1]))
+                assert update is not None
+                added = self._write(cell, update.type.wrap(old + operand))
                 return self._describe(event, issued, read=old, cell=added)
             case "fetch_update":
-                new = _updated(operands, old, values[0])
+                assert update is not None
+                new = _updated(issued.operation, update.type, old, operand)
             case "fetch_add":
-                new = operands.type.wrap(old + values[0])
+                assert update is not None
+                new = update.type.wrap(old + operand)
             case "swap":
-                new = values[0]
+                new = operand
             case _:
-                new = values[1] if old == values[0] else old
+                assert update is not None
+                new = operand if old == update.expected else old
         return self._describe(
-            event, issued, read=old, cell=self._write(cell, new), register=self._set(rank, operands, old)
+            event, issued, read=old, cell=self._write(cell, new), register=self._set(rank, operands.register, old)
         )
 
     def _step(self, position: int, event: Event) -> ReplayedEvent:
@@ -353,10 +371,11 @@ class _Replay:
             case "popd":
                 command.expected = old
                 return self._describe(event, command, read=old)
-            case "popb" if command.operands.operation is not None:
-                new = _updated(command.operands, old, command.value, command.expected)
+            case "popb" if command.operation is not None:
+                type = getattr(command.transition.command, "type", INT32)
+                new = _updated(command.operation, type, old, command.value, command.expected)
                 command.value = old
-                read = None if command.operands.operation == "set" else old
+                read = None if command.operation == "set" else old
                 return self._describe(event, command, read=read, cell=self._write(event.cell, new))
         return self._describe(event, command, cell=self._write(event.cell, command.value))
 
@@ -367,8 +386,8 @@ class _Replay:
             return why
         if command.kind == "notify" and any(
             other.awaits_write
-            and other.operands.target == command.operands.target
-            and (command.operands.everywhere or other.operands.queue == command.operands.queue)
+            and other.target == command.target
+            and (getattr(command.transition.command, "everywhere", False) or other.queue == command.queue)
             for other in rank.unfinished_before(operation)
         ):
             return "a notification comes after earlier writes to its rank, and one has not happened"
@@ -385,7 +404,7 @@ class _Replay:
     def _held_by_queue(self, rank: _Rank, operation: int, step: str) -> str:
         """Why the queue does not let a step of ``operation`` happen yet, "" if it does."""
         command = rank.history[operation]
-        queue = command.operands.queue
+        queue = command.queue
         if self.instance.is_unordered(queue or 0):
             held = step == "popb" and command.kind in WRITES and self._fenced(rank, operation)
             return "a fence puts it after an earlier write that has not happened" if held else ""
@@ -396,18 +415,18 @@ class _Replay:
 
     def _fenced(self, rank: _Rank, operation: int) -> bool:
         """Whether a fence holds the destination write of ``operation`` back."""
-        operands = rank.history[operation].operands
+        command = rank.history[operation]
         fences = (
             place
             for place in reversed(rank.fences)
             if place < operation
-            and rank.history[place].operands.queue == operands.queue
-            and rank.history[place].operands.target in (None, operands.target)
+            and rank.history[place].queue == command.queue
+            and rank.history[place].target in (None, command.target)
         )
         # The last such fence orders all that the ones before it do.
         return any(
-            other.awaits_write and other.operands.target == operands.target
-            for other in rank.pending(operands.queue, next(fences, 0))
+            other.awaits_write and other.target == command.target
+            for other in rank.pending(command.queue, next(fences, 0))
         )
 
     def _write(self, cell: Cell, value: int) -> Change:
@@ -415,11 +434,10 @@ class _Replay:
         self.memory[cell] = value
         return change
 
-    def _set(self, rank: _Rank, operands: Operands, value: int) -> Change:
-        assert operands.register is not None
-        name = self.instance.program.registers[operands.register]
-        change = Change(name, rank.registers[operands.register], value)
-        rank.registers[operands.register] = value
+    def _set(self, rank: _Rank, register: int | None, value: int) -> Change:
+        assert register is not None
+        change = Change(self.instance.program.registers[register], rank.registers[register], value)
+        rank.registers[register] = value
         return change
 
     def _describe(
@@ -438,27 +456,27 @@ class _Replay:
             read,
             cell,
             register,
-            issued.operands.queue,
-            issued.operands.target,
+            issued.queue,
+            issued.target,
             holds,
         )
 
 
-def _updated(operands: Operands, old: int, operand: int, expected: int = 0) -> int:
+def _updated(operation: str | None, type: IntType, old: int, operand: int, expected: int = 0) -> int:
     """What an atomic leaves in a cell that holds ``old``."""
-    match operands.operation:
+    match operation:
         case "set":
             return operand
         case "add":
-            return operands.type.wrap(old + operand)
+            return type.wrap(old + operand)
         case "mul":
-            return operands.type.wrap(old * operand)
+            return type.wrap(old * operand)
         case "and":
-            return operands.type.wrap(old & operand)
+            return type.wrap(old & operand)
         case "or":
-            return operands.type.wrap(old | operand)
+            return type.wrap(old | operand)
         case "xor":
-            return operands.type.wrap(old ^ operand)
+            return type.wrap(old ^ operand)
         case "min":
             return min(old, operand)
         case "max":
@@ -466,12 +484,12 @@ def _updated(operands: Operands, old: int, operand: int, expected: int = 0) -> i
         case "compare_swap":
             return operand if old == expected else old
     left, right = float_value(old), float_value(operand)
-    match operands.operation:
+    match operation:
         case "add.":
             return float_bits(left + right)
         case "mul.":
             return float_bits(left * right)
         case "min.":
             return old if left < right else operand
-    assert operands.operation == "max."
+    assert operation == "max."
     return operand if left < right else old

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pgasrob.automata.automaton import Reached
+from pgasrob.program import core
 from pgasrob.program.control import Transition
+from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Fault
-from pgasrob.program.instance import Instance, Memory, Operands, Registers
+from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.effect import execute
-from pgasrob.semantics.state_space import Letter, computation_of
-from pgasrob.semantics.steps import steps_of
+from pgasrob.semantics.state_space import Letter, computation_of, issued
 
 
 class SequentialState(NamedTuple):
@@ -71,7 +72,7 @@ class SequentialSpace:
         """The words of the assertions that some rank stands before and that are false."""
         for rank in range(self.instance.nodes):
             for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
-                if operands.kind == "assert" and not operands.values[0]:
+                if isinstance(operands, core.Test) and not (operands.blocks or operands.condition):
                     yield sequential_word(rank, transition, operands)
 
     def is_deadlock(self, state: SequentialState) -> bool:
@@ -92,10 +93,9 @@ class SequentialSpace:
 
 def sequential_word(rank: int, transition: Transition, operands: Operands) -> tuple[Letter, ...]:
     """The events of a command whose steps directly follow its issue (nothing else of the rank is pending)."""
-    first = Letter(operands.kind, rank, operands.cell, transition.occurrence)
-    chain = steps_of(operands)
+    chain = core.steps_of(operands)
     return (
-        first,
+        issued(rank, transition, operands),
         *(Letter(step.kind, rank, step.access.cell, 0, number == len(chain)) for number, step in enumerate(chain, 1)),
     )
 
@@ -125,9 +125,8 @@ class SequentialFacts:
         self.fault: FoundFault | None = None
         self.violated: Computation | None = None
         self.deadlock: Computation | None = None
-        kinds = instance.kinds
-        self.checks_assertions = "assert" in kinds
-        self.checks_deadlock = not kinds.isdisjoint(("barrier", "await", "await_add"))
+        self.checks_assertions = instance.has_assertions
+        self.checks_deadlock = instance.can_wait
 
     @property
     def complete(self) -> bool:

@@ -9,32 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, assert_never
 
-from pgasrob.program.commands import REMOTE
-from pgasrob.program.instance import Cell, Instance, Memory, Operands, Registers
-from pgasrob.semantics.computation import POPS, Computation, Event
+from pgasrob.program import core
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Cell, Operands
+from pgasrob.program.instance import Instance, Memory, Registers
+from pgasrob.semantics.computation import POPS, Computation, Event, EventKind, has_steps
 from pgasrob.semantics.effect import Carried, captured, issue, take_step
-from pgasrob.semantics.steps import Step, steps_of
 
 
 class Operation(NamedTuple):
-    """A remote command that is not finished: the steps that are left, at least one, and what it carries to them.
+    """A remote command that is not finished: its queue and target, the steps that are left, at least one, what they do
+    and what is carried to them.
 
-    What ``operands`` say of the issue alone is left out of them, for it has happened.
+    ``everywhere``: it comes after the writes in every queue. What the command has been besides does not matter any
+    more, and is left out so that states that behave alike are equal.
     """
 
-    operands: Operands
-    left: tuple[Step, ...]
+    queue: int
+    target: int
+    left: tuple[core.Step[Cell], ...]
+    update: core.Update[int] | None = None
+    everywhere: bool = False
     carried: Carried = Carried()
-
-    @property
-    def queue(self) -> int | None:
-        return self.operands.queue
-
-    @property
-    def target(self) -> int | None:
-        return self.operands.target
 
     @property
     def writes(self) -> bool:
@@ -72,7 +70,7 @@ class Letter(NamedTuple):
     operations (marks not counted) that its rank has pending; ``last`` says of a step that it ends its operation.
     """
 
-    kind: str
+    kind: EventKind
     rank: int
     cell: Cell | None
     which: int
@@ -106,9 +104,8 @@ class StateSpace:
             if pending is None or done is None:
                 continue
             registers, memory = done
-            letter = Letter(operands.kind, rank, operands.cell, transition.occurrence)
             yield (
-                (letter,),
+                (issued(rank, transition, operands),),
                 State(
                     _put(state.control, rank, transition.target),
                     _put(state.registers, rank, registers),
@@ -139,7 +136,7 @@ class StateSpace:
         if not self._may_step(before, entry):
             return None
         step, *left = entry.left
-        memory, carried = take_step(entry.operands, step, state.memory, entry.carried)
+        memory, carried = take_step(entry.update, step, state.memory, entry.carried)
         stays = (entry._replace(left=tuple(left), carried=carried),) if left else ()
         after = drop_idle_marks((*before, *stays, *pending[position + 1 :]))
         place = sum(isinstance(other, Operation) for other in before)
@@ -157,13 +154,13 @@ class StateSpace:
         step = operation.left[0]
         earlier = [entry for entry in before if isinstance(entry, Operation)]
         of_queue = [entry for entry in earlier if entry.queue == operation.queue]
-        if not self.instance.is_unordered(operation.queue or 0):
+        if not self.instance.is_unordered(operation.queue):
             # Every stage of a FIFO queue is in order, whatever the targets.
             ordered = not any(other.stage == step.stage for entry in of_queue for other in entry.left)
         else:
             ordered = not (step.fenced and _held_by_fence(before, operation))
         if step.after_writes:
-            writers = earlier if operation.operands.everywhere else of_queue
+            writers = earlier if operation.everywhere else of_queue
             ordered = ordered and not any(entry.writes and entry.target == operation.target for entry in writers)
         if step.after_bundle:
             ordered = ordered and not _of_latest_bundle(before)
@@ -201,32 +198,37 @@ def _of_latest_bundle(before: Pending) -> bool:
     return False
 
 
+def issued(rank: int, transition: Transition, operands: Operands) -> Letter:
+    """The letter of the event that issues a command."""
+    made = core.at_issue(operands)
+    return Letter(transition.command.kind, rank, None if made is None else made.cell, transition.occurrence)
+
+
 def issue_pending(instance: Instance, operands: Operands, memory: Memory, pending: Pending) -> Pending | None:
     """The pending operations of a rank after it issues a command at ``memory``, or None when a wait is not over yet."""
-    queue = operands.queue
-    if operands.kind in REMOTE:
-        carried = captured(operands, memory)
-        if operands.values or operands.cell is not None:
-            operands = replace(operands, values=(), cell=None)
-        return (*pending, Operation(operands, steps_of(operands), carried))
-    match operands.kind:
-        case "fence":
-            assert queue is not None
+    match operands:
+        case core.Transfer(target, queue, steps, _, update, everywhere):
+            # The operands are carried.
+            done = None if update is None else replace(update, operand=None, expected=None)
+            return (*pending, Operation(queue, target, steps, done, everywhere, captured(operands, memory)))
+        case core.Fence(queue, to):
             if not instance.is_unordered(queue):
                 return pending
-            return drop_idle_marks((*pending, FenceMark(queue, operands.target)))
-        case "bundle":
+            return drop_idle_marks((*pending, FenceMark(queue, to)))
+        case core.Bundle():
             return drop_idle_marks((*pending, BundleMark())) if instance.signals else pending
-        case "wait":
-            mine = any(isinstance(entry, Operation) and entry.queue == queue for entry in pending)
-            return None if mine else pending
-        case "wait_local":
+        case core.Wait(queue, local):
             mine = any(
-                isinstance(entry, Operation) and entry.queue == queue and any(step.local for step in entry.left)
+                isinstance(entry, Operation)
+                and entry.queue == queue
+                and (not local or any(step.local for step in entry.left))
                 for entry in pending
             )
             return None if mine else pending
-    return pending
+        case core.Assign() | core.Test() | core.Immediate() | core.Barrier():
+            return pending
+        case _:
+            assert_never(operands)
 
 
 def drop_idle_marks(pending: Pending) -> Pending:
@@ -297,7 +299,7 @@ def computation_of(words: list[tuple[Letter, ...]]) -> Computation:
         else:
             operation, occurrence = issued.get(rank, 0), which
             issued[rank] = operation + 1
-            if kind in REMOTE:
+            if has_steps(kind):
                 pending.setdefault(rank, []).append([operation, occurrence])
         events.append(Event(kind, rank, operation, cell, occurrence))
     return tuple(events)

@@ -7,6 +7,7 @@ import pytest
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.commands import FetchAdd
 from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.core import Access, Immediate, Update
 from pgasrob.program.expressions import INT32, Const, IntType, Register
 from pgasrob.program.instance import MAX_CELLS_IN_ALL, MAX_WAYS, Instance
 from pgasrob.program.parser import parse
@@ -20,12 +21,13 @@ def test_operands_of_a_fetch_add_carry_its_type(type: IntType) -> None:
     transition = Transition(command, 1, 0, Span(1, 1, 1, 2))
     instance = Instance(program("skip;"), 1, (ControlAutomaton(((transition,), ())),))
     operands = instance.operands(0, transition, (0, 0))
-    assert (operands.kind, operands.cell, operands.values, operands.type) == ("fetch_add", 1, (5,), type)
+    assert operands == Immediate(Access(1, True, True), update=Update("add", 5, type=type), register=0)
 
 
 def test_other_operands_compute_in_32_bits() -> None:
     instance = program("r <- swap(0, x, 1);").instantiate()
-    assert instance.operands(0, instance.automata[0].out[0][0], (0, 0)).type == INT32
+    operands = instance.operands(0, instance.automata[0].out[0][0], (0, 0))
+    assert isinstance(operands, Immediate) and operands.update == Update("set", 1, type=INT32)
 
 
 def refused(text: str, nodes: int) -> Diagnostic:

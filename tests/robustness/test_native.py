@@ -61,7 +61,7 @@ from pgasrob.robustness.attack import AttackSearch
 from pgasrob.robustness.check import load
 from pgasrob.robustness.native import NativeFacts, NativeSearch
 from pgasrob.robustness.reduction import REDUCTIONS
-from pgasrob.robustness.tables import FORMAT, INSTRUCTIONS, KINDS, Tables, tables
+from pgasrob.robustness.tables import FORMAT, INSTRUCTIONS, SHAPES, STEPS, Tables, tables
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sequential import SequentialFacts
@@ -209,7 +209,8 @@ def test_any_subset_of_the_reductions() -> None:
 
 
 def test_the_numbering_of_the_tables_is_the_kernels() -> None:
-    assert (FORMAT, list(KINDS), list(INSTRUCTIONS)) == (kernel.FORMAT, kernel.KINDS, kernel.INSTRUCTIONS)
+    ours = FORMAT, list(SHAPES), list(STEPS), list(INSTRUCTIONS)
+    assert ours == (kernel.FORMAT, kernel.SHAPES, kernel.STEPS, kernel.INSTRUCTIONS)
     assert (list(RELATIONS), list(UPDATES)) == (kernel.RELATIONS, kernel.UPDATES)
     assert {*kernel.REDUCTIONS, "infeasibility"} == set(REDUCTIONS)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pgasrob.program.instance import Operands
+from pgasrob.program.core import Access, Cell, Fence, Step, Transfer, Wait
 from pgasrob.robustness.placement import NOTHING_DELAYED, Parts, fenced, lower_bounds, placed, wait_is_over
-from pgasrob.semantics.steps import steps_of
 from tests.support import instance
 
 PROGRAM = instance("write(x, 0, x, q); write(x, 0, x, u);")  # q is FIFO, u unordered
@@ -14,18 +13,18 @@ FIFO, UNORDERED = 0, 1
 KINDS = ("read", "write")
 
 
-def operation(kind: str, queue: int, target: int = 0) -> Operands:
-    return Operands(kind, source=0, destination=1, queue=queue, target=target)
+def operation(kind: str, queue: int, target: int = 0) -> Transfer[Cell, int]:
+    writes = kind == "write"
+    first = Step("popa", Access(0, True, False), 0, local=writes)
+    return Transfer(target, queue, (first, Step("popb", Access(1, False, True), 1, local=not writes, fenced=writes)))
 
 
 def after(kind: str, queue: int, *parts: int) -> tuple[tuple[int, Parts], ...]:
-    one = operation(kind, queue)
-    return placed(PROGRAM, (), one, steps_of(one), parts)
+    return placed(PROGRAM, (), operation(kind, queue), parts)
 
 
 def bounds(placement: tuple[tuple[int, Parts], ...], kind: str, queue: int, target: int = 0) -> list[int]:
-    one = operation(kind, queue, target)
-    return lower_bounds(PROGRAM, placement, one, steps_of(one))
+    return lower_bounds(PROGRAM, placement, operation(kind, queue, target))
 
 
 def test_parts_of_a_target() -> None:
@@ -40,7 +39,7 @@ def test_parts_of_a_target() -> None:
 
 def test_a_fence_keeps_a_bound_whose_reason_is_forgotten() -> None:
     placement = ((UNORDERED, Parts(targets=((0, 1, 2),))),)
-    assert fenced(placement, Operands("fence", queue=UNORDERED)) == placement
+    assert fenced(placement, Fence(UNORDERED, None)) == placement
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,7 +60,7 @@ def test_an_unordered_queue_bounds_nothing_without_a_fence() -> None:
 
 @pytest.mark.parametrize(("target", "bound"), [(None, 2), (0, 2), (1, 1)])
 def test_a_fence_bounds_later_writes_to_its_target(target: int | None, bound: int) -> None:
-    placement = fenced(after("write", UNORDERED, 1, 2), Operands("fence", queue=UNORDERED, target=target))
+    placement = fenced(after("write", UNORDERED, 1, 2), Fence(UNORDERED, target))
     assert bounds(placement, "write", UNORDERED) == [1, bound]
     assert bounds(placement, "write", UNORDERED, target=1) == [1, 1]
     assert bounds(placement, "read", UNORDERED) == [1, 1]
@@ -69,7 +68,7 @@ def test_a_fence_bounds_later_writes_to_its_target(target: int | None, bound: in
 
 def test_a_fence_orders_no_reads() -> None:
     placement = after("read", UNORDERED, 1, 2)
-    assert fenced(placement, Operands("fence", queue=UNORDERED)) == placement
+    assert fenced(placement, Fence(UNORDERED, None)) == placement
 
 
 @pytest.mark.parametrize("queue", [FIFO, UNORDERED])
@@ -84,6 +83,6 @@ def test_a_fence_orders_no_reads() -> None:
 )
 def test_when_waits_are_over(kind: str, parts: tuple[int, int], wait: bool, wait_local: bool, queue: int) -> None:
     placement = after(kind, queue, *parts)
-    assert wait_is_over(placement, Operands("wait", queue=queue)) == wait
-    assert wait_is_over(placement, Operands("wait_local", queue=queue)) == wait_local
-    assert wait_is_over(placement, Operands("wait", queue=1 - queue))
+    assert wait_is_over(placement, Wait(queue, local=False)) == wait
+    assert wait_is_over(placement, Wait(queue, local=True)) == wait_local
+    assert wait_is_over(placement, Wait(1 - queue, local=False))

@@ -23,9 +23,9 @@ from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
+from tests.analysis.test_ranges import Generator
+from tests.analysis.test_symmetry import random_text
 from tests.oracle.strategies import COMMANDS, EXTENSIONS
-from tests.robustness.reduction.test_ranges import Generator
-from tests.robustness.reduction.test_symmetry import random_text
 from tests.support import Drawn, drawn_programs, examples
 
 MOST_STATES = examples(1_500, nightly=8_000)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Access, Operands, at_issue, steps_of
 from pgasrob.program.expressions import Fault
-from pgasrob.program.instance import Operands
-from pgasrob.semantics.accesses import Access, access, conflict, possible_accesses
+from pgasrob.semantics.accesses import access, conflict, possible_accesses
 from pgasrob.semantics.state_space import computation_of
-from pgasrob.semantics.steps import steps_of
 from tests.support import Drawn, drawn_programs, examples, instance, walks
 
 BOTH = {"fetch_add", "fetch_update", "swap", "compare_swap", "await_add"}
@@ -33,9 +33,13 @@ def test_an_event_without_a_cell_makes_no_access(kind: str) -> None:
     assert access(kind, None) is None
 
 
-def accesses(operands: Operands) -> set[Access]:
+def accesses(transition: Transition, operands: Operands) -> set[Access[int]]:
     """The accesses of one command, at its issue or in its steps."""
-    made = [(operands.kind, operands.cell), *((step.kind, step.access.cell) for step in steps_of(operands))]
+    first = at_issue(operands)
+    made = [
+        (transition.command.kind, first and first.cell),
+        *((step.kind, step.access.cell) for step in steps_of(operands)),
+    ]
     return {found for kind, cell in made if (found := access(kind, cell))}
 
 
@@ -106,4 +110,4 @@ def test_the_accesses_of_operands_are_possible(drawn: Drawn) -> None:
                 operands = program.operands(rank, transition, program.registers)
             except Fault:
                 continue
-            assert possible_accesses(program, rank) >= accesses(operands)
+            assert possible_accesses(program, rank) >= accesses(transition, operands)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgasrob.program.core import Access, Step
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import AttackSearch, AttackSpace
 from pgasrob.robustness.normal_form import NormalForm
 from pgasrob.semantics import state_space
-from pgasrob.semantics.accesses import Access
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sequential import SequentialSpace
 from pgasrob.semantics.state_space import (
@@ -21,7 +21,6 @@ from pgasrob.semantics.state_space import (
     computation_of,
     drop_idle_marks,
 )
-from pgasrob.semantics.steps import Step
 from tests.semantics.test_replay import judge, mutants
 from tests.semantics.test_state_space import READ, WRITE, memories, operation, registers
 from tests.support import (

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgasrob.program.instance import Instance, Operands
+from pgasrob.program.core import Transfer
+from pgasrob.program.instance import Instance
 from pgasrob.semantics import state_space
 from pgasrob.semantics.computation import POPS
 from pgasrob.semantics.state_space import (
@@ -20,7 +22,6 @@ from pgasrob.semantics.state_space import (
     computation_of,
     drop_idle_marks,
 )
-from pgasrob.semantics.steps import steps_of
 from tests.oracle.semantics import Machine
 from tests.oracle.syntax import numbered
 from tests.support import (
@@ -33,6 +34,7 @@ from tests.support import (
     instance,
     layers,
     one_to_one,
+    operands,
     orders,
     sizes,
     tiny_instances,
@@ -470,8 +472,11 @@ def test_x_has_exactly_the_runs_of_the_oracle(drawn: Drawn) -> None:
 
 
 def operation(kind: str, queue: int = 1, target: int = 0) -> Operation:
-    operands = Operands(kind, source=0, destination=1, queue=queue, target=target)
-    return Operation(operands, steps_of(operands))
+    arguments = {"update": "add, 0, {}, y, {}, z", "signal": "set, 0, {}, y, {}"}.get(kind, "x, {}, y, {}")
+    transfer = operands(f"{kind}({arguments.format(target, queue)})", nodes=2)
+    assert isinstance(transfer, Transfer)
+    update = transfer.update and replace(transfer.update, operand=None)
+    return Operation(queue, target, transfer.steps, update)
 
 
 WRITE, READ = operation("write"), operation("read")

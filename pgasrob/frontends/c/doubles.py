@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import assert_never
 
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.memory import places_in
 from pgasrob.frontends.c.parts import scalar_at
 from pgasrob.frontends.c.types import CType, Floating, Void
 from pgasrob.frontends.c.world import World
-from pgasrob.program import commands
-from pgasrob.program.commands import Command
+from pgasrob.program import core
+from pgasrob.program.core import Form
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Register, Unary
 from pgasrob.program.program import MemoryObject, Process
 from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Loop, Statement, While
@@ -29,7 +30,7 @@ def doubles(world: World, processes: Iterable[Process]) -> frozenset[str]:
     every command that sets it gives a double; so does memory that an API has for itself.
     """
     memory = world.cells.memory
-    flows = _Flows(memory)
+    flows = _Flows(memory, world.registers)
     for process in processes:
         flows.block(process.body)
     if flows.lost:
@@ -74,7 +75,8 @@ class _Flows:
     ``lost``: of some address it is not known into which objects it leads.
     """
 
-    def __init__(self, memory: Sequence[MemoryObject]) -> None:
+    def __init__(self, memory: Sequence[MemoryObject], registers: Iterable[str]) -> None:
+        self.registers = list(registers)  # by number
         self.owner = {cell: each.address for each in memory for cell in range(each.address, each.address + each.cells)}
         self.into: dict[Place, list[Expr | int]] = {each.address: [*map(Const, each.initial)] for each in memory}
         self.lost = False
@@ -86,7 +88,7 @@ class _Flows:
     def statement(self, statement: Statement) -> None:
         match statement:
             case Do(command):
-                self.command(command)
+                self.command(core.lower(command))
             case Labelled(_, inner):
                 self.statement(inner)
             case If(_, then, otherwise):
@@ -98,60 +100,65 @@ class _Flows:
                 for branch in branches:
                     self.block(branch)
 
-    def objects(self, address: Expr | None) -> Iterator[int]:
+    def objects(self, address: Expr) -> Iterator[int]:
         """The objects that a cell at ``address`` may belong to."""
-        if address is None:
-            return
         places = [address.value] if isinstance(address, Const) else [*places_in(address)]
         self.lost = self.lost or not places
         for place in places:
             if place in self.owner:
                 yield self.owner[place]
 
-    def command(self, command: Command) -> None:
-        match command:
-            case commands.Assign(register, value):
-                self.put(register, [value])
-            case commands.Store(address, value):
-                self.put(address, [value])
-            case commands.Load(register, address) | commands.Fetch(register, _, address):
-                self.put(register, self.objects(address))
-            case commands.Read(local, _, remote):
-                self.put(local, self.objects(remote))
-            case commands.Write(local, _, remote) | commands.Put(local, _, remote):
-                self.put(remote, self.objects(local))
-            case commands.Update(operation, value, _, remote, _, result):
-                self.update(operation, remote, [value])
-                self.put(result, self.objects(remote))
-            case commands.UpdateFrom(operation, local, _, remote, _, result):
-                self.update(operation, remote, list(self.objects(local)))
-                self.put(result, self.objects(remote))
-            case commands.Notify(operation, value, _, remote) | commands.Signal(operation, value, _, remote):
-                self.update(operation, remote, [value])
-            case commands.AwaitAdd(_, address):
-                self.update("add", address, [])
-            case commands.FetchAdd(register, _, address):
-                self.update("add", address, [])
-                self.put(register, self.objects(address))
-            case commands.FetchUpdate(operation, register, _, address, operand):
-                self.update(operation, address, [operand])
-                self.put(register, self.objects(address))
-            case commands.Swap(register, _, address, value) | commands.CompareSwap(register, _, address, _, value):
-                self.put(register, self.objects(address))
-                self.put(address, [value])
+    def command(self, form: Form) -> None:
+        match form:
+            case core.Assign(register, value):
+                self.put(self.registers[register], [value])
+            case core.Immediate(access, _, update, loaded):
+                address = access.cell.address
+                if loaded is not None:
+                    self.put(self.registers[loaded], self.objects(address))
+                if update is not None:
+                    self.update(update.operation, address, [update.operand])
+            case core.Transfer(_, _, steps, captured, update):
+                carried: list[Expr | int] = []
+                if captured is not None:
+                    carried = list(self.objects(captured.cell.address))
+                elif update is not None and update.operand is not None:
+                    carried = [update.operand]
+                for step in steps:
+                    address = step.access.cell.address
+                    match step.kind:
+                        case "popa":
+                            carried = list(self.objects(address))
+                        case "popd":
+                            pass
+                        case "popb" if update is not None:
+                            self.update(update.operation, address, carried)
+                            carried = list(self.objects(address))
+                        case "popb" | "popc":
+                            self.put_at(address, carried)
+                        case _:
+                            assert_never(step.kind)
+            case core.Test() | core.Wait() | core.Fence() | core.Bundle() | core.Barrier():
+                pass
+            case _:
+                assert_never(form)
 
-    def update(self, operation: str, remote: Expr, operands: list[Expr | int]) -> None:
+    def update(self, operation: str, address: Expr, operands: Iterable[Expr | int | None]) -> None:
         """Integers are added; the operations for doubles give doubles, and some take the operand as it is."""
         if operation in ("set", "compare_swap"):
-            self.put(remote, operands)
+            self.put_at(address, [operand for operand in operands if operand is not None])
         elif operation != "fetch" and not operation.endswith("."):
-            self.put(remote, [Const(1)])
+            self.put_at(address, [Const(1)])
 
-    def put(self, target: Register | Expr | None, values: Iterable[Expr | int]) -> None:
-        """``values``, expressions or the addresses of objects, may come to be in ``target``."""
+    def put_at(self, address: Expr, values: Iterable[Expr | int]) -> None:
+        """The same for the objects that a cell at ``address`` may belong to."""
         held = list(values)
-        for place in [target.name] if isinstance(target, Register) else self.objects(target):
-            self.into.setdefault(place, []).extend(held)
+        for object in self.objects(address):
+            self.put(object, held)
+
+    def put(self, place: Place, values: Iterable[Expr | int]) -> None:
+        """``values``, expressions or the addresses of objects, may come to be in ``place``."""
+        self.into.setdefault(place, []).extend(values)
 
     def fits(self, value: Expr | int, found: set[Place]) -> bool:
         """Whether ``value`` may be a double when all in ``found`` are."""

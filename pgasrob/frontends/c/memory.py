@@ -14,7 +14,7 @@ from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.types import CHAR, Array, CType, Floating, Integer, Void
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
-from pgasrob.program import commands
+from pgasrob.program import commands, core
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Register, Symbol, Unary
 from pgasrob.program.statements import (
     NOWHERE,
@@ -347,11 +347,12 @@ class Memory(Writer):
         """Scalars that operations write are not what their rank has stored in them."""
         match statement:
             case Do(command):
-                for expr in addresses_written(command):
+                form = core.lower(command)
+                for expr in addresses_written(form):
                     for id, offset in self._objects_at(expr):
                         large = len(self.facts.objects[id].shared) > MOST_KNOWN
                         self.facts.unsettle(id, None if large else offset)
-                for expr in addresses_lent(command):
+                for expr in addresses_lent(form):
                     for id, _ in self._objects_at(expr):
                         self.facts.lend(id)
             case Choose(branches):
@@ -446,35 +447,15 @@ class Memory(Writer):
         )
 
 
-def addresses_written(command: commands.Command) -> Iterator[Expr]:
-    """The addresses that ``command`` may write, now or later."""
-    match command:
-        case commands.Store(address):
-            yield address
-        case commands.Read(local):
-            yield local
-        case commands.Write() | commands.Put() | commands.Notify() | commands.Signal():
-            yield command.remote
-        case commands.Update() | commands.UpdateFrom():
-            yield command.remote
-            if command.result is not None:
-                yield command.result
-        case (
-            commands.FetchAdd() | commands.Swap() | commands.CompareSwap() | commands.FetchUpdate()
-            | commands.AwaitAdd()
-        ):  # fmt: skip
-            yield command.address
+def addresses_written(form: core.Form) -> Iterator[Expr]:
+    """The addresses that a command may write, now or later."""
+    return (made.cell.address for made in core.accesses_of(form) if made.writes)
 
 
-def addresses_lent(command: commands.Command) -> Iterator[Expr]:
-    """The addresses here that ``command`` reads or writes some time after its issue."""
-    match command:
-        case commands.Read(local) | commands.Write(local):
-            yield local
-        case commands.Update() | commands.UpdateFrom():
-            found = [command.result] if isinstance(command, commands.Update) else [
-                command.local, command.expected, command.result]  # fmt: skip
-            yield from (each for each in found if each is not None)
+def addresses_lent(form: core.Form) -> Iterator[Expr]:
+    """The addresses here that a command reads or writes some time after its issue."""
+    places = (step.access.cell for step in core.steps_of(form))
+    return (place.address for place in places if place.rank is None)
 
 
 def places_in(expr: Expr) -> Iterator[int]:

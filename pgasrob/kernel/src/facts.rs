@@ -7,7 +7,7 @@ use crate::memory::Result;
 use crate::moves::{Space, Told};
 use crate::operands::{Operands, World};
 use crate::state::State;
-use crate::tables::{Command, Tables};
+use crate::tables::{Command, Immediate, Tables};
 
 /// A command that a rank stands before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +44,9 @@ impl Facts {
             (0..tables.transitions.len()).any(|transition| wanted(tables.command(transition)))
         };
         Facts {
-            checks_assertions: some(|command| matches!(command, Command::Assert { .. })),
+            checks_assertions: some(|command| matches!(command, Command::Test { blocks: false, .. })),
             checks_deadlock: some(|command| {
-                matches!(command, Command::Barrier | Command::Await { .. } | Command::Atomic { condition: Some(_), .. })
+                matches!(command, Command::Barrier | Command::Immediate(Immediate { condition: Some(_), .. }))
             }),
             fault: None,
             violated: None,
@@ -74,13 +74,13 @@ pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<See
         let leaving = space.tables.leaving(rank, state.control[rank]);
         ended &= leaving.is_empty();
         unwilling |= !leaving.is_empty()
-            && leaving.clone().all(|transition| matches!(space.tables.command(transition), Command::Assume { .. }));
+            && leaving.clone().all(|transition| matches!(space.tables.command(transition), Command::Test { blocks: true, .. }));
         for transition in leaving {
             let standing = Standing { rank, transition };
             let Some(operands) = space.operands(world, state, rank, transition)? else {
                 return Ok(Seen { fault: Some(standing), ..Seen::default() });
             };
-            if matches!(operands, Operands::Assert { holds: false }) {
+            if matches!(operands, Operands::Test { holds: false, blocks: false }) {
                 failed = failed.or(Some(standing));
             }
             moves |= !matches!(operands, Operands::Barrier) && space.enabled(world, state, &operands);

@@ -15,10 +15,7 @@ pub fn silent(tables: &Tables) -> Result<Vec<bool>> {
     for (rank, &states) in tables.states.iter().enumerate() {
         for state in 0..states {
             let local = |transition| {
-                matches!(
-                    tables.command(transition),
-                    Command::Assign { .. } | Command::Assume { .. } | Command::Assert { .. }
-                )
+                matches!(tables.command(transition), Command::Assign { .. } | Command::Test { .. })
             };
             let mut leaving = tables.leaving(rank, state);
             silent[tables.control(rank, state)] = !leaving.is_empty() && leaving.all(local);
@@ -50,8 +47,8 @@ pub fn merge(
         for transition in tables.leaving(rank, control) {
             let assigned = match space.operands(world, state, rank, transition)? {
                 // Whatever goes wrong must be seen to.
-                None | Some(Operands::Assert { holds: false }) => return Ok(()),
-                Some(Operands::Assume { holds: false }) => continue,
+                None | Some(Operands::Test { holds: false, blocks: false }) => return Ok(()),
+                Some(Operands::Test { holds: false, .. }) => continue,
                 Some(Operands::Assign { register, value }) => Some((register, value)),
                 Some(_) => None,
             };

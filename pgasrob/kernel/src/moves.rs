@@ -11,7 +11,7 @@ use crate::placement::{begin_bundle, delay, fence, first_bound, wait_is_over};
 use crate::state::{Source, State};
 use crate::steps::{Access, MOST_STEPS, Phase, Step};
 use crate::tables::{Command, Tables, touch};
-use crate::updates::{Given, Operation};
+use crate::updates::Given;
 
 /// What labels an edge of one rank: it issues the command of a transition, whose first `now` of `steps` steps are in
 /// part 1, the others in part 2.
@@ -178,10 +178,9 @@ impl<'a> Space<'a> {
     /// an await). Waits are not looked at.
     pub fn enabled(&self, world: &World, state: &State, operands: &Operands<'_>) -> bool {
         match *operands {
-            Operands::Assume { holds } => holds,
-            Operands::Await { cell, relation, value }
-            | Operands::Atomic { cell, condition: Some((relation, value)), .. } => {
-                relation.holds(world.values.get(state.memory[cell]), value)
+            Operands::Test { holds, blocks } => holds || !blocks,
+            Operands::Immediate { access, condition: Some((relation, value)), .. } => {
+                relation.holds(world.values.get(state.memory[access.cell]), value)
             }
             _ => true,
         }
@@ -245,17 +244,17 @@ impl Issue<'_> {
         let Issue { space, state, rank, .. } = self;
         let registers = rank * space.tables.registers;
         match *operands {
-            Operands::Load { register, cell } => next.set_register(registers + register, state.memory[cell])?,
-            Operands::Store { cell, value } => space.set_cell(next, cell, value)?,
             Operands::Assign { register, value } => next.set_register(registers + register, value)?,
-            Operands::Atomic { register, cell, update, .. } => {
-                let old = state.memory[cell];
+            Operands::Immediate { access, update, register, .. } => {
+                let old = state.memory[access.cell];
                 if let Some(register) = register {
                     next.set_register(registers + register, old)?;
                 }
-                let new = update.of(world, old)?;
-                if new != old {
-                    space.set_cell(next, cell, new)?;
+                if let Some(update) = update {
+                    let new = update.of(world, old)?;
+                    if new != old {
+                        space.set_cell(next, access.cell, new)?;
+                    }
                 }
             }
             Operands::Fence { queue, target } => fence(world, state, next, rank, queue, target)?,
@@ -403,11 +402,7 @@ impl Issue<'_> {
 
 fn access_at_issue(operands: &Operands<'_>) -> Option<Access> {
     match *operands {
-        Operands::Load { cell, .. } | Operands::Await { cell, .. } => Some(Access::reading(cell)),
-        Operands::Store { cell, .. } => Some(Access::writing(cell)),
-        Operands::Atomic { cell, update, .. } => {
-            Some(Access { cell, reads: true, writes: update.operation != Operation::Fetch })
-        }
+        Operands::Immediate { access, .. } => Some(access),
         Operands::Transfer(ref transfer) => transfer.captured(),
         _ => None,
     }

@@ -3,8 +3,8 @@
 use crate::code::{Relation, Value};
 use crate::intern::{Slots, ValueId, Values};
 use crate::memory::{Budget, Result};
-use crate::steps::{Access, Step};
-use crate::tables::{self, Command, Expression, LOCAL, Operand, PLACES, REMOTE, Tables};
+use crate::steps::{Access, MOST_STEPS, Step};
+use crate::tables::{self, Command, Expression, Operand, Tables};
 use crate::updates::{Given, Update};
 
 /// What the search learns on the way and needs to evaluate and pack states.
@@ -45,8 +45,9 @@ impl World {
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer<'a> {
     command: &'a tables::Transfer,
-    /// The cells of its places. There are 2^31 cells at most.
-    cells: [u32; PLACES],
+    /// The cell that it reads at its issue, and those of its steps. There are 2^31 cells at most.
+    captured: u32,
+    cells: [u32; MOST_STEPS],
     pub queue: u64,
     pub target: u32,
     /// The values that its update takes; any for what a step reads.
@@ -65,7 +66,7 @@ impl<'a> Transfer<'a> {
 
     /// What it accesses at its issue: a put reads its source.
     pub fn captured(&self) -> Option<Access> {
-        self.command.captures.then(|| Access::reading(self.cells[LOCAL] as usize))
+        self.command.captured.map(|_| Access::reading(self.captured as usize))
     }
 
     /// What its destination step does with the cell; None: it writes what has been read.
@@ -82,18 +83,14 @@ impl<'a> Transfer<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Operands<'a> {
-    Load { register: usize, cell: usize },
-    Store { cell: usize, value: ValueId },
     Assign { register: usize, value: ValueId },
-    Assume { holds: bool },
-    Assert { holds: bool },
+    Test { holds: bool, blocks: bool },
+    Immediate { access: Access, condition: Option<(Relation, Value)>, update: Option<Update>, register: Option<usize> },
     Transfer(Transfer<'a>),
-    Barrier,
-    Bundle,
     Wait { queue: u64, local: bool },
     Fence { queue: u64, target: Option<u32> },
-    Await { cell: usize, relation: Relation, value: Value },
-    Atomic { register: Option<usize>, cell: usize, condition: Option<(Relation, Value)>, update: Update },
+    Bundle,
+    Barrier,
 }
 
 /// Evaluates `command` of `rank` under its `registers`; None for a fault.
@@ -115,13 +112,10 @@ pub fn evaluate<'a>(
         };
     }
     Ok(Some(match *command {
-        Command::Load { register, address } => Operands::Load { register, cell: some!(evaluation.cell_here(address)?) },
-        Command::Store { address, value } => {
-            Operands::Store { cell: some!(evaluation.cell_here(address)?), value: some!(evaluation.id(value)?) }
-        }
         Command::Assign { register, value } => Operands::Assign { register, value: some!(evaluation.id(value)?) },
-        Command::Assume { condition } => Operands::Assume { holds: some!(evaluation.value(condition)?) != 0 },
-        Command::Assert { condition } => Operands::Assert { holds: some!(evaluation.value(condition)?) != 0 },
+        Command::Test { condition, blocks } => {
+            Operands::Test { holds: some!(evaluation.value(condition)?) != 0, blocks }
+        }
         Command::Transfer(ref transfer) => Operands::Transfer(some!(evaluation.transfer(transfer)?)),
         Command::Bundle => Operands::Bundle,
         Command::Barrier => Operands::Barrier,
@@ -133,19 +127,22 @@ pub fn evaluate<'a>(
             };
             Operands::Fence { queue: some!(evaluation.queue(queue)?), target }
         }
-        Command::Await { address, relation, value } => Operands::Await {
-            cell: some!(evaluation.cell_here(address)?),
-            relation,
-            value: some!(evaluation.value(value)?),
-        },
-        Command::Atomic { register, rank, address, condition, update } => {
-            let node = some!(evaluation.rank(rank)?);
-            let cell = some!(evaluation.cell(node as usize, address)?);
-            let condition = match condition {
+        Command::Immediate(ref immediate) => {
+            let node = match immediate.rank {
+                Some(rank) => some!(evaluation.rank(rank)?) as usize,
+                None => evaluation.rank,
+            };
+            let cell = some!(evaluation.cell(node, immediate.address)?);
+            let condition = match immediate.condition {
                 Some((relation, value)) => Some((relation, some!(evaluation.value(value)?))),
                 None => None,
             };
-            Operands::Atomic { register, cell, condition, update: some!(evaluation.update(update)?) }
+            let update = match immediate.update {
+                Some(update) => Some(some!(evaluation.update(update)?)),
+                None => None,
+            };
+            let access = Access { cell, reads: immediate.reads, writes: immediate.writes };
+            Operands::Immediate { access, condition, update, register: immediate.register }
         }
     }))
 }
@@ -163,21 +160,23 @@ impl Evaluation<'_> {
         let (Some(target), Some(queue)) = (self.rank(command.rank)?, self.queue(command.queue)?) else {
             return Ok(None);
         };
-        let Some(remote) = self.cell(target as usize, command.remote)? else { return Ok(None) };
-        let mut cells = [0; PLACES];
-        cells[REMOTE] = remote as u32;
-        for (cell, &address) in cells.iter_mut().zip(&command.here) {
-            if let Some(address) = address {
-                let Some(found) = self.cell_here(address)? else { return Ok(None) };
-                *cell = found as u32;
-            }
+        let mut captured = 0;
+        if let Some(address) = command.captured {
+            let Some(found) = self.cell(self.rank, address)? else { return Ok(None) };
+            captured = found as u32;
+        }
+        let mut cells = [0; MOST_STEPS];
+        for (cell, step) in cells.iter_mut().zip(command.steps.iter()) {
+            let node = if step.at_target { target as usize } else { self.rank };
+            let Some(found) = self.cell(node, step.address)? else { return Ok(None) };
+            *cell = found as u32;
         }
         let (mut operand, mut expected) = (0, 0);
         if let Some(update) = command.update {
             let Some(update) = self.update(update)? else { return Ok(None) };
             (operand, expected) = (update.operand.number(self.world)?, update.expected);
         }
-        Ok(Some(Transfer { command, cells, queue, target, operand, expected }))
+        Ok(Some(Transfer { command, captured, cells, queue, target, operand, expected }))
     }
 
     fn update(&mut self, command: tables::Update) -> Result<Option<Update>> {
@@ -230,10 +229,6 @@ impl Evaluation<'_> {
 
     fn queue(&mut self, operand: Operand) -> Result<Option<u64>> {
         Ok(self.value(operand)?.and_then(|value| u64::try_from(value).ok()))
-    }
-
-    fn cell_here(&mut self, address: Operand) -> Result<Option<usize>> {
-        self.cell(self.rank, address)
     }
 
     fn cell(&mut self, node: usize, address: Operand) -> Result<Option<usize>> {

@@ -39,7 +39,7 @@ pub fn first_bound(tables: &Tables, world: &World, state: &State, rank: usize, t
     let queue = if unordered { 0 } else { placed(Place::Queue(transfer.queue)) };
     let bound = |step: &Step| {
         let target = || placed(Place::Target(transfer.queue, transfer.target));
-        queue & bits::STAGE[step.stage()] != 0
+        queue & bits::STAGE[step.stage] != 0
             || (unordered && step.fenced && target() & bits::FENCE_BOUND != 0)
             || (step.after_writes
                 && if transfer.everywhere() {
@@ -79,7 +79,7 @@ pub fn delay(
             set(Place::Target(transfer.queue, transfer.target), bits::FENCED_DELAYED)?;
         }
         let local = if step.local { bits::LOCAL_DELAYED } else { 0 };
-        let stage = if unordered { 0 } else { bits::STAGE[step.stage()] };
+        let stage = if unordered { 0 } else { bits::STAGE[step.stage] };
         set(Place::Queue(transfer.queue), bits::DELAYED | local | stage)?;
         if tables.signals {
             set(Place::Bundle, bits::LATER)?;

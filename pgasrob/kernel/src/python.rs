@@ -10,6 +10,7 @@ use crate::code::Relation;
 use crate::memory::Error;
 use crate::moves::Told;
 use crate::search;
+use crate::steps::Phase;
 use crate::tables::{self, Raw};
 use crate::updates::Operation;
 
@@ -220,7 +221,8 @@ fn field<T: for<'a, 'py> FromPyObject<'a, 'py>>(tables: &Bound<'_, PyAny>, name:
 fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Search>()?;
     module.add("FORMAT", tables::FORMAT)?;
-    module.add("KINDS", tables::KINDS)?;
+    module.add("SHAPES", tables::SHAPES)?;
+    module.add("STEPS", Phase::ALL.map(|(_, name)| name))?;
     module.add("INSTRUCTIONS", tables::INSTRUCTIONS)?;
     module.add("REDUCTIONS", Reductions::NAMES)?;
     module.add("RELATIONS", Relation::ALL.map(|(_, symbol)| symbol))?;

@@ -14,7 +14,7 @@ use crate::persistent::Persistent;
 use crate::reduction::Reduction;
 use crate::state::{Layout, State};
 use crate::store::Link;
-use crate::tables::{Command, Expression, Raw, Tables, Transfer};
+use crate::tables::{Command, Expression, Immediate, Raw, Tables, Transfer};
 use crate::visited::{SC, Visited};
 
 /// Barriers passed in one go: a state can have as many as there are combinations, and the caller wants to look around.
@@ -563,8 +563,8 @@ fn foresee(tables: &Tables, attack: bool, world: &mut World) -> Result<()> {
     for (rank, &states) in tables.states.iter().enumerate() {
         for transition in (0..states).flat_map(|state| tables.leaving(rank, state)) {
             let stored = match *tables.command(transition) {
-                Command::Store { value, .. } | Command::Assign { value, .. } => Some(value),
-                Command::Atomic { update, .. } if !update.computes() => update.operand,
+                Command::Assign { value, .. } => Some(value),
+                Command::Immediate(Immediate { update: Some(update), .. }) if !update.computes() => update.operand,
                 Command::Transfer(ref transfer) => {
                     if attack {
                         foresee_slots(tables, rank, transfer, world)?;

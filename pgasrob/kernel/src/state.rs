@@ -9,7 +9,7 @@ use crate::code::Value;
 use crate::intern::{Slots, ValueId, Values};
 use crate::memory::{Error, Result, filled};
 use crate::operands::World;
-use crate::tables::{Command, Tables, touch};
+use crate::tables::{Command, Immediate, Tables, touch};
 
 /// The step that the violation delays first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,9 +255,8 @@ impl Shape {
             control.push(bits_for(states as usize + usize::from(ended)));
             for state in 0..states {
                 for transition in tables.leaving(rank, state) {
-                    if let Command::Load { register, .. }
-                    | Command::Assign { register, .. }
-                    | Command::Atomic { register: Some(register), .. } = *tables.command(transition)
+                    if let Command::Assign { register, .. }
+                    | Command::Immediate(Immediate { register: Some(register), .. }) = *tables.command(transition)
                     {
                         assigned[place + register] = true;
                     }

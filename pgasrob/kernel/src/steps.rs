@@ -1,10 +1,10 @@
-//! Accesses to cells, and the steps of remote commands (`pgasrob/semantics/steps.py`).
+//! Accesses to cells, and the steps of remote commands (`pgasrob/program/core.py`).
 
 use std::ops::Deref;
 
 use crate::memory::{Error, Result};
 use crate::state::{Source, State};
-use crate::tables::{Tables, touch};
+use crate::tables::{Operand, Tables, touch};
 
 /// An access to a cell; an atomic reads and writes.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ impl Access {
     }
 }
 
-/// What a step does: popa, popd, popb, popc.
+/// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Source,
@@ -59,12 +59,27 @@ pub enum Phase {
     Result,
 }
 
+impl Phase {
+    /// The phases by their number in the tables, with the names of their events.
+    pub const ALL: [(Phase, &'static str); 4] = [
+        (Phase::Source, "popa"),
+        (Phase::Expected, "popd"),
+        (Phase::Destination, "popb"),
+        (Phase::Result, "popc"),
+    ];
+}
+
 /// A step of a remote command, with what orders it and waits for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// Where it accesses memory, one of the places of the command.
+    /// Its place in the chain.
     pub place: usize,
     pub phase: Phase,
+    /// Where it accesses memory: at the rank that the command names, or here.
+    pub address: Operand,
+    pub at_target: bool,
+    /// Its place in the FIFO order, in which every stage of a queue is a queue of its own.
+    pub stage: usize,
     pub reads: bool,
     pub writes: bool,
     /// wait_local waits for it.
@@ -79,32 +94,6 @@ pub struct Step {
     pub located: bool,
 }
 
-impl Step {
-    /// A step that reads or writes at a place.
-    pub fn new(phase: Phase, place: usize, writes: bool, local: bool) -> Self {
-        Step {
-            place,
-            phase,
-            reads: !writes,
-            writes,
-            local,
-            fenced: false,
-            after_writes: false,
-            after_bundle: false,
-            located: false,
-        }
-    }
-
-    /// Its place in the FIFO order, in which every stage of a queue is a queue of its own.
-    pub fn stage(&self) -> usize {
-        match self.phase {
-            Phase::Source | Phase::Expected => 0,
-            Phase::Destination => 1,
-            Phase::Result => 2,
-        }
-    }
-}
-
 /// A command has a step of each phase at most.
 pub const MOST_STEPS: usize = 4;
 
@@ -116,13 +105,11 @@ pub struct Steps {
 }
 
 impl Steps {
-    pub fn new(steps: [Option<Step>; MOST_STEPS]) -> Self {
-        let mut chain = Steps { steps: [Step::new(Phase::Source, 0, false, false); MOST_STEPS], count: 0 };
-        for step in steps.into_iter().flatten() {
-            chain.steps[chain.count] = step;
-            chain.count += 1;
-        }
-        chain
+    /// None when there are none, or too many.
+    pub fn new(chain: &[Step]) -> Option<Self> {
+        let mut steps = [*chain.first()?; MOST_STEPS];
+        steps.get_mut(..chain.len())?.copy_from_slice(chain);
+        Some(Steps { steps, count: chain.len() })
     }
 }
 

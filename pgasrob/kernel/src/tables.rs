@@ -4,38 +4,13 @@
 
 use crate::code::{GREATEST, Instruction, LEAST, Program, Relation, Type, Value};
 use crate::memory::{Error, Result};
-use crate::steps::{Phase, Step, Steps};
+use crate::steps::{MOST_STEPS, Phase, Step, Steps};
 use crate::updates::Operation;
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 5;
-/// Commands by their number in the tables.
-pub const KINDS: [&str; 24] = [
-    "load",
-    "store",
-    "assign",
-    "assume",
-    "assert",
-    "read",
-    "write",
-    "put",
-    "update",
-    "update_from",
-    "notify",
-    "bundle",
-    "signal",
-    "barrier",
-    "wait",
-    "wait_local",
-    "fence",
-    "await",
-    "await_add",
-    "fetch",
-    "fetch_update",
-    "fetch_add",
-    "swap",
-    "compare_swap",
-];
+pub const FORMAT: i64 = 6;
+/// The shapes of commands by their number in the tables (`pgasrob/program/core.py`).
+pub const SHAPES: [&str; 8] = ["assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier"];
 /// Instructions by their number in the tables; the relations follow, first between integers and then between doubles.
 pub const INSTRUCTIONS: [&str; 27] = [
     "push",
@@ -71,10 +46,30 @@ const MAX_CELLS: usize = 1 << 31;
 /// Of all ranks together. Unlike cells they stand in no list whose length would bear out the number.
 const MAX_REGISTERS: usize = 1 << 27;
 /// Integers per row of `commands` and `code`.
-const COMMAND_ROW: usize = 7 + OPERANDS;
-const OPERANDS: usize = 6;
+const COMMAND_ROW: usize = 7 + OPERANDS + STEP_ROW * MOST_STEPS;
+const OPERANDS: usize = 5;
+const STEP_ROW: usize = 4;
 const CODE_ROW: usize = 4;
 const TRANSITION_ROW: usize = 2;
+/// The stages of a FIFO queue, the last one for results.
+const STAGES: usize = 3;
+
+/// The flags of a command and of a step.
+mod flag {
+    pub const BLOCKS: usize = 1;
+    pub const READS: usize = 2;
+    pub const WRITES: usize = 4;
+    pub const EVERYWHERE: usize = 8;
+    pub const LOCAL: usize = 16;
+    pub const AT_TARGET: usize = 1;
+    pub const STEP_READS: usize = 2;
+    pub const STEP_WRITES: usize = 4;
+    pub const STEP_LOCAL: usize = 8;
+    pub const FENCED: usize = 16;
+    pub const AFTER_WRITES: usize = 32;
+    pub const AFTER_BUNDLE: usize = 64;
+    pub const LOCATED: usize = 128;
+}
 
 /// In which ways a cell may be touched, bits of [`Tables::touchable`] and of the state's sets.
 pub mod touch {
@@ -150,54 +145,46 @@ impl Update {
     }
 }
 
-/// The places at which a command with steps accesses memory: three addresses here, of the source, or of a read the
-/// destination; of what a compare_swap expects; of the result. And one at another rank.
-pub const LOCAL: usize = 0;
-pub const EXPECTED: usize = 1;
-pub const RESULT: usize = 2;
-pub const REMOTE: usize = 3;
-pub const PLACES: usize = 4;
-
 /// A command with steps.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
-    /// The addresses at [`LOCAL`], [`EXPECTED`] and [`RESULT`].
-    pub here: [Option<Operand>; 3],
+    /// The address here that it reads at its issue.
+    pub captured: Option<Operand>,
     pub rank: Operand,
-    pub remote: Operand,
     pub queue: Operand,
     /// Its operands are the ones that are values.
     pub update: Option<Update>,
     pub everywhere: bool,
-    /// It reads the local cell at its issue.
-    pub captures: bool,
-    /// With places for cells.
     pub steps: Steps,
+}
+
+/// A command that accesses a cell at its issue: when it satisfies the condition if there is one.
+#[derive(Clone, Copy, Debug)]
+pub struct Immediate {
+    pub address: Operand,
+    /// None: its own.
+    pub rank: Option<Operand>,
+    pub condition: Option<(Relation, Operand)>,
+    pub update: Option<Update>,
+    /// What gets the value that the cell held.
+    pub register: Option<usize>,
+    pub reads: bool,
+    pub writes: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum Command {
-    Load {
-        register: usize,
-        address: Operand,
-    },
-    Store {
-        address: Operand,
-        value: Operand,
-    },
     Assign {
         register: usize,
         value: Operand,
     },
-    Assume {
+    /// An assume, which blocks unless the condition holds, or an assert.
+    Test {
         condition: Operand,
+        blocks: bool,
     },
-    Assert {
-        condition: Operand,
-    },
+    Immediate(Immediate),
     Transfer(Transfer),
-    Bundle,
-    Barrier,
     Wait {
         queue: Operand,
         local: bool,
@@ -206,19 +193,8 @@ pub enum Command {
         queue: Operand,
         rank: Option<Operand>,
     },
-    Await {
-        address: Operand,
-        relation: Relation,
-        value: Operand,
-    },
-    /// At its issue, when the cell satisfies the condition if there is one.
-    Atomic {
-        register: Option<usize>,
-        rank: Operand,
-        address: Operand,
-        condition: Option<(Relation, Operand)>,
-        update: Update,
-    },
+    Bundle,
+    Barrier,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -328,7 +304,7 @@ impl Tables {
             transfers(|transfer| transfer.steps.iter().any(|step| step.reads && step.writes)),
             transfers(|transfer| transfer.steps.iter().any(|step| step.after_bundle)),
             transfers(|transfer| transfer.everywhere),
-            transfers(|transfer| transfer.here[RESULT].is_some()),
+            transfers(|transfer| transfer.steps.iter().any(|step| step.stage == STAGES - 1)),
         );
 
         if raw.states.len() != nodes {
@@ -372,7 +348,7 @@ impl Tables {
             updates,
             signals,
             notifies_everywhere,
-            stages: if results { 3 } else { 2 },
+            stages: if results { STAGES as u8 } else { STAGES as u8 - 1 },
             states,
             transitions,
             commands,
@@ -491,10 +467,10 @@ fn instruction(row: &[i64; CODE_ROW], values: &[Value]) -> Result<Instruction> {
     })
 }
 
-/// One row of `commands`: kind, register, relation, operation, bits, signed, whether it is located (1) and everywhere (2),
-/// and expressions in the order of the fields of the command; -1 where there is none.
-struct Row {
-    kind: &'static str,
+/// One row of `commands`: shape, register, relation, operation, bits, signed, flags, expressions and steps; -1 where there
+/// is none.
+struct Row<'a> {
+    shape: &'static str,
     register: i64,
     relation: i64,
     operation: i64,
@@ -502,151 +478,129 @@ struct Row {
     signed: i64,
     flags: usize,
     operands: [Option<Operand>; OPERANDS],
+    steps: &'a [i64],
+    expressions: usize,
 }
 
-impl Row {
-    fn new(row: &[i64; COMMAND_ROW], expressions: usize) -> Result<Self> {
-        let [kind, register, relation, operation, bits, signed, flags, operands @ ..] = *row;
-        let mut row = Row {
-            kind: KINDS[below(kind, "commands", KINDS.len())?],
-            register,
-            relation,
-            operation,
-            bits,
-            signed,
-            flags: number(flags, "commands", 0, 3)?,
-            operands: [None; OPERANDS],
-        };
-        for (operand, expression) in row.operands.iter_mut().zip(operands) {
-            if expression != -1 {
-                *operand = Some(below(expression, "commands", expressions)?);
-            }
+impl<'a> Row<'a> {
+    fn new(row: &'a [i64; COMMAND_ROW], expressions: usize) -> Result<Self> {
+        let [shape, register, relation, operation, bits, signed, flags, rest @ ..] = row;
+        let (exprs, steps) = rest.split_at(OPERANDS);
+        let mut operands = [None; OPERANDS];
+        for (operand, &expression) in operands.iter_mut().zip(exprs) {
+            *operand = optional(expression, expressions)?;
         }
-        Ok(row)
+        Ok(Row {
+            shape: SHAPES[below(*shape, "commands", SHAPES.len())?],
+            register: *register,
+            relation: *relation,
+            operation: *operation,
+            bits: *bits,
+            signed: *signed,
+            flags: number(*flags, "commands", 0, 31)?,
+            operands,
+            steps,
+            expressions,
+        })
     }
 
     fn operand(&self, place: usize) -> Result<Operand> {
         self.operands[place].ok_or_else(|| Error::Malformed("an operand is missing in commands".into()))
     }
 
-    fn relation(&self) -> Result<Relation> {
-        Ok(Relation::ALL[below(self.relation, "commands", Relation::ALL.len())?].0)
-    }
-
-    fn operation(&self) -> Result<Operation> {
-        Ok(Operation::ALL[below(self.operation, "commands", Operation::ALL.len())?].0)
-    }
-
-    fn kind(&self) -> Result<Type> {
-        Type::new(self.bits, self.signed)
+    fn has(&self, flag: usize) -> bool {
+        self.flags & flag != 0
     }
 
     fn command(&self, registers: usize) -> Result<Command> {
         let operand = |place| self.operand(place);
         let register = || below(self.register, "commands", registers);
-        Ok(match self.kind {
-            "load" => Command::Load { register: register()?, address: operand(0)? },
-            "store" => Command::Store { address: operand(0)?, value: operand(1)? },
+        Ok(match self.shape {
             "assign" => Command::Assign { register: register()?, value: operand(0)? },
-            "assume" => Command::Assume { condition: operand(0)? },
-            "assert" => Command::Assert { condition: operand(0)? },
-            "read" | "write" | "put" | "update" | "update_from" | "notify" | "signal" => {
-                Command::Transfer(self.transfer()?)
-            }
-            "bundle" => Command::Bundle,
-            "barrier" => Command::Barrier,
-            "wait" => Command::Wait { queue: operand(0)?, local: false },
-            "wait_local" => Command::Wait { queue: operand(0)?, local: true },
+            "test" => Command::Test { condition: operand(0)?, blocks: self.has(flag::BLOCKS) },
+            "immediate" => Command::Immediate(Immediate {
+                address: operand(0)?,
+                rank: self.operands[1],
+                condition: match self.operands[2] {
+                    Some(value) => Some((self.relation()?, value)),
+                    None => None,
+                },
+                update: self.update(false)?,
+                register: if self.register == -1 { None } else { Some(register()?) },
+                reads: self.has(flag::READS),
+                writes: self.has(flag::WRITES),
+            }),
+            "transfer" => Command::Transfer(self.transfer()?),
+            "wait" => Command::Wait { queue: operand(0)?, local: self.has(flag::LOCAL) },
             "fence" => Command::Fence { queue: operand(0)?, rank: self.operands[1] },
-            "await" => Command::Await { address: operand(0)?, relation: self.relation()?, value: operand(1)? },
-            kind => Command::Atomic {
-                register: if kind == "await_add" { None } else { Some(register()?) },
-                rank: operand(0)?,
-                address: operand(1)?,
-                condition: if kind == "await_add" { Some((self.relation()?, operand(2)?)) } else { None },
-                update: self.update_at_issue()?,
-            },
+            "bundle" => Command::Bundle,
+            _ => Command::Barrier,
         })
     }
 
-    fn update_at_issue(&self) -> Result<Update> {
-        let (operation, operand, expected) = match self.kind {
-            "await_add" => (Operation::Add, Some(self.operand(3)?), None),
-            "fetch" => (Operation::Fetch, None, None),
-            "fetch_add" => (Operation::Add, Some(self.operand(2)?), None),
-            "swap" => (Operation::Set, Some(self.operand(2)?), None),
-            "compare_swap" => (Operation::CompareSwap, Some(self.operand(3)?), Some(self.operand(2)?)),
-            _ => (self.operation()?, Some(self.operand(2)?), None),
-        };
-        if self.kind == "fetch_update" && matches!(operation, Operation::CompareSwap | Operation::Fetch) {
-            return malformed("a fetch_update in commands has an operation of its own");
+    fn relation(&self) -> Result<Relation> {
+        Ok(Relation::ALL[below(self.relation, "commands", Relation::ALL.len())?].0)
+    }
+
+    /// What is done to a cell; a transfer may read the operands in steps.
+    fn update(&self, in_steps: bool) -> Result<Option<Update>> {
+        if self.operation == -1 {
+            return Ok(None);
         }
-        Ok(Update { operation, kind: self.kind()?, operand, expected })
+        let operation = Operation::ALL[below(self.operation, "commands", Operation::ALL.len())?].0;
+        let [.., operand, expected] = self.operands;
+        let complete = match operation {
+            Operation::Fetch => true,
+            Operation::CompareSwap => operand.is_some() && expected.is_some(),
+            _ => operand.is_some(),
+        };
+        if !complete && !in_steps {
+            return malformed("an operand is missing in commands");
+        }
+        Ok(Some(Update { operation, kind: Type::new(self.bits, self.signed)?, operand, expected }))
     }
 
     fn transfer(&self) -> Result<Transfer> {
-        let [first, .., result, expected] = self.operands;
-        let operation = match self.kind {
-            "read" | "write" | "put" => None,
-            _ => Some(self.operation()?),
+        let (steps, []) = self.steps.as_chunks::<STEP_ROW>() else {
+            return malformed("a step in commands is cut short");
         };
-        if operation == Some(Operation::CompareSwap) && expected.is_none() {
-            return malformed("a compare_swap in commands expects nothing");
+        let steps = steps.iter().take_while(|[kind, ..]| *kind != -1);
+        let steps = steps.enumerate().map(|(place, row)| self.step(place, row)).collect::<Result<Vec<_>>>()?;
+        let captured = self.operands[0];
+        if steps.len() + usize::from(captured.is_some()) > MOST_STEPS {
+            return malformed("a transfer in commands has too many accesses");
         }
-        if first.is_none() && operation != Some(Operation::Fetch) {
-            return malformed("an operand is missing in commands");
-        }
-        // Operands are values, or lie in cells here.
-        let (values, here) = match (operation, self.kind) {
-            (None, _) => ([None, None], [first, None, None]),
-            (_, "update_from") => ([None, None], [first, expected, result]),
-            _ => ([first, expected], [None, None, result]),
-        };
-        let update = match operation {
-            Some(operation) => Some(Update { operation, kind: self.kind()?, operand: values[0], expected: values[1] }),
-            None => None,
-        };
+        let Some(steps) = Steps::new(&steps) else { return malformed("a transfer in commands has no step") };
         Ok(Transfer {
-            here,
+            captured,
             rank: self.operand(1)?,
-            remote: self.operand(2)?,
-            queue: self.operand(3)?,
-            update,
-            everywhere: self.flags & 2 != 0,
-            captures: self.kind == "put",
-            steps: self.steps(operation, here),
+            queue: self.operand(2)?,
+            update: self.update(true)?,
+            everywhere: self.has(flag::EVERYWHERE),
+            steps,
         })
     }
 
-    /// The steps of a command that accesses places `here`, as `pgasrob/semantics/steps.py` has them.
-    fn steps(&self, operation: Option<Operation>, here: [Option<Operand>; 3]) -> Steps {
-        let (kind, located) = (self.kind, self.flags & 1 != 0);
-        let reads_there = kind == "read" || operation == Some(Operation::Fetch);
-        let source = match kind {
-            _ if reads_there => Some(REMOTE),
-            "put" => None,
-            _ => here[LOCAL].map(|_| LOCAL),
-        };
-        let destination = match kind {
-            "read" => Some(LOCAL),
-            _ => Some(REMOTE).filter(|_| !reads_there),
-        };
-        Steps::new([
-            // A fetch reads at its target: nothing there is ready for reuse, the result is what arrives.
-            source.map(|place| Step {
-                located: located && reads_there,
-                ..Step::new(Phase::Source, place, false, !reads_there)
-            }),
-            here[EXPECTED].map(|_| Step::new(Phase::Expected, EXPECTED, false, true)),
-            destination.map(|place| Step {
-                reads: operation.is_some_and(|operation| operation != Operation::Set),
-                fenced: !matches!(kind, "read" | "notify"),
-                after_writes: kind == "notify",
-                after_bundle: kind == "signal",
-                located,
-                ..Step::new(Phase::Destination, place, true, kind == "read")
-            }),
-            here[RESULT].map(|_| Step::new(Phase::Result, RESULT, true, true)),
-        ])
+    fn step(&self, place: usize, row: &[i64; STEP_ROW]) -> Result<Step> {
+        let [kind, address, stage, flags] = *row;
+        let flags = number(flags, "commands", 0, 255)?;
+        Ok(Step {
+            place,
+            phase: Phase::ALL[below(kind, "commands", Phase::ALL.len())?].0,
+            address: below(address, "commands", self.expressions)?,
+            at_target: flags & flag::AT_TARGET != 0,
+            stage: below(stage, "commands", STAGES)?,
+            reads: flags & flag::STEP_READS != 0,
+            writes: flags & flag::STEP_WRITES != 0,
+            local: flags & flag::STEP_LOCAL != 0,
+            fenced: flags & flag::FENCED != 0,
+            after_writes: flags & flag::AFTER_WRITES != 0,
+            after_bundle: flags & flag::AFTER_BUNDLE != 0,
+            located: flags & flag::LOCATED != 0,
+        })
     }
+}
+
+fn optional(expression: i64, expressions: usize) -> Result<Option<Operand>> {
+    if expression == -1 { Ok(None) } else { below(expression, "commands", expressions).map(Some) }
 }

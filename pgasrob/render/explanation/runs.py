@@ -66,7 +66,7 @@ def _cell_names(told: Told) -> str:
 
 def _commands(told: Told) -> Iterator[Block]:
     """What the commands do that are not done at once, or that can be blocked."""
-    kinds = told.instance.kinds
+    kinds: set[str] = {edge.command.kind for automaton in told.instance.automata for edge in automaton.transitions}
     points = [(kind, text) for kind, text in COMMANDS if kind in kinds]
     if points:
         yield Text("Not every command has its effect when it is issued, and some are not always enabled:")

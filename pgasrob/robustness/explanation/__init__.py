@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from pgasrob.analysis.bits import members
+from pgasrob.program import core
 from pgasrob.program.expressions import Expr
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES
-from pgasrob.robustness.bits import members
 from pgasrob.robustness.check import ENGINES, Settings, check
 from pgasrob.robustness.explanation.marking import Marking, PairRun, mark, pair_runs
 from pgasrob.robustness.explanation.reordering import Generated, Reordering, generate, reorder
@@ -144,7 +145,6 @@ def _searched(found: Explanation) -> Explanation:
 
 
 def _settled(instance: Instance) -> Settled:
-    from pgasrob.robustness.reduction.chains import chain_of
     from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
 
     worth = choosable(instance)
@@ -155,7 +155,7 @@ def _settled(instance: Instance) -> Settled:
         for transition in leaving
     ]
     # Several edges can be one command.
-    steps = {(rank, edge.occurrence): len(chain_of(edge.command).steps) for rank, edge in edges}
+    steps = {(rank, edge.occurrence): len(core.steps_of(edge.form)) for rank, edge in edges}
     left = {
         (rank, edge.occurrence, step) for (rank, edge), bits in zip(edges, worth, strict=True) for step in members(bits)
     }

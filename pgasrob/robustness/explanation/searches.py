@@ -15,7 +15,8 @@ from pgasrob.robustness.attack import AttackSpace, Found, State
 from pgasrob.robustness.check import Engine
 from pgasrob.robustness.cycle_types import CycleTypeAutomata, possible_cycle_types
 from pgasrob.robustness.explanation.reordering import Reordering, commands_in_order, letter_of
-from pgasrob.robustness.moves import Word, in_two_parts
+from pgasrob.robustness.moves import in_two_parts
+from pgasrob.robustness.normal_form import Word
 from pgasrob.robustness.placement import DELAYED, NOW
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.violation import Violation

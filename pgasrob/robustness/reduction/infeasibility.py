@@ -14,16 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from pgasrob.program.commands import expressions_of
+from pgasrob.analysis.bits import members
+from pgasrob.analysis.faults import cannot_fault
+from pgasrob.analysis.ranges import ranges, single
+from pgasrob.analysis.symmetry import symmetry
+from pgasrob.analysis.touched import Touched
+from pgasrob.program import core
 from pgasrob.program.control import Transition
-from pgasrob.program.instance import Instance, Operands
-from pgasrob.robustness.attack import Touched
-from pgasrob.robustness.bits import members
+from pgasrob.program.core import EVERY_QUEUE, Cell, Form, Operands, Place
+from pgasrob.program.instance import Instance
 from pgasrob.robustness.placement import (
     DELAYED,
-    EVERY_QUEUE,
     NOTHING_DELAYED,
     NOW,
     Placement,
@@ -32,10 +35,6 @@ from pgasrob.robustness.placement import (
     placed,
     wait_is_over,
 )
-from pgasrob.robustness.reduction.chains import chain_of
-from pgasrob.robustness.reduction.ranges import ranges, single
-from pgasrob.robustness.reduction.symmetry import symmetry
-from pgasrob.semantics.steps import Step
 
 PHASES = 16
 """Phases from one barrier to the next, counted from the start, that are told apart; the last one stands for all that
@@ -71,7 +70,7 @@ def _choosable(program: _Program, rank: int) -> list[int]:
         company = program.company(rank, state)
         for command in leaving:
             worth = 0
-            for step in range(len(command.steps) if command.possible and company else 0):
+            for step in range(len(command.in_steps) if command.possible and company else 0):
                 if program.looks > LOOKS or _Attack(program, company, rank, command, step).succeeds():
                     worth |= 1 << step
             found.append(worth)
@@ -97,9 +96,9 @@ class _Command:
     """A transition as the fixpoint sees it.
 
     - ``at_issue``, ``in_steps``: what it accesses, ``chain`` one after the other, and ``accesses`` all of that.
-    - ``operands``, ``steps``: what completion rules look at. Steps to a target that is not known are not fenced, nor do
-      they come after writes; those to a cell that is not known are not located. Nothing certain follows from them.
-    - ``placeable``: whether its queue is known, and a fence's target, if it has to do with queues.
+    - ``operands``: what completion rules look at, None when they say nothing certain: the queue, or what a fence names,
+      is not known. Steps to a target that is not known are not fenced, nor do they come after writes; those to a cell
+      that is not known are not located.
     - ``possible``: False when it can never be issued.
     """
 
@@ -108,9 +107,7 @@ class _Command:
     in_steps: tuple[_Reach, ...]
     chain: tuple[_Reach, ...]
     accesses: Accesses
-    operands: Operands
-    steps: tuple[Step, ...]
-    placeable: bool
+    operands: Operands | None
     possible: bool
 
 
@@ -189,7 +186,7 @@ class _Program:
     def behind_barriers(self, rank: int, states: Iterable[int]) -> set[int]:
         """The control states behind the barriers at ``states`` of ``rank``."""
         leaving = (command for state in states for command in self.commands[rank][state])
-        return {command.target for command in leaving if command.operands.kind == "barrier"}
+        return {command.target for command in leaving if isinstance(command.operands, core.Barrier)}
 
     def _phases(self) -> list[list[set[int]]]:
         phases: list[list[set[int]]] = []
@@ -212,7 +209,7 @@ class _Program:
         found, fresh = set(states), list(states)
         while fresh:
             for command in self.commands[rank][fresh.pop()]:
-                if command.possible and command.operands.kind != "barrier" and command.target not in found:
+                if command.possible and not isinstance(command.operands, core.Barrier) and command.target not in found:
                     found.add(command.target)
                     fresh.append(command.target)
         return found
@@ -261,7 +258,7 @@ class _Attack:
         self.tainted: set[tuple[int, tuple[bool, ...]]] = set()
         self.ways: dict[_Place, set[_Certain]] = {}  # the places of tainted ranks, and what is certain there
         self.fresh: list[tuple[_Place, _Certain]] = []
-        late = [place >= step for place in range(len(command.steps))]
+        late = [place >= step for place in range(len(command.in_steps))]
         self._access(rank, command, late)
         # What is always certain, of the source's rank and of any rank.
         behind = self._behind(_Certain(), command, late)
@@ -290,10 +287,10 @@ class _Attack:
     def _issue(self, place: _Place, certain: _Certain, command: _Command) -> bool:
         """Let a tainted rank issue ``command``; whether it may close the cycle by that."""
         self.program.looks += 1
-        if command.operands.kind == "barrier":
+        if isinstance(command.operands, core.Barrier):
             self._arrive(place, command.target, certain)
             return False
-        if command.placeable and not wait_is_over(certain.placement, command.operands):
+        if command.operands and not wait_is_over(certain.placement, command.operands):
             return False
         if command.at_issue is not None and command.at_issue.may_hit(self.source):
             return True
@@ -317,7 +314,7 @@ class _Attack:
         if rank == self.rank or state not in self.company[rank]:
             return
         done, made = self.done.by_others(rank), self.made.by_others(rank)
-        late = _late(self.certain, command, [NOW] * len(command.steps))
+        late = _late(self.certain, command, [NOW] * len(command.in_steps))
         if command.at_issue is not None and command.at_issue.must_hit(self.certain.delayed):
             return  # it would be no part of the attack
         if any(reach.may_hit(done) for reach in command.chain):
@@ -395,21 +392,21 @@ class _Attack:
 
     def _bounds(self, certain: _Certain, command: _Command) -> Sequence[int]:
         """The earliest parts in which completion rules may allow the steps of a tainted command."""
-        if certain.placement and command.placeable and command.steps:
-            return lower_bounds(self.program.instance, certain.placement, command.operands, command.steps)
-        return [NOW] * len(command.steps)
+        if certain.placement and isinstance(command.operands, core.Transfer):
+            return lower_bounds(self.program.instance, certain.placement, command.operands)
+        return [NOW] * len(command.in_steps)
 
     def _behind(self, certain: _Certain, command: _Command, late: Sequence[bool]) -> _Certain:
         """What is certain behind a tainted command."""
         placement, delayed = certain
-        if command.placeable:
+        if command.operands:
             placement = fenced(placement, command.operands)
         if any(late):
             steps = zip(command.in_steps, late, strict=True)
             delayed |= _union(reach for reach, later in steps if later and reach.certain)
-            if command.placeable:
+            if isinstance(command.operands, core.Transfer):
                 parts = [DELAYED if later else NOW for later in late]
-                placement = placed(self.program.instance, placement, command.operands, command.steps, parts)
+                placement = placed(self.program.instance, placement, command.operands, parts)
         return _Certain(placement, delayed)
 
 
@@ -428,10 +425,8 @@ def _whatever_bundles(placement: Placement) -> Placement:
 
 
 def _command(instance: Instance, rank: int, state: int, transition: Transition) -> _Command:
-    command, known = transition.command, ranges(instance)
-    kind, names_rank = command.kind, "rank" in expressions_of(command)
+    known, cells = ranges(instance), len(instance.memory)
     named, made = known.named(rank, state, transition), known.made(rank, state, transition)
-    queue, aim, cells = single(named.queue), single(named.rank) if names_rank else None, len(instance.memory)
 
     def reach(touched: Touched) -> _Reach:
         accessed = touched.read | touched.written
@@ -442,38 +437,46 @@ def _command(instance: Instance, rank: int, state: int, transition: Transition) 
     at_issue = reach(made.at_issue) if made.at_issue != Touched() else None
     in_steps = tuple(map(reach, made.steps))
     chain = in_steps if at_issue is None else (at_issue, *in_steps)
-    steps = tuple(
-        _known_of(step, touched, aim is not None)
-        for (_, step), touched in zip(chain_of(command).steps, made.steps, strict=True)
-    )
-    return _Command(
-        transition.target,
-        at_issue,
-        in_steps,
-        chain,
-        _union(chain),
-        # Where no step has to do with the target it does not matter, but there must be one.
-        Operands(
-            kind,
-            queue=queue,
-            target=0 if steps and aim is None else aim,
-            everywhere=getattr(command, "everywhere", False),
-        ),
-        steps,
-        placeable=kind == "bundle" or (queue is not None and not (kind == "fence" and names_rank and aim is None)),
-        possible=named.possible,
-    )
+    operands = _for_placement(transition.form, single(named.queue), single(named.rank), made.steps)
+    return _Command(transition.target, at_issue, in_steps, chain, _union(chain), operands, named.possible)
 
 
-def _known_of(step: Step, touched: Touched, aimed: bool) -> Step:
+def _for_placement(form: Form, queue: int | None, target: int | None, steps: Sequence[Touched]) -> Operands | None:
+    """What completion rules look at in a command with these ``steps``, ``queue`` and ``target``; None for these two
+    when they are not certain."""
+    match form:
+        case core.Bundle() | core.Barrier():
+            return form
+        case core.Assign() | core.Test() | core.Immediate():
+            return None
+        case core.Transfer() | core.Wait() | core.Fence() if queue is None:
+            return None
+        case core.Transfer():
+            known = tuple(_known_of(*each, target is not None) for each in zip(form.steps, steps, strict=True))
+            # Where no step has to do with the target it does not matter, but there must be one.
+            return core.Transfer(target or 0, queue, known, everywhere=form.everywhere)
+        case core.Wait(_, local):
+            return core.Wait(queue, local)
+        case core.Fence(_, to):
+            return None if to is not None and target is None else core.Fence(queue, None if to is None else target)
+        case _:
+            assert_never(form)
+
+
+def _known_of(step: core.Step[Place], touched: Touched, aimed: bool) -> core.Step[Cell]:
     """``step`` to one of the cells ``touched``, as far as something certain follows from it; ``aimed``: its target is
     known."""
     accessed = touched.read | touched.written
     certain = accessed.bit_count() == 1
-    return step._replace(
-        access=step.access._replace(cell=accessed.bit_length() - 1 if certain else 0),
+    cell = accessed.bit_length() - 1 if certain else 0
+    return core.Step(
+        step.kind,
+        core.Access(cell, step.access.reads, step.access.writes),
+        step.stage,
+        step.local,
         fenced=step.fenced and aimed,
         after_writes=step.after_writes and aimed,
+        after_bundle=step.after_bundle,
         located=step.located and certain,
     )
 
@@ -492,18 +495,4 @@ def is_settled(instance: Instance, choosable: Sequence[int]) -> bool:
     """
     if any(choosable):
         return False
-    return instance.kinds.isdisjoint(("assert", "barrier", "await", "await_add")) and cannot_fault(instance)
-
-
-# Faults
-
-
-def cannot_fault(instance: Instance) -> bool:
-    """Whether no command of any rank faults, by the ranges of what it computes with."""
-    known = ranges(instance)
-    return not any(
-        known.may_fault(rank, state, transition.command)
-        for rank, automaton in enumerate(instance.automata)
-        for state, leaving in enumerate(automaton.out)
-        for transition in leaving
-    )
+    return not instance.has_assertions and not instance.can_wait and cannot_fault(instance)

@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from pgasrob.program.instance import Instance, Memory, Registers
-from pgasrob.robustness.attack import Attack, State, Touched
-from pgasrob.robustness.placement import NOTHING_DELAYED, Parts, Placement, wait_is_over
-from pgasrob.robustness.reduction.futures import (
+from pgasrob.analysis.futures import (
     FENCED,
     ISSUED,
     LOCATED,
@@ -22,7 +19,11 @@ from pgasrob.robustness.reduction.futures import (
     WAITED_LOCAL,
     Futures,
 )
-from pgasrob.robustness.reduction.relevance import relevance
+from pgasrob.analysis.relevance import relevance
+from pgasrob.analysis.touched import Touched
+from pgasrob.program.instance import Instance, Memory, Registers
+from pgasrob.robustness.attack import Attack, State
+from pgasrob.robustness.placement import NOTHING_DELAYED, Parts, Placement, wait_is_over
 
 
 def has_ended(instance: Instance, state: State, rank: int) -> bool:

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pgasrob.program import core
 from pgasrob.program.control import Transition
+from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Fault
-from pgasrob.program.instance import Instance, Operands, Registers
+from pgasrob.program.instance import Instance, Registers
 from pgasrob.robustness.attack import State
-from pgasrob.robustness.moves import Word
-from pgasrob.robustness.normal_form import Letter
-from pgasrob.robustness.placement import NOW
+from pgasrob.robustness.normal_form import Letter, Word, word_of
 from pgasrob.semantics.effect import issue
 
-LOCAL = frozenset(("assign", "assume", "assert"))
 MOST = 1_000
 """Commands of a rank that are merged at a time: a local loop may have no end."""
 
@@ -38,7 +37,7 @@ def merged(instance: Instance, state: State, ranks: Iterable[int]) -> tuple[Word
             after = issue(operands, registers[rank], state.memory)
             assert after is not None, "the command is enabled"
             control[rank], registers[rank] = transition.target, after[0]
-            word.append((NOW, Letter(operands.kind, rank, None, transition.occurrence)))
+            word += word_of(rank, transition, operands)
             here = control[rank], registers[rank]
             if here in been:
                 break
@@ -54,13 +53,14 @@ def _only_command(
     """The one command that ``rank`` can issue, when it stands before local commands alone and none of them is to be
     reported: a fault, a false assertion."""
     leaving = instance.automata[rank].out[control]
-    if any(transition.command.kind not in LOCAL for transition in leaving):
+    if not all(isinstance(transition.form, core.Assign | core.Test) for transition in leaving):
         return None
     try:
         issued = [(transition, instance.operands(rank, transition, registers)) for transition in leaving]
     except Fault:
         return None
-    if any(operands.kind == "assert" and not operands.values[0] for _, operands in issued):
+    false = [choice for choice in issued if isinstance(choice[1], core.Test) and not choice[1].condition]
+    if any(isinstance(operands, core.Test) and not operands.blocks for _, operands in false):
         return None
-    enabled = [choice for choice in issued if choice[1].kind != "assume" or choice[1].values[0]]
+    enabled = [choice for choice in issued if choice not in false]
     return enabled[0] if len(enabled) == 1 else None

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from pgasrob.analysis.futures import Futures
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import State
-from pgasrob.robustness.moves import Word
-from pgasrob.robustness.normal_form import Letter
-from pgasrob.robustness.reduction.futures import Futures
+from pgasrob.robustness.normal_form import Letter, Word
 from pgasrob.robustness.reduction.liveness import Liveness
 from pgasrob.robustness.reduction.merging import merged
 
@@ -39,7 +38,7 @@ class Normaliser:
         cells: Sequence[int | None] = [None] * instance.size
         self._symmetry = None
         if "symmetry" in reductions:
-            from pgasrob.robustness.reduction.symmetry import symmetry
+            from pgasrob.analysis.symmetry import symmetry
 
             self._symmetry = symmetry(instance)
             registers, cells = self._symmetry.registers, self._symmetry.cells
@@ -59,7 +58,7 @@ class Normaliser:
             state = alive
         if self._symmetry is None or not self._symmetry.classes:
             return Normalised(word, state, self._same)
-        from pgasrob.robustness.reduction.symmetry import representative
+        from pgasrob.robustness.reduction.renaming import representative
 
         return Normalised(word, *representative(self._instance, self._symmetry, state))
 

@@ -6,15 +6,17 @@ make before its next barrier. The barrier itself cannot happen while a rank of t
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import NamedTuple
 
-from pgasrob.program.instance import Instance, Operands
-from pgasrob.robustness.attack import State, Touched
+from pgasrob.analysis.futures import Futures
+from pgasrob.analysis.touched import Touched
+from pgasrob.program import core
+from pgasrob.program.core import Operands
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.attack import State
 from pgasrob.robustness.placement import wait_is_over
-from pgasrob.robustness.reduction.futures import Futures
 from pgasrob.robustness.reduction.liveness import has_ended
-from pgasrob.semantics.accesses import access
-from pgasrob.semantics.steps import steps_of
 
 
 class Outlook(NamedTuple):
@@ -60,21 +62,17 @@ def _outlook(instance: Instance, futures: Futures, state: State, rank: int) -> O
         if not _is_blocked(state, rank, operands):
             far = far.joined(futures.before_barrier[rank][transition.target])
     leaving = instance.automata[rank].out[state.control[rank]]
-    return Outlook(near, far, any(transition.command.kind == "barrier" for transition in leaving))
+    return Outlook(near, far, any(isinstance(transition.form, core.Barrier) for transition in leaving))
 
 
 def _touched(operands: Operands) -> Touched:
     """What a command accesses, at its issue and in its steps."""
-    made = access(operands.kind, operands.cell)
-    touched = Touched().adding(made) if made else Touched()
-    for step in steps_of(operands):
-        touched = touched.adding(step.access)
-    return touched
+    return reduce(Touched.adding, core.accesses_of(operands), Touched())
 
 
 def _is_blocked(state: State, rank: int, operands: Operands) -> bool:
     """Whether D keeps a command from being part of sigma, now and for ever."""
-    made, attack = access(operands.kind, operands.cell), state.attack
+    made, attack = core.at_issue(operands), state.attack
     if attack is not None and made is not None and attack.delayed.hits(made):
         return True
     return not wait_is_over(state.placement[rank], operands)

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import NamedTuple
 
+from pgasrob.analysis.futures import futures
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import AttackSpace, Choosable, Edge, Found, State
-from pgasrob.robustness.moves import Word
+from pgasrob.robustness.normal_form import Word
 from pgasrob.robustness.reduction import REDUCTIONS
-from pgasrob.robustness.reduction.futures import futures
 from pgasrob.robustness.reduction.liveness import has_ended
 from pgasrob.robustness.reduction.normalised import Normaliser, Order
 from pgasrob.robustness.reduction.persistent import persistent_sets

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.analysis.futures import FENCED, ISSUED, LOCATED, NOTIFIED, SIGNALLED, futures
+from pgasrob.analysis.ranges import ranges
+from pgasrob.analysis.relevance import relevance
+from pgasrob.analysis.symmetry import symmetry
+from pgasrob.analysis.touched import Touched
 from pgasrob.program.commands import Assign, Store, Update
 from pgasrob.program.expressions import INT32, Binary, Conditional, Const, Expr, IntType, Me, Register, Unary
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import MemoryObject, Process, Program
 from pgasrob.program.program import Queue as ProgramQueue
 from pgasrob.program.statements import Block, Do
-from pgasrob.robustness.attack import Attack, AttackSearch, AttackSpace, State, Touched
+from pgasrob.robustness.attack import Attack, AttackSearch, AttackSpace, State
 from pgasrob.robustness.placement import EVERY_QUEUE, Parts
 from pgasrob.robustness.reduction import REDUCTIONS, infeasibility, liveness
-from pgasrob.robustness.reduction.futures import FENCED, ISSUED, LOCATED, NOTIFIED, SIGNALLED, futures
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
-from pgasrob.robustness.reduction.ranges import ranges
-from pgasrob.robustness.reduction.relevance import relevance
-from pgasrob.robustness.reduction.symmetry import renamed, representative, symmetry
+from pgasrob.robustness.reduction.renaming import renamed, representative
 from pgasrob.semantics.accesses import Access
-from tests.robustness.reduction.test_symmetry import check_moves
+from tests.analysis.test_symmetry import check_moves
 from tests.support import instance
 
 X, Y, Z, W = range(4)

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pgasrob
+from pgasrob.analysis.symmetry import Symmetry
+from pgasrob.program.core import steps_of
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import AttackSpace, Choosable, Found
 from pgasrob.robustness.reduction import infeasibility
-from pgasrob.robustness.reduction.chains import chain_of
 from pgasrob.robustness.reduction.infeasibility import cannot_fault, choosable
-from pgasrob.robustness.reduction.symmetry import Symmetry
 from pgasrob.semantics.sequential import SequentialFacts
 from tests.oracle.strategies import COMMANDS, EXTENSIONS, random_program
 from tests.support import Drawn, drawn_programs, examples, instance, translated
@@ -38,7 +38,7 @@ def numbered(program: Instance, masks: list[int]) -> Choosable:
 
 def all_steps(program: Instance) -> list[int]:
     edges = [edge for automaton in program.automata for leaving in automaton.out for edge in leaving]
-    return [(1 << len(chain_of(edge.command).steps)) - 1 for edge in edges]
+    return [(1 << len(steps_of(edge.form))) - 1 for edge in edges]
 
 
 def violated(program: Instance, masks: list[int]) -> bool | None:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from pgasrob.analysis.futures import futures
+from pgasrob.analysis.touched import Touched
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import Attack, AttackSpace, State, Touched
+from pgasrob.robustness.attack import Attack, AttackSpace, State
 from pgasrob.robustness.placement import Parts, Placement
-from pgasrob.robustness.reduction.futures import futures
 from pgasrob.robustness.reduction.liveness import Liveness, has_ended
 from pgasrob.semantics.accesses import Access
 from tests.support import instance

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.analysis.futures import futures
+from pgasrob.analysis.touched import Touched
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import Attack, AttackSpace, State, Touched
+from pgasrob.robustness.attack import Attack, AttackSpace, State
 from pgasrob.robustness.placement import Parts
-from pgasrob.robustness.reduction.futures import futures
 from pgasrob.robustness.reduction.persistent import persistent_sets
 from pgasrob.semantics.accesses import Access
 from tests.support import instance

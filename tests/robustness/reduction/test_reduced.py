@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgasrob.analysis.symmetry import symmetry
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import PIECE, AttackSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.reduction.merging import LOCAL
-from pgasrob.robustness.reduction.symmetry import symmetry
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from tests.oracle.definition import decide

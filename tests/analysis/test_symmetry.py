@@ -12,17 +12,18 @@ from pathlib import Path
 import pytest
 
 import pgasrob
+from pgasrob.analysis.symmetry import Symmetry, symmetry
 from pgasrob.program.commands import Assign
 from pgasrob.program.expressions import Const
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.statements import Block, Do
 from pgasrob.robustness.attack import AttackSpace, Found, State
-from pgasrob.robustness.reduction.symmetry import Symmetry, renamed, representative, symmetry
+from pgasrob.robustness.reduction.renaming import renamed, representative
 from pgasrob.semantics.accesses import possible_accesses
 from tests.support import examples, instance
 
-PROGRAMS = Path(__file__).parents[3] / "programs"
+PROGRAMS = Path(__file__).parents[2] / "programs"
 
 
 # Random programs in which ranks are mostly interchangeable

@@ -9,23 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from pgasrob.program.commands import REMOTE, Command, Notify, Signal, Update, UpdateFrom, expressions_of
+from pgasrob.analysis.bits import members
+from pgasrob.analysis.ranges import ranges, single
+from pgasrob.analysis.touched import Touched
+from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.core import EVERY_QUEUE, Form
 from pgasrob.program.expressions import registers_of
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import Touched
-from pgasrob.robustness.bits import members
-from pgasrob.robustness.placement import EVERY_QUEUE
-from pgasrob.robustness.reduction.ranges import ranges, single
 
 WAITED, WAITED_LOCAL, ISSUED, FENCED, NOTIFIED = 1, 2, 4, 8, 16
 """How a command may use a queue: as wait, wait_local, command with steps, fence, notification of what is in it."""
 SIGNALLED, LOCATED = 32, 64
 """How it may use what a placement has under `EVERY_QUEUE`: as signal, or as located atomic."""
 
-_USE = {"wait": WAITED, "wait_local": WAITED_LOCAL, "fence": FENCED, **dict.fromkeys(REMOTE, ISSUED)}
 _WIDTH = 7
 _USES = (1 << _WIDTH) - 1
 
@@ -87,13 +86,13 @@ def _of_rank(instance: Instance, rank: int) -> _Rank:
             return 0
         return _bits(
             queues.setdefault(queue, _WIDTH * len(queues)) + place
-            for queue, use in _uses(transition.command, single(named.queue))
+            for queue, use in _uses(transition.form, single(named.queue))
             for place in members(use)
         )
 
     def unused(transition: Transition) -> int:
         # A bundle has a new one begin: signals behind it do not look at what is in the one before.
-        is_bundle = transition.command.kind == "bundle"
+        is_bundle = isinstance(transition.form, core.Bundle)
         return SIGNALLED << queues.setdefault(EVERY_QUEUE, _WIDTH * len(queues)) if is_bundle else 0
 
     def possible(state: int, transition: Transition) -> bool:
@@ -115,17 +114,26 @@ def _of_rank(instance: Instance, rank: int) -> _Rank:
     )
 
 
-def _uses(command: Command, queue: int | None) -> Iterator[tuple[int | None, int]]:
-    """How ``command`` uses the queues, if it is issued in ``queue``; None: it is not certain which."""
-    kind = command.kind
-    if kind in _USE:
-        yield queue, _USE[kind]
-    if isinstance(command, Notify):
-        yield None if command.everywhere else queue, NOTIFIED
-    if isinstance(command, Signal):
-        yield EVERY_QUEUE, SIGNALLED
-    if isinstance(command, Update | UpdateFrom) and command.located:
-        yield EVERY_QUEUE, LOCATED
+def _uses(form: Form, queue: int | None) -> Iterator[tuple[int | None, int]]:
+    """How a command uses the queues, if it is issued in ``queue``; None: it is not certain which."""
+    match form:
+        case core.Transfer(steps=steps, everywhere=everywhere):
+            yield queue, ISSUED
+            for step in steps:
+                if step.after_writes:
+                    yield None if everywhere else queue, NOTIFIED
+                if step.after_bundle:
+                    yield EVERY_QUEUE, SIGNALLED
+                if step.located:
+                    yield EVERY_QUEUE, LOCATED
+        case core.Wait(_, local):
+            yield queue, WAITED_LOCAL if local else WAITED
+        case core.Fence():
+            yield queue, FENCED
+        case core.Assign() | core.Test() | core.Immediate() | core.Bundle() | core.Barrier():
+            return
+        case _:
+            assert_never(form)
 
 
 def _backwards(
@@ -161,16 +169,16 @@ def _backwards(
 
 
 def _is_barrier(transition: Transition) -> bool:
-    return transition.command.kind == "barrier"
+    return isinstance(transition.form, core.Barrier)
 
 
 def _registers_read(transition: Transition) -> int:
-    return _bits(register for expr in expressions_of(transition.command).values() for register in registers_of(expr))
+    return _bits(register for _, expr in core.expressions(transition.form) for register in registers_of(expr))
 
 
 def _register_set(transition: Transition) -> int:
-    command = transition.command
-    return 1 << command.register.index if hasattr(command, "register") else 0
+    register = core.register_set(transition.form)
+    return 0 if register is None else 1 << register
 
 
 def _bits(members: Iterable[int]) -> int:

@@ -15,34 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import assert_never
 
-from pgasrob.program.commands import (
-    Assert,
-    Assign,
-    Assume,
-    Await,
-    AwaitAdd,
-    Command,
-    CompareSwap,
-    Fence,
-    Fetch,
-    FetchAdd,
-    FetchUpdate,
-    Load,
-    Notify,
-    Put,
-    Read,
-    Signal,
-    Store,
-    Swap,
-    Update,
-    UpdateFrom,
-    Wait,
-    WaitLocal,
-    Write,
-    map_expressions,
-)
+from pgasrob.program import core
+from pgasrob.program.commands import Command, map_expressions
 from pgasrob.program.control import build
+from pgasrob.program.core import Form, Place
 from pgasrob.program.expressions import (
     INT32,
     Binary,
@@ -89,12 +67,12 @@ class RankTypes:
 def rank_types(instance: Instance) -> RankTypes | None:
     """The types of ``instance``, or None when ranks are computed with."""
     inference = _Inference(instance)
-    for command in _commands(instance):
-        inference.add(command)
+    for form in _forms(instance):
+        inference.add(form)
     return inference.types()
 
 
-def _commands(instance: Instance) -> Iterator[Command]:
+def _forms(instance: Instance) -> Iterator[Form]:
     """The commands of the processes that some rank runs, ``me`` kept as a register that does not exist."""
 
     def kept(command: Command) -> Command:
@@ -102,10 +80,8 @@ def _commands(instance: Instance) -> Iterator[Command]:
 
     for process in instance.program.processes:
         if process.ranks is None or min(process.ranks) < instance.nodes:
-            commands = {
-                transition.occurrence: transition.command for transition in build(process.body, kept).transitions
-            }
-            yield from commands.values()
+            forms = {transition.occurrence: transition.form for transition in build(process.body, kept).transitions}
+            yield from forms.values()
 
 
 def _me_as_register(expr: Expr) -> Expr:
@@ -197,78 +173,52 @@ class _Inference:
 
     # Commands
 
-    def add(self, command: Command) -> None:
-        """Unify what ``command`` wants to be of one type."""
-        match command:
-            case Load(register, address):
-                self._load(register, self._local(address))
-            case Store(address, value):
-                self._give(self._local(address), self.typed(value))
-            case Assign(register, value):
+    def add(self, form: Form) -> None:
+        """Unify what a command wants to be of one type."""
+        match form:
+            case core.Assign(register, value):
                 self._give([self._register(register)], self.typed(value))
-            case Assume(condition) | Assert(condition):
+            case core.Test(condition):
                 self._condition(condition)
-            case Await(address, relation, value):
-                cells, other = self._local(address), self.typed(value)
-                if relation in ("==", "!="):
-                    self._give(cells, other)
-                else:
-                    self._make_scalar(other, *((cell, 0) for cell in cells))
-            case Read(local, rank, remote, queue) | Write(local, rank, remote, queue) | Put(local, rank, remote, queue):
-                self._same(self._local(local) + self._remote(rank, remote, queue))
-            case Update(operation, value, rank, remote, queue, result, expected):
-                cells = self._remote(rank, remote, queue)
-                self._update(operation, cells, [self.typed(value)])
-                if expected is not None:
-                    self._give(cells, self.typed(expected))
-                if result is not None:
-                    self._same(self._local(result) + cells)
-            case UpdateFrom(operation, _, rank, remote, queue):
+            case core.Immediate(access, compared, update, loaded):
+                cells = self._accessed(access.cell)
+                if access.cell.rank is not None:
+                    self._rank(access.cell.rank, cells)
+                if compared is not None:
+                    other = self.typed(compared.value)
+                    if compared.relation in ("==", "!="):
+                        self._give(cells, other)
+                    else:
+                        self._make_scalar(other, *((cell, 0) for cell in cells))
+                if loaded is not None:
+                    self._give(cells, (self._register(loaded), 0))
+                self._update(update, cells)
+            case core.Transfer(rank, queue, _, _, update):
+                self._make_scalar(self.typed(queue))
+                cells = []
+                for access in core.accesses_of(form):
+                    found = self._accessed(access.cell)
+                    if access.cell.rank is not None:
+                        self._rank(rank, found)
+                    cells += found
+                self._target(queue, rank)
                 # Operands are copied as the result is, and where the operation computes all are scalars.
-                here = (command.local, command.expected, command.result)
-                cells = self._remote(rank, remote, queue)
-                self._same([cell for address in here if address is not None for cell in self._local(address)] + cells)
-                self._update(operation, cells, [])
-            case Notify(operation, value, rank, remote, queue) | Signal(operation, value, rank, remote, queue):
-                self._update(operation, self._remote(rank, remote, queue), [self.typed(value)])
-            case Wait(queue) | WaitLocal(queue):
+                self._same(cells)
+                self._update(update, cells)
+            case core.Wait(queue):
                 self._make_scalar(self.typed(queue))
-            case Fence(queue, rank):
+            case core.Fence(queue, to):
                 self._make_scalar(self.typed(queue))
-                if rank is not None:
-                    self._rank(rank, [])
-                    self._target(queue, rank)
-            case FetchAdd(register, rank, address, operand):
-                cells = self._cells(address)
-                self._rank(rank, cells)
-                self._make_scalar(self.typed(operand), (self._register(register), 0), *((cell, 0) for cell in cells))
-            case Fetch(register, rank, address):
-                cells = self._cells(address)
-                self._rank(rank, cells)
-                self._load(register, cells)
-            case FetchUpdate(operation, register, rank, address, operand):
-                cells = self._cells(address)
-                self._rank(rank, cells)
-                self._load(register, cells)
-                self._update(operation, cells, [self.typed(operand)])
-            case AwaitAdd(rank, address, _, value, operand):
-                cells = self._cells(address)
-                self._rank(rank, cells)
-                self._make_scalar(self.typed(value), self.typed(operand), *((cell, 0) for cell in cells))
-            case Swap(register, rank, address, value):
-                cells = self._cells(address)
-                self._rank(rank, cells)
-                self._load(register, cells)
-                self._give(cells, self.typed(value))
-            case CompareSwap(register, rank, address, expected, new):
-                cells = self._cells(address)
-                self._rank(rank, cells)
-                self._load(register, cells)
-                self._give(cells, self.typed(expected))
-                self._give(cells, self.typed(new))
+                if to is not None:
+                    self._rank(to, [])
+                    self._target(queue, to)
+            case core.Bundle() | core.Barrier():
+                pass
+            case _:
+                assert_never(form)
 
-    def _register(self, register: Register) -> int:
-        return 1 + register.index
+    def _register(self, index: int) -> int:
+        return 1 + index
 
     def _cells(self, address: Expr) -> list[int]:
         """The addresses that ``address`` may be, as variables."""
@@ -278,10 +228,11 @@ class _Inference:
         addresses = range(size) if value is None else [value] if 0 <= value < size else []
         return [self.first_address + address for address in addresses]
 
-    def _local(self, address: Expr) -> list[int]:
-        """The same for an access of the rank to its own memory."""
-        cells = self._cells(address)
-        self._moving.update(cell - self.first_address for cell in cells)
+    def _accessed(self, place: Place) -> list[int]:
+        """The cells, as variables, that an access may be to; those of the rank's own memory move with it."""
+        cells = self._cells(place.address)
+        if place.rank is None:
+            self._moving.update(cell - self.first_address for cell in cells)
         return cells
 
     def _rank(self, rank: Expr, cells: list[int]) -> None:
@@ -294,21 +245,16 @@ class _Inference:
             self._join(self.typed(rank), _MY_RANK)
             self._moving.update(addresses)
 
-    def _remote(self, rank: Expr, remote: Expr, queue: Expr) -> list[int]:
-        """The cells, as variables, that a command with steps accesses at ``rank``."""
-        self._make_scalar(self.typed(queue))
-        cells = self._cells(remote)
-        self._rank(rank, cells)
-        self._target(queue, rank)
-        return cells
-
-    def _update(self, operation: str, cells: list[int], operands: list[Typed]) -> None:
-        """One of ``cells`` is updated with ``operands``: replaced by them, or computed with."""
-        if operation not in ("set", "compare_swap", "fetch"):
-            self._make_scalar(*operands, *((cell, 0) for cell in cells))
+    def _update(self, update: core.Update[Expr] | None, cells: list[int]) -> None:
+        """``cells`` are updated, if there is an ``update``: replaced by operands, or computed with."""
+        if update is None:
             return
-        for operand in operands:
-            self._give(cells, operand)
+        operands = [self.typed(expr) for expr in (update.operand, update.expected) if expr is not None]
+        if update.operation in ("set", "compare_swap", "fetch"):
+            for operand in operands:
+                self._give(cells, operand)
+        else:
+            self._make_scalar(*operands, *((cell, 0) for cell in cells))
 
     def _same(self, variables: list[int]) -> None:
         """What one of ``variables`` holds may be copied to another one."""
@@ -324,9 +270,6 @@ class _Inference:
             self._targets = True
         else:
             self._targets_named.add(value)
-
-    def _load(self, register: Register, cells: list[int]) -> None:
-        self._give(cells, (self._register(register), 0))
 
     def _give(self, variables: list[int], type: Typed) -> None:
         """A value of ``type`` goes to one of ``variables``, or is compared with one."""

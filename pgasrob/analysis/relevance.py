@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pgasrob.program.commands import Assert, Assume, Await, AwaitAdd, Command, expressions_of
+from pgasrob.analysis.ranges import ranges
+from pgasrob.analysis.touched import Touched
+from pgasrob.program import core
+from pgasrob.program.core import Form, Role
 from pgasrob.program.expressions import Binary, Conditional, Expr, IntType, Unary, constant, registers_of
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import Touched
-from pgasrob.robustness.reduction.chains import is_place
-from pgasrob.robustness.reduction.ranges import ranges
 
 FAULTING = frozenset(("/", "%", "<<", ">>"))
 """The binary operators that have no value for some operands."""
@@ -46,56 +46,54 @@ class _Analysis:
         self.registers: list[set[int]] = [set() for _ in range(instance.nodes)]
         self.cells = 0
         self.commands = [
-            (rank, command, touched.read, touched.written)
+            (rank, form, touched.read, touched.written)
             for rank in range(instance.nodes)
-            for command, touched in _touched(instance, rank).items()
+            for form, touched in _touched(instance, rank)
         ]
-        for rank, command, read, _ in self.commands:
-            for expr in _deciding(command):
+        for rank, form, read, _ in self.commands:
+            for expr in _deciding(form):
                 self.registers[rank] |= registers_of(expr)
-            if isinstance(command, Await | AwaitAdd):
+            if _has_condition(form):
                 self.cells |= read
 
     def pass_over(self) -> bool:
         """Go over all commands once; says whether something was added."""
         added = False
-        for rank, command, read, written in self.commands:
+        for rank, form, read, written in self.commands:
             before = len(self.registers[rank]), self.cells
-            self.follow(rank, command, read, written)
+            self.follow(rank, form, read, written)
             added |= before != (len(self.registers[rank]), self.cells)
         return added
 
-    def follow(self, rank: int, command: Command, read: int, written: int) -> None:
-        """What ``command`` computes from decides something when its result does."""
+    def follow(self, rank: int, form: Form, read: int, written: int) -> None:
+        """What a command computes from decides something when its result does."""
         registers = self.registers[rank]
-        decides = bool(written & self.cells)
-        if hasattr(command, "register"):
-            decides |= command.register.index in registers
-        if not decides:
-            return
-        self.cells |= read
-        for expr in expressions_of(command).values():
-            registers |= registers_of(expr)
+        if written & self.cells or core.register_set(form) in registers:
+            self.cells |= read
+            for _, expr in core.expressions(form):
+                registers |= registers_of(expr)
 
 
-def _touched(instance: Instance, rank: int) -> dict[Command, Touched]:
+def _touched(instance: Instance, rank: int) -> Iterator[tuple[Form, Touched]]:
     """The commands of ``rank``, each with the accesses that it may make wherever it stands."""
-    known, found = ranges(instance), dict[Command, Touched]()
+    known, found = ranges(instance), dict[int, tuple[Form, Touched]]()
     for state, leaving in enumerate(instance.automata[rank].out):
         for transition in leaving:
-            made = found.get(transition.command, Touched())
-            found[transition.command] = made.joined(known.touched(rank, state, transition))
-    return found
+            _, made = found.get(transition.occurrence, (transition.form, Touched()))
+            found[transition.occurrence] = transition.form, made.joined(known.touched(rank, state, transition))
+    yield from found.values()
 
 
-def _deciding(command: Command) -> Iterator[Expr]:
-    """The expressions of ``command`` that decide something by themselves."""
-    exprs = expressions_of(command)
-    if isinstance(command, Assume | Assert | Await | AwaitAdd):
-        yield from exprs.values()
-    for name, expr in exprs.items():
-        if is_place(command, name) or _may_fault(expr):
+def _deciding(form: Form) -> Iterator[Expr]:
+    """The expressions of a command that decide something by themselves."""
+    for role, expr in core.expressions(form):
+        if role is not Role.VALUE or _has_condition(form) or _may_fault(expr):
             yield expr
+
+
+def _has_condition(form: Form) -> bool:
+    """Whether a command compares what it is given: an assume, an assert, an await."""
+    return isinstance(form, core.Test) or (isinstance(form, core.Immediate) and form.condition is not None)
 
 
 def _may_fault(expr: Expr) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.analysis.relevance import relevance
 from pgasrob.robustness.attack import AttackSearch
-from pgasrob.robustness.reduction.relevance import relevance
 from tests.support import instance
 
 DECLARATIONS = "memory x, y, z; register r, s, t; queue q;"

@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from pgasrob.analysis.intervals import File, bounds, joined_files, may_fault, narrowing, value_of, wrapped
 from pgasrob.program import expressions
 from pgasrob.program.expressions import (
     CONVERSIONS,
@@ -21,7 +22,6 @@ from pgasrob.program.expressions import (
     Unary,
     evaluator,
 )
-from pgasrob.robustness.reduction.intervals import File, bounds, joined_files, may_fault, narrowing, value_of, wrapped
 from tests.support import examples
 
 INT, UNSIGNED = IntType(4, True), IntType(4, False)

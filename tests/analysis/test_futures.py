@@ -7,12 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 
-from pgasrob.program.commands import expressions_of
-from pgasrob.program.control import Transition
-from pgasrob.program.expressions import registers_of
-from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import Touched
-from pgasrob.robustness.reduction.futures import (
+from pgasrob.analysis.futures import (
     FENCED,
     ISSUED,
     WAITED,
@@ -20,7 +15,12 @@ from pgasrob.robustness.reduction.futures import (
     Futures,
     futures,
 )
-from pgasrob.robustness.reduction.ranges import ranges, single
+from pgasrob.analysis.ranges import ranges, single
+from pgasrob.analysis.touched import Touched
+from pgasrob.program.commands import expressions_of
+from pgasrob.program.control import Transition
+from pgasrob.program.expressions import registers_of
+from pgasrob.program.instance import Instance
 from pgasrob.semantics.accesses import possible_accesses
 from tests.support import Drawn, drawn_programs, examples, instance
 

@@ -7,11 +7,16 @@ import random
 import time
 import weakref
 from collections.abc import Iterable
+from functools import reduce
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 
+from pgasrob.analysis.ranges import Ranges, closed, ranges
+from pgasrob.analysis.symmetry import symmetry
+from pgasrob.analysis.touched import Touched
+from pgasrob.program import core
 from pgasrob.program.commands import (
     Assign,
     Assume,
@@ -36,6 +41,7 @@ from pgasrob.program.commands import (
     Write,
     expressions_of,
 )
+from pgasrob.program.core import Operands
 from pgasrob.program.expressions import (
     INT32,
     Binary,
@@ -52,20 +58,17 @@ from pgasrob.program.expressions import (
     evaluator,
     float_bits,
 )
-from pgasrob.program.instance import Instance, Operands
+from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.program import MemoryObject, Process, Program
 from pgasrob.program.program import Queue as ProgramQueue
 from pgasrob.program.statements import Block, Choose, Do, If, Loop, Statement, While
-from pgasrob.robustness.attack import AttackSpace, State, Touched
-from pgasrob.robustness.reduction.ranges import Ranges, closed, ranges
-from pgasrob.robustness.reduction.symmetry import renamed, symmetry
-from pgasrob.semantics.accesses import access
+from pgasrob.robustness.attack import AttackSpace, State
+from pgasrob.robustness.reduction.renaming import renamed
 from pgasrob.semantics.effect import issue
-from pgasrob.semantics.steps import steps_of
+from tests.analysis.test_symmetry import random_instances, renamings
 from tests.bench.families import FAMILIES
 from tests.oracle.strategies import COMMANDS, EXTENSIONS, random_program
-from tests.robustness.reduction.test_symmetry import random_instances, renamings
 from tests.support import Drawn, drawn_programs, examples, instance, translated
 
 INT64, UINT64, UINT32, UINT8 = IntType(64, True), IntType(64, False), IntType(32, False), IntType(8, False)
@@ -277,24 +280,23 @@ def check_state(program: Instance, found: Ranges, state: State) -> None:
             try:
                 operands = program.operands(rank, transition, state.registers[rank])
             except Fault:
-                assert found.may_fault(rank, control, transition.command)
+                assert found.may_fault(rank, control, transition.form)
                 continue
             may, made = found.touched(rank, control, transition), touched(operands)
             assert contains(may, made)
-            for step, one in zip(steps_of(operands), found.made(rank, control, transition).steps, strict=True):
+            for step, one in zip(core.steps_of(operands), found.made(rank, control, transition).steps, strict=True):
                 assert contains(one, Touched().adding(step.access))
             named = found.named(rank, control, transition)
             assert named.possible or issue(operands, state.registers[rank], state.memory) is None
             if named.possible:
-                assert operands.queue is None or operands.queue in named.queue
-                assert operands.target is None or operands.target in named.rank
+                if isinstance(operands, core.Transfer | core.Wait | core.Fence):
+                    assert operands.queue in named.queue
+                if isinstance(operands, core.Transfer | core.Fence) and operands.rank is not None:
+                    assert operands.rank in named.rank
 
 
 def touched(operands: Operands) -> Touched:
-    made, found = access(operands.kind, operands.cell), Touched()
-    for one in [*([made] if made else []), *(step.access for step in steps_of(operands))]:
-        found = found.adding(one)
-    return found
+    return reduce(Touched.adding, core.accesses_of(operands), Touched())
 
 
 def contains(may: Touched, made: Touched) -> bool:
@@ -387,7 +389,7 @@ def test_a_counter_in_memory_that_is_claimed_by_compare_swap() -> None:
 def test_work_stealing_names_the_tasks_alone() -> None:
     program = parse(FAMILIES["work_stealing"].program(3)).instantiate()
     tasks = {
-        named.remote
+        named.addresses[0]
         for state, leaving in enumerate(program.automata[0].out)
         for transition in leaving
         if transition.command.kind == "read"

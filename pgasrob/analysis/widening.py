@@ -1,0 +1,76 @@
+"""Widening: how intervals that grow for ever are let come to an end."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+
+from pgasrob.analysis.intervals import File, Interval, bounds
+from pgasrob.program import core
+from pgasrob.program.core import Form
+from pgasrob.program.expressions import Binary, Conditional, Expr, IntType, Unary, constant
+
+PLAIN = 32
+"""Times that what is known of a loop's head or of cells grows before it is widened to constants of the program."""
+LATE = 2 * PLAIN
+"""The same before it is widened to the range of a type."""
+_DOUBLE = IntType(64, True)
+"""What doubles are kept as."""
+
+
+class Widening:
+    """Lets intervals grow in steps that come to an end: as they do, then to constants of the program, then to the
+    bounds of types."""
+
+    def __init__(self, forms: Iterable[Form]) -> None:
+        values, types = {0, 1}, {IntType(32, True)}
+        for form in forms:
+            update = form.update if isinstance(form, core.Immediate | core.Transfer) else None
+            if update is not None:
+                types.add(_DOUBLE if update.operation.endswith(".") else update.type)
+            for _, expr in core.expressions(form):
+                for part in _parts(expr):
+                    if isinstance(part, Unary | Binary):
+                        of_doubles = part.operator.endswith(".") or part.operator in ("float", "float32")
+                        types.add(_DOUBLE if of_doubles else part.type)
+                    elif (value := constant(part)) is not None:
+                        values |= {value - 1, value, value + 1}
+        # No type is wider than the widest, and where neither constants nor types give a bound nothing can come.
+        widest = max(type.bits for type in types)
+        ends = {bound for type in types for bound in bounds(type)}
+        ends |= {*bounds(IntType(widest, True)), *bounds(IntType(widest, False))}
+        self._ends = sorted({0, *ends, min(values), max(values)})
+        self._constants = sorted(values | ends)
+
+    def grown(self, old: Interval, new: Interval, times: int) -> Interval:
+        """``new``, which contains ``old``, or more; ``times`` is how often it has grown before."""
+        if times < PLAIN:
+            return new
+        steps = self._constants if times < LATE else self._ends
+        low, high = new
+        if low < old[0]:
+            low = steps[max(bisect_right(steps, low) - 1, 0)] if low >= steps[0] else low
+        if high > old[1]:
+            high = steps[bisect_left(steps, high)] if high <= steps[-1] else high
+        return low, high
+
+    def grown_file(self, old: File, new: File, times: int) -> File:
+        if times < PLAIN:
+            return new
+        return tuple(
+            two if one is two or one == two else self.grown(one, two, times) for one, two in zip(old, new, strict=True)
+        )
+
+
+def _parts(expr: Expr) -> Iterator[Expr]:
+    yield expr
+    match expr:
+        case Unary(_, operand):
+            yield from _parts(operand)
+        case Binary(_, left, right):
+            yield from _parts(left)
+            yield from _parts(right)
+        case Conditional(condition, then, otherwise):
+            yield from _parts(condition)
+            yield from _parts(then)
+            yield from _parts(otherwise)

@@ -1,0 +1,429 @@
+"""The core form of commands: a few shapes, of which the commands of the language are so many spellings.
+
+`lower` is the only place that knows what a command does: what it accesses, in which steps, what orders these, what it
+waits for. Syntax, the words of reports and the judge of witnesses (`semantics.replay`) know commands by their names;
+everything else matches shapes, and matches all of them, so that what forgets one does not type-check.
+
+A shape is generic in what it is made of: `Form` has places and expressions, `Operands` has cells and values, which is
+what the expressions are at the issue, where each is evaluated once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Generic, Literal, NamedTuple, TypeVar, assert_never
+
+from pgasrob.program import commands
+from pgasrob.program.commands import Command
+from pgasrob.program.expressions import INT32, Expr, IntType, Register
+
+P = TypeVar("P")
+"""Where an access is: a :class:`Place`, or a cell."""
+V = TypeVar("V")
+"""A value, a rank or a queue: an expression, or a number."""
+
+StepKind = Literal["popa", "popd", "popb", "popc"]
+
+Cell = int
+"""A cell of the flat memory of all nodes: ``rank * size + address``."""
+
+
+EVERY_QUEUE = -1
+"""Stands for all queues where something does not depend on the queue: bundles, located steps."""
+
+
+class Place(NamedTuple):
+    """The cell ``address`` at ``rank``; None: at the issuing rank itself."""
+
+    address: Expr
+    rank: Expr | None = None
+
+
+class Access(NamedTuple, Generic[P]):
+    """One access: to which cell, whether it reads, whether it writes (an atomic does both)."""
+
+    cell: P
+    reads: bool
+    writes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Generic[V]):
+    """What a cell has to satisfy: ``relation`` is a symbol of :data:`~pgasrob.program.expressions.RELATIONS`."""
+
+    relation: str
+    value: V
+
+
+@dataclass(frozen=True, slots=True)
+class Update(Generic[V]):
+    """What is done to a cell: one of :data:`~pgasrob.program.commands.UPDATES`, computed in ``type``.
+
+    ``operand`` and ``expected`` (of a compare_swap) are None where the operation takes none, or where a step reads
+    them.
+    """
+
+    operation: str
+    operand: V | None = None
+    expected: V | None = None
+    type: IntType = INT32
+
+    @property
+    def reads(self) -> bool:
+        """Whether what the cell held decides what it holds then."""
+        return self.operation != "set"
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[P]):
+    """A step of a transfer; ``kind`` is the name of its event: popa reads the source, popd what a compare_swap expects,
+    popb writes or updates the destination, popc writes the result.
+
+    ``stage``: its place in the FIFO order, in which every stage of a queue is a queue of its own (the paper's fa and
+    fb): 0 reads the source, 1 updates the destination, 2 writes a result. ``local``: wait_local waits for it.
+    ``fenced``: fences order it, as the destination write of a put. ``after_writes``: it comes after the fenced steps to
+    its target that are of earlier operations (a notification). ``after_bundle``: it comes after all steps of the
+    rank's latest bundle (a signal). ``located``: it comes after the rank's earlier located steps to its cell.
+    """
+
+    kind: StepKind
+    access: Access[P]
+    stage: int
+    local: bool = False
+    fenced: bool = False
+    after_writes: bool = False
+    after_bundle: bool = False
+    located: bool = False
+
+
+# The shapes
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Generic[V]):
+    """Set the register with this number."""
+
+    register: int
+    value: V
+
+
+@dataclass(frozen=True, slots=True)
+class Test(Generic[V]):
+    """An assume, which ``blocks`` unless the condition holds, or an assert, which claims that it does."""
+
+    __test__ = False  # it is none of pytest's
+
+    condition: V
+    blocks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate(Generic[P, V]):
+    """One event that accesses a cell at its issue: when the cell satisfies ``condition``, the register gets what it
+    holds, and it is updated; each as far as there is one."""
+
+    access: Access[P]
+    condition: Comparison[V] | None = None
+    update: Update[V] | None = None
+    register: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer(Generic[P, V]):
+    """A command with steps, which happen in their order after its issue, at ``rank`` and at home.
+
+    ``captured``: what it reads at its issue. ``update``: what popb does to the destination; None: it writes what has
+    been read. ``everywhere``: ``after_writes`` is about the writes in every queue.
+    """
+
+    rank: V
+    queue: V
+    steps: tuple[Step[P], ...]
+    captured: Access[P] | None = None
+    update: Update[V] | None = None
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wait(Generic[V]):
+    """Enabled when the steps of the rank's earlier transfers in ``queue`` have happened, or only the ``local`` ones."""
+
+    queue: V
+    local: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fence(Generic[V]):
+    """Earlier fenced steps of ``queue`` to ``rank`` come before later ones; None: for each rank by itself."""
+
+    queue: V
+    rank: V | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A bundle begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """One command of all ranks."""
+
+
+Shape = Assign[V] | Test[V] | Immediate[P, V] | Transfer[P, V] | Wait[V] | Fence[V] | Bundle | Barrier
+Form = Shape[Expr, Place]
+"""A command as it is written."""
+Operands = Shape[int, Cell]
+"""A command with its expressions evaluated."""
+
+
+def lower(command: Command) -> Form:
+    """The core form of ``command``."""
+    match command:
+        case commands.Assign(register, value):
+            return Assign(register.index, value)
+        case commands.Assume(condition):
+            return Test(condition, blocks=True)
+        case commands.Assert(condition):
+            return Test(condition, blocks=False)
+        case commands.Load(register, address):
+            return _immediate(Place(address), register=register)
+        case commands.Store(address, value):
+            return _immediate(Place(address), update=Update("set", value))
+        case commands.Await(address, relation, value):
+            return _immediate(Place(address), condition=Comparison(relation, value))
+        case commands.Fetch(register, rank, address):
+            return _immediate(Place(address, rank), register=register)
+        case commands.FetchAdd(register, rank, address, operand, type):
+            return _immediate(Place(address, rank), update=Update("add", operand, type=type), register=register)
+        case commands.FetchUpdate(operation, register, rank, address, operand, type):
+            return _immediate(Place(address, rank), update=Update(operation, operand, type=type), register=register)
+        case commands.Swap(register, rank, address, value):
+            return _immediate(Place(address, rank), update=Update("set", value), register=register)
+        case commands.CompareSwap(register, rank, address, expected, new):
+            return _immediate(Place(address, rank), update=Update("compare_swap", new, expected), register=register)
+        case commands.AwaitAdd(rank, address, relation, value, operand, type):
+            return _immediate(
+                Place(address, rank),
+                condition=Comparison(relation, value),
+                update=Update("add", operand, type=type),
+            )
+        case commands.Read(local, rank, remote, queue):
+            source, destination = Place(remote, rank), Place(local)
+            return _transfer(rank, queue, _reads("popa", source), _writes("popb", destination, 1, local=True))
+        case commands.Write(local, rank, remote, queue):
+            source, destination = Place(local), Place(remote, rank)
+            return _transfer(
+                rank, queue, _reads("popa", source, local=True), _writes("popb", destination, 1, fenced=True)
+            )
+        case commands.Put(local, rank, remote, queue):
+            captured = Access(Place(local), reads=True, writes=False)
+            return _transfer(rank, queue, _writes("popb", Place(remote, rank), 1, fenced=True), captured=captured)
+        case commands.Update(operation, value, rank, remote, queue, result, expected, located, type):
+            update = _update(operation, value, expected, type)
+            step = _updates(update, Place(remote, rank), located=located, fenced=True)
+            return _transfer(rank, queue, step, _result(result), update=update)
+        case commands.UpdateFrom("fetch", _, rank, remote, queue, result, _, located, type):
+            # It reads at its target: nothing there is ready for reuse, the result is what arrives.
+            step = _reads("popa", Place(remote, rank), located=located)
+            return _transfer(rank, queue, step, _result(result), update=Update("fetch", type=type))
+        case commands.UpdateFrom(operation, local, rank, remote, queue, result, expected, located, type):
+            update = _update(operation, type=type)
+            return _transfer(
+                rank,
+                queue,
+                None if local is None else _reads("popa", Place(local), local=True),
+                None if expected is None else _reads("popd", Place(expected), local=True),
+                _updates(update, Place(remote, rank), located=located, fenced=True),
+                _result(result),
+                update=update,
+            )
+        case commands.Notify(operation, value, rank, remote, queue, everywhere, type):
+            update = _update(operation, value, type=type)
+            step = _updates(update, Place(remote, rank), after_writes=True)
+            return _transfer(rank, queue, step, update=update, everywhere=everywhere)
+        case commands.Signal(operation, value, rank, remote, queue, type):
+            update = _update(operation, value, type=type)
+            step = _updates(update, Place(remote, rank), fenced=True, after_bundle=True)
+            return _transfer(rank, queue, step, update=update)
+        case commands.Wait(queue):
+            return Wait(queue, local=False)
+        case commands.WaitLocal(queue):
+            return Wait(queue, local=True)
+        case commands.Fence(queue, to):
+            return Fence(queue, to)
+        case commands.Bundle():
+            return Bundle()
+        case commands.Barrier():
+            return Barrier()
+        case _:
+            assert_never(command)
+
+
+def _immediate(
+    place: Place,
+    condition: Comparison[Expr] | None = None,
+    update: Update[Expr] | None = None,
+    register: Register | None = None,
+) -> Immediate[Place, Expr]:
+    reads = condition is not None or register is not None
+    access = Access(place, reads, writes=update is not None)
+    return Immediate(access, condition, update, None if register is None else register.index)
+
+
+def _update(
+    operation: str, operand: Expr | None = None, expected: Expr | None = None, type: IntType = INT32
+) -> Update[Expr]:
+    return Update(operation, operand, expected, type)
+
+
+def _transfer(
+    rank: Expr,
+    queue: Expr,
+    *steps: Step[Place] | None,
+    captured: Access[Place] | None = None,
+    update: Update[Expr] | None = None,
+    everywhere: bool = False,
+) -> Transfer[Place, Expr]:
+    return Transfer(rank, queue, tuple(step for step in steps if step), captured, update, everywhere)
+
+
+def _reads(kind: StepKind, place: Place, local: bool = False, located: bool = False) -> Step[Place]:
+    return Step(kind, Access(place, reads=True, writes=False), 0, local=local, located=located)
+
+
+def _writes(kind: StepKind, place: Place, stage: int, local: bool = False, fenced: bool = False) -> Step[Place]:
+    return Step(kind, Access(place, reads=False, writes=True), stage, local=local, fenced=fenced)
+
+
+def _updates(
+    update: Update[Expr],
+    place: Place,
+    fenced: bool = False,
+    after_writes: bool = False,
+    after_bundle: bool = False,
+    located: bool = False,
+) -> Step[Place]:
+    access = Access(place, reads=update.reads, writes=True)
+    return Step("popb", access, 1, False, fenced, after_writes, after_bundle, located)
+
+
+def _result(result: Expr | None) -> Step[Place] | None:
+    return None if result is None else _writes("popc", Place(result), 2, local=True)
+
+
+# What can be asked of any shape
+
+
+def at_issue(shape: Shape[V, P]) -> Access[P] | None:
+    """The access that a command makes at its issue."""
+    match shape:
+        case Immediate(access):
+            return access
+        case Transfer(captured=captured):
+            return captured
+        case Assign() | Test() | Wait() | Fence() | Bundle() | Barrier():
+            return None
+        case _:
+            assert_never(shape)
+
+
+def steps_of(shape: Shape[V, P]) -> tuple[Step[P], ...]:
+    """The steps that a command has after its issue, in their order."""
+    return shape.steps if isinstance(shape, Transfer) else ()
+
+
+def accesses_of(shape: Shape[V, P]) -> tuple[Access[P], ...]:
+    """All accesses of a command, in their order."""
+    first = at_issue(shape)
+    return (*(() if first is None else (first,)), *(step.access for step in steps_of(shape)))
+
+
+def observed(shape: Shape[V, P]) -> tuple[bool, ...]:
+    """For each access of a command, in their order, whether anything depends on what the cell holds then.
+
+    That is so for whatever reads, and for a step that sets a cell when what was there goes to a result.
+    """
+    steps = steps_of(shape)
+    gives_result = any(step.kind == "popc" for step in steps)
+    first = at_issue(shape)
+    return (
+        *(() if first is None else (first.reads,)),
+        *(step.access.reads or (step.kind == "popb" and gives_result) for step in steps),
+    )
+
+
+def target(form: Form) -> Expr | None:
+    """The rank that a command names, whose memory it may access or to which a fence orders writes."""
+    match form:
+        case Immediate(access):
+            return access.cell.rank
+        case Transfer(rank):
+            return rank
+        case Fence(_, to):
+            return to
+        case Assign() | Test() | Wait() | Bundle() | Barrier():
+            return None
+        case _:
+            assert_never(form)
+
+
+class Role(Enum):
+    """What an expression of a command says: an address, a rank, a queue, or a value that is computed with."""
+
+    ADDRESS = auto()
+    RANK = auto()
+    QUEUE = auto()
+    VALUE = auto()
+
+
+def expressions(form: Form) -> Iterator[tuple[Role, Expr]]:
+    """The expressions of a command with what each says.
+
+    They come in this order, as far as there are any: the addresses in the order of the accesses, rank, queue, values.
+    """
+    match form:
+        case Assign(_, value):
+            yield Role.VALUE, value
+        case Test(condition):
+            yield Role.VALUE, condition
+        case Immediate(access, condition, update):
+            yield Role.ADDRESS, access.cell.address
+            if access.cell.rank is not None:
+                yield Role.RANK, access.cell.rank
+            if condition is not None:
+                yield Role.VALUE, condition.value
+            yield from _values(update)
+        case Transfer(rank, queue, _, _, update):
+            yield from ((Role.ADDRESS, access.cell.address) for access in accesses_of(form))
+            yield Role.RANK, rank
+            yield Role.QUEUE, queue
+            yield from _values(update)
+        case Wait(queue):
+            yield Role.QUEUE, queue
+        case Fence(queue, to):
+            if to is not None:
+                yield Role.RANK, to
+            yield Role.QUEUE, queue
+        case Bundle() | Barrier():
+            return
+        case _:
+            assert_never(form)
+
+
+def _values(update: Update[Expr] | None) -> Iterator[tuple[Role, Expr]]:
+    if update is not None:
+        yield from ((Role.VALUE, each) for each in (update.operand, update.expected) if each is not None)
+
+
+def register_set(form: Form) -> int | None:
+    """The number of the register that a command sets."""
+    match form:
+        case Assign(register) | Immediate(register=register):
+            return register
+        case Test() | Transfer() | Wait() | Fence() | Bundle() | Barrier():
+            return None
+        case _:
+            assert_never(form)
