@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from pgasrob.program.expressions import INT32, Expr, IntType, Register, render
 
@@ -264,6 +264,10 @@ Kind = Literal[
 ]  # fmt: skip
 """The names of the commands."""
 
+ATOMICS = tuple(
+    each.kind for each in get_args(Command) if {"register", "rank"} <= {field.name for field in fields(each)}
+)
+"""The blocking atomics that give the old value."""
 REMOTE = frozenset(("read", "write", "put", "update", "update_from", "notify", "signal"))
 """The commands with steps."""
 ATOMIC = frozenset(("fetch_add", "swap", "compare_swap", "fetch", "fetch_update", "await_add"))

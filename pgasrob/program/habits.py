@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics.suggestions import closest
+from pgasrob.program.commands import ATOMICS
 from pgasrob.program.expression_rules import across, at
 from pgasrob.program.report import short
 from pgasrob.program.statements import Span
@@ -19,7 +20,6 @@ from pgasrob.program.vocabulary import OPERATIONS, OPERATIONS_OF, updating
 if TYPE_CHECKING:
     from lark import Token
 
-ATOMICS = ("fetch", "fetch_add", "fetch_update", "swap", "compare_swap")
 BARE = ("barrier", "bundle", "skip")
 COMMANDS = (*OPERATIONS, *OPERATIONS_OF, "await", "await_add", *BARE)
 WORDS = (*COMMANDS, "goto", "if", "while", "loop", "choose")

@@ -27,13 +27,6 @@ from pgasrob.program.commands import (
     Write,
 )
 
-KEYWORDS = frozenset((
-    "program", "nodes", "memory", "register", "queue", "unordered", "process", "mem", "me", "assume", "assert", "skip",
-    "barrier", "read", "write", "put", "update", "update_located", "update_from", "update_from_located", "notify",
-    "notify_all", "bundle", "signal", "wait", "wait_local", "fence", "await", "await_add", "fetch", "fetch_add",
-    "fetch_update", "swap", "compare_swap", "if", "else", "while", "choose", "or", "loop", "goto",
-))  # fmt: skip
-
 # What a command in call syntax takes; the last argument of a fence may be left out.
 OPERATIONS: dict[str, tuple[Callable[..., Command], tuple[str, ...]]] = {
     "assume": (Assume, ("condition",)),
@@ -63,6 +56,11 @@ OPERATIONS_OF: dict[str, tuple[str, ...]] = {
     "fetch_update": SIMPLE,
 }
 """The commands whose first argument says what they do with the cell, and what it may be."""
+
+KEYWORDS = frozenset((
+    "program", "nodes", "memory", "register", "queue", "unordered", "process", "mem", "me", "skip", "barrier", "bundle",
+    "await", "await_add", *OPERATIONS, *OPERATIONS_OF, "if", "else", "while", "choose", "or", "loop", "goto",
+))  # fmt: skip
 
 _UPDATING: dict[str, Callable[..., Command]] = {
     "update": Update,

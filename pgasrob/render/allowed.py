@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pgasrob.program.commands import ATOMICS
 from pgasrob.render import words
 from pgasrob.render.json import Event, Queue
 
@@ -16,7 +17,6 @@ MOST_NAMED = 3
 REMOTE = ("read", "write", "update", "update_from", "notify", "signal")
 ARRIVING = (*REMOTE, "put")
 """What arrives at its destination in a step popb, but for a fetch."""
-ATOMICS = ("fetch", "fetch_add", "fetch_update", "swap", "compare_swap")
 
 
 @dataclass

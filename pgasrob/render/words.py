@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from pgasrob.diagnostics import visible
+from pgasrob.program.commands import ATOMICS
 from pgasrob.render.json import Address, Edge, Event, Fault, NextCommand, Result, Standing, Witness
 
 STEPS = ("popa", "popd", "popb", "popc")
@@ -93,8 +94,8 @@ def phrase(place: int, computation: list[Event]) -> str:
             return f"the result of the {operation} of {rank} arrives at {where}"
         case "await" | "await_add":
             return f"{rank} sees {where} in its {event['event']}"
-        case "fetch" | "fetch_add" | "fetch_update" | "swap" | "compare_swap":
-            return f"{event['event']} of {rank} on {where}"
+        case kind if kind in ATOMICS:
+            return f"{kind} of {rank} on {where}"
     return f"{event['event']} of {rank}"
 
 

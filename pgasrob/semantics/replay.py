@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Literal, NamedTuple, assert_never
 
 from pgasrob.program import core
 from pgasrob.program.commands import show
@@ -76,6 +76,10 @@ class Run:
 WRITES = frozenset(("write", "put", "update", "update_from", "signal"))
 """Commands whose destination write fences and notifications order."""
 REMOTE = WRITES | {"read", "notify"}
+Accessing = Literal[
+    "load", "store", "await", "fetch_add", "swap", "compare_swap", "fetch", "fetch_update", "await_add"
+]  # fmt: skip
+"""Commands that access a cell at their issue, and have no steps."""
 
 
 @dataclass(slots=True)
@@ -286,26 +290,25 @@ class _Replay:
             case "put":
                 issued.value = self.memory[event.cell or 0]
                 return self._describe(event, issued, read=issued.value)
+            case "read" | "write" | "update_from" | "fence" | "bundle":
+                pass
             case (
-                "load"
-                | "store"
-                | "await"
-                | "fetch_add"
-                | "swap"
-                | "compare_swap"
-                | "fetch"
-                | "fetch_update"
+                "load" | "store" | "await" | "fetch_add" | "swap" | "compare_swap" | "fetch" | "fetch_update"
                 | "await_add"
-            ):
-                return self._access(position, event, rank, issued)
+            ):  # fmt: skip
+                return self._access(position, event.kind, event, rank, issued)
+            case "barrier" | "popa" | "popd" | "popb" | "popc":
+                raise AssertionError("barriers and steps are seen to elsewhere")
+            case _:
+                assert_never(event.kind)
         return self._describe(event, issued)
 
-    def _access(self, position: int, event: Event, rank: _Rank, issued: _Issued) -> ReplayedEvent:
+    def _access(self, position: int, kind: Accessing, event: Event, rank: _Rank, issued: _Issued) -> ReplayedEvent:
         operands = issued.operands
         assert isinstance(operands, core.Immediate)
         cell, condition, update = operands.access.cell, operands.condition, operands.update
         old, operand = self.memory[cell], update.operand if update and update.operand is not None else 0
-        match event.kind:
+        match kind:
             case "load" | "fetch":
                 return self._describe(event, issued, read=old, register=self._set(rank, operands.register, old))
             case "store":
@@ -314,7 +317,7 @@ class _Replay:
                 assert condition is not None
                 if not RELATIONS[condition.relation](old, condition.value):
                     raise self._reject(position, event, f"the cell holds {old} and the condition is false")
-                if event.kind == "await":
+                if kind == "await":
                     return self._describe(event, issued, read=old)
                 assert update is not None
                 added = self._write(cell, update.type.wrap(old + operand))
@@ -327,9 +330,11 @@ class _Replay:
                 new = update.type.wrap(old + operand)
             case "swap":
                 new = operand
-            case _:
+            case "compare_swap":
                 assert update is not None
                 new = operand if old == update.expected else old
+            case _:
+                assert_never(kind)
         return self._describe(
             event, issued, read=old, cell=self._write(cell, new), register=self._set(rank, operands.register, old)
         )
