@@ -118,40 +118,49 @@ def expressions(leaves: st.SearchStrategy[Expr] | None = None, most: int = 12) -
 
 
 @cache
-def commands() -> st.SearchStrategy[Command]:
-    """Every command there is that has a text, an update by the number of its operands."""
+def commands_by_kind() -> dict[type[Command], st.SearchStrategy[Command]]:
+    """The commands of every kind that have a text: an update for doubles has none."""
     some = expressions(most=5)
     registers, flags = st.sampled_from(REGISTERS), st.booleans()
+    result = st.none() | some
+    place = (some, some, some, result)
     simple = st.sampled_from(("set", "add", "and", "or", "xor", "mul", "min", "max"))
-    return st.one_of(
-        st.builds(Load, registers, some),
-        st.builds(Store, some, some),
-        st.builds(Assign, registers, some),
-        st.builds(Assume, some),
-        st.builds(Assert, some),
-        st.builds(Read, some, some, some, some),
-        st.builds(Write, some, some, some, some),
-        st.builds(Put, some, some, some, some),
-        st.builds(Update, simple, some, some, some, some, st.none() | some, located=flags),
-        st.builds(Update, st.just("compare_swap"), some, some, some, some, st.none() | some, some, flags),
-        st.builds(UpdateFrom, simple, some, some, some, some, st.none() | some, located=flags),
-        st.builds(UpdateFrom, st.just("compare_swap"), some, some, some, some, st.none() | some, some, flags),
-        st.builds(UpdateFrom, st.just("fetch"), st.none(), some, some, some, st.none() | some, located=flags),
-        st.builds(Notify, st.sampled_from(("set", "add")), some, some, some, some, flags),
-        st.builds(Bundle),
-        st.builds(Signal, st.sampled_from(("set", "add")), some, some, some, some),
-        st.builds(Barrier),
-        st.builds(Wait, some),
-        st.builds(WaitLocal, some),
-        st.builds(Fence, some, st.none() | some),
-        st.builds(Await, some, st.sampled_from(sorted(RELATIONS)), some),
-        st.builds(AwaitAdd, some, some, st.sampled_from(sorted(RELATIONS)), some, some),
-        st.builds(Fetch, registers, some, some),
-        st.builds(FetchUpdate, simple, registers, some, some, some),
-        st.builds(FetchAdd, registers, some, some, some),
-        st.builds(Swap, registers, some, some, some),
-        st.builds(CompareSwap, registers, some, some, some, some),
-    )
+    compare, fetch, told = st.just("compare_swap"), st.just("fetch"), st.sampled_from(("set", "add"))
+    relations = st.sampled_from(sorted(RELATIONS))
+    return {
+        Load: st.builds(Load, registers, some),
+        Store: st.builds(Store, some, some),
+        Assign: st.builds(Assign, registers, some),
+        Assume: st.builds(Assume, some),
+        Assert: st.builds(Assert, some),
+        Read: st.builds(Read, some, some, some, some),
+        Write: st.builds(Write, some, some, some, some),
+        Put: st.builds(Put, some, some, some, some),
+        Update: st.builds(Update, simple, some, *place, located=flags)
+        | st.builds(Update, compare, some, *place, some, flags),
+        UpdateFrom: st.builds(UpdateFrom, simple, some, *place, located=flags)
+        | st.builds(UpdateFrom, compare, some, *place, some, flags)
+        | st.builds(UpdateFrom, fetch, st.none(), *place, located=flags),
+        Notify: st.builds(Notify, told, some, some, some, some, flags),
+        Bundle: st.builds(Bundle),
+        Signal: st.builds(Signal, told, some, some, some, some),
+        Barrier: st.builds(Barrier),
+        Wait: st.builds(Wait, some),
+        WaitLocal: st.builds(WaitLocal, some),
+        Fence: st.builds(Fence, some, st.none() | some),
+        Await: st.builds(Await, some, relations, some),
+        AwaitAdd: st.builds(AwaitAdd, some, some, relations, some, some),
+        Fetch: st.builds(Fetch, registers, some, some),
+        FetchUpdate: st.builds(FetchUpdate, simple, registers, some, some, some),
+        FetchAdd: st.builds(FetchAdd, registers, some, some, some),
+        Swap: st.builds(Swap, registers, some, some, some),
+        CompareSwap: st.builds(CompareSwap, registers, some, some, some, some),
+    }
+
+
+def commands() -> st.SearchStrategy[Command]:
+    """Every command there is that has a text."""
+    return st.one_of(*commands_by_kind().values())
 
 
 SPANS = st.builds(Span, st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), st.integers(1, 9))
