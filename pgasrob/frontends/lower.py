@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.display import Displayed
 from pgasrob.frontends.options import FrontEnd
+from pgasrob.program.declarations import Source
 from pgasrob.program.expectation import COMMENT, node_count
 from pgasrob.program.parser import read_source
-from pgasrob.program.program import DEFAULT_NODES, Program, Source
+from pgasrob.program.program import DEFAULT_NODES, Program
 
 if TYPE_CHECKING:
     from pgasrob.frontends.apis.interface import Api

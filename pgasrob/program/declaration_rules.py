@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pgasrob.program.declarations import MemoryObject, Queue
 from pgasrob.program.expression_rules import across, at
 from pgasrob.program.expressions import INT32, Register, Symbol
 from pgasrob.program.instance import MAX_NODES
-from pgasrob.program.program import MemoryObject, Queue
 from pgasrob.program.report import Report
 from pgasrob.program.statement_rules import StatementRules
 from pgasrob.program.statements import Span

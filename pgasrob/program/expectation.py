@@ -14,8 +14,8 @@ import re
 from dataclasses import dataclass
 from typing import NoReturn
 
+from pgasrob.program.declarations import Source
 from pgasrob.program.instance import MAX_NODES
-from pgasrob.program.program import Source
 from pgasrob.program.report import Report, short
 from pgasrob.program.statements import Span
 

@@ -15,8 +15,8 @@ from pgasrob.program import core
 from pgasrob.program.commands import Command, map_expressions
 from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways, build
 from pgasrob.program.core import Cell, Form, Operands, Place
+from pgasrob.program.declarations import Declared, Process
 from pgasrob.program.expressions import Evaluator, Expr, Fault, evaluator, specialise
-from pgasrob.program.program import Process, Program
 
 MAX_NODES = 1024
 MAX_CELLS_IN_ALL = 1 << 20
@@ -39,7 +39,7 @@ class Instance:
     notification comes after writes in every queue), ``signals`` (whether there are signals).
     """
 
-    def __init__(self, program: Program, nodes: int, automata: tuple[ControlAutomaton, ...]) -> None:
+    def __init__(self, program: Declared, nodes: int, automata: tuple[ControlAutomaton, ...]) -> None:
         self.program = program
         self.nodes = nodes
         self.automata = automata
@@ -246,7 +246,7 @@ def _specialised(command: Command, rank: int, nodes: int) -> Command:
     return map_expressions(command, lambda expr: specialise(expr, rank, nodes))
 
 
-def instantiate(program: Program, nodes: int) -> Instance:
+def instantiate(program: Declared, nodes: int) -> Instance:
     """``program`` on ``nodes`` nodes; see :meth:`Program.instantiate`."""
     if not 1 <= nodes <= MAX_NODES:
         raise _error(
@@ -291,5 +291,5 @@ def instantiate(program: Program, nodes: int) -> Instance:
     return Instance(program, nodes, tuple(automata))
 
 
-def _error(program: Program, code: str, message: str, hint: str) -> SourceError:
+def _error(program: Declared, code: str, message: str, hint: str) -> SourceError:
     return SourceError([Diagnostic(code, message, program.source.file, hint=hint)])

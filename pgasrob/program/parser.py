@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program.builder import Builder
+from pgasrob.program.declarations import Source
 from pgasrob.program.expression_rules import after, at
 from pgasrob.program.habits import Habit, habit
-from pgasrob.program.program import Program, Source
+from pgasrob.program.program import Program
 from pgasrob.program.report import Report, Stop, short
 from pgasrob.program.statements import NOWHERE, Span
 from pgasrob.program.vocabulary import KEYWORDS

@@ -7,8 +7,8 @@ comes from C gets names that can be read back; what `.pgas` has no words for is 
 from __future__ import annotations
 
 from pgasrob.program.commands import show
+from pgasrob.program.declarations import Declared, MemoryObject, Process, Queue
 from pgasrob.program.expressions import render
-from pgasrob.program.program import MemoryObject, Process, Program, Queue
 from pgasrob.program.spelled import in_32_bits, not_said, spelled
 from pgasrob.program.statements import (
     Block,
@@ -27,7 +27,7 @@ INDENT = "  "
 WIDTH = 100
 
 
-def to_source(program: Program) -> str:
+def to_source(program: Declared) -> str:
     """``program`` as text: its headers, then its processes, each after an empty line."""
     writer = _Writer()
     if not program.source.shows_commands:
@@ -47,7 +47,7 @@ def to_source(program: Program) -> str:
     return "\n".join(writer.lines) + "\n"
 
 
-def _remarks(program: Program) -> list[str]:
+def _remarks(program: Declared) -> list[str]:
     """What the text does not say of a program that comes from C."""
     if missing := not_said(program):
         return [f"// Not to be read back: .pgas has no {', no '.join(missing)}."]

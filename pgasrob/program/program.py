@@ -1,113 +1,24 @@
-"""Programs: declarations, one block of statements per process, and where they came from."""
+"""Programs: what they declare, to be put on any number of nodes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from pgasrob.display import Displayed
-from pgasrob.program.statements import NOWHERE, Block, Span
-
-if TYPE_CHECKING:
-    from pgasrob.program.instance import Instance
+from pgasrob.program.declarations import Declared
+from pgasrob.program.instance import Instance, instantiate
 
 DEFAULT_NODES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryObject:
-    """``memory name[size] = initial``; ``address`` is its first cell on every node."""
-
-    name: str
-    address: int
-    size: int | None  # None: a single cell, which is printed without brackets
-    initial: tuple[int, ...]  # as many values as cells
-    span: Span = NOWHERE
-
-    @property
-    def cells(self) -> int:
-        return 1 if self.size is None else self.size
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    name: str
-    id: int
-    unordered: bool
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class Process:
-    """A block for the ranks it names; None: for every rank that no other block names."""
-
-    ranks: tuple[int, ...] | None
-    body: Block
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The text a program was read from, for excerpts in reports.
-
-    ``shows_commands``: whether the commands stand in it as they are; those of a C program are calls and assignments.
-    """
-
-    file: str
-    text: str
-    shows_commands: bool = True
-
-    def line(self, number: int) -> str:
-        lines = self.text.split("\n")
-        return lines[number - 1].strip() if 0 < number <= len(lines) else ""
-
-    def piece(self, span: Span) -> str:
-        """What stands at ``span``, on one line."""
-        lines = self.text.split("\n")[max(0, span.line - 1) : span.end_line]
-        if not lines or not span.line:
-            return ""
-        lines[-1] = lines[-1][: span.end_column - 1]
-        lines[0] = lines[0][span.column - 1 :]
-        return " ".join(" ".join(lines).split())
-
-
-@dataclass(frozen=True, slots=True)
-class Program(Displayed):
-    """A PGAS program before the number of nodes is known.
-
-    ``doubles``: the memory objects and registers whose values are always the bits of doubles.
-    """
-
-    name: str
-    nodes: int | None
-    memory: tuple[MemoryObject, ...]
-    registers: tuple[str, ...]
-    queues: tuple[Queue, ...]
-    processes: tuple[Process, ...]
-    source: Source = field(default=Source("<string>", ""), compare=False)
-    doubles: frozenset[str] = field(default=frozenset(), compare=False)
-
-    @property
-    def cells(self) -> int:
-        """Memory cells per node."""
-        return sum(memory.cells for memory in self.memory)
-
-    def cell_name(self, address: int) -> str:
-        """The name of the cell at ``address``: ``x``, or ``a[2]`` for an element."""
-        for memory in self.memory:
-            if 0 <= address - memory.address < memory.cells:
-                return memory.name if memory.size is None else f"{memory.name}[{address - memory.address}]"
-        return str(address)
-
-    def queue_name(self, id: int) -> str:
-        return next((queue.name for queue in self.queues if queue.id == id), str(id))
+class Program(Declared, Displayed):
+    """A PGAS program before the number of nodes is known."""
 
     def instantiate(self, nodes: int | None = None) -> Instance:
         """The program on ``nodes`` nodes (its own count, or 2, when None), every rank partially evaluated.
 
         Raises :class:`pgasrob.diagnostics.SourceError` when a rank has no process block or the count is out of bounds.
         """
-        from pgasrob.program.instance import instantiate
-
         counts = (nodes, self.nodes, DEFAULT_NODES)
         return instantiate(self, next(count for count in counts if count is not None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from pgasrob.diagnostics import Diagnostic, SourceError
-from pgasrob.program.program import Source
+from pgasrob.program.declarations import Source
 from pgasrob.program.statements import NOWHERE, Span
 
 MAX_DIAGNOSTICS = 20

@@ -11,6 +11,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from pgasrob.program.commands import Command, expressions_of
+from pgasrob.program.declarations import Declared, Process
 from pgasrob.program.expressions import (
     CONVERSIONS,
     INT32,
@@ -24,7 +25,6 @@ from pgasrob.program.expressions import (
     Symbol,
     Unary,
 )
-from pgasrob.program.program import Process, Program
 from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Loop, Statement, While
 from pgasrob.program.vocabulary import KEYWORDS
 
@@ -34,7 +34,7 @@ LARGE = "integers of more than 32 bits"
 SHORT = tuple(IntType(bits, signed) for bits in (8, 16) for signed in (True, False))
 
 
-def spelled(program: Program) -> Program:
+def spelled(program: Declared) -> Declared:
     """``program`` with names that `.pgas` can read: `main.x` becomes `main_x`, `mem` `mem_`, `a[1].x` `a_1_x`.
     Elements of arrays become sums, conversions to `char` and `short` operations that have the same result; to
     other integer types a value of 32 bits is converted by leaving it as it is.
@@ -44,7 +44,7 @@ def spelled(program: Program) -> Program:
     return _Speller(program).program()
 
 
-def not_said(program: Program) -> list[str]:
+def not_said(program: Declared) -> list[str]:
     """What there is in ``program`` that `.pgas` has no words for: its text cannot be read back."""
     if program.doubles:
         return [DOUBLES]
@@ -61,7 +61,7 @@ def not_said(program: Program) -> list[str]:
     return sorted(found)
 
 
-def in_32_bits(program: Program) -> bool:
+def in_32_bits(program: Declared) -> bool:
     """Whether ``program`` computes in other types than `int`: in `.pgas` everything is one, of 32 bits and signed."""
     exprs = [*(expr for each in _commands(program) for expr in expressions_of(each).values()), *_conditions(program)]
     return any(getattr(each, "type", INT32) != INT32 for each in _commands(program)) or any(
@@ -123,18 +123,18 @@ def _statements(block: Block) -> Iterator[Statement]:
                     yield from _statements(branch)
 
 
-def _commands(program: Program) -> Iterator[Command]:
+def _commands(program: Declared) -> Iterator[Command]:
     for process in program.processes:
         yield from (each.command for each in _statements(process.body) if isinstance(each, Do))
 
 
-def _conditions(program: Program) -> Iterator[Expr]:
+def _conditions(program: Declared) -> Iterator[Expr]:
     for process in program.processes:
         yield from (each.condition for each in _statements(process.body) if isinstance(each, If | While))
 
 
 class _Speller:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Declared) -> None:
         self.given = program
         taken: set[str] = set()
         self.memory = _unique((memory.name for memory in program.memory), taken)
@@ -146,7 +146,7 @@ class _Speller:
             for place in range(memory.cells):
                 self.cells[memory.address + place] = memory.name, None if memory.size is None else place
 
-    def program(self) -> Program:
+    def program(self) -> Declared:
         given = self.given
         return replace(
             given,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program import habits
 from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Bundle, Command, Fence, Load, Store
+from pgasrob.program.declarations import Process
 from pgasrob.program.expression_rules import ExpressionRules, Nested, across, at
 from pgasrob.program.expressions import Expr, Register
-from pgasrob.program.program import Process
 from pgasrob.program.report import Report, short
 from pgasrob.program.statements import (
     Block,

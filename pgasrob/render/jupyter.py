@@ -20,7 +20,8 @@ from pgasrob.render.json import Result, Witness, to_json
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
-    from pgasrob.program.program import MemoryObject, Program
+    from pgasrob.program.declarations import MemoryObject
+    from pgasrob.program.program import Program
     from pgasrob.robustness.stages import Stage
     from pgasrob.robustness.verdict import Verdict
 

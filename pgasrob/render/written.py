@@ -11,9 +11,9 @@ from functools import cache
 
 from pgasrob.program.commands import Command, map_expressions, show
 from pgasrob.program.control import Transition, build
+from pgasrob.program.declarations import Process
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Me, Nodes, Register, Symbol, Unary, specialise
 from pgasrob.program.instance import Instance
-from pgasrob.program.program import Process
 
 LONGEST = 80
 """Columns of C source that are shown of one command."""

@@ -12,24 +12,18 @@ them: that is in `program.core` and `placement`. What makes it fast is in `reduc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from pgasrob.analysis.touched import Touched
-from pgasrob.automata.emptiness import EmptinessSearch
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Operands
 from pgasrob.program.instance import Instance, Memory, Registers
-from pgasrob.robustness.moves import in_two_parts
 from pgasrob.robustness.normal_form import Letter, Word, word_of
 from pgasrob.robustness.placement import DELAYED, NOW, Placement, fenced, lower_bounds, placed, wait_is_over
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.accesses import Access, conflict
 from pgasrob.semantics.effect import Transferred, execute, issue
-
-PIECE = 256
-"""States looked at before the search lets its caller look around."""
 
 
 class Attack(NamedTuple):
@@ -245,60 +239,3 @@ def _moved(
         (*state.placement[:rank], placement, *state.placement[rank + 1 :]),
         attack,
     )
-
-
-class Search(Protocol):
-    """A breadth-first search for the state after e, as :class:`~pgasrob.automata.emptiness.EmptinessSearch` is one."""
-
-    path: list[Word] | None
-
-    @property
-    def states(self) -> int: ...
-
-    @property
-    def transitions(self) -> int: ...
-
-    def advance(self, states: int) -> bool: ...
-
-
-class AttackSearch:
-    """The attack search of an instance, breadth-first by commands, with some of the reductions.
-
-    Attributes: ``violation`` once found; ``states``, ``transitions``. When ``run`` ends without a violation, the
-    instance is robust. ``reductions`` are names of :data:`pgasrob.robustness.reduction.REDUCTIONS`; none: the plain
-    search.
-    """
-
-    def __init__(self, instance: Instance, reductions: Collection[str] = ()) -> None:
-        self._search = _search(instance, reductions)
-        self.violation: Violation | None = None
-        self.gave_up: str | None = None  # finitely many states: it gives up only when its caller does
-
-    @property
-    def states(self) -> int:
-        return self._search.states
-
-    @property
-    def transitions(self) -> int:
-        return self._search.transitions
-
-    @property
-    def doing(self) -> str:
-        """What the search is at, for a progress display."""
-        return ""
-
-    def run(self) -> Iterator[None]:
-        """Search, yielding after every piece; ends when a violation is found or there is none."""
-        while not self._search.advance(PIECE):
-            yield
-        if self._search.path is not None:
-            self.violation = Violation(*in_two_parts(self._search.path))
-
-
-def _search(instance: Instance, reductions: Collection[str]) -> Search:
-    if reductions:
-        from pgasrob.robustness.reduction.reduced import ReducedSearch
-
-        return ReducedSearch(instance, reductions)
-    plain: EmptinessSearch[State | Found, tuple[int, Letter]] = EmptinessSearch(AttackSpace(instance))
-    return plain

@@ -113,7 +113,7 @@ def _attack(instance: Instance, settings: Settings) -> Engine:
     # The same search twice: in Rust where the extension has been built, else in Python.
     if native.available():
         return native.NativeSearch(instance, wanted, settings.memory, settings.threads)
-    from pgasrob.robustness.attack import AttackSearch
+    from pgasrob.robustness.attack_search import AttackSearch
 
     return AttackSearch(instance, wanted)
 

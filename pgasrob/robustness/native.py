@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Registers
-from pgasrob.robustness.attack import PIECE
+from pgasrob.robustness.attack_search import PIECE
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.tables import tables
@@ -151,7 +151,7 @@ class NativeFacts:
 
 
 class NativeSearch:
-    """The attack search of an instance, with what :class:`~pgasrob.robustness.attack.AttackSearch` has and does.
+    """The attack search of an instance, with what :class:`~pgasrob.robustness.attack_search.AttackSearch` has and does.
 
     ``facts`` are those of the SC runs that the search has passed. A fault does not end it: ``facts.fault`` is for the
     caller to look at. ``memory_limit`` bounds the bytes of what is stored; beyond it ``run`` raises MemoryError.

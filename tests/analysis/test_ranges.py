@@ -42,6 +42,8 @@ from pgasrob.program.commands import (
     expressions_of,
 )
 from pgasrob.program.core import Operands
+from pgasrob.program.declarations import MemoryObject, Process
+from pgasrob.program.declarations import Queue as ProgramQueue
 from pgasrob.program.expressions import (
     INT32,
     Binary,
@@ -60,8 +62,7 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.program.program import MemoryObject, Process, Program
-from pgasrob.program.program import Queue as ProgramQueue
+from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Choose, Do, If, Loop, Statement, While
 from pgasrob.robustness.attack import AttackSpace, State
 from pgasrob.robustness.reduction.renaming import renamed

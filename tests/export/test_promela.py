@@ -14,9 +14,10 @@ from click.testing import CliRunner
 from pgasrob.cli import cli
 from pgasrob.export.promela import Unsupported, promela_model, to_promela
 from pgasrob.program.commands import Assign
+from pgasrob.program.declarations import Process
 from pgasrob.program.expressions import Binary, Conditional, Const, IntType, Register, Unary
 from pgasrob.program.instance import instantiate
-from pgasrob.program.program import Process, Program
+from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Do
 from pgasrob.robustness.check import load
 from tests.support import instance, one_to_one

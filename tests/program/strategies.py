@@ -35,6 +35,7 @@ from pgasrob.program.commands import (
     WaitLocal,
     Write,
 )
+from pgasrob.program.declarations import MemoryObject, Process, Queue, Source
 from pgasrob.program.expressions import (
     LEVEL,
     RELATIONS,
@@ -48,7 +49,7 @@ from pgasrob.program.expressions import (
     Symbol,
     Unary,
 )
-from pgasrob.program.program import MemoryObject, Process, Program, Queue, Source
+from pgasrob.program.program import Program
 from pgasrob.program.statements import (
     NOWHERE,
     Block,

@@ -39,11 +39,12 @@ from pgasrob.program.commands import (
 )
 from pgasrob.program.control import build
 from pgasrob.program.declaration_rules import MAX_CELLS
+from pgasrob.program.declarations import MemoryObject, Process, Queue
 from pgasrob.program.expression_rules import MAX_NESTING
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Me, Nodes, Register, Symbol, Unary
 from pgasrob.program.habits import LOCK
 from pgasrob.program.parser import parse, parse_file
-from pgasrob.program.program import MemoryObject, Process, Program, Queue
+from pgasrob.program.program import Program
 from pgasrob.program.statements import (
     Block,
     Choose,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 import pgasrob
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import AttackSearch
+from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.semantics.happens_before import HappensBefore

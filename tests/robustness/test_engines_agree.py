@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pgasrob.automata.automaton import Reached
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import AttackSearch
+from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.check import ENGINES, check, load
 from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.limits import Limits

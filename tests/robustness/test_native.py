@@ -38,6 +38,7 @@ from pgasrob.program.commands import (
     WaitLocal,
     Write,
 )
+from pgasrob.program.declarations import MemoryObject, Process, Queue
 from pgasrob.program.expressions import (
     CONVERSIONS,
     OPERATORS,
@@ -54,10 +55,10 @@ from pgasrob.program.expressions import (
     float_bits,
 )
 from pgasrob.program.instance import Instance, instantiate
-from pgasrob.program.program import MemoryObject, Process, Program, Queue
+from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Choose, Do, Loop, Statement
 from pgasrob.robustness import native
-from pgasrob.robustness.attack import AttackSearch
+from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.check import load
 from pgasrob.robustness.native import NativeFacts, NativeSearch
 from pgasrob.robustness.reduction import REDUCTIONS

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.robustness import native
-from pgasrob.robustness.attack import AttackSearch
+from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.check import Engine
 from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.native import NativeSearch

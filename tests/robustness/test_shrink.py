@@ -21,7 +21,7 @@ import pgasrob
 from pgasrob.automata.automaton import Interned
 from pgasrob.program.instance import Instance
 from pgasrob.robustness import native
-from pgasrob.robustness.attack import AttackSearch
+from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.batch import find_programs
 from pgasrob.robustness.check import Engine, Interrupted
 from pgasrob.robustness.cycle_types import CycleTypeAutomata

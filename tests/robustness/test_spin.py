@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from pgasrob.cli import cli
 from pgasrob.program.instance import Instance
 from pgasrob.robustness import spin
-from pgasrob.robustness.attack import AttackSearch
+from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.check import check, load
 from pgasrob.robustness.spin import MissingProgram, SpinSearch
 from pgasrob.semantics.happens_before import HappensBefore

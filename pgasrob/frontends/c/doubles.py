@@ -12,8 +12,8 @@ from pgasrob.frontends.c.types import CType, Floating, Void
 from pgasrob.frontends.c.world import World
 from pgasrob.program import core
 from pgasrob.program.core import Form
+from pgasrob.program.declarations import MemoryObject, Process
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Register, Unary
-from pgasrob.program.program import MemoryObject, Process
 from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Loop, Statement, While
 
 LEAST_BITS = 1 << 52

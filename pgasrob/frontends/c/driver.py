@@ -11,7 +11,8 @@ from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.world import World
-from pgasrob.program.program import Process, Program, Queue, Source
+from pgasrob.program.declarations import Process, Queue, Source
+from pgasrob.program.program import Program
 
 MOST_PASSES = 300
 

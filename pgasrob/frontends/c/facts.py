@@ -14,7 +14,7 @@ from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.types import Array, CType, Floating, Integer
 from pgasrob.frontends.c.values import Known, ObjectId, Undefined
 from pgasrob.program.declaration_rules import MAX_CELLS
-from pgasrob.program.program import MemoryObject
+from pgasrob.program.declarations import MemoryObject
 from pgasrob.program.statements import NOWHERE, Span
 
 LARGEST_CELL = 8

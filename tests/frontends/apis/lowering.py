@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 
 from pgasrob.frontends.lower import parse_c
+from pgasrob.program.declarations import Source
 from pgasrob.program.printer import to_source
-from pgasrob.program.program import Program, Source
+from pgasrob.program.program import Program
 
 PROCESS = re.compile(r"^process (\d+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 

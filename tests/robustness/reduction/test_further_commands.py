@@ -14,12 +14,14 @@ from pgasrob.analysis.relevance import relevance
 from pgasrob.analysis.symmetry import symmetry
 from pgasrob.analysis.touched import Touched
 from pgasrob.program.commands import Assign, Store, Update
+from pgasrob.program.declarations import MemoryObject, Process
+from pgasrob.program.declarations import Queue as ProgramQueue
 from pgasrob.program.expressions import INT32, Binary, Conditional, Const, Expr, IntType, Me, Register, Unary
 from pgasrob.program.instance import Instance
-from pgasrob.program.program import MemoryObject, Process, Program
-from pgasrob.program.program import Queue as ProgramQueue
+from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Do
-from pgasrob.robustness.attack import Attack, AttackSearch, AttackSpace, State
+from pgasrob.robustness.attack import Attack, AttackSpace, State
+from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.placement import EVERY_QUEUE, Parts
 from pgasrob.robustness.reduction import REDUCTIONS, infeasibility, liveness
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pgasrob.analysis.symmetry import symmetry
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import PIECE, AttackSearch
+from pgasrob.robustness.attack_search import PIECE, AttackSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.reduction.merging import LOCAL
 from pgasrob.semantics.happens_before import HappensBefore

@@ -1,0 +1,96 @@
+"""What a program says: its declarations, one block of statements per process, and where they came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pgasrob.program.statements import NOWHERE, Block, Span
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryObject:
+    """``memory name[size] = initial``; ``address`` is its first cell on every node."""
+
+    name: str
+    address: int
+    size: int | None  # None: a single cell, which is printed without brackets
+    initial: tuple[int, ...]  # as many values as cells
+    span: Span = NOWHERE
+
+    @property
+    def cells(self) -> int:
+        return 1 if self.size is None else self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    name: str
+    id: int
+    unordered: bool
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A block for the ranks it names; None: for every rank that no other block names."""
+
+    ranks: tuple[int, ...] | None
+    body: Block
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text a program was read from, for excerpts in reports.
+
+    ``shows_commands``: whether the commands stand in it as they are; those of a C program are calls and assignments.
+    """
+
+    file: str
+    text: str
+    shows_commands: bool = True
+
+    def line(self, number: int) -> str:
+        lines = self.text.split("\n")
+        return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+    def piece(self, span: Span) -> str:
+        """What stands at ``span``, on one line."""
+        lines = self.text.split("\n")[max(0, span.line - 1) : span.end_line]
+        if not lines or not span.line:
+            return ""
+        lines[-1] = lines[-1][: span.end_column - 1]
+        lines[0] = lines[0][span.column - 1 :]
+        return " ".join(" ".join(lines).split())
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The declarations and processes of a program.
+
+    ``doubles``: the memory objects and registers whose values are always the bits of doubles.
+    """
+
+    name: str
+    nodes: int | None
+    memory: tuple[MemoryObject, ...]
+    registers: tuple[str, ...]
+    queues: tuple[Queue, ...]
+    processes: tuple[Process, ...]
+    source: Source = field(default=Source("<string>", ""), compare=False)
+    doubles: frozenset[str] = field(default=frozenset(), compare=False)
+
+    @property
+    def cells(self) -> int:
+        """Memory cells per node."""
+        return sum(memory.cells for memory in self.memory)
+
+    def cell_name(self, address: int) -> str:
+        """The name of the cell at ``address``: ``x``, or ``a[2]`` for an element."""
+        for memory in self.memory:
+            if 0 <= address - memory.address < memory.cells:
+                return memory.name if memory.size is None else f"{memory.name}[{address - memory.address}]"
+        return str(address)
+
+    def queue_name(self, id: int) -> str:
+        return next((queue.name for queue in self.queues if queue.id == id), str(id))
