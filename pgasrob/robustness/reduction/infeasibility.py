@@ -1,12 +1,13 @@
-"""Infeasibility: the steps that may be worth choosing as the source of an attack, found without a search.
+"""Infeasibility: the steps that are choosable as the source of an attack, found without a search.
 
 For every step that can be a source a fixpoint that ignores values asks what the attack search could do from there on:
-which commands happen after the source's command (are tainted), and whether one of them can close the cycle. Whatever
-the search can do the fixpoint can, so a step from which it finds no end is harmless.
+which ranks get tainted, what their commands access, and whether some command may be e. Whatever the search can do the
+fixpoint can, so a step after which it finds no e is not choosable, and the search need not try it. The rules F1 to F5,
+E1 and E2 named below, and the proof, are in `proofs/reductions.md`, section 2; the words in `proofs/glossary.md`.
 
-It starts with the source's rank behind the source's command and with the other ranks anywhere between the same two
-barriers. What cuts it short is what is certain: steps that are delayed stay delayed. So a wait for one of them is never
-over, an immediate access that conflicts with one of them is no part of the attack (it can only be its end), and
+It starts with the source's rank behind the source's command and with the other ranks, its company, anywhere between the
+same two barriers. What cuts it short is what is certain: steps that are delayed stay delayed. So a wait for one of them
+is never over, a command whose access at its issue must hit one of them is no part of sigma (it can only be e), and
 completion rules delay steps of later commands too.
 """
 
@@ -42,18 +43,18 @@ follow."""
 PHASES_AFTER = 4
 """The same counted from the source's command."""
 WAYS = 4
-"""Ways to one place that are told apart by what is certain; of any further one only what is always certain is known."""
+"""Ways to one place that are told apart; of any further one only what is always certain is known."""
 LOOKS = 2_000_000
-"""Commands looked at in all; what has not been settled by then counts as worth choosing."""
+"""Commands looked at in all; steps that have not been decided by then are choosable."""
 
 Accesses = int
 """A set of accesses: bit c for a read of cell c, and for a write of it the bit that many places above all reads."""
 
 
 def choosable(instance: Instance) -> list[int]:
-    """For each transition, rank by rank and state by state, the steps that may be worth choosing as a source.
+    """For each transition, rank by rank and state by state, the steps that are choosable as the source.
 
-    Bit i stands for step i; commands without steps have 0.
+    Bit i stands for step i; commands without steps have 0. Interchangeable ranks have the same.
     """
     program = _Program(instance)
     alike = {rank: ranks[0] for ranks in symmetry(instance).classes for rank in ranks}
@@ -61,7 +62,7 @@ def choosable(instance: Instance) -> list[int]:
     for rank in range(instance.nodes):
         first = alike.get(rank, rank)
         found.append(_choosable(program, rank) if first == rank else found[first])
-    return [worth for of_rank in found for worth in of_rank]
+    return [steps for of_rank in found for steps in of_rank]
 
 
 def _choosable(program: _Program, rank: int) -> list[int]:
@@ -69,25 +70,27 @@ def _choosable(program: _Program, rank: int) -> list[int]:
     for state, leaving in enumerate(program.commands[rank]):
         company = program.company(rank, state)
         for command in leaving:
-            worth = 0
+            steps = 0
             for step in range(len(command.in_steps) if command.possible and company else 0):
-                if program.looks > LOOKS or _Attack(program, company, rank, command, step).succeeds():
-                    worth |= 1 << step
-            found.append(worth)
+                if program.looks > LOOKS or _Fixpoint(program, company, rank, command, step).finds_e():
+                    steps |= 1 << step
+            found.append(steps)
     return found
 
 
-class _Reach(NamedTuple):
-    """What one access may be, what it may conflict with, and whether it is certain which cell it is to."""
+class _Access(NamedTuple):
+    """One access of a chain: what it may be, what it may conflict with, and whether it may be to one cell only."""
 
     accesses: Accesses
     conflicting: Accesses
     certain: bool
 
     def may_hit(self, accesses: Accesses) -> bool:
+        """Whether it may conflict with one of ``accesses``, which may be more than there are."""
         return bool(accesses & self.conflicting)
 
     def must_hit(self, accesses: Accesses) -> bool:
+        """Whether it conflicts with one of ``accesses`` for certain, all of which there are."""
         return self.certain and bool(accesses & self.conflicting)
 
 
@@ -103,19 +106,19 @@ class _Command:
     """
 
     target: int
-    at_issue: _Reach | None
-    in_steps: tuple[_Reach, ...]
-    chain: tuple[_Reach, ...]
+    at_issue: _Access | None
+    in_steps: tuple[_Access, ...]
+    chain: tuple[_Access, ...]
     accesses: Accesses
     operands: Operands | None
     possible: bool
 
 
-class _Certain(NamedTuple):
-    """What is certain of a tainted rank by the way it has come.
+class _Way(NamedTuple):
+    """What is certain of a tainted rank by one of the paths to a place.
 
-    ``placement``: steps of its operations that are delayed, and what follows for later ones. ``delayed``: what steps in
-    D access, those of the source's command among them.
+    ``placement``: steps of its operations that are delayed, and what follows for later ones. ``delayed``: accesses that
+    are in d, those of the source's command among them.
     """
 
     placement: Placement = ()
@@ -123,7 +126,7 @@ class _Certain(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A tainted rank before a control state, and the barriers since the source's command."""
+    """A tainted rank before a control state, and the barriers since the choice of the source."""
 
     rank: int
     state: int
@@ -133,9 +136,9 @@ class _Place(NamedTuple):
 class _Program:
     """What the fixpoints of all sources share.
 
-    ``commands``: those of every rank and control state. ``anywhere``: all that access something, as (rank, state,
-    command). ``phases``: for every phase between barriers and every rank the control states it may be in. ``looks``:
-    commands looked at so far.
+    ``commands``: those of every rank and control state. ``accessing``: all that access something, as (rank, state,
+    command). ``phases``: for every phase and every rank the control states it may be in. ``looks``: commands looked at
+    so far.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -150,7 +153,7 @@ class _Program:
         ]
         self.phases = self._phases()
         self._companies: dict[tuple[int, ...], list[set[int]]] = {}
-        self.anywhere = [
+        self.accessing = [
             (rank, state, command)
             for rank, automaton in enumerate(self.commands)
             for state, leaving in enumerate(automaton)
@@ -158,23 +161,23 @@ class _Program:
             if command.possible and command.accesses
         ]
         self._conflicting: list[list[int]] = [[] for _ in range(2 * len(instance.memory))]
-        self._wide: list[tuple[int, _Reach]] = []  # which may be to any of many cells
-        for number, (_, _, command) in enumerate(self.anywhere):
-            for reach in command.chain:
-                if not reach.certain:
-                    self._wide.append((number, reach))
+        self._uncertain: list[tuple[int, _Access]] = []  # which may be to any of many cells
+        for number, (_, _, command) in enumerate(self.accessing):
+            for access in command.chain:
+                if not access.certain:
+                    self._uncertain.append((number, access))
                 else:
-                    for bit in members(reach.conflicting):
+                    for bit in members(access.conflicting):
                         self._conflicting[bit].append(number)
 
     def conflicting(self, accesses: Accesses) -> set[int]:
-        """The places in ``anywhere`` of the commands that may conflict with one of the accesses."""
-        self.looks += len(self._wide)
-        found = {number for number, reach in self._wide if reach.may_hit(accesses)}
+        """The places in ``accessing`` of the commands that may conflict with one of the accesses."""
+        self.looks += len(self._uncertain)
+        found = {number for number, access in self._uncertain if access.may_hit(accesses)}
         return found.union(*(self._conflicting[bit] for bit in members(accesses)))
 
     def company(self, rank: int, state: int) -> list[set[int]]:
-        """Where each rank may be while ``rank`` is before ``state``: in the same phase. [] when that cannot be."""
+        """Where each rank may be while ``rank`` is before ``state``: in the same phase. [] when it never is."""
         phases = tuple(number for number, phase in enumerate(self.phases) if state in phase[rank])
         if phases and phases not in self._companies:
             ranks = range(self.instance.nodes)
@@ -189,6 +192,7 @@ class _Program:
         return {command.target for command in leaving if isinstance(command.operands, core.Barrier)}
 
     def _phases(self) -> list[list[set[int]]]:
+        """The phases from one barrier to the next; what is in the last of `PHASES` holds for all that follow."""
         phases: list[list[set[int]]] = []
         starts = [{0} for _ in self.commands]
         while all(starts):
@@ -215,36 +219,36 @@ class _Program:
         return found
 
 
-class _Tally:
-    """What the tainted commands of each rank may have accessed."""
+class _AccessesByRank:
+    """The sets of accesses done, or made, of all ranks."""
 
     def __init__(self) -> None:
         self._by_rank: dict[int, Accesses] = {}
-        self._some: Accesses = 0  # by one rank or more
-        self._several: Accesses = 0  # by two ranks or more
+        self._some: Accesses = 0  # of one rank or more
+        self._several: Accesses = 0  # of two ranks or more
 
     def add(self, rank: int, accesses: Accesses) -> Accesses:
-        """Note ``accesses`` of ``rank``. Returns those that are news to another rank."""
+        """Add ``accesses`` to those of ``rank``. Returns those that are new to another rank."""
         own = self._by_rank.get(rank, 0)
         more = accesses & ~own
         if not more:
             return 0
-        news = more & ~self._several
+        new = more & ~self._several
         self._several |= more & self._some
         self._some |= more
         self._by_rank[rank] = own | more
-        return news
+        return new
 
     def by_others(self, rank: int) -> Accesses:
-        """The accesses of all ranks but ``rank``: what can taint it, since what it accesses itself when tainted comes
-        after all that it does untainted."""
+        """The accesses of all ranks but ``rank``. As long as it is not tainted, none in t or d is its own."""
         return self._several | self._some & ~self._by_rank.get(rank, 0)
 
 
-class _Attack:
+class _Fixpoint:
     """The fixpoint for one source: step ``step`` of ``command`` of ``rank``, with the other ranks in its ``company``.
 
-    ``done``: what tainted commands may have accessed without delay. ``made``: the same and what is delayed.
+    ``done``: for each rank what its commands that are reached may have accessed without delay. ``made``: the same and
+    what is delayed.
     """
 
     def __init__(self, program: _Program, company: list[set[int]], rank: int, command: _Command, step: int) -> None:
@@ -252,90 +256,83 @@ class _Attack:
         self.company = company
         self.rank = rank
         self.source = command.in_steps[step].accesses
-        self.done, self.made = _Tally(), _Tally()
-        self.news: Accesses = 0  # what may taint ranks, and has not been looked at for that
-        # The commands by which untainted ranks may be tainted, and which of their steps are certainly delayed then.
-        self.tainted: set[tuple[int, tuple[bool, ...]]] = set()
-        self.ways: dict[_Place, set[_Certain]] = {}  # the places of tainted ranks, and what is certain there
-        self.fresh: list[tuple[_Place, _Certain]] = []
-        late = [place >= step for place in range(len(command.in_steps))]
-        self._access(rank, command, late)
-        # What is always certain, of the source's rank and of any rank.
-        behind = self._behind(_Certain(), command, late)
-        self.behind = behind._replace(placement=_whatever_bundles(behind.placement))
-        self.certain = behind._replace(placement=())
-        # For every phase the ranks that may come to its end, where that leads them, and what is certain there.
-        self.arrived: list[dict[int, set[tuple[int, _Certain]]]] = [{} for _ in range(PHASES_AFTER)]
-        self._go(_Place(rank, command.target, 0), behind)
+        self.done, self.made = _AccessesByRank(), _AccessesByRank()
+        self.new: Accesses = 0  # what may taint another rank, and has not been looked at for that
+        # The commands by which ranks may be tainted, and which of their steps are certainly delayed then.
+        self.joined: set[tuple[int, tuple[bool, ...]]] = set()
+        self.ways: dict[_Place, set[_Way]] = {}
+        self.fresh: list[tuple[_Place, _Way]] = []
+        # For every phase the ranks that may come to its end, where that leads them, and by which way.
+        self.arrived: list[dict[int, set[tuple[int, _Way]]]] = [{} for _ in range(PHASES_AFTER)]
+        # F1
+        delayed = [place >= step for place in range(len(command.in_steps))]
+        way = self._behind(_Way(), command, delayed)
+        # What is always certain, of the source's rank and of the others.
+        self.always_of_source = way._replace(placement=_whatever_bundles(way.placement))
+        self.always_of_others = way._replace(placement=())
+        self._issue(rank, 0, _Way(), command, delayed)
 
-    def succeeds(self) -> bool:
-        """Whether some command may close the cycle."""
-        closing = self.program.conflicting(self.source)
-        while self.fresh or self.news:
+    def finds_e(self) -> bool:
+        """Whether some command may be e."""
+        leaving = self.program.conflicting(self.source)
+        while self.fresh or self.new:
             while self.fresh:
-                place, certain = self.fresh.pop()
+                place, way = self.fresh.pop()
                 for command in self.program.commands[place.rank][place.state]:
-                    if command.possible and self._issue(place, certain, command):
+                    if command.possible and self._go_on(place, way, command):
                         return True
-            if any(self._closes(number) for number in closing):
+            if any(self._may_be_e(number) for number in leaving):
                 return True
-            news, self.news = self.news, 0
-            for number in self.program.conflicting(news):
+            new, self.new = self.new, 0
+            for number in self.program.conflicting(new):
                 self._join(number)
         return False
 
-    def _issue(self, place: _Place, certain: _Certain, command: _Command) -> bool:
-        """Let a tainted rank issue ``command``; whether it may close the cycle by that."""
+    def _go_on(self, place: _Place, way: _Way, command: _Command) -> bool:
+        """F2 and E1: let a tainted rank issue ``command``; whether that may be e."""
         self.program.looks += 1
         if isinstance(command.operands, core.Barrier):
-            self._arrive(place, command.target, certain)
+            self._arrive(place, command.target, way)
             return False
-        if command.operands and not wait_is_over(certain.placement, command.operands):
+        if command.operands and not wait_is_over(way.placement, command.operands):
             return False
         if command.at_issue is not None and command.at_issue.may_hit(self.source):
             return True
-        bounds = self._bounds(certain, command)
-        for reach, bound in zip(command.in_steps, bounds, strict=True):
+        bounds = self._bounds(way, command)
+        for access, bound in zip(command.in_steps, bounds, strict=True):
             if bound == DELAYED:
                 break
-            if reach.may_hit(self.source):
+            if access.may_hit(self.source):
                 return True
-        if command.at_issue is not None and command.at_issue.must_hit(certain.delayed):
-            return False  # it could only have been the end
-        late = _late(certain, command, bounds)
-        self._access(place.rank, command, late)
-        self._go(place._replace(state=command.target), self._behind(certain, command, late))
+        if command.at_issue is not None and command.at_issue.must_hit(way.delayed):
+            return False  # it could only have been e
+        self._issue(place.rank, place.phase, way, command, _delayed(way, command, bounds))
         return False
 
     def _join(self, number: int) -> None:
-        """Let a rank that is not tainted issue a command, if that may taint it."""
+        """F4 and F5: let a rank that is not tainted issue a command, if that may taint it."""
         self.program.looks += 1
-        rank, state, command = self.program.anywhere[number]
+        rank, state, command = self.program.accessing[number]
         if rank == self.rank or state not in self.company[rank]:
             return
+        way = self.always_of_others
+        if command.at_issue is not None and command.at_issue.must_hit(way.delayed):
+            return  # it could only be e
         done, made = self.done.by_others(rank), self.made.by_others(rank)
-        late = _late(self.certain, command, [NOW] * len(command.in_steps))
-        if command.at_issue is not None and command.at_issue.must_hit(self.certain.delayed):
-            return  # it would be no part of the attack
-        if any(reach.may_hit(done) for reach in command.chain):
-            self._taint(number, late)
-        else:
-            # Only a delayed step can taint it, and then the step in conflict with that is delayed too.
-            for first, reach in enumerate(command.in_steps):
-                if reach.may_hit(made):
-                    self._taint(number, [later or place >= first for place, later in enumerate(late)])
+        delayed = _delayed(way, command, [NOW] * len(command.in_steps))
+        if not any(access.may_hit(done) for access in command.chain):
+            # Only a step that hits d can taint it, and it is delayed then: this one or one before it.
+            hitting = [place for place, access in enumerate(command.in_steps) if access.may_hit(made)]
+            if not hitting:
+                return
+            delayed = [certainly or place >= hitting[-1] for place, certainly in enumerate(delayed)]
+        if (number, tuple(delayed)) not in self.joined:
+            self.joined.add((number, tuple(delayed)))
+            self._issue(rank, 0, way, command, delayed)
 
-    def _taint(self, number: int, late: list[bool]) -> None:
-        """Let a rank be tainted by a command; ``late`` says which of its steps are certainly delayed then."""
-        rank, _, command = self.program.anywhere[number]
-        if (number, tuple(late)) not in self.tainted:
-            self.tainted.add((number, tuple(late)))
-            self._access(rank, command, late)
-            self._go(_Place(rank, command.target, 0), self._behind(self.certain, command, late))
-
-    def _closes(self, number: int) -> bool:
-        """Whether a rank that is not tainted may close the cycle by a command."""
-        rank, state, command = self.program.anywhere[number]
+    def _may_be_e(self, number: int) -> bool:
+        """E2: whether a command of a rank that is not tainted may be e."""
+        rank, state, command = self.program.accessing[number]
         if rank == self.rank or state not in self.company[rank]:
             return False
         done, made = self.done.by_others(rank), self.made.by_others(rank)
@@ -348,8 +345,8 @@ class _Attack:
             for place, leaving in enumerate(command.chain)
         )
 
-    def _arrive(self, place: _Place, target: int, certain: _Certain) -> None:
-        """A tainted rank comes to a barrier. It is passed when every rank can come to it; then all are tainted."""
+    def _arrive(self, place: _Place, target: int, way: _Way) -> None:
+        """F3: a tainted rank comes to a barrier. It is passed when every rank can come to it; then all are tainted."""
         phase = min(place.phase, PHASES_AFTER - 1)
         arrived = self.arrived[phase]
         if place.phase == 0:
@@ -358,64 +355,66 @@ class _Attack:
             if not arrived:
                 self._arrive_untainted()
         first = place.rank not in arrived
-        arrived.setdefault(place.rank, set()).add((target, certain))
+        arrived.setdefault(place.rank, set()).add((target, way))
         if len(arrived) == self.program.instance.nodes:
-            for rank, behind in arrived.items() if first else [(place.rank, {(target, certain)})]:
-                for state, known in behind:
-                    self._go(_Place(rank, state, phase + 1), known)
+            for rank, behind in arrived.items() if first else [(place.rank, {(target, way)})]:
+                for state, arriving in behind:
+                    self._go(_Place(rank, state, phase + 1), arriving)
 
     def _arrive_untainted(self) -> None:
-        """Let the other ranks come to the first barrier, with no more certain of them than of any rank."""
+        """Let the other ranks come to the first barrier, with no more certain of them than always."""
         for rank, states in enumerate(self.company):
             targets = self.program.behind_barriers(rank, states)
             if targets and rank != self.rank:
-                self.arrived[0][rank] = {(target, self.certain) for target in targets}
+                self.arrived[0][rank] = {(target, self.always_of_others) for target in targets}
 
-    def _go(self, place: _Place, certain: _Certain) -> None:
-        always = self.behind if place.rank == self.rank else self.certain
+    def _issue(self, rank: int, phase: int, way: _Way, command: _Command, delayed: Sequence[bool]) -> None:
+        """Let a rank issue a command that is reached; ``delayed`` says which of its steps are so for certain."""
+        done = command.accesses
+        if any(delayed):
+            now = [command.at_issue] if command.at_issue else []
+            now += [access for access, later in zip(command.in_steps, delayed, strict=True) if not later]
+            done = _union(now)
+        self.new |= self.done.add(rank, done) | self.made.add(rank, command.accesses)
+        self._go(_Place(rank, command.target, phase), self._behind(way, command, delayed))
+
+    def _go(self, place: _Place, way: _Way) -> None:
+        """Add a way to a place."""
+        always = self.always_of_source if place.rank == self.rank else self.always_of_others
         ways = self.ways.setdefault(place, set())
-        if certain in ways or always in ways:
+        if way in ways or always in ways:
             return
         if len(ways) == WAYS:
-            certain = always
-        ways.add(certain)
-        self.fresh.append((place, certain))
+            way = always
+        ways.add(way)
+        self.fresh.append((place, way))
 
-    def _access(self, rank: int, command: _Command, late: Sequence[bool]) -> None:
-        """Note what a tainted command accesses; ``late`` says which of its steps are certainly delayed."""
-        done = command.accesses
-        if any(late):
-            now = [command.at_issue] if command.at_issue else []
-            now += [reach for reach, delayed in zip(command.in_steps, late, strict=True) if not delayed]
-            done = _union(now)
-        self.news |= self.done.add(rank, done) | self.made.add(rank, command.accesses)
-
-    def _bounds(self, certain: _Certain, command: _Command) -> Sequence[int]:
-        """The earliest parts in which completion rules may allow the steps of a tainted command."""
-        if certain.placement and isinstance(command.operands, core.Transfer):
-            return lower_bounds(self.program.instance, certain.placement, command.operands)
+    def _bounds(self, way: _Way, command: _Command) -> Sequence[int]:
+        """The earliest parts in which completion rules may allow the steps of a tainted rank's command."""
+        if way.placement and isinstance(command.operands, core.Transfer):
+            return lower_bounds(self.program.instance, way.placement, command.operands)
         return [NOW] * len(command.in_steps)
 
-    def _behind(self, certain: _Certain, command: _Command, late: Sequence[bool]) -> _Certain:
-        """What is certain behind a tainted command."""
-        placement, delayed = certain
+    def _behind(self, way: _Way, command: _Command, delayed: Sequence[bool]) -> _Way:
+        """The way behind a command whose steps are ``delayed`` for certain."""
+        placement, accesses = way
         if command.operands:
             placement = fenced(placement, command.operands)
-        if any(late):
-            steps = zip(command.in_steps, late, strict=True)
-            delayed |= _union(reach for reach, later in steps if later and reach.certain)
+        if any(delayed):
+            steps = zip(command.in_steps, delayed, strict=True)
+            accesses |= _union(access for access, later in steps if later and access.certain)
             if isinstance(command.operands, core.Transfer):
-                parts = [DELAYED if later else NOW for later in late]
+                parts = [DELAYED if later else NOW for later in delayed]
                 placement = placed(self.program.instance, placement, command.operands, parts)
-        return _Certain(placement, delayed)
+        return _Way(placement, accesses)
 
 
-def _late(certain: _Certain, command: _Command, bounds: Sequence[int]) -> list[bool]:
-    """Which steps of a tainted command are certainly delayed."""
-    late: list[bool] = []
-    for reach, bound in zip(command.in_steps, bounds, strict=True):
-        late.append(any(late) or bound == DELAYED or reach.must_hit(certain.delayed))
-    return late
+def _delayed(way: _Way, command: _Command, bounds: Sequence[int]) -> list[bool]:
+    """Which steps of a command are certainly delayed, by completion rules or since they must hit d."""
+    delayed: list[bool] = []
+    for access, bound in zip(command.in_steps, bounds, strict=True):
+        delayed.append(any(delayed) or bound == DELAYED or access.must_hit(way.delayed))
+    return delayed
 
 
 def _whatever_bundles(placement: Placement) -> Placement:
@@ -428,14 +427,14 @@ def _command(instance: Instance, rank: int, state: int, transition: Transition) 
     known, cells = ranges(instance), len(instance.memory)
     named, made = known.named(rank, state, transition), known.made(rank, state, transition)
 
-    def reach(touched: Touched) -> _Reach:
+    def access(touched: Touched) -> _Access:
         accessed = touched.read | touched.written
-        return _Reach(
+        return _Access(
             touched.read | touched.written << cells, accessed << cells | touched.written, accessed.bit_count() == 1
         )
 
-    at_issue = reach(made.at_issue) if made.at_issue != Touched() else None
-    in_steps = tuple(map(reach, made.steps))
+    at_issue = access(made.at_issue) if made.at_issue != Touched() else None
+    in_steps = tuple(map(access, made.steps))
     chain = in_steps if at_issue is None else (at_issue, *in_steps)
     operands = _for_placement(transition.form, single(named.queue), single(named.rank), made.steps)
     return _Command(transition.target, at_issue, in_steps, chain, _union(chain), operands, named.possible)
@@ -481,10 +480,10 @@ def _known_of(step: core.Step[Place], touched: Touched, aimed: bool) -> core.Ste
     )
 
 
-def _union(reaches: Iterable[_Reach]) -> Accesses:
+def _union(chain: Iterable[_Access]) -> Accesses:
     accesses = 0
-    for reach in reaches:
-        accesses |= reach.accesses
+    for access in chain:
+        accesses |= access.accesses
     return accesses
 
 
