@@ -1,13 +1,15 @@
 """The `attack` engine: one search over SC runs that guesses where a violation is delayed.
 
-A shortest violation ends with a command e that closes the cycle. Without e the computation has the happens-before
-relation of an SC run sigma, and the cycle leaves e by a conflict into a step of an earlier command, the *source*. So it
-is enough to run sigma command by command, guess the source once, delay what has to come after it (the set D), and watch
-for a command e whose access can slip in before the source. Neither cycle types nor four parts are needed: part 1 is
-what is not delayed, with e at its end; part 2 is D, and what is left of e (`proofs/two-parts.md`).
+A program that is not robust has a violating computation whose last command, e, closes the cycle: without e it is not
+violating. So without e it has the happens-before relation of an SC run, *sigma*, and the cycle leaves e by a conflict
+into a step of an earlier command, the *source*. It is enough to run sigma command by command, guess the source once,
+delay what has to come after it (the set D), and watch for a command e whose access can slip in before the source.
+Neither cycle types nor four parts are needed: part 1 is what is not delayed, with e at its end; part 2 is D, and what
+is left of e (`proofs/two-parts.md`).
 
 This is the readable reference. It knows nothing of the number of steps an operation has or of the rules that order
-them: that is in `program.core` and `placement`. What makes it fast is in `reduction`, and is all optional.
+them: that is in `program.core` and `placement`. What makes it fast is in `reduction`, and is all optional. The proof is
+in `proofs/attack.md`, the words in `proofs/glossary.md`.
 """
 
 from __future__ import annotations
@@ -27,10 +29,11 @@ from pgasrob.semantics.effect import Transferred, execute, issue
 
 
 class Attack(NamedTuple):
-    """What there is to know once the source has been chosen.
+    """What there is to know once the source has been chosen; (a, T, t, d) in `proofs/attack.md`, section 2.
 
-    ``tainted``: the ranks whose further commands happen after the source's command, a bit set. ``done``: what tainted
-    commands, the source's among them, have accessed without delay. ``delayed``: what the steps in D access.
+    ``source``: the access of the step chosen, a. ``tainted``: the ranks whose further commands happen after the
+    source's command, T, as a bit set. ``done``: what commands that happen after the source's command, it among them,
+    have accessed without delay, t. ``delayed``: what the steps in D access, d.
     """
 
     source: Access
@@ -43,7 +46,7 @@ class Attack(NamedTuple):
 
 
 class State(NamedTuple):
-    """Control, registers and memory of sigma without D, the placement of steps per rank, the attack once begun."""
+    """Control, registers and memory of sigma without D, each rank's placement of steps, the attack once begun."""
 
     control: tuple[int, ...]
     registers: tuple[Registers, ...]

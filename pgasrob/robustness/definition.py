@@ -1,11 +1,12 @@
 """The `definition` engine: every computation of X(P, N), and whether its happens-before relation is cyclic.
 
-Walking every computation would visit the same situation again and again. Two prefixes with the same state of X(P, N)
-have the same continuations, and these close a cycle in the same way when the two agree on which command happens before
-which, for the commands that can still get an edge: the last command of each rank (program order), the commands with
-pending steps, and for each cell its last writer and its latest readers since (conflicts). So the search keeps the
-state and that relation, which is exact and not an approximation (`proofs/definition-engine.md`). It ends whenever the
-pending operations of the program are bounded, loops or not.
+X(P, N) is the automaton of all computations (`semantics.state_space`). Walking every one of them would visit the same
+situation again and again. Two prefixes with the same state of X(P, N) have the same continuations, and these close a
+cycle in the same way when the two agree on which command happens before which, for the *live* commands, those that can
+still get an edge: the last command of each rank (program order), the commands with pending steps, and for each cell its
+last writer and its latest readers since (conflicts). So the search keeps the state and that relation, which is exact
+and not an approximation (`proofs/definition-engine.md`; words: `proofs/glossary.md`). It ends whenever the pending
+operations of the program are bounded, loops or not.
 """
 
 from __future__ import annotations

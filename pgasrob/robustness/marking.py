@@ -1,6 +1,9 @@
 """The marks of a happens-before cycle: where it enters and leaves each rank (the paper, section 5.3).
 
-An engine that works with cycle types guesses them; here they are read off a cycle that is there to see.
+A cycle can be made to visit each rank at most once (`proofs/cycle-types.md`, Lemma 13). It comes to a rank by an event
+that is marked `enter`, goes on in program order, and leaves by one marked `leave`, for the next rank of its *cycle
+type*, the ranks in the order in which it visits them. An engine that works with cycle types guesses the marks; here
+they are read off a cycle that is there to see. Words: `proofs/glossary.md`.
 """
 
 from __future__ import annotations
@@ -43,8 +46,8 @@ def marks_of(cycle: Sequence[Edge], computation: Computation) -> tuple[tuple[Mar
 
 
 def _visits(cycle: Sequence[Edge], computation: Computation) -> list[Visit]:
-    """The circuit that a cycle is: what lies between two conflicts of different commands, cut where the rank changes,
-    which is at barriers."""
+    """The visits of a cycle, one after the other: what lies between two conflicts of different commands, cut where the
+    rank changes, which is at barriers."""
     commands = HappensBefore(computation).commands
     conflicts = [
         index

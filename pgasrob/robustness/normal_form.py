@@ -1,12 +1,15 @@
 """The multiheaded automaton Y(P, N) of the normal-form computations (the paper, section 5.2 and Table 2).
 
-Head i generates the part tau_i. A state follows control, registers and memory along tau_1 and remembers, for every rank
-and queue, in which parts the steps of later operations may still be placed. A remote command is generated in one shot:
-its issue on head 1, each step on a head that is chosen for it, none below that of the step before.
+A computation in normal form consists of *parts* tau_1, tau_2, ..., in each of which commands come in the order of their
+issue; tau_1 has all that is issued, the others have steps alone. A multiheaded automaton writes several words at once,
+one with each *head*, and accepts what they are when put together; here head i generates the part tau_i. A state follows
+control, registers and memory along tau_1 and remembers, for every rank and queue, in which parts the steps of later
+operations may still be placed (`placement`). A remote command is generated in one shot: its issue on head 1, each step
+on a head that is chosen for it, none below that of the step before.
 
-The paper moves pa and pb by silent transitions (gpa', gpb') before a command; here the command chooses m and n at or
-above these bounds and so moves them. The language is the same and there are fewer states. `proofs/normal-form.md` has
-the table for all commands.
+For each FIFO queue pa and pb say in which parts its last popa and popb lie. The paper raises them by silent transitions
+(gpa', gpb') before a command; here the command chooses m and n at or above them. The language is the same and there are
+fewer states. `proofs/normal-form.md` has the table for all commands; words: `proofs/glossary.md`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """In which parts of a normal form the steps of a rank's operations lie, as far as later commands depend on it.
 
-Y(P, N) and the attack search both build a computation command by command and place the steps of each at once: in part
-1, which is what has happened, or in a later part. What a later command of the rank has to know of that is little:
-where a FIFO queue forces its steps to, where a fence does, and whether a wait can be over.
+A computation in normal form consists of a few *parts*, one after the other: the first has all that is issued, steps lie
+in any. Y(P, N), the automaton of these computations, and the attack search both build one command by command and place
+the steps of each at once: in part 1, which is what has happened, or in a later part. What a later command of the rank
+has to know of that is little, its rank's *placement*: where a FIFO queue forces its steps to, where a fence does, and
+whether a wait can be over (`proofs/normal-form.md`, section 2; `proofs/attack.md`, C7; words: `proofs/glossary.md`).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.semantics.effect import Transferred
 
 NOW, DELAYED = 1, 2
-"""The parts of an attack: sigma without D, and D."""
+"""The parts of an attack: what is not delayed, that is, the SC run sigma without the steps in D; and D."""
 
 
 class Parts(NamedTuple):
