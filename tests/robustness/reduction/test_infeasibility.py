@@ -1,4 +1,7 @@
-"""No step that is called harmless is ever the source of a violation, and many harmless steps are called so."""
+"""No step that is not choosable is ever the source of a violation, and many steps are not choosable.
+
+F1 to F5, E1 and E2 are the rules of `proofs/reductions.md`, section 2.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +60,8 @@ def violated(program: Instance, masks: list[int]) -> bool | None:
     return False
 
 
-def harmless(program: Instance) -> list[int]:
-    """The steps that are no use as a source."""
+def not_choosable(program: Instance) -> list[int]:
+    """The steps that are not choosable."""
     return [steps & ~worth for steps, worth in zip(all_steps(program), choosable(program), strict=True)]
 
 
@@ -76,9 +79,9 @@ ALL = (*COMMANDS, *EXTENSIONS)
     | drawn_programs(commands=ALL, loops=True)
 )
 @settings(max_examples=examples(500, nightly=15_000))
-def test_no_harmless_step_is_the_source_of_a_violation(drawn: Drawn) -> None:
+def test_no_other_step_is_the_source_of_a_violation(drawn: Drawn) -> None:
     program = drawn.instance
-    masks = harmless(program)
+    masks = not_choosable(program)
     if any(masks):
         assert not violated(program, masks)
 
@@ -90,7 +93,7 @@ UNORDERED = ("write", "read", "fence", "load", "store", "wait", "wait_local", "b
 @settings(max_examples=examples(200, nightly=10_000))
 def test_neither_with_many_fences_and_barriers(seed: int, loops: bool) -> None:
     program = translated(random_program(seed, commands=UNORDERED, loops=loops, faults=False)).instance
-    masks = harmless(program)
+    masks = not_choosable(program)
     if any(masks):
         assert not violated(program, masks)
 
@@ -123,7 +126,7 @@ def test_programs_that_are_settled(name: str, nodes: int) -> None:
 @pytest.mark.parametrize("path", sorted(PROGRAMS.rglob("*.pgas")), ids=lambda path: path.stem)
 def test_no_violation_of_the_corpus_is_lost(path: Path) -> None:
     program = pgasrob.load(path).instantiate()
-    masks = harmless(program)
+    masks = not_choosable(program)
     if any(masks):
         assert not violated(program, masks)
 
@@ -131,8 +134,8 @@ def test_no_violation_of_the_corpus_is_lost(path: Path) -> None:
 # One source at a time
 
 
-def worth(*blocks: str, nodes: int | None = None) -> list[int]:
-    """What is worth choosing of the remote commands, in their order."""
+def chosen(*blocks: str, nodes: int | None = None) -> list[int]:
+    """The steps of the remote commands that are choosable, in the order of the commands."""
     program = instance(*blocks, nodes=nodes)
     return [found for found, steps in zip(choosable(program), all_steps(program), strict=True) if steps]
 
@@ -176,6 +179,7 @@ def worth(*blocks: str, nodes: int | None = None) -> list[int]:
         ("write(x, 0, y, q); r <- fetch_add(0, y, 1);", [0b10]),
         ("assume(0); write(x, 0, y, q); r <- mem[y];", [0]),  # nobody comes there
         ("write(x, 0, y, q); assume(0); r <- mem[y];", [0]),
+        ("write(x, 0, y, q); await(mem[y] == 5);", [0]),  # it is never over, so it is not e
         ("write(x, 0, y, q); write(x, 7, y, q); r <- mem[y];", [0, 0]),  # a fault ends it
         ("write(x, 0, y, q); barrier; r <- mem[y];", [0b10]),
         ("write(x, 0, y, q); wait(q); barrier; r <- mem[y];", [0]),
@@ -187,9 +191,9 @@ def worth(*blocks: str, nodes: int | None = None) -> list[int]:
 )
 def test_one_rank(commands: str, expected: list[int]) -> None:
     program = instance(commands)
-    assert worth(commands) == expected
+    assert chosen(commands) == expected
     assert violated(program, choosable(program)) == any(expected)
-    assert not violated(program, harmless(program))
+    assert not violated(program, not_choosable(program))
 
 
 @pytest.mark.parametrize(
@@ -203,10 +207,12 @@ def test_one_rank(commands: str, expected: list[int]) -> None:
 )
 def test_what_depends_on_a_register_is_not_known(commands: str, expected: list[int]) -> None:
     """Unless it is certain what the register holds."""
-    assert worth(f"r <- swap(0, w, 1); {commands}", "s <- 0;") == expected
-    assert worth(commands, "s <- 0;") == [0] * len(expected)
+    assert chosen(f"r <- swap(0, w, 1); {commands}", "s <- 0;") == expected
+    assert chosen(commands, "s <- 0;") == [0] * len(expected)
 
 
+CHOICE = "choose { r <- 0; } or { r <- 1; } "
+STORE_BUFFERING = "write(x, 1, y, q); r <- fetch_add(1, z, 1);", "mem[z] <- 1; r <- mem[y];"
 PASSED_ON = "await(mem[z] == 1); write(x, 2, w, q);", "await(mem[w] == 1); r <- mem[y];"
 
 
@@ -244,13 +250,74 @@ PASSED_ON = "await(mem[z] == 1); write(x, 2, w, q);", "await(mem[w] == 1); r <- 
         # Through a third rank.
         (("write(x, 2, y, q); write(x, 1, z, u);", *PASSED_ON), [0b10, 0, 0]),
         (("write(x, 2, y, q); wait(q); write(x, 1, z, u);", *PASSED_ON), [0, 0, 0]),
+        # F1: of the source's step nothing is certain to be to z, so the load of z is not certain to come after it.
+        (("s <- swap(0, w, 1); write(x, 0, y + s, q); r <- mem[z]; mem[x] <- 2;", "s <- 0;"), [0b11]),
+        # F2: what is no part of the attack, by its read, may be its end by its write.
+        (("write(x, 0, y, u); put(y, 0, x, v);",), [0b11, 0]),
+        # F2: what a put reads at its issue it has read, though its write is delayed.
+        (("put(x, 1, y, q);", "s <- swap(0, x, 2); r <- mem[y];"), [0b1]),
+        # F3: a barrier comes when every rank can come to one.
+        (("barrier; write(x, 1, y, q); r <- fetch(1, y);", "skip;"), [0]),
+        (("write(x, 1, y, q); barrier; r <- fetch(1, y);", "assume(0); barrier;"), [0]),
+        (("write(x, 1, y, q); barrier; r <- fetch(1, y);", "barrier;"), [0b10]),
+        (("write(x, 1, y, q);" + 6 * "barrier; " + "r <- fetch(1, y);", 6 * "barrier; "), [0b10]),
+        (("write(x, 1, y, q); barrier; barrier; wait(q); barrier;", "barrier; barrier; barrier; r <- mem[y];"), [0]),
+        # The others know what is delayed: rank 1 cannot go on to the swap behind its load.
+        (("write(x, 1, y, q); barrier;", "barrier; r <- mem[y]; s <- swap(0, x, 2);"), [0b10]),
+        # Company: in any phase in which the source's rank may stand where it does, also far from the start.
+        (("loop { barrier; } " + STORE_BUFFERING[0], "barrier; " + STORE_BUFFERING[1]), [0b10]),
+        ((20 * "barrier; " + STORE_BUFFERING[0], 20 * "barrier; " + STORE_BUFFERING[1]), [0b10]),
+        (("barrier; write(x, 1, y, q); mem[z] <- 1;", "read(y, 0, z, q); wait(q); barrier;"), [0, 0]),
+        # F4: a rank may be tainted by what it also does itself, if another one does it.
+        (
+            ("write(x, 1, y, q); mem[w] <- 1;", "choose { s <- swap(0, w, 2); } or { s <- fetch(0, w); r <- mem[y]; }"),
+            [0b10],
+        ),
+        # F4: not if what it accesses at its issue comes after the source for certain.
+        (("write(x, 1, y, q); mem[z] <- 1;", "put(y, 0, z, u); s <- swap(0, x, 2);"), [0b10, 0b1]),
+        # F5: what is behind the step that is delayed is delayed too, so nobody can have seen it.
+        (("write(x, 1, y, q);", CHOICE + "write(y + r, 1, w, q);", "s <- fetch(1, w); r <- fetch(1, y);"), [0, 0]),
+        # F5: the first step may hit d, but only the second one need.
+        (
+            (
+                "write(x, 1, y, q); write(x, 1, z, q); write(x, 1, x, q);",
+                CHOICE + "write(z + r, 1, x, u); wait_local(u); s <- mem[y];",
+            ),
+            [0b10, 0b10, 0, 0b10],
+        ),
+        # F4 and F5 are asked again: rank 1 sees what rank 2 does, first what it delays and later what it does not;
+        (
+            (
+                "write(x, 1, y, q); mem[z] <- 1;",
+                "read(w, 0, y, q); wait(q); r <- mem[y];",
+                "choose { write(w, 1, y, q); } or { s <- mem[z]; } write(w, 0, y, q);",
+                "s <- fetch(0, z); s <- swap(1, z, 1);",
+                "s <- fetch(1, z); s <- swap(2, z, 1);",
+            ),
+            [0b10, 0, 0, 0],
+        ),
+        # and what it has done itself before rank 2 does.
+        (
+            (
+                "write(x, 1, y, q); mem[z] <- 1;",
+                "choose { s <- fetch(0, z); s <- swap(0, w, 1); } or { s <- fetch(0, w); r <- mem[y]; }",
+                "s <- fetch(0, y); s <- swap(0, w, 1);",
+                "s <- fetch(0, z); s <- swap(0, y, 1);",
+            ),
+            [0b10],
+        ),
+        # E2: one command is tainted and closes the cycle: by one access, by two, by what is left of it in the end.
+        (("write(x, 0, x, q);", "s <- swap(0, x, 5);"), [0b10]),
+        (("write(x, 0, x, q);", "await_add(0, mem[x] == 9, 1);"), [0]),  # it is never over
+        (("write(x, 1, y, q); mem[z] <- 1;", "read(y, 0, z, q); wait(q);"), [0b10, 0b01]),
+        (("write(x, 1, y, q); write(x, 1, w, q);", "write(y, 1, w, u);"), [0b10, 0, 0b10]),
     ],
 )  # fmt: skip
 def test_several_ranks(blocks: tuple[str, ...], expected: list[int]) -> None:
     program = instance(*blocks)
-    assert worth(*blocks) == expected
+    assert chosen(*blocks) == expected
     assert violated(program, choosable(program)) == any(expected)
-    assert not violated(program, harmless(program))
+    assert not violated(program, not_choosable(program))
 
 
 # Limits
@@ -271,7 +338,7 @@ def test_knowing_less_is_no_harm(limit: str, drawn: Drawn) -> None:
         assert not violated(program, masks)
 
 
-def test_what_takes_too_long_is_worth_choosing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_long_is_choosable(monkeypatch: pytest.MonkeyPatch) -> None:
     program = instance("write(x, 1, y, q); wait(q); r <- mem[y];", nodes=2)
     assert not any(choosable(program))
     monkeypatch.setattr(infeasibility, "LOOKS", -1)
