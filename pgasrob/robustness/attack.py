@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from pgasrob.analysis.placement import DELAYED, NOW, Placement, fenced, lower_bounds, placed, wait_is_over
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Operands
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.robustness.normal_form import Letter, Word, word_of
-from pgasrob.robustness.placement import DELAYED, NOW, Placement, fenced, lower_bounds, placed, wait_is_over
 from pgasrob.semantics.accesses import Access, conflict
 from pgasrob.semantics.effect import Transferred, execute, issue
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from pgasrob.analysis.placement import DELAYED, NOW
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.robustness.normal_form import Letter, Word, numbered, word_of
-from pgasrob.robustness.placement import DELAYED, NOW
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.effect import execute
 

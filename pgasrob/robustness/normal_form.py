@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from pgasrob.analysis.placement import Placement, fenced, lower_bounds, placed, wait_is_over
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Operands
 from pgasrob.program.instance import Instance, Memory, Registers
-from pgasrob.robustness.placement import Placement, fenced, lower_bounds, placed, wait_is_over
 from pgasrob.semantics.computation import POPS, Computation, Event, EventKind
 from pgasrob.semantics.effect import Transferred, execute, issue
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import pgasrob
+from pgasrob.analysis.placement import Kind, Slot
 from pgasrob.analysis.symmetry import Symmetry, symmetry
 from pgasrob.program.commands import Assign
 from pgasrob.program.expressions import Const
@@ -437,9 +438,8 @@ def test_what_attacks_touch_moves_too() -> None:
     assert target.attack.source.cell == state.attack.source.cell + size
     assert target.attack.tainted == 0b10
     assert target.attack.delayed == tuple(cells << size for cells in state.attack.delayed)
-    (queue, parts) = target.placement[1][0]
-    assert target.placement[0] == () and queue == 1
-    assert parts.targets == ((1, 2, 1),)
+    slots = Slot(1, Kind.PENDING), Slot(1, Kind.LOCAL), Slot(1, Kind.FENCED, 1)
+    assert target.placement == ((), tuple((slot, 2) for slot in slots))
 
 
 def test_a_literal_that_can_wrap_around_to_a_rank_is_no_rank() -> None:

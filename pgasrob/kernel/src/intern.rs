@@ -107,7 +107,7 @@ pub struct Slots {
     bits: usize,
 }
 
-/// The bits of a slot (`pgasrob/robustness/placement.py`, `Parts`, with parts 1 and 2 only).
+/// The bits of a slot (`pgasrob/analysis/placement.py`, `Parts`, with parts 1 and 2 only).
 pub mod bits {
     /// Of a queue: some step is delayed; a step that wait_local waits for is; a step of stage 0, 1, 2 is (FIFO only).
     pub const DELAYED: u8 = 1;

@@ -1,5 +1,5 @@
 //! Where the steps of a rank have been placed, as far as later commands depend on it
-//! (`pgasrob/robustness/placement.py`): in part 1, or in D.
+//! (`pgasrob/analysis/placement.py`): in part 1, or in D.
 
 use crate::intern::{Place, bits};
 use crate::memory::Result;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pgasrob.analysis.placement import DELAYED, NOW, Kind
 from pgasrob.render import words
 from pgasrob.render.explanation.blocks import (
     MOST_ROWS,
@@ -27,7 +28,6 @@ from pgasrob.robustness.explanation.marking import PairRun, Visit
 from pgasrob.robustness.explanation.reordering import Generated, Reordering
 from pgasrob.robustness.explanation.searches import Attack, Cost
 from pgasrob.robustness.normal_form import HEADS
-from pgasrob.robustness.placement import DELAYED, NOW
 from pgasrob.robustness.stages import Graph
 
 MOST_SYMBOLS = 24
@@ -99,12 +99,12 @@ def _remembered(told: Told, path: list[Generated]) -> Iterator[str]:
     known: set[str] = set()
     for generated in path:
         found = []
-        for queue, parts in generated.placement or ():
-            stages = zip(("popa", "popb", "popc"), parts.stages, strict=False)
-            bounds = [f"{step} of {told.instance.program.queue_name(queue)} in τ{part}{' or later' * (part < heads)}"
-                      for step, part in stages if part > 1]  # fmt: skip
-            found += [bound for bound in bounds if f"{generated.rank} {bound}" not in known]
-            known |= {f"{generated.rank} {bound}" for bound in bounds}
+        for slot, part in generated.placement or ():
+            if slot.kind is Kind.STAGE:
+                step, queue = ("popa", "popb", "popc")[slot.of], told.instance.program.queue_name(slot.queue)
+                bound = f"{step} of {queue} in τ{part}{' or later' * (part < heads)}"
+                found += [] if f"{generated.rank} {bound}" in known else [bound]
+                known.add(f"{generated.rank} {bound}")
         yield "; ".join(found)
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pgasrob.analysis.placement import Placement
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.normal_form import HEADS, Letter, NormalForm
-from pgasrob.robustness.placement import Placement
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.replay import Run, replay
 from pgasrob.semantics.sc_order import last_command, sc_places

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pgasrob.analysis.placement import DELAYED, NOW
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import AttackSpace, Found, State
 from pgasrob.robustness.check import Engine
@@ -17,7 +18,6 @@ from pgasrob.robustness.cycle_types import CycleTypeAutomata, possible_cycle_typ
 from pgasrob.robustness.explanation.reordering import Reordering, commands_in_order, letter_of
 from pgasrob.robustness.moves import in_two_parts
 from pgasrob.robustness.normal_form import Word
-from pgasrob.robustness.placement import DELAYED, NOW
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.accesses import Access, access, conflict

@@ -19,16 +19,8 @@ from typing import NamedTuple, assert_never
 
 from pgasrob.analysis.bits import members
 from pgasrob.analysis.faults import cannot_fault
-from pgasrob.analysis.ranges import ranges, single
-from pgasrob.analysis.symmetry import symmetry
-from pgasrob.analysis.touched import Touched
-from pgasrob.program import core
-from pgasrob.program.control import Transition
-from pgasrob.program.core import EVERY_QUEUE, Cell, Form, Operands, Place
-from pgasrob.program.instance import Instance
-from pgasrob.robustness.placement import (
+from pgasrob.analysis.placement import (
     DELAYED,
-    NOTHING_DELAYED,
     NOW,
     Placement,
     fenced,
@@ -36,6 +28,13 @@ from pgasrob.robustness.placement import (
     placed,
     wait_is_over,
 )
+from pgasrob.analysis.ranges import ranges, single
+from pgasrob.analysis.symmetry import symmetry
+from pgasrob.analysis.touched import Touched
+from pgasrob.program import core
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Cell, Form, Operands, Place
+from pgasrob.program.instance import Instance
 
 PHASES = 16
 """Phases from one barrier to the next, counted from the start, that are told apart; the last one stands for all that
@@ -268,7 +267,7 @@ class _Fixpoint:
         delayed = [place >= step for place in range(len(command.in_steps))]
         way = self._behind(_Way(), command, delayed)
         # What is always certain, of the source's rank and of the others.
-        self.always_of_source = way._replace(placement=_whatever_bundles(way.placement))
+        self.always_of_source = way._replace(placement=fenced(way.placement, core.Bundle()))
         self.always_of_others = way._replace(placement=())
         self._issue(rank, 0, _Way(), command, delayed)
 
@@ -415,12 +414,6 @@ def _delayed(way: _Way, command: _Command, bounds: Sequence[int]) -> list[bool]:
     for access, bound in zip(command.in_steps, bounds, strict=True):
         delayed.append(any(delayed) or bound == DELAYED or access.must_hit(way.delayed))
     return delayed
-
-
-def _whatever_bundles(placement: Placement) -> Placement:
-    """What stays certain of ``placement`` when a new bundle may begin."""
-    kept = ((queue, parts._replace(bundled=1) if queue == EVERY_QUEUE else parts) for queue, parts in placement)
-    return tuple((queue, parts) for queue, parts in kept if parts != NOTHING_DELAYED)
 
 
 def _command(instance: Instance, rank: int, state: int, transition: Transition) -> _Command:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from typing import assert_never
 
 from pgasrob.analysis.futures import (
     FENCED,
@@ -19,11 +20,11 @@ from pgasrob.analysis.futures import (
     WAITED_LOCAL,
     Futures,
 )
+from pgasrob.analysis.placement import Kind, Placement, wait_is_over
 from pgasrob.analysis.relevance import relevance
 from pgasrob.analysis.touched import Touched
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.robustness.attack import Attack, State
-from pgasrob.robustness.placement import NOTHING_DELAYED, Parts, Placement, wait_is_over
 
 
 def has_ended(instance: Instance, state: State, rank: int) -> bool:
@@ -106,31 +107,35 @@ class Liveness:
         if not going:
             return ()
         uses = self._futures.queues[rank][state.control[rank]]
-        kept = (
-            (queue, _still_used(parts, uses.get(queue, 0) | uses.get(None, 0)))
-            for queue, parts in state.placement[rank]
+        return tuple(
+            (slot, part)
+            for slot, part in state.placement[rank]
+            if _asked_by(slot.kind) & (uses.get(slot.queue, 0) | uses.get(None, 0))
         )
-        return tuple((queue, parts) for queue, parts in kept if parts != NOTHING_DELAYED)
+
+
+def _asked_by(kind: Kind) -> int:
+    """The uses of a queue by later commands for which a slot of it matters."""
+    match kind:
+        case Kind.PENDING:
+            return WAITED
+        case Kind.LOCAL:
+            return WAITED_LOCAL
+        case Kind.STAGE | Kind.BOUND:
+            return ISSUED
+        case Kind.FENCED:
+            # A fence takes over the last part of what it orders; a notification comes after that itself.
+            return FENCED | NOTIFIED
+        case Kind.BUNDLED:
+            return SIGNALLED
+        case Kind.LOCATED:
+            return LOCATED
+        case _:
+            assert_never(kind)
 
 
 def _kept(values: tuple[int, ...], which: int, dead: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(value if which >> place & 1 else dead[place] for place, value in enumerate(values))
-
-
-def _still_used(parts: Parts, uses: int) -> Parts:
-    # A fence takes over the last part of what it orders; a notification comes after that itself.
-    targets = (
-        (target, last if uses & (FENCED | NOTIFIED) else 1, bound if uses & ISSUED else 1)
-        for target, last, bound in parts.targets
-    )
-    return Parts(
-        parts.stages if uses & ISSUED else (),
-        parts.delayed and bool(uses & WAITED),
-        parts.local_delayed and bool(uses & WAITED_LOCAL),
-        tuple((target, last, bound) for target, last, bound in targets if last > 1 or bound > 1),
-        parts.bundled if uses & SIGNALLED else 1,
-        parts.located if uses & LOCATED else (),
-    )
 
 
 def _leads_nowhere(attack: Attack, later: Touched) -> bool:

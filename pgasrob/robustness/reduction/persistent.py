@@ -10,12 +10,12 @@ from functools import reduce
 from typing import NamedTuple
 
 from pgasrob.analysis.futures import Futures
+from pgasrob.analysis.placement import wait_is_over
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.core import Operands
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import State
-from pgasrob.robustness.placement import wait_is_over
 from pgasrob.robustness.reduction.liveness import has_ended
 
 

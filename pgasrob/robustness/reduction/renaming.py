@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import assert_never
 
+from pgasrob.analysis.placement import Kind, Placement, Slot
 from pgasrob.analysis.symmetry import Symmetry
 from pgasrob.analysis.touched import Touched
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import Attack, State
-from pgasrob.robustness.placement import Parts, Placement
 
 READ, WRITTEN, DELAYED_READ, DELAYED_WRITTEN = 1, 2, 4, 8
 """The ways in which a cell has been touched, in the key of a rank."""
@@ -63,14 +64,19 @@ def renamed(instance: Instance, symmetry: Symmetry, state: State, renaming: Rena
 
     sources = [came_from(cell) for cell in range(len(state.memory))]
 
-    def parts(parts: Parts) -> Parts:
-        return parts._replace(
-            targets=tuple(sorted((target(rank), last, bound) for rank, last, bound in parts.targets)),
-            located=tuple(sorted((sources.index(cell), part) for cell, part in parts.located)),
-        )
+    def slot(slot: Slot) -> Slot:
+        match slot.kind:
+            case Kind.FENCED | Kind.BOUND:
+                return slot._replace(of=target(slot.of))
+            case Kind.LOCATED:
+                return slot._replace(of=sources.index(slot.of))
+            case Kind.PENDING | Kind.LOCAL | Kind.STAGE | Kind.BUNDLED:
+                return slot
+            case _:
+                assert_never(slot.kind)
 
     def placement(placement: Placement) -> Placement:
-        return tuple((queue, parts(found)) for queue, found in placement)
+        return tuple(sorted((slot(each), part) for each, part in placement))
 
     def cells(bits: int) -> int:
         return sum(1 << cell for cell, source in enumerate(sources) if bits >> source & 1) if bits else 0
@@ -184,20 +190,28 @@ class _Colouring:
 
         A located cell has a row (-2 - address, the rank it lies on, 1).
         """
-        rows: list[tuple[int, Mark, int]] = []
-        for queue, parts in self.state.placement[rank]:
-            own = [
-                parts.delayed,
-                parts.local_delayed,
-                *(parts.stage(stage) > 1 for stage in range(3)),
-                parts.bundled > 1,
-            ]
-            rows.append((queue, (-1, 0), sum(bit << place for place, bit in enumerate(own))))
-            for target, last, bound in parts.targets:
-                mark = self.mark(target, 0 if self.symmetry.targets else None, rank, colour)
-                rows.append((queue, mark, (last > 1) + 2 * (bound > 1)))
-            for cell, _ in parts.located:
-                owner, address = divmod(cell, self.instance.size)
-                mark = self.mark(owner, 0 if address in self.symmetry.moving else None, rank, colour)
-                rows.append((-2 - address, mark, 1))
-        return [row for row in rows if row[2]]
+        own: dict[int, int] = {}
+        targets: dict[tuple[int, int], int] = {}
+        located: list[tuple[int, Mark, int]] = []
+        for (queue, kind, of), _ in self.state.placement[rank]:
+            match kind:
+                case Kind.PENDING | Kind.LOCAL | Kind.STAGE | Kind.BUNDLED:
+                    own[queue] = own.get(queue, 0) | 1 << _BIT[kind] + of
+                case Kind.FENCED | Kind.BOUND:
+                    targets[queue, of] = targets.get((queue, of), 0) | 1 << _BIT[kind]
+                case Kind.LOCATED:
+                    owner, address = divmod(of, self.instance.size)
+                    mark = self.mark(owner, 0 if address in self.symmetry.moving else None, rank, colour)
+                    located.append((-2 - address, mark, 1))
+                case _:
+                    assert_never(kind)
+        of_ranks = 0 if self.symmetry.targets else None
+        return [
+            *((queue, (-1, 0), bits) for queue, bits in own.items()),
+            *((queue, self.mark(target, of_ranks, rank, colour), bits) for (queue, target), bits in targets.items()),
+            *located,
+        ]
+
+
+_BIT = {Kind.PENDING: 0, Kind.LOCAL: 1, Kind.STAGE: 2, Kind.BUNDLED: 5, Kind.FENCED: 0, Kind.BOUND: 1}
+"""The bit of a slot in its row, of a stage the first one's."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.analysis.futures import FENCED, ISSUED, LOCATED, NOTIFIED, SIGNALLED, futures
+from pgasrob.analysis.placement import Kind, Slot
 from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.relevance import relevance
 from pgasrob.analysis.symmetry import symmetry
 from pgasrob.analysis.touched import Touched
 from pgasrob.program.commands import Assign, Store, Update
+from pgasrob.program.core import EVERY_QUEUE
 from pgasrob.program.declarations import MemoryObject, Process
 from pgasrob.program.declarations import Queue as ProgramQueue
 from pgasrob.program.expressions import INT32, Binary, Conditional, Const, Expr, IntType, Me, Register, Unary
@@ -22,7 +24,6 @@ from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Do
 from pgasrob.robustness.attack import Attack, AttackSpace, State
 from pgasrob.robustness.attack_search import AttackSearch
-from pgasrob.robustness.placement import EVERY_QUEUE, Parts
 from pgasrob.robustness.reduction import REDUCTIONS, infeasibility, liveness
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
 from pgasrob.robustness.reduction.renaming import renamed, representative
@@ -139,7 +140,7 @@ def test_a_bundle_ends_what_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     queues = ", ".join(f"{queue} unordered" for queue in "uabcde")
     program = instance(" ".join(block), READER, declarations=f"memory x = 1, y, z, w[4]; register r; queue {queues};")
     assert finished(program, "infeasibility")[1]
-    monkeypatch.setattr(infeasibility, "_whatever_bundles", lambda placement: placement)
+    monkeypatch.setattr(infeasibility, "fenced", lambda placement, operands: placement)
     assert not finished(program, "infeasibility")[1]
 
 
@@ -413,12 +414,12 @@ def test_located_cells_move_with_their_rank() -> None:
     assert found.classes == ((1, 2),)
     state = AttackSpace(program).initial
     assert isinstance(state, State)
-    queue = U, Parts(delayed=True)
-    placement = (queue, (EVERY_QUEUE, Parts(located=((1, 2), (2, 2)))))
+    pending, located = (Slot(U, Kind.PENDING), 2), Slot(EVERY_QUEUE, Kind.LOCATED)
+    placement = (located._replace(of=1), 2), (located._replace(of=2), 2), pending
     state = state._replace(placement=((), placement, ()), attack=Attack(writes_to(2), 2))
     after = renamed(program, found, state, (0, 2, 1))
     # x has moved from rank 1 to rank 2; home of rank 0 stays.
-    assert after.placement == ((), (), (queue, (EVERY_QUEUE, Parts(located=((1, 2), (4, 2))))))
+    assert after.placement == ((), (), ((located._replace(of=1), 2), (located._replace(of=4), 2), pending))
     assert representative(program, found, state)[0] == representative(program, found, after)[0]
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from pgasrob.analysis.futures import futures
+from pgasrob.analysis.placement import Kind, Placement, Slot
 from pgasrob.analysis.touched import Touched
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import Attack, AttackSpace, State
-from pgasrob.robustness.placement import Parts, Placement
 from pgasrob.robustness.reduction.liveness import Liveness, has_ended
 from pgasrob.semantics.accesses import Access
 from tests.support import instance
@@ -89,7 +89,7 @@ def test_values_that_decide_nothing_are_dead_while_they_are_read() -> None:
 
 # Ranks that D blocks for ever
 
-BLOCKED: Placement = ((Q, Parts(delayed=True)),)
+BLOCKED: Placement = ((Slot(Q, Kind.PENDING), 2),)
 
 
 @pytest.mark.parametrize(
@@ -199,37 +199,39 @@ def test_a_blocked_rank_is_no_hope_for_an_attack() -> None:
 
 # Placement
 
-FULL = Parts(stages=(1, 2), delayed=True, local_delayed=True)
+PENDING, LOCAL, ARRIVING = (Slot(Q, Kind.PENDING), 2), (Slot(Q, Kind.LOCAL), 2), (Slot(Q, Kind.STAGE, 1), 2)
 
 
 @pytest.mark.parametrize(
     ("block", "kept"),
     [
         ("choose { wait(u); } or { skip; }", ()),
-        ("r <- 1; wait(q);", ((Q, Parts(delayed=True)),)),
-        ("r <- 1; wait_local(q);", ((Q, Parts(local_delayed=True)),)),
-        ("write(y, 0, z, q);", ((Q, Parts(stages=(1, 2))),)),
-        ("read(y, 0, z, q);", ((Q, Parts(stages=(1, 2))),)),
+        ("r <- 1; wait(q);", (PENDING,)),
+        ("r <- 1; wait_local(q);", (LOCAL,)),
+        ("write(y, 0, z, q);", (ARRIVING,)),
+        ("read(y, 0, z, q);", (ARRIVING,)),
         ("fence(q);", ()),
-        ("write(y, 0, z, r); wait(q);", ((Q, Parts(stages=(1, 2), delayed=True)),)),
-        ("wait(r);", ((Q, Parts(delayed=True)),)),
+        ("write(y, 0, z, r); wait(q);", (PENDING, ARRIVING)),
+        ("wait(r);", (PENDING,)),
     ],
 )
 def test_what_is_kept_of_a_queue_is_what_later_commands_ask(block: str, kept: Placement) -> None:
     program = instance(f"r <- swap(0, x, 0); {block}")
-    assert alive(program, attack=TAINTED, placement=(((Q, FULL),),)).placement == (kept,)
+    assert alive(program, attack=TAINTED, placement=((PENDING, LOCAL, ARRIVING),)).placement == (kept,)
 
 
 @pytest.mark.parametrize(
     ("block", "kept"),
     [
-        ("write(y, 0, z, u); fence(u);", ((0, 2, 2), (1, 2, 1))),
-        ("write(y, 0, z, u);", ((0, 1, 2),)),  # the bound without what it was made of
-        ("fence(u);", ((0, 2, 1), (1, 2, 1))),
+        ("write(y, 0, z, u); fence(u);", (Kind.FENCED, Kind.FENCED, Kind.BOUND)),
+        ("write(y, 0, z, u);", (Kind.BOUND,)),  # without what it was made of
+        ("fence(u);", (Kind.FENCED, Kind.FENCED)),
         ("write(y, 0, z, q);", ()),
     ],
 )
-def test_what_is_kept_of_a_fence(block: str, kept: tuple[tuple[int, int, int], ...]) -> None:
-    parts = Parts(targets=((0, 2, 2), (1, 2, 1)))
-    placement = alive(instance(f"r <- mem[x]; {block}"), attack=TAINTED, placement=(((U, parts),),)).placement
-    assert placement == ((((U, Parts(targets=kept)),) if kept else ()),)
+def test_what_is_kept_of_a_fence(block: str, kept: tuple[Kind, ...]) -> None:
+    slots = Slot(U, Kind.FENCED, 0), Slot(U, Kind.FENCED, 1), Slot(U, Kind.BOUND, 0)
+    before = tuple((slot, 2) for slot in slots)
+    placement = alive(instance(f"r <- mem[x]; {block}"), attack=TAINTED, placement=(before,)).placement
+    assert placement == (tuple(entry for entry in before if entry[0].kind in kept),)
+    assert len(placement[0]) == len(kept)

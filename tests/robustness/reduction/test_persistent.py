@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.analysis.futures import futures
+from pgasrob.analysis.placement import Kind, Slot
 from pgasrob.analysis.touched import Touched
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import Attack, AttackSpace, State
-from pgasrob.robustness.placement import Parts
 from pgasrob.robustness.reduction.persistent import persistent_sets
 from pgasrob.semantics.accesses import Access
 from tests.support import instance
@@ -77,7 +77,7 @@ def begun(delayed: Touched) -> Attack:
 def test_nothing_comes_after_a_wait_that_is_blocked() -> None:
     program = instance("r <- mem[x];", "wait(q); write(x, 0, x, q);")
     assert sets(program) == [(1,)]
-    blocked = ((), ((0, Parts(delayed=True)),))
+    blocked = ((), ((Slot(0, Kind.PENDING), 2),))
     assert sets(program, attack=begun(Touched()), placement=blocked) == [(0,), (1,)]
 
 

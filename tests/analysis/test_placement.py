@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pgasrob.program.core import Access, Cell, Fence, Step, Transfer, Wait
-from pgasrob.robustness.placement import NOTHING_DELAYED, Parts, fenced, lower_bounds, placed, wait_is_over
+from pgasrob.analysis.placement import Kind, Placement, Slot, fenced, lower_bounds, part_of, placed, wait_is_over
+from pgasrob.program.core import EVERY_QUEUE, Access, Cell, Fence, Step, Transfer, Wait
 from tests.support import instance
 
 PROGRAM = instance("write(x, 0, x, q); write(x, 0, x, u);")  # q is FIFO, u unordered
@@ -19,27 +19,26 @@ def operation(kind: str, queue: int, target: int = 0) -> Transfer[Cell, int]:
     return Transfer(target, queue, (first, Step("popb", Access(1, False, True), 1, local=not writes, fenced=writes)))
 
 
-def after(kind: str, queue: int, *parts: int) -> tuple[tuple[int, Parts], ...]:
+def after(kind: str, queue: int, *parts: int) -> Placement:
     return placed(PROGRAM, (), operation(kind, queue), parts)
 
 
-def bounds(placement: tuple[tuple[int, Parts], ...], kind: str, queue: int, target: int = 0) -> list[int]:
+def bounds(placement: Placement, kind: str, queue: int, target: int = 0) -> list[int]:
     return lower_bounds(PROGRAM, placement, operation(kind, queue, target))
 
 
-def test_parts_of_a_target() -> None:
-    parts = Parts().with_target(2, 3, 1).with_target(0, 4, 4)
-    assert parts.targets == ((0, 4, 4), (2, 3, 1))
-    assert [parts.fence_bound(target) for target in range(3)] == [4, 1, 1]
-    assert [parts.latest(target) for target in range(3)] == [4, 1, 3]
-    assert Parts().with_target(1, 1, 1) == NOTHING_DELAYED
-    assert parts.with_target(0, 1, 4).targets == ((0, 1, 4), (2, 3, 1))
-    assert parts.with_target(0, 1, 1).targets == ((2, 3, 1),)
+def test_a_slot_of_every_queue_stands_for_all() -> None:
+    placement = ((Slot(1, Kind.FENCED, 2), 3), (Slot(4, Kind.FENCED, 2), 4), (Slot(4, Kind.BOUND, 2), 2))
+    assert [part_of(placement, Slot(queue, Kind.FENCED, 2)) for queue in (EVERY_QUEUE, 1, 4, 5)] == [4, 3, 4, 1]
+    assert part_of(placement, Slot(EVERY_QUEUE, Kind.FENCED, 1)) == 1
+    assert part_of(placement, Slot(4, Kind.BOUND, 2)) == 2
 
 
 def test_a_fence_keeps_a_bound_whose_reason_is_forgotten() -> None:
-    placement = ((UNORDERED, Parts(targets=((0, 1, 2),))),)
+    placement = ((Slot(UNORDERED, Kind.BOUND, 0), 2),)
     assert fenced(placement, Fence(UNORDERED, None)) == placement
+    later = ((Slot(UNORDERED, Kind.FENCED, 0), 3), *placement)
+    assert dict(fenced(later, Fence(UNORDERED, 0)))[Slot(UNORDERED, Kind.BOUND, 0)] == 3
 
 
 @pytest.mark.parametrize("kind", KINDS)

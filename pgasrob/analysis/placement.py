@@ -1,0 +1,161 @@
+"""In which parts of a normal form the steps of a rank's operations lie, as far as later commands depend on it.
+
+Y(P, N) and the attack search both build a computation command by command and place the steps of each at once: in part
+1, which is what has happened, or in a later part. What a later command of the rank has to know of that is little:
+where a FIFO queue forces its steps to, where a fence does, and whether a wait can be over. Each of these is a slot, and
+the completion rules are two tables: which slots bound a step from below (`bounding`), and which it enters when it is
+placed later (`entered`). Models for other tools are made from the same tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
+from typing import NamedTuple, TypeVar
+
+from pgasrob.program import core
+from pgasrob.program.core import EVERY_QUEUE, Operands
+from pgasrob.program.instance import Instance
+from pgasrob.semantics.effect import Transferred
+
+NOW, DELAYED = 1, 2
+"""The parts of an attack: sigma without D, and D."""
+
+P = TypeVar("P")
+
+
+class Kind(IntEnum):
+    """What a slot says of the steps of one queue that do not lie in part 1; those of the last two do not depend on the
+    queue."""
+
+    PENDING = 0
+    """There are some, so a wait is never over."""
+    LOCAL = 1
+    """There are some that wait_local waits for."""
+    STAGE = 2
+    """FIFO only: the part of the last step of a stage, which later ones cannot undercut (the paper's pa and pb)."""
+    FENCED = 3
+    """The last part that holds a fenced step to a target."""
+    BOUND = 4
+    """The part that a fence has made of that, which later fenced steps to the target cannot undercut."""
+    BUNDLED = 5
+    """The last part that holds a step of the latest bundle."""
+    LOCATED = 6
+    """The last part that holds a located step to a cell."""
+
+
+class Slot(NamedTuple):
+    """``of``: which stage, target or cell; 0 for the kinds that have none of these."""
+
+    queue: int
+    kind: Kind
+    of: int = 0
+
+
+Placement = tuple[tuple[Slot, int], ...]
+"""The parts of one rank by slot, sorted; part 1 is left out."""
+
+
+def bounding(unordered: bool, operands: core.Transfer[P, int], step: core.Step[P], cell: int) -> Iterator[Slot]:
+    """The slots that bound a new ``step`` to ``cell`` from below; one of :data:`EVERY_QUEUE` stands for all queues."""
+    queue, target = operands.queue, operands.rank
+    if not unordered:
+        yield Slot(queue, Kind.STAGE, step.stage)
+    elif step.fenced:
+        yield Slot(queue, Kind.BOUND, target)
+    if step.after_writes:
+        yield Slot(EVERY_QUEUE if operands.everywhere else queue, Kind.FENCED, target)
+    if step.after_bundle:
+        yield Slot(EVERY_QUEUE, Kind.BUNDLED)
+    if step.located:
+        yield Slot(EVERY_QUEUE, Kind.LOCATED, cell)
+
+
+def entered(
+    unordered: bool, instance: Instance, operands: core.Transfer[P, int], step: core.Step[P], cell: int
+) -> Iterator[Slot]:
+    """The slots that a ``step`` to ``cell`` enters when it is not placed in part 1, as far as some command asks."""
+    queue, target = operands.queue, operands.rank
+    yield Slot(queue, Kind.PENDING)
+    if step.local:
+        yield Slot(queue, Kind.LOCAL)
+    if not unordered:
+        yield Slot(queue, Kind.STAGE, step.stage)
+    if step.fenced and (unordered or instance.notifies_everywhere):
+        yield Slot(queue, Kind.FENCED, target)
+    if instance.signals:
+        yield Slot(EVERY_QUEUE, Kind.BUNDLED)
+    if step.located:
+        yield Slot(EVERY_QUEUE, Kind.LOCATED, cell)
+
+
+def waited_for(operands: core.Wait[int]) -> Slot:
+    """The slot that keeps a wait from being over."""
+    return Slot(operands.queue, Kind.LOCAL if operands.local else Kind.PENDING)
+
+
+def is_fenced(slot: Slot, operands: core.Fence[int]) -> bool:
+    """Whether a fence makes a bound of what ``slot`` says."""
+    return slot.kind is Kind.FENCED and slot.queue == operands.queue and operands.rank in (None, slot.of)
+
+
+def part_of(placement: Placement, slot: Slot) -> int:
+    """The part that ``placement`` has for ``slot``, for one of :data:`EVERY_QUEUE` the last of any queue."""
+    return max(
+        (
+            part
+            for known, part in placement
+            if known.kind is slot.kind and known.of == slot.of and slot.queue in (known.queue, EVERY_QUEUE)
+        ),
+        default=NOW,
+    )
+
+
+def wait_is_over(placement: Placement, operands: Operands) -> bool:
+    """Whether a wait or wait_local may be issued; every other command may."""
+    return not isinstance(operands, core.Wait) or part_of(placement, waited_for(operands)) == NOW
+
+
+def lower_bounds(instance: Instance, placement: Placement, operands: Transferred) -> list[int]:
+    """For each step of a new operation by itself the earliest part that the completion rules allow."""
+    unordered = instance.is_unordered(operands.queue)
+    return [
+        max((part_of(placement, slot) for slot in bounding(unordered, operands, step, step.access.cell)), default=NOW)
+        for step in operands.steps
+    ]
+
+
+def placed(instance: Instance, placement: Placement, operands: Transferred, chosen: Sequence[int]) -> Placement:
+    """``placement`` after a new operation whose steps lie in the parts ``chosen``."""
+    unordered = instance.is_unordered(operands.queue)
+    return _with(
+        placement,
+        (
+            # Waits do not ask in which part something is pending.
+            (slot, DELAYED if slot.kind in (Kind.PENDING, Kind.LOCAL) else part)
+            for step, part in zip(operands.steps, chosen, strict=True)
+            if part != NOW
+            for slot in entered(unordered, instance, operands, step, step.access.cell)
+        ),
+    )
+
+
+def fenced(placement: Placement, operands: Operands) -> Placement:
+    """``placement`` after a command without steps. A fence: where fenced steps lie now, later ones cannot come before.
+    A bundle: what has been delayed before binds no signal."""
+    if isinstance(operands, core.Bundle):
+        return tuple(entry for entry in placement if entry[0].kind is not Kind.BUNDLED)
+    if not isinstance(operands, core.Fence):
+        return placement
+    return _with(
+        placement,
+        ((slot._replace(kind=Kind.BOUND), part) for slot, part in placement if is_fenced(slot, operands)),
+    )
+
+
+def _with(placement: Placement, entries: Iterable[tuple[Slot, int]]) -> Placement:
+    """``placement`` with ``entries``, whichever part is later."""
+    parts = dict(placement)
+    for slot, part in entries:
+        parts[slot] = max(part, parts.get(slot, NOW))
+    return tuple(sorted(parts.items()))
