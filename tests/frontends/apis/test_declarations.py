@@ -14,7 +14,7 @@ from pgasrob.frontends.apis.openshmem import API as OPENSHMEM
 from pgasrob.frontends.apis.openshmem.names import CONTEXT
 from pgasrob.frontends.apis.openshmem.names import FUNCTIONS as OPENSHMEM_FUNCTIONS
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.c.compiler.functions import declared_function
+from pgasrob.frontends.c.compiler import declared_function
 from pgasrob.frontends.c.types import DOUBLE, INT, ULONG, Pointer
 
 APIS = [(OPENSHMEM, OPENSHMEM_FUNCTIONS), (MPI, MPI_FUNCTIONS)]

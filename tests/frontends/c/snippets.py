@@ -16,6 +16,7 @@ SNIPPETS: dict[str, tuple[str, str]] = {
     "bool": ("#include <stdbool.h>\n", r'bool b = 256; bool c = 0.5; _Bool d = (void *)0; printf("%d %d %d %d\n", b, c, d, b + true);'),
     "floats": ("", r'float f = 0.1f; double d = 0.1; printf("%d %.9f %.3f\n", f == d, f, f * 3 + d / 2);'),
     "float conversions": ("", r'int i = 3.99; double d = 7 / 2; float f = 16777217; printf("%d %.1f %.1f %d\n", i, d, f, (int)-2.5);'),
+    "constants too large for a float": ("", r'printf("%d %d\n", 1e38f * 10.0f == 1e38f * 100.0f, -1e38f * 10.0f < -1e300);'),
     "unary": ("", r'int x = 5; double d = 0.0; printf("%d %d %d %d %d\n", -x, +x, !x, ~x, !d);'),
     "compound assignment": ("", r'int x = 10; x += 3; x -= 1; x *= 2; x /= 5; x %= 3; x <<= 4; x |= 3; x ^= 1; x &= 14; x >>= 1; printf("%d\n", x);'),
     "compound narrow": ("", r'unsigned char c = 250; c += 10; short s = 1; s *= 40000; c *= 1.5; printf("%d %d\n", c, s);'),

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 
 from pgasrob.frontends.apis.registry import Registry
 from pgasrob.frontends.c.code import Unit
-from pgasrob.frontends.c.compiler.functions import File
-from pgasrob.frontends.c.compiler.scopes import context_of
+from pgasrob.frontends.c.compiler.files import File, declared_function
+from pgasrob.frontends.c.compiler.scopes import Context, Scope
 from pgasrob.frontends.c.parser import parse
 from pgasrob.frontends.c.preprocessor import preprocess
+from pgasrob.frontends.c.standard import STRUCTS
 
 RECURSION = 30_000
 """Python frames for trees of `parser.MAX_DEPTH` levels."""
@@ -34,7 +35,12 @@ def compile_unit(
         types = {name for api in found.apis for name in api.types}
         parsed = parse(found.tokens, found.source, types)
         unit = Unit(file, text, found.headers)
-        File(context_of(found, parsed.tokens, unit, pure, found.apis)).compile(parsed.root)
+        scope = Scope()
+        scope.tags.update({tag: tag for tag in STRUCTS})
+        unread = ", ".join(f"<{header}>" for header in found.unread)
+        File(Context(found.source, parsed.tokens, found.apis, declared_function, unread, pure, unit, scope)).compile(
+            parsed.root
+        )
     return unit
 
 
@@ -48,4 +54,4 @@ def _deep() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-__all__ = ["compile_unit"]
+__all__ = ["compile_unit", "declared_function"]

@@ -1,199 +1,43 @@
-"""Files: declarations in their order, then the bodies of the functions."""
+"""The code of a function."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pgasrob.diagnostics import Diagnostic, SourceError
-from pgasrob.frontends.apis.interface import Api
-from pgasrob.frontends.c.code import CompiledFunction, Object, Unit
-from pgasrob.frontends.c.compiler.scopes import Context, FunctionName, GlobalVariable, Scope
+from pgasrob.frontends.c.code import CompiledFunction, Return, Set
+from pgasrob.frontends.c.compiler.bodies import survey
+from pgasrob.frontends.c.compiler.emitter import Emitter
+from pgasrob.frontends.c.compiler.scopes import Context, Scope
 from pgasrob.frontends.c.compiler.statements import Statements
-from pgasrob.frontends.c.compiler.types import Declarator
-from pgasrob.frontends.c.layout import shown
-from pgasrob.frontends.c.parser import Node, parse
-from pgasrob.frontends.c.tokens import Source, error, tokenise
-from pgasrob.frontends.c.types import VOID, Array, CType, Function, Pointer, Struct
-
-MAX_ERRORS = 20
+from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.types import VOID, CType, Integer, Pointer, Struct, Void
+from pgasrob.frontends.c.values import UNDEFINED, Known
 
 
-class File(Statements):
-    """Compiles what stands outside of functions; its own code is only that of constant expressions."""
-
-    def __init__(self, context: Context) -> None:
-        super().__init__(context, "", context.file_scope)
-        self.bodies: list[tuple[Node, str, Function]] = []
-        self.errors: list[Diagnostic] = []
-
-    def compile(self, root: Node) -> None:
-        for node in root.children:
-            self._guarded(lambda node=node: self._external(node))
-        if not self.errors:
-            for node, name, type in self.bodies:
-                self._guarded(lambda node=node, name=name, type=type: self._body_of(node, name, type))
-        if self.errors:
-            raise SourceError(self.errors[:MAX_ERRORS])
-
-    def _guarded(self, compile: object) -> None:
-        if len(self.errors) >= MAX_ERRORS:
-            return
-        assert callable(compile)
-        try:
-            compile()
-        except SourceError as found:
-            self.errors.extend(found.diagnostics)
-            self.scope = self.context.file_scope
-
-    def _external(self, node: Node) -> None:
-        match node.type:
-            case "function_definition":
-                self._definition(node)
-            case "declaration":
-                self._file_declaration(node)
-            case "type_definition":
-                self._typedef(node)
-            case "struct_specifier" | "union_specifier" | "enum_specifier":
-                self.base_type(node)
-            case "expression_statement" if not node.children:
-                pass
-            case "expression_statement" if self._is_static_assertion(node):
-                self.static_assertion(node.children[0])
-            case _:
-                raise self.context.error("PG107", "a declaration or a function was expected here", node)
-
-    def _is_static_assertion(self, node: Node) -> bool:
-        call = node.children[0]
-        return call.type == "call_expression" and self.context.word(call["function"]) == "_Static_assert"
-
-    def _function_type(self, declared: Declarator, node: Node) -> Function:
-        type = declared.type
-        if not isinstance(type, Function) or declared.name is None:
-            raise self.context.error("PG107", "a function with its parameters was expected here", node)
-        return Function(self.context.complete(type.result), type.parameters, type.variadic)
-
-    def _definition(self, node: Node) -> None:
-        if node.get("type") is None or any(child.type == "declaration" for child in node.children):
-            raise self.context.error("PG120", "functions of the old style, without types, are not supported", node)
-        between = node["declarator"].last + 1
-        if between != node["body"].first:
-            raise error("PG107", f"syntax error at `{self.context.tokens[between].text}`", self.context.tokens[between])
-        declared = self.declarator(node["declarator"], self.base_type(node["type"]))
-        type = self._function_type(declared, node["declarator"])
-        assert declared.name is not None
-        name = self.context.word(declared.name)
-        if name in self.context.defined:
-            raise self.context.error("PG121", f"the function `{name}` is defined twice", declared.name)
-        if isinstance(before := self.scope.names.get(name), GlobalVariable):
-            raise self.context.error("PG121", f"`{before.name}` is a variable already", declared.name)
-        self.context.defined.add(name)
-        self.scope.names[name] = FunctionName(name, type)
-        self.bodies.append((node, name, type))
-
-    def _file_declaration(self, node: Node) -> None:
-        storage = self.storage(node)
-        base = self.base_type(node["type"])
-        for child in node.fields.get("declarator", []):
-            initial = child.get("value") if child.type == "init_declarator" else None
-            inner = child["declarator"] if child.type == "init_declarator" else child
-            declared = self.declarator(inner, base)
-            if declared.name is None:
-                raise self.context.error("PG107", "a name was expected here", child)
-            if declared.length is not None:
-                raise self.context.error(
-                    "PG124", "the length of an array outside of functions must be a constant", child
-                )
-            type = self.context.complete(declared.type)
-            name = self.context.word(declared.name)
-            if isinstance(type, Function):
-                if not isinstance(self.scope.names.get(name), FunctionName) or name not in self.context.defined:
-                    self.scope.names[name] = FunctionName(name, type)
-            else:
-                self._variable_of_file(name, type, initial, "extern" in storage, declared.name, child)
-
-    def _variable_of_file(
-        self, name: str, type: CType, initial: Node | None, extern: bool, node: Node, whole: Node
-    ) -> None:
-        objects = self.context.unit.objects
-        before = objects.get(name)
-        if not isinstance(self.scope.names.get(name), GlobalVariable | None):
-            raise self.context.error("PG121", f"`{name}` is declared twice", node)
-        if before is not None and not _alike(before.type, type):
-            raise self.context.error(
-                "PG121", f"`{name}` is declared as {shown(before.type)} and as {shown(type)}", node
-            )
-        if isinstance(type, Array) and type.length is None and before is not None:
-            type = before.type
-        only = extern and initial is None
-        if before is None or name in self.context.declared_only:
-            self.context.declared_only.discard(name)
-            if only:
-                self.context.declared_only.add(name)
-        self.scope.names[name] = GlobalVariable(name, type)  # an initialiser may name its own variable
-        values = before.initial if before is not None else ()
-        if initial is not None:
-            if values:
-                raise self.context.error("PG121", f"`{name}` has two initialisers", node)
-            objects[name] = Object(name, type, (), self.context.span(whole))
-            values, type = self.static_initial(type, initial)
-        if not only:
-            self._need_complete(type, node)
-        self.scope.names[name] = GlobalVariable(name, type)
-        objects[name] = Object(name, type, values, self.context.span(whole))
-
-    def _body_of(self, node: Node, name: str, type: Function) -> None:
-        function = Statements(self.context, name, Scope(self.context.file_scope))
-        self.context.unit.functions[name] = compiled(function, self, node, type)
-
-
-def compiled(function: Statements, file: File, node: Node, type: Function) -> CompiledFunction:
-    """The code of a function definition."""
-    context = function.context
-    function.result = type.result
-    function.prepare(node["body"])
-    function.span = context.span(node["declarator"])
-    declared = function.declarator(node["declarator"], VOID)
+def compiled(context: Context, name: str, result: CType, node: Node) -> CompiledFunction:
+    """The code of the definition ``node`` of the function ``name``, which returns a ``result``."""
+    emitter = Emitter(context, name, Scope(context.file_scope))
+    body = survey(node["body"], emitter)
+    emitter.span = context.span(node["declarator"])
+    pointer = emitter.new_slot(Pointer(result)) if isinstance(result, Struct) else None
+    statements = Statements(emitter, body, result, pointer)
+    types = statements.expressions.types
+    declared = types.declarator(node["declarator"], VOID)
     assert declared.function is not None
-    slots: list[int] = []
-    if isinstance(type.result, Struct):
-        function.result_pointer = function.new_slot(Pointer(type.result))
-        slots.append(function.result_pointer)
-    for parameter in function.parameters(declared.function["parameters"])[0]:
-        slots.append(function.parameter(parameter.declarator.name, context.complete(parameter.type)))
+    slots = [] if pointer is None else [pointer]
+    for parameter in types.parameters(declared.function["parameters"])[0]:
+        slots.append(statements.declarations.parameter(parameter.name, context.complete(parameter.type)))
     for child in node["body"].children:
-        function.statement(child)
-    function.span = context.span(node["declarator"])
-    function.end()
-    return CompiledFunction(
-        function.name,
-        tuple(slots),
-        VOID if isinstance(type.result, Struct) else type.result,
-        function.slots,
-        function.objects,
-        function.finished(),
-        function.spans,
-    )
+        statements.statement(child)
+    emitter.span = context.span(node["declarator"])
+    _end(emitter, result)
+    returned = VOID if isinstance(result, Struct) else result
+    code = emitter.finished()
+    return CompiledFunction(name, tuple(slots), returned, emitter.slots, emitter.objects, code, emitter.spans)
 
 
-def _alike(first: CType, second: CType) -> bool:
-    """Whether two declarations of a variable can be of one: a length may be missing."""
-    if isinstance(first, Array) and isinstance(second, Array):
-        return _alike(first.of, second.of) and (first.length == second.length or None in (first.length, second.length))
-    if isinstance(first, Struct) and isinstance(second, Struct):
-        return first.tag == second.tag
-    if isinstance(first, Pointer) and isinstance(second, Pointer):
-        return True
-    return first == second
-
-
-def declared_function(text: str, name: str, apis: Sequence[Api]) -> Function:
-    """The type of the function that a declaration of an API, as text, declares."""
-    source = Source(f"<declaration of {name}>", text if text.rstrip().endswith(";") else f"{text};")
-    parsed = parse(tokenise(source), source, {name for api in apis for name in api.types})
-    unit = Unit(source.file, text, ())
-    file = File(Context(source, parsed.tokens, apis, (), frozenset(), unit, Scope()))
-    file.compile(parsed.root)
-    for symbol in file.scope.names.values():
-        if isinstance(symbol, FunctionName):
-            return symbol.type
-    raise AssertionError(f"{text} declares no function")
+def _end(emitter: Emitter, result: CType) -> None:
+    """The end of the body."""
+    if isinstance(result, Void | Struct):
+        emitter.emit(Return(None))
+    else:
+        value = Known(0) if emitter.name == "main" and isinstance(result, Integer) else UNDEFINED
+        emitter.emit(Return(emitter.compute(result, Set, value, result)))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgasrob.frontends.c.code import Clear, Convert, Global, Instruction, Move, Offset, Set, Slot, String
-from pgasrob.frontends.c.compiler.calls import Calls
-from pgasrob.frontends.c.compiler.emitter import MemoryPlace, Operand
+from pgasrob.frontends.c.code import Clear
+from pgasrob.frontends.c.compiler.constants import Constants
+from pgasrob.frontends.c.compiler.emitter import Emitter
+from pgasrob.frontends.c.compiler.operands import Evaluator, MemoryPlace, constant
+from pgasrob.frontends.c.compiler.operations import Operations
+from pgasrob.frontends.c.compiler.scopes import Context
 from pgasrob.frontends.c.layout import scalars, shown, size_of
 from pgasrob.frontends.c.literals import string
 from pgasrob.frontends.c.parser import Node
-from pgasrob.frontends.c.types import CHAR, Array, CType, Integer, Opaque, Pointer, Struct
-from pgasrob.frontends.c.values import NULL, Address, Code, Handle, Known, ObjectId, Value
+from pgasrob.frontends.c.types import Array, CType, Integer, Struct
+from pgasrob.frontends.c.values import NULL, Known, Value
 
 MAX_ELEMENTS = 1_000_000
 
@@ -38,8 +41,22 @@ class _Items:
         return self.position < len(self.items)
 
 
-class Initialisers(Calls):
+def _items_of(braces: Node) -> _Items:
+    pairs = ((child.fields.get("designator", []), child) for child in braces.children)
+    return _Items(
+        [(list(names), child["value"] if child.type == "initializer_pair" else child) for names, child in pairs]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Initialisers:
     """Compiles initialisers (C11, 6.7.9)."""
+
+    context: Context
+    emitter: Emitter
+    operations: Operations
+    constants: Constants
+    evaluator: Evaluator
 
     def leaves(self, type: CType, node: Node) -> tuple[list[Leaf], CType]:
         """The parts of the initialiser ``node`` of a ``type``, and the type with the length that it gives."""
@@ -55,9 +72,9 @@ class Initialisers(Calls):
         return leaves, type
 
     def _text(self, node: Node) -> str | None:
-        inner = self.inside(node)
+        inner = self.context.inside(node)
         if inner.type == "initializer_list" and len(inner.children) == 1:
-            inner = self.inside(inner.children[0])
+            inner = self.context.inside(inner.children[0])
         return string(self.context.token(inner)) if inner.type == "string_literal" else None
 
     def _element_leaves(self, type: CType, offset: int, items: _Items, leaves: list[Leaf]) -> int:
@@ -72,7 +89,7 @@ class Initialisers(Calls):
                 return self._string_leaf(type, offset, node, text, leaves)
         if braced:
             items.position += 1
-            inner = self._items_of(node)
+            inner = _items_of(node)
             if isinstance(type, Array | Struct):
                 return self._aggregate(type, offset, inner, leaves, node, braced=True)
             if len(inner.items) != 1 or inner.items[0][0]:
@@ -81,26 +98,16 @@ class Initialisers(Calls):
                 raise self.context.error("PG123", f"a {shown(type)} has one value", node)
             self._element_leaves(type, offset, inner, leaves)
             return 1
-        if isinstance(type, Struct):
-            found = self.type_of(node)
-            if isinstance(found, Struct) and found.tag == type.tag:
-                items.position += 1
-                leaves.append(Leaf(offset, type, node))
-                return 1
-        if isinstance(type, Array | Struct):
+        if isinstance(type, Array) or (isinstance(type, Struct) and not self._is_whole(type, node)):
             return self._aggregate(type, offset, items, leaves, node, braced=False)
         items.position += 1
         leaves.append(Leaf(offset, type, node))
         return 1
 
-    def _items_of(self, node: Node) -> _Items:
-        items: list[tuple[list[Node], Node]] = []
-        for child in node.children:
-            if child.type == "initializer_pair":
-                items.append((list(child.fields.get("designator", [])), child["value"]))
-            else:
-                items.append(([], child))
-        return _Items(items)
+    def _is_whole(self, struct: Struct, node: Node) -> bool:
+        """Whether ``node`` is a value of the struct, and not that of its first member."""
+        found = self.evaluator.type_of(node)
+        return isinstance(found, Struct) and found.tag == struct.tag
 
     def _string_leaf(self, type: Array, offset: int, node: Node, text: str, leaves: list[Leaf]) -> int:
         length = len(text) + 1 if type.length is None else type.length
@@ -112,8 +119,7 @@ class Initialisers(Calls):
     def _aggregate(
         self, type: Array | Struct, offset: int, items: _Items, leaves: list[Leaf], node: Node, braced: bool
     ) -> int:
-        if isinstance(type, Struct) and type.tag not in self.context.structs and not type.fields:
-            raise self.context.error("PG122", f"`struct {type.tag}` has no definition", node)
+        self.context.defined_type(type, node)
         count = len(type.fields) if isinstance(type, Struct) else type.length
         index = highest = 0
         while items.more:
@@ -147,22 +153,18 @@ class Initialisers(Calls):
         self, type: Array, offset: int, designators: list[Node], value: Node, items: _Items, leaves: list[Leaf]
     ) -> int:
         """GNU C's `[first ... last] = value`; the index behind it."""
-        first, last = (self.constant_value(child, "a designator") for child in designators[0].children[:2])
+        first, last = (self.constants.number(child, "a designator") for child in designators[0].children[:2])
         if first < 0 or last < first or (type.length is not None and last >= type.length):
             raise self.context.error("PG123", f"there are no elements {first} to {last}", designators[0])
         if len(designators) > 1 or last - first >= MAX_ELEMENTS:
             raise self.context.error("PG120", "this designator is not supported here", designators[0])
-        if value.type != "initializer_list" and self._text(value) is None and not self._is_constant(value):
+        if value.type != "initializer_list" and self._text(value) is None and not self.constants.is_constant(value):
             raise self.context.error("PG124", "the value for a range of elements must be a constant", value)
         for index in range(first, last + 1):
             member, at = self._part(type, offset, index)
             self._element_leaves(member, at, _Items([([], value)]), leaves)
         items.position += 1
         return last + 1
-
-    def _is_constant(self, node: Node) -> bool:
-        operand, code = self.scratch(node, lambda: self.value(node))
-        return operand.value is not None and not code
 
     def _part(self, type: Array | Struct, offset: int, index: int) -> tuple[CType, int]:
         if isinstance(type, Struct):
@@ -171,7 +173,7 @@ class Initialisers(Calls):
 
     def _designated(self, type: Array | Struct, designator: Node) -> int:
         if designator.type == "subscript_designator" and isinstance(type, Array):
-            index = self.constant_value(designator.children[0], "a designator")
+            index = self.constants.number(designator.children[0], "a designator")
             if index < 0 or (type.length is not None and index >= type.length):
                 raise self.context.error("PG123", f"there is no element {index}", designator)
             return index
@@ -204,20 +206,21 @@ class Initialisers(Calls):
     def initialise(self, place: MemoryPlace, node: Node) -> CType:
         """Store the initialiser ``node`` into the object at ``place``; its type with the length filled in."""
         if node.type != "initializer_list" and isinstance(place.type, Struct):
-            self.assign(place, self.value(node), node)
+            self.operations.assign(place, self.evaluator.value(node), node)
             return place.type
         leaves, type = self.leaves(place.type, node)
         filled = sum(scalars(leaf.type) if leaf.text is None else len(leaf.text) for leaf in leaves)
         if filled < scalars(type) or len({leaf.offset for leaf in leaves}) < len(leaves):
-            self.emit(Clear(place.slot, size_of(type)))
+            self.emitter.emit(Clear(place.slot, size_of(type)))
         for leaf in leaves:
             if leaf.text is not None:
                 assert isinstance(leaf.type, Array)
                 for index, char in enumerate(leaf.text):
                     part = MemoryPlace(place.slot, leaf.type.of, leaf.offset + index)
-                    self.assign(part, self.constant(ord(char)), leaf.node)
+                    self.operations.assign(part, constant(ord(char)), leaf.node)
             else:
-                self.assign(MemoryPlace(place.slot, leaf.type, leaf.offset), self.value(leaf.node), leaf.node)
+                part = MemoryPlace(place.slot, leaf.type, leaf.offset)
+                self.operations.assign(part, self.evaluator.value(leaf.node), leaf.node)
         return type
 
     # Globals and statics
@@ -228,53 +231,15 @@ class Initialisers(Calls):
         initial: dict[int, Value] = {}
         for leaf in leaves:
             if leaf.text is not None:
+                assert isinstance(leaf.type, Array) and isinstance(leaf.type.of, Integer)
                 for index, char in enumerate(leaf.text):
-                    initial[leaf.offset + index] = Known(ord(char) if ord(char) < 128 else ord(char) - 256)
-                    if isinstance(leaf.type, Array) and leaf.type.of != CHAR:
-                        initial[leaf.offset + index] = Known(ord(char))
+                    initial[leaf.offset + index] = Known(leaf.type.of.type.wrap(ord(char)))
             elif isinstance(leaf.type, Struct):
-                inner = self.inside(leaf.node)
+                inner = self.context.inside(leaf.node)
                 if inner.type != "compound_literal_expression":
                     raise self.context.error("PG124", "this initialiser must be a constant", leaf.node)
                 parts, _ = self.static_initial(leaf.type, inner["value"])
                 initial.update({leaf.offset + offset: value for offset, value in parts})
             else:
-                initial[leaf.offset] = self.static_value(leaf.type, leaf.node)
+                initial[leaf.offset] = self.constants.value(leaf.type, leaf.node)
         return tuple(sorted((offset, value) for offset, value in initial.items() if value != NULL)), type
-
-    def static_value(self, type: CType, node: Node) -> Value:
-        """The constant ``node`` converted to ``type``: a number, or the address of a global, function or string."""
-        operand, code = self.scratch(node, lambda: self.convert(self.value(node), type, node))
-        if operand.value is not None and not any(not isinstance(each, Set) for each in code):
-            return operand.value
-        found = self._followed(code, operand)
-        if found is None:
-            hint = "C gives variables of the file and static ones their first value before the program runs"
-            raise self.context.error("PG124", "this initialiser must be a constant", node, hint)
-        return found
-
-    def _followed(self, code: list[Instruction], operand: Operand) -> Value | None:
-        """The address that straight code computes."""
-        known: dict[Slot, Value] = {}
-        for instruction in code:
-            match instruction:
-                case Set(target, value):
-                    known[target] = value
-                case Global(target, name):
-                    known[target] = Address(ObjectId("global", (name,)), 0)
-                case String(target, text):
-                    known[target] = Address(ObjectId("string", (text,)), 0)
-                case Move(target, source) if source in known:
-                    known[target] = known[source]
-                case Convert(target, source, Integer(), Pointer() | Integer() | Opaque()) if source in known:
-                    known[target] = known[source]
-                case Offset(target, pointer, None, size, constant) if isinstance(known.get(pointer), Address):
-                    address = known[pointer]
-                    assert isinstance(address, Address) and isinstance(address.offset, int)
-                    known[target] = Address(address.object, address.offset + size * constant)
-                case _:
-                    return None
-        if operand.slot is None:
-            return operand.value
-        found = known.get(operand.slot)
-        return found if isinstance(found, Address | Code | Handle | Known) else None

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.suggestions import closest
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.code import Slot, Unit
 from pgasrob.frontends.c.parser import Node
-from pgasrob.frontends.c.preprocessor import Preprocessed
 from pgasrob.frontends.c.standard import STRUCTS
 from pgasrob.frontends.c.tokens import Source, Token, error_at
-from pgasrob.frontends.c.types import CType, Function, Pointer, Struct
+from pgasrob.frontends.c.types import Array, CType, Function, Pointer, Struct
 from pgasrob.program.statements import Span
 
 
@@ -79,37 +79,36 @@ class Scope:
         self.names: dict[str, Symbol] = {}
         self.tags: dict[str, str] = {}  # to the unique tags of `Context.structs`; "enum" for enums
 
-    def find(self, name: str) -> Symbol | None:
+    def outwards(self) -> Iterator[Scope]:
+        """This block and those around it."""
         scope: Scope | None = self
         while scope is not None:
-            if name in scope.names:
-                return scope.names[name]
+            yield scope
             scope = scope.outer
-        return None
+
+    def find(self, name: str) -> Symbol | None:
+        return next((scope.names[name] for scope in self.outwards() if name in scope.names), None)
 
     def find_tag(self, tag: str) -> str | None:
-        scope: Scope | None = self
-        while scope is not None:
-            if tag in scope.tags:
-                return scope.tags[tag]
-            scope = scope.outer
-        return None
+        return next((scope.tags[tag] for scope in self.outwards() if tag in scope.tags), None)
 
     def all_names(self) -> Iterator[str]:
-        scope: Scope | None = self
-        while scope is not None:
-            yield from scope.names
-            scope = scope.outer
+        return (name for scope in self.outwards() for name in scope.names)
 
 
 @dataclass(slots=True)
 class Context:
-    """What the compilation of a file knows: its tokens, its APIs, the structs by unique tag, what it gives."""
+    """What the compilation of a file knows: its tokens, its APIs, the structs by unique tag, what it gives.
+
+    ``read_declaration``: the type of the function that a declaration of one of the APIs, as text, declares.
+    ``unread``: the headers that are not read, as written.
+    """
 
     source: Source
     tokens: list[Token]
     apis: Sequence[Api]
-    unread: Sequence[str]
+    read_declaration: Callable[[str, str, Sequence[Api]], Function]
+    unread: str
     pure: frozenset[str]
     unit: Unit
     file_scope: Scope
@@ -158,6 +157,20 @@ class Context:
             end = first.span
         return error_at(code, message, first.span, first.source, hint, end)
 
+    def inside(self, node: Node) -> Node:
+        """What the parentheses of ``node`` hold."""
+        while node.type == "parenthesized_expression":
+            if len(node.children) != 1:
+                raise self.error("PG107", "an expression was expected in these parentheses", node)
+            node = node.children[0]
+        return node
+
+    def unique(self, name: str, taken: Container[str], node: Node) -> str:
+        """``name``, with the line where it is ``taken``, and with a number where that is."""
+        line = f"{name}@{self.token(node).place.line}"
+        names = chain((name, line), (f"{line}.{number}" for number in count(2)))
+        return next(each for each in names if each not in taken)
+
     # Types
 
     def complete(self, type: CType) -> CType:
@@ -165,6 +178,17 @@ class Context:
         if isinstance(type, Struct):
             return self.structs.get(type.tag, type)
         return type
+
+    def defined_type(self, type: CType, node: Node) -> CType:
+        """`complete`, for a type whose members must be known if it is a struct."""
+        type = self.complete(type)
+        if isinstance(type, Struct) and type.tag not in self.structs and not type.fields:
+            raise self.error("PG122", f"`struct {type.tag}` has no definition", node)
+        return type
+
+    def need_length(self, type: CType, node: Node) -> None:
+        if isinstance(type, Array) and type.length is None:
+            raise self.error("PG124", "the length of this array is not given", node)
 
     def pointed(self, type: CType) -> CType:
         """A pointer to a struct with the struct's members."""
@@ -179,14 +203,12 @@ class Context:
 
     def declaration(self, name: str, types: tuple[CType, ...]) -> Function | None:
         """The type of an API's function for arguments of these types."""
-        from pgasrob.frontends.c.compiler.functions import declared_function
-
         for api in self.apis:
             text = api.declaration(name, types)
             if text is None:
                 continue
             if text not in self._declarations:
-                self._declarations[text] = declared_function(text, name, self.apis)
+                self._declarations[text] = self.read_declaration(text, name, self.apis)
             return self._declarations[text]
         return None
 
@@ -205,15 +227,7 @@ class Context:
         near = closest(word, known, 0.75)
         hint = f"did you mean `{near}`?" if near else ""
         if self.unread:
-            headers = ", ".join(f"<{header}>" for header in self.unread)
-            hint = f"{hint}{' ' if hint else ''}it may come from {headers}, which is not read: put its definition here"
+            hint = (
+                f"{hint}{' ' if hint else ''}it may come from {self.unread}, which is not read: put its definition here"
+            )
         return self.error("PG122", f"unknown {what} `{word}`", node, hint)
-
-
-def context_of(
-    found: Preprocessed, tokens: list[Token], unit: Unit, pure: frozenset[str], apis: Sequence[Api]
-) -> Context:
-    scope = Scope()
-    for tag in STRUCTS:
-        scope.tags[tag] = tag
-    return Context(found.source, tokens, apis, found.unread, pure, unit, scope)

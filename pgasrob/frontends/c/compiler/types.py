@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, count
 
-from pgasrob.frontends.c.compiler.emitter import Emitter, Operand
-from pgasrob.frontends.c.compiler.scopes import Constant, Scope, SlotVariable, TypeName
+from pgasrob.frontends.c.compiler.constants import Constants
+from pgasrob.frontends.c.compiler.emitter import Emitter
+from pgasrob.frontends.c.compiler.operands import Evaluator
+from pgasrob.frontends.c.compiler.scopes import Constant, Context, SlotVariable, TypeName
 from pgasrob.frontends.c.layout import shown, size_of, struct_of
 from pgasrob.frontends.c.parser import TYPEOF, Node
 from pgasrob.frontends.c.standard import TYPES
@@ -26,28 +30,25 @@ from pgasrob.frontends.c.types import (
     Array,
     CType,
     Function,
-    Integer,
     Opaque,
     Pointer,
     Struct,
     Void,
 )
-from pgasrob.frontends.c.values import Known
 
 MAX_OBJECT = 1 << 40
 
 _BASIC: dict[tuple[str, ...], CType] = {
     ("void",): VOID, ("float",): FLOAT, ("double",): DOUBLE, ("double", "long"): DOUBLE,
     ("char",): CHAR, ("char", "signed"): CHAR, ("char", "unsigned"): UCHAR,
+    **{
+        tuple(sorted(f"{size} {sign} {word}".split())): types[sign == "unsigned"]
+        for size, types in {
+            "": (INT, UINT), "short": (SHORT, USHORT), "long": (LONG, ULONG), "long long": (LONG, ULONG),
+        }.items()
+        for sign in ("", "signed", "unsigned") for word in ("", "int") if size or sign or word
+    },
 }  # fmt: skip
-for _signs, _unsigned in (((), False), (("signed",), False), (("unsigned",), True)):
-    for _words, _types in (
-        (("int",), (INT, UINT)), ((), (INT, UINT)), (("short",), (SHORT, USHORT)), (("int", "short"), (SHORT, USHORT)),
-        (("long",), (LONG, ULONG)), (("int", "long"), (LONG, ULONG)), (("long", "long"), (LONG, ULONG)),
-        (("int", "long", "long"), (LONG, ULONG)),
-    ):  # fmt: skip
-        if _signs or _words:
-            _BASIC[tuple(sorted((*_signs, *_words)))] = _types[_unsigned]
 
 
 @dataclass(slots=True)
@@ -61,35 +62,14 @@ class Declarator:
     length: Node | None = None
 
 
-@dataclass(slots=True)
-class Parameter:
-    declarator: Declarator
-    type: CType
-    node: Node
+@dataclass(frozen=True, slots=True)
+class Types:
+    """Reads types."""
 
-
-class Types(Emitter):
-    """Reads types; subclasses compile the expressions in them."""
-
-    def value(self, node: Node) -> Operand:
-        raise NotImplementedError
-
-    # Constants
-
-    def constant_value(self, node: Node, what: str) -> int:
-        """The value of a constant expression of integer type."""
-        found = self.try_constant(node)
-        if found is None:
-            raise self.context.error(
-                "PG124", f"{what} must be a constant", node, "its value must be known from the text alone"
-            )
-        return found
-
-    def try_constant(self, node: Node) -> int | None:
-        operand, _ = self.scratch(node, lambda: self.value(node))
-        if isinstance(operand.type, Integer) and isinstance(operand.value, Known):
-            return operand.value.value
-        return None
+    context: Context
+    emitter: Emitter
+    constants: Constants
+    evaluator: Evaluator
 
     # Specifiers
 
@@ -106,7 +86,7 @@ class Types(Emitter):
             case "enum_specifier":
                 return self._enum(node)
             case "type_identifier":
-                raise self.context.unknown("type", node, self.scope)
+                raise self.context.unknown("type", node, self.emitter.scope)
             case _:
                 raise self.context.error("PG120", f"`{self.context.text(node)}` is not supported as a type", node)
 
@@ -115,13 +95,9 @@ class Types(Emitter):
         argument = node["body"].children[0]["declarator"].get("size") if node.get("body") else None
         if argument is None:
             raise self.context.error("PG107", "`typeof` needs an expression in parentheses", node)
-        type = self.scratch(node, lambda: self.type_of_place(argument))[0]
-        if isinstance(type, Array) and type.length is None:
-            raise self.context.error("PG124", "the length of this array is not given", node)
+        type, _ = self.emitter.scratch(lambda: self.evaluator.type_of_place(argument))
+        self.context.need_length(type, node)
         return type
-
-    def type_of_place(self, node: Node) -> CType:
-        raise NotImplementedError
 
     def _named_type(self, node: Node) -> CType:
         word = self.context.word(node)
@@ -130,7 +106,7 @@ class Types(Emitter):
             return _BASIC[words]
         if len(words) > 1:
             raise self.context.error("PG107", f"`{word}` is no type", node)
-        symbol = self.scope.find(word)
+        symbol = self.emitter.scope.find(word)
         if isinstance(symbol, TypeName):
             return self.context.complete(symbol.type)
         if symbol is not None:
@@ -143,7 +119,7 @@ class Types(Emitter):
             return Opaque("va_list")
         if word in TYPES:
             return TYPES[word]
-        raise self.context.unknown("type", node, self.scope)
+        raise self.context.unknown("type", node, self.emitter.scope)
 
     def _tag(self, node: Node) -> str:
         name = node.get("name")
@@ -155,11 +131,8 @@ class Types(Emitter):
         tag = self._tag(node)
         body = node.get("body")
         if body is None:
-            unique = self.scope.find_tag(tag)
-            if unique is None:
-                unique = self._new_tag(tag)
-            return self.context.complete(Struct(unique, (), 0, 1))
-        unique = self.scope.tags.get(tag)
+            return self.context.complete(Struct(self.emitter.scope.find_tag(tag) or self._new_tag(tag), (), 0, 1))
+        unique = self.emitter.scope.tags.get(tag)
         if unique is None or unique in ("timeval", "timespec", "timezone"):
             unique = self._new_tag(tag)
         elif unique in self.context.structs:
@@ -169,21 +142,11 @@ class Types(Emitter):
         return struct
 
     def _new_tag(self, tag: str) -> str:
-        unique, count = tag, 1
-        taken = {name for scope in self._scopes() for name in scope.tags.values()} | set(self.context.structs)
-        while unique in taken:
-            count += 1
-            unique = f"{tag}#{count}"
-        self.scope.tags[tag] = unique
+        scope = self.emitter.scope
+        taken = {*self.context.structs, *(name for each in scope.outwards() for name in each.tags.values())}
+        names = chain((tag,), (f"{tag}#{number}" for number in count(2)))
+        scope.tags[tag] = unique = next(name for name in names if name not in taken)
         return unique
-
-    def _scopes(self) -> list[Scope]:
-        found = []
-        scope: Scope | None = self.scope
-        while scope is not None:
-            found.append(scope)
-            scope = scope.outer
-        return found
 
     def _union(self, node: Node) -> CType:
         body = node.get("body")
@@ -193,7 +156,7 @@ class Types(Emitter):
                 unique = self._new_tag(self._tag(node))
                 self.context.structs[unique] = struct = struct_of(unique, members)
                 return struct
-        elif (unique_tag := self.scope.find_tag(self._tag(node))) is not None:
+        elif (unique_tag := self.emitter.scope.find_tag(self._tag(node))) is not None:
             return self.context.complete(Struct(unique_tag, (), 0, 1))
         raise self.context.error(
             "PG120", "unions are not supported", node, "a cell of memory has one type here: use a struct, or one member"
@@ -216,7 +179,7 @@ class Types(Emitter):
             for node in declarators:
                 declarator = self.declarator(node, base)
                 assert declarator.name is not None
-                self._need_complete(declarator.type, node)
+                self.need_complete(declarator.type, node)
                 if declarator.length is not None:
                     raise self.context.error("PG124", "the length of an array in a struct must be a constant", node)
                 name = self.context.word(declarator.name)
@@ -225,37 +188,35 @@ class Types(Emitter):
                 members.append((name, declarator.type))
         return members
 
-    def _need_complete(self, type: CType, node: Node) -> None:
+    def need_complete(self, type: CType, node: Node) -> None:
+        """That there can be an object of ``type``."""
         inner = type
         while isinstance(inner, Array):
-            if inner.length is None:
-                raise self.context.error("PG124", "the length of this array is not given", node)
+            self.context.need_length(inner, node)
             inner = inner.of
-        if isinstance(inner, Struct) and inner.tag not in self.context.structs and not inner.fields:
-            raise self.context.error("PG122", f"`struct {inner.tag}` has no definition", node)
+        self.context.defined_type(inner, node)
         if isinstance(inner, Void | Function):
             raise self.context.error("PG121", f"nothing can have the type {shown(inner)}", node)
         if size_of(type) > MAX_OBJECT:
             raise self.context.error("PG124", "this is larger than any memory", node)
 
     def _enum(self, node: Node) -> CType:
-        body = node.get("body")
+        body, tag, scope = node.get("body"), self._tag(node), self.emitter.scope
+        if body is not None or scope.find_tag(tag) is None:
+            scope.tags[tag] = "enum"
         if body is None:
-            if self.scope.find_tag(self._tag(node)) is None:
-                self.scope.tags[self._tag(node)] = "enum"
             return INT
-        self.scope.tags[self._tag(node)] = "enum"
         following = 0
         for child in body.children:
             if child.type != "enumerator":
                 raise self.context.error("PG107", "an enumerator was expected here", child)
             value = child.get("value")
             if value is not None:
-                following = self.constant_value(value, "the value of an enumerator")
+                following = self.constants.number(value, "the value of an enumerator")
             name = self.context.word(child["name"])
-            if name in self.scope.names:
+            if name in scope.names:
                 raise self.context.error("PG121", f"`{name}` is declared twice", child)
-            self.scope.names[name] = Constant(following)
+            scope.names[name] = Constant(following)
             following += 1
         return INT
 
@@ -270,7 +231,9 @@ class Types(Emitter):
                 case "identifier" | "type_identifier" | "field_identifier" | "primitive_type":
                     return Declarator(node, type, function, length)
                 case "pointer_declarator" | "abstract_pointer_declarator":
-                    type, function, length = self._pointer_to(type, length, node), None, None
+                    if length is not None:
+                        raise self.context.error("PG124", "pointers to arrays need a constant length", node)
+                    type, function = Pointer(type), None
                 case "array_declarator" | "abstract_array_declarator":
                     type, length = self._array(node, type, length, parameter)
                     function = None
@@ -294,17 +257,9 @@ class Types(Emitter):
                     raise self.context.error(
                         "PG120", f"`{self.context.text(node)}` is not supported in a declaration", node
                     )
-            following = node.get("declarator")
-            if following is None:
-                candidates = [child for child in node.children if child.type.endswith("declarator")]
-                following = candidates[0] if candidates else None
-            node = following
+            inner = [child for child in node.children if child.type.endswith("declarator")]
+            node = node.get("declarator") or (inner[0] if inner else None)
         return Declarator(None, type, function, length)
-
-    def _pointer_to(self, type: CType, length: Node | None, node: Node) -> CType:
-        if length is not None:
-            raise self.context.error("PG124", "pointers to arrays need a constant length", node)
-        return Pointer(type)
 
     def _array(self, node: Node, type: CType, length: Node | None, parameter: bool) -> tuple[CType, Node | None]:
         if length is not None:
@@ -321,47 +276,63 @@ class Types(Emitter):
         outermost = node.get("declarator") is None or node["declarator"].type in ("identifier", "field_identifier")
         if parameter and outermost:
             return Array(type, None), None
-        number = self.try_constant(size)
+        number = self.constants.try_number(size)
         if number is None:
             return Array(type, None), size
         if number < 0:
             raise self.context.error("PG124", f"an array cannot have {number} elements", node)
         return Array(type, number), None
 
-    def parameters(self, node: Node) -> tuple[list[Parameter], bool]:
+    def parameters(self, node: Node) -> tuple[list[Declarator], bool]:
         """The parameters that a list declares, arrays and functions as the pointers that they are."""
-        found: list[Parameter] = []
+        with self.emitter.block() as outer:
+            try:
+                return self._parameters(node)
+            finally:
+                outer.tags = self.emitter.scope.tags | outer.tags
+
+    def _parameters(self, node: Node) -> tuple[list[Declarator], bool]:
+        found: list[Declarator] = []
         variadic = False
-        outer, self.scope = self.scope, Scope(self.scope)
-        try:
-            for child in node.children:
-                if child.type == "variadic_parameter":
-                    variadic = True
-                    continue
-                if child.type != "parameter_declaration":
-                    raise self.context.error(
-                        "PG120", f"`{self.context.text(child)}` is not supported as a parameter", child
-                    )
-                base = self.base_type(child["type"])
-                declared = self.declarator(child.get("declarator"), base, parameter=True)
-                if declared.length is not None:
-                    raise self.context.error("PG124", "the inner lengths of an array must be constants", child)
-                type = declared.type
-                if isinstance(type, Void) and declared.name is None and len(node.children) == 1:
-                    return [], False
-                if isinstance(type, Array):
-                    type = Pointer(type.of)
-                elif isinstance(type, Function):
-                    type = Pointer(type)
-                elif isinstance(type, Void):
-                    raise self.context.error("PG121", "a parameter cannot be void", child)
-                found.append(Parameter(declared, type, child))
-                if declared.name is not None:  # the lengths of further parameters may name it
-                    self.scope.names[self.context.word(declared.name)] = SlotVariable(0, type)
-        finally:
-            outer.tags.update({tag: unique for tag, unique in self.scope.tags.items() if tag not in outer.tags})
-            self.scope = outer
+        for child in node.children:
+            if child.type == "variadic_parameter":
+                variadic = True
+                continue
+            if child.type != "parameter_declaration":
+                raise self.context.error(
+                    "PG120", f"`{self.context.text(child)}` is not supported as a parameter", child
+                )
+            base = self.base_type(child["type"])
+            declared = self.declarator(child.get("declarator"), base, parameter=True)
+            if declared.length is not None:
+                raise self.context.error("PG124", "the inner lengths of an array must be constants", child)
+            type = declared.type
+            if isinstance(type, Void) and declared.name is None and len(node.children) == 1:
+                return [], False
+            if isinstance(type, Array | Function):
+                type = Pointer(type.of if isinstance(type, Array) else type)
+            elif isinstance(type, Void):
+                raise self.context.error("PG121", "a parameter cannot be void", child)
+            found.append(Declarator(declared.name, type))
+            if declared.name is not None:  # the lengths of further parameters may name it
+                self.emitter.scope.names[self.context.word(declared.name)] = SlotVariable(0, type)
         return found, variadic or not found  # C11, 6.7.6.3: `()` says nothing of the parameters
+
+    def declared(self, node: Node) -> Iterator[tuple[Declarator, Node, Node | None, Node]]:
+        """What the declaration ``node`` declares, with its name, its initialiser and its whole, one by one."""
+        if node.get("type") is None:
+            raise self.context.error("PG120", "a declaration without a type is not supported", node)
+        base = self.base_type(node["type"])
+        for child in node.fields.get("declarator", []):
+            initialised = child.type == "init_declarator"
+            declarator = self.declarator(child["declarator"] if initialised else child, base)
+            if declarator.name is None:
+                raise self.context.error("PG107", "a name was expected here", child)
+            yield declarator, declarator.name, child.get("value") if initialised else None, child
+
+    def storage(self, node: Node) -> set[str]:
+        """The storage classes of a declaration."""
+        return {self.context.word(child) for child in node.children if child.type == "storage_class_specifier"}
 
     def type_name(self, node: Node) -> CType:
         """A type in parentheses: of a cast, `sizeof`, or a compound literal."""

@@ -1,0 +1,171 @@
+"""Files: declarations in their order, then the bodies of the functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.frontends.apis.interface import Api
+from pgasrob.frontends.c.code import Object, Unit
+from pgasrob.frontends.c.compiler.bodies import Body
+from pgasrob.frontends.c.compiler.emitter import Emitter
+from pgasrob.frontends.c.compiler.functions import compiled
+from pgasrob.frontends.c.compiler.scopes import Context, FunctionName, GlobalVariable, Scope
+from pgasrob.frontends.c.compiler.statements import Statements
+from pgasrob.frontends.c.compiler.types import Declarator
+from pgasrob.frontends.c.layout import shown
+from pgasrob.frontends.c.parser import Node, parse
+from pgasrob.frontends.c.tokens import Source, error, tokenise
+from pgasrob.frontends.c.types import VOID, Array, CType, Function, Pointer, Struct
+
+MAX_ERRORS = 20
+
+
+class File:
+    """Compiles what stands outside of functions; its own code is only that of constant expressions."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.names = context.file_scope.names
+        statements = Statements(Emitter(context, "", context.file_scope), Body(), VOID)
+        self.declarations = statements.declarations
+        self.constants = statements.constants
+        self.types = statements.expressions.types
+        self.initialisers = statements.expressions.initialisers
+        self.bodies: list[tuple[Node, str, CType]] = []
+        self.errors: list[Diagnostic] = []
+
+    def compile(self, root: Node) -> None:
+        for node in root.children:
+            with self._gathered():
+                self._external(node)
+        for node, name, result in () if self.errors else self.bodies:
+            with self._gathered():
+                self.context.unit.functions[name] = compiled(self.context, name, result, node)
+        if self.errors:
+            raise SourceError(self.errors)
+
+    @contextmanager
+    def _gathered(self) -> Iterator[None]:
+        """Go on behind a mistake, while there are not too many."""
+        try:
+            yield
+        except SourceError as found:
+            self.errors.extend(found.diagnostics)
+            if len(self.errors) >= MAX_ERRORS:
+                raise SourceError(self.errors[:MAX_ERRORS]) from None
+
+    def _external(self, node: Node) -> None:
+        match node.type:
+            case "function_definition":
+                self._definition(node)
+            case "declaration":
+                self._file_declaration(node)
+            case "type_definition":
+                self.declarations.typedef(node)
+            case "struct_specifier" | "union_specifier" | "enum_specifier":
+                self.types.base_type(node)
+            case "expression_statement" if not node.children:
+                pass
+            case "expression_statement" if self._is_static_assertion(node):
+                self.constants.assertion(node.children[0])
+            case _:
+                raise self.context.error("PG107", "a declaration or a function was expected here", node)
+
+    def _is_static_assertion(self, node: Node) -> bool:
+        call = node.children[0]
+        return call.type == "call_expression" and self.context.word(call["function"]) == "_Static_assert"
+
+    def _function_type(self, declared: Declarator, node: Node) -> Function:
+        type = declared.type
+        if not isinstance(type, Function) or declared.name is None:
+            raise self.context.error("PG107", "a function with its parameters was expected here", node)
+        return Function(self.context.complete(type.result), type.parameters, type.variadic)
+
+    def _definition(self, node: Node) -> None:
+        if node.get("type") is None or any(child.type == "declaration" for child in node.children):
+            raise self.context.error("PG120", "functions of the old style, without types, are not supported", node)
+        between = node["declarator"].last + 1
+        if between != node["body"].first:
+            raise error("PG107", f"syntax error at `{self.context.tokens[between].text}`", self.context.tokens[between])
+        declared = self.types.declarator(node["declarator"], self.types.base_type(node["type"]))
+        type = self._function_type(declared, node["declarator"])
+        assert declared.name is not None
+        name = self.context.word(declared.name)
+        if name in self.context.defined:
+            raise self.context.error("PG121", f"the function `{name}` is defined twice", declared.name)
+        if isinstance(before := self.names.get(name), GlobalVariable):
+            raise self.context.error("PG121", f"`{before.name}` is a variable already", declared.name)
+        self.context.defined.add(name)
+        self.names[name] = FunctionName(name, type)
+        self.bodies.append((node, name, type.result))
+
+    def _file_declaration(self, node: Node) -> None:
+        storage = self.types.storage(node)
+        for declared, node_of_name, initial, whole in self.types.declared(node):
+            if declared.length is not None:
+                raise self.context.error(
+                    "PG124", "the length of an array outside of functions must be a constant", whole
+                )
+            type = self.context.complete(declared.type)
+            name = self.context.word(node_of_name)
+            if isinstance(type, Function):
+                if not isinstance(self.names.get(name), FunctionName) or name not in self.context.defined:
+                    self.names[name] = FunctionName(name, type)
+            else:
+                self._variable_of_file(name, type, initial, "extern" in storage, node_of_name, whole)
+
+    def _variable_of_file(
+        self, name: str, type: CType, initial: Node | None, extern: bool, node: Node, whole: Node
+    ) -> None:
+        objects = self.context.unit.objects
+        before = objects.get(name)
+        if not isinstance(self.names.get(name), GlobalVariable | None):
+            raise self.context.error("PG121", f"`{name}` is declared twice", node)
+        if before is not None and not _alike(before.type, type):
+            raise self.context.error(
+                "PG121", f"`{name}` is declared as {shown(before.type)} and as {shown(type)}", node
+            )
+        if isinstance(type, Array) and type.length is None and before is not None:
+            type = before.type
+        only = extern and initial is None
+        if before is None or name in self.context.declared_only:
+            self.context.declared_only.discard(name)
+            if only:
+                self.context.declared_only.add(name)
+        self.names[name] = GlobalVariable(name, type)  # an initialiser may name its own variable
+        values = before.initial if before is not None else ()
+        if initial is not None:
+            if values:
+                raise self.context.error("PG121", f"`{name}` has two initialisers", node)
+            objects[name] = Object(name, type, (), self.context.span(whole))
+            values, type = self.initialisers.static_initial(type, initial)
+        if not only:
+            self.types.need_complete(type, node)
+        self.names[name] = GlobalVariable(name, type)
+        objects[name] = Object(name, type, values, self.context.span(whole))
+
+
+def _alike(first: CType, second: CType) -> bool:
+    """Whether two declarations of a variable can be of one: a length may be missing."""
+    if isinstance(first, Array) and isinstance(second, Array):
+        return _alike(first.of, second.of) and (first.length == second.length or None in (first.length, second.length))
+    if isinstance(first, Struct) and isinstance(second, Struct):
+        return first.tag == second.tag
+    if isinstance(first, Pointer) and isinstance(second, Pointer):
+        return True
+    return first == second
+
+
+def declared_function(text: str, name: str, apis: Sequence[Api]) -> Function:
+    """The type of the function that a declaration of an API, as text, declares."""
+    source = Source(f"<declaration of {name}>", text if text.rstrip().endswith(";") else f"{text};")
+    parsed = parse(tokenise(source), source, {name for api in apis for name in api.types})
+    unit = Unit(source.file, text, ())
+    context = Context(source, parsed.tokens, apis, declared_function, "", frozenset(), unit, Scope())
+    File(context).compile(parsed.root)
+    for symbol in context.file_scope.names.values():
+        if isinstance(symbol, FunctionName):
+            return symbol.type
+    raise AssertionError(f"{text} declares no function")
