@@ -65,6 +65,7 @@ SNIPPETS: dict[str, tuple[str, str]] = {
     "function pointers": ("static int add(int a, int b) { return a + b; } static int sub(int a, int b) { return a - b; } typedef int (*op)(int, int); static int apply(op f, int x) { return f(x, 2); } op table[] = {add, &sub}; static op pick(int i) { return table[i]; }",
                           r'int (*f)(int, int) = sub; printf("%d %d %d %d %d\n", f(5, 3), (*f)(1, 2), apply(add, 1), table[1](9, 4), pick(0)(2, 2));'),
     "conversions at calls": ("static int f(char c, double d, unsigned u) { return c + (int)d + (u > 10); } static char g(void) { return 300; }", r'printf("%d %d\n", f(257, 3, -1), g());'),
+    "lengths that do something": ("static int n; static int f(void) { return n++; }", r'int a[(f(), 3)]; n++; a[2] = n; printf("%d %d %zu\n", a[2], n, sizeof a);'),
     "variable length": ("static int f(int n) { int a[n]; for (int i = 0; i < n; i++) a[i] = i * i; return a[n - 1] + sizeof a; }", r'printf("%d %d\n", f(4), f(2));'),
     "void pointers": ("static void put(void *to, const void *from) { *(long *)to = *(const int *)from; }", r'int i = 42; long l; void *p = &l; put(p, &i); printf("%ld %d\n", l, p == (void *)&l);'),
     "sizeof": ("struct S { char c; long l; };", r'int i = 0; char b[7]; int m[2][3]; printf("%zu %zu %zu %zu %zu %d\n", sizeof(struct S), sizeof b, sizeof(m[0]), sizeof(int *), sizeof(i++), i);'),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pgasrob.frontends.c.code import Convert, Global, Instruction, Move, Offset, Set, Slot, String
@@ -33,19 +34,21 @@ class Constants:
         return found
 
     def try_number(self, node: Node) -> int | None:
-        operand, _ = self.emitter.scratch(lambda: self.evaluator.value(node))
-        if isinstance(operand.type, Integer) and isinstance(operand.value, Known):
-            return operand.value.value
-        return None
+        found = self._known(lambda: self.evaluator.value(node))
+        return found.value.value if isinstance(found.type, Integer) and isinstance(found.value, Known) else None
 
     def truth(self, node: Node) -> int | None:
-        """Whether the scalar ``node`` is zero or not, when that is known from the text and nothing happens in it."""
-        operand, code = self.emitter.scratch(lambda: self.conversions.truth(self.evaluator.scalar(node)))
-        return operand.value.value if isinstance(operand.value, Known) and not code else None
+        """Whether the scalar ``node`` is zero or not, when that is known from the text."""
+        found = self._known(lambda: self.conversions.truth(self.evaluator.scalar(node)))
+        return found.value.value if isinstance(found.value, Known) else None
 
     def is_constant(self, node: Node) -> bool:
-        operand, code = self.emitter.scratch(lambda: self.evaluator.value(node))
-        return operand.value is not None and not code
+        return self._known(lambda: self.evaluator.value(node)).value is not None
+
+    def _known(self, compute: Callable[[], Operand]) -> Operand:
+        """The operand that ``compute`` gives; without its value if something happens when it is computed."""
+        operand, code = self.emitter.scratch(compute)
+        return operand if not code else Operand(operand.type)
 
     def assertion(self, node: Node) -> None:
         """Check the `_Static_assert` that ``node`` calls."""
