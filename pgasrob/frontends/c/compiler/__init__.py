@@ -1,4 +1,10 @@
-"""C text to the code that the machine runs."""
+"""C text to the code that the machine runs.
+
+An `Emitter` holds the code of one function in the making, and a `Context` what is known of the file. On them stand,
+each on some of those before it: conversions, operations, constants, types, initialisers, places, branches and calls,
+which ask an `Evaluator` for the expressions inside of them; expressions, which are that evaluator; then declarations,
+statements, functions and files.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +44,8 @@ def compile_unit(
         scope = Scope()
         scope.tags.update({tag: tag for tag in STRUCTS})
         unread = ", ".join(f"<{header}>" for header in found.unread)
-        File(Context(found.source, parsed.tokens, found.apis, declared_function, unread, pure, unit, scope)).compile(
-            parsed.root
-        )
+        context = Context(found.source, parsed.tokens, found.apis, declared_function, unread, pure, unit, scope)
+        File(context).compile(parsed.root)
     return unit
 
 

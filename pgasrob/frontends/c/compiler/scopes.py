@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 
 from pgasrob.diagnostics import SourceError
-from pgasrob.diagnostics.suggestions import closest
+from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.code import Slot, Unit
 from pgasrob.frontends.c.parser import Node
@@ -135,9 +135,7 @@ class Context:
 
     def text(self, node: Node) -> str:
         """The piece of source as written where it stands in one piece in the file, else its tokens."""
-        tokens = self.tokens[node.first : node.last + 1]
-        if len(tokens) > 400:
-            tokens = tokens[:400]
+        tokens = self.tokens[node.first : node.last + 1][:400]
         start, end = tokens[0].span, tokens[-1].span
         if start.line == end.end_line and all(self._as_written(token) for token in tokens):
             return self.source.line(start.line)[start.column - 1 : end.end_column - 1]
@@ -205,11 +203,10 @@ class Context:
         """The type of an API's function for arguments of these types."""
         for api in self.apis:
             text = api.declaration(name, types)
-            if text is None:
-                continue
-            if text not in self._declarations:
-                self._declarations[text] = self.read_declaration(text, name, self.apis)
-            return self._declarations[text]
+            if text is not None:
+                if text not in self._declarations:
+                    self._declarations[text] = self.read_declaration(text, name, self.apis)
+                return self._declarations[text]
         return None
 
     def unsupported(self, name: str) -> str | None:
@@ -224,10 +221,8 @@ class Context:
         """The error for the unknown ``what`` that ``node`` names."""
         word = self.word(node)
         known = [*scope.all_names(), *(name for api in self.apis for name in (*api.constants, *api.types))]
-        near = closest(word, known, 0.75)
-        hint = f"did you mean `{near}`?" if near else ""
+        hints = [did_you_mean(word, known, 0.75)]
         if self.unread:
-            hint = (
-                f"{hint}{' ' if hint else ''}it may come from {self.unread}, which is not read: put its definition here"
-            )
+            hints.append(f"it may come from {self.unread}, which is not read: put its definition here")
+        hint = " ".join(filter(None, hints))
         return self.error("PG122", f"unknown {what} `{word}`", node, hint)
