@@ -87,13 +87,19 @@ class Scope:
             scope = scope.outer
 
     def find(self, name: str) -> Symbol | None:
-        return next((scope.names[name] for scope in self.outwards() if name in scope.names), None)
+        found = self.names.get(name)
+        return found if found is not None or self.outer is None else self.outer.find(name)
 
     def find_tag(self, tag: str) -> str | None:
-        return next((scope.tags[tag] for scope in self.outwards() if tag in scope.tags), None)
+        found = self.tags.get(tag)
+        return found if found is not None or self.outer is None else self.outer.find_tag(tag)
 
     def all_names(self) -> Iterator[str]:
         return (name for scope in self.outwards() for name in scope.names)
+
+
+_DECLARATIONS: dict[tuple[object, ...], tuple[Sequence[Api], Function]] = {}
+"""By the text and the APIs (kept, so that no other gets their `id`): files of one command ask for the same ones."""
 
 
 @dataclass(slots=True)
@@ -117,7 +123,6 @@ class Context:
     declared_only: set[str] = field(default_factory=set)
     """Variables that are `extern` and defined in another file."""
     loops: int = 0
-    _declarations: dict[str, Function] = field(default_factory=dict)
 
     # Places
 
@@ -204,9 +209,10 @@ class Context:
         for api in self.apis:
             text = api.declaration(name, types)
             if text is not None:
-                if text not in self._declarations:
-                    self._declarations[text] = self.read_declaration(text, name, self.apis)
-                return self._declarations[text]
+                key = (text, *map(id, self.apis))
+                if key not in _DECLARATIONS:
+                    _DECLARATIONS[key] = self.apis, self.read_declaration(text, name, self.apis)
+                return _DECLARATIONS[key][1]
         return None
 
     def unsupported(self, name: str) -> str | None:
