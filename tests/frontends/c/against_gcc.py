@@ -18,6 +18,7 @@ from pgasrob.frontends.c.driver import lower
 from pgasrob.frontends.c.library import LIBRARY
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Unknown
 from pgasrob.program.commands import Load, Store
+from pgasrob.program.core import Access, Immediate, Update
 from pgasrob.program.expressions import Fault
 from pgasrob.program.program import Program
 from pgasrob.semantics.effect import execute
@@ -128,6 +129,7 @@ def executed(text: str, inputs: list[int]) -> list[int]:
         else:
             return emitted
         control, (registers, memory) = transition.target, done
-        if operands.kind == "store" and operands.cell == output:
-            emitted.append(operands.values[0])
+        match operands:
+            case Immediate(Access(place), update=Update("set", value)) if place == output:
+                emitted.append(value)
     raise AssertionError("the program does not end")
