@@ -74,7 +74,9 @@ pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<See
         let leaving = space.tables.leaving(rank, state.control[rank]);
         ended &= leaving.is_empty();
         unwilling |= !leaving.is_empty()
-            && leaving.clone().all(|transition| matches!(space.tables.command(transition), Command::Test { blocks: true, .. }));
+            && leaving
+                .clone()
+                .all(|transition| matches!(space.tables.command(transition), Command::Test { blocks: true, .. }));
         for transition in leaving {
             let standing = Standing { rank, transition };
             let Some(operands) = space.operands(world, state, rank, transition)? else {

@@ -14,9 +14,8 @@ pub fn silent(tables: &Tables) -> Result<Vec<bool>> {
     let mut silent = filled(false, tables.states.iter().map(|&count| count as usize).sum())?;
     for (rank, &states) in tables.states.iter().enumerate() {
         for state in 0..states {
-            let local = |transition| {
-                matches!(tables.command(transition), Command::Assign { .. } | Command::Test { .. })
-            };
+            let local =
+                |transition| matches!(tables.command(transition), Command::Assign { .. } | Command::Test { .. });
             let mut leaving = tables.leaving(rank, state);
             silent[tables.control(rank, state)] = !leaving.is_empty() && leaving.all(local);
         }

@@ -61,12 +61,8 @@ pub enum Phase {
 
 impl Phase {
     /// The phases by their number in the tables, with the names of their events.
-    pub const ALL: [(Phase, &'static str); 4] = [
-        (Phase::Source, "popa"),
-        (Phase::Expected, "popd"),
-        (Phase::Destination, "popb"),
-        (Phase::Result, "popc"),
-    ];
+    pub const ALL: [(Phase, &'static str); 4] =
+        [(Phase::Source, "popa"), (Phase::Expected, "popd"), (Phase::Destination, "popb"), (Phase::Result, "popc")];
 }
 
 /// A step of a remote command, with what orders it and waits for it.
