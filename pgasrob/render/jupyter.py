@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from pgasrob.diagnostics import SourceError, visible
 from pgasrob.render import words
 from pgasrob.render.diagram.model import numbered, shown
-from pgasrob.render.diagram.style import VARIABLES
 from pgasrob.render.json import Result, Witness, to_json
+from pgasrob.render.pens.svg import COLOURS
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -253,7 +253,7 @@ def _fragment(body: list[str]) -> str:
 
 def _style() -> str:
     """The rules, with the colours of the drawings for a light page and for a dark one."""
-    light, dark = ("".join(_colour(name, values[choice]) for name, values in VARIABLES.items()) for choice in (0, 1))
+    light, dark = ("".join(_colour(name, values[choice]) for name, values in COLOURS.items()) for choice in (0, 1))
     inside = ",".join(f"{around} .pgasrob" for around in DARK)
     return f"\n.pgasrob{{color-scheme:light;{light}}}\n{inside}{{color-scheme:dark;{dark}}}{RULES}"
 

@@ -10,6 +10,7 @@ from unicodedata import combining, decomposition, east_asian_width
 OTHER = r"""\providecommand\pgasrobchar[2]{\resizebox{#1em}{1.3ex}{\ttfamily #2}}%
 \providecommand\pgasrobdots{.\kern-.3em.\kern-.3em.}%
 \providecommand\pgasrobto{\resizebox{.525em}{!}{$\rightarrow$}}%
+\providecommand\pgasrobdown{\resizebox{!}{1.3ex}{$\downarrow$}}%
 """
 """Has to stand before the texts: a character that fonts may not have is its number, no wider than it would be."""
 
@@ -28,6 +29,7 @@ _MARKS = {
 _LETTERS = {
     "ß": r"{\ss}", "æ": r"{\ae}", "Æ": r"{\AE}", "œ": r"{\oe}", "Œ": r"{\OE}", "ø": r"{\o}", "Ø": r"{\O}",
     "ł": r"{\l}", "Ł": r"{\L}", "ı": r"{\i}", "→": r"\pgasrobto{}", "…": r"\pgasrobdots{}",
+    "↓": r"\pgasrobdown{}", "τ": r"$\tau$", **{chr(0x2080 + digit): f"$_{digit}$" for digit in range(10)},
     "–": "-{}", "—": "-{}", "\u00a0": "~",
 }  # fmt: skip
 

@@ -17,8 +17,8 @@ from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.render import jupyter
-from pgasrob.render.diagram.style import VARIABLES
 from pgasrob.render.json import to_json
+from pgasrob.render.pens.svg import COLOURS
 from pgasrob.robustness.verdict import Stats, Verdict, Witness
 
 ROOT = Path(__file__).parents[2]
@@ -232,7 +232,7 @@ def test_a_dark_page_sets_every_colour_of_the_drawings(verdict: Verdict) -> None
     sheet = verdict._repr_html_()
     light = sheet[sheet.index("\n.pgasrob{") :].partition("}")[0]
     dark = sheet[sheet.index('[data-jp-theme-light="false"] .pgasrob') :].partition("}")[0]
-    for name, (pale, deep) in VARIABLES.items():
+    for name, (pale, deep) in COLOURS.items():
         assert re.search(rf"--pg-{name}:[^;]*{pale}", light), name
         assert re.search(rf"--pg-{name}:[^;]*{deep}", dark), name
 

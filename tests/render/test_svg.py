@@ -14,8 +14,9 @@ from xml.etree import ElementTree
 import pytest
 
 from pgasrob.render.diagram.model import edges, layout, shown
-from pgasrob.render.diagram.style import PRINTED, STYLE, VARIABLES
+from pgasrob.render.diagram.style import PRINTED, STYLE
 from pgasrob.render.json import Result
+from pgasrob.render.pens.svg import COLOURS
 from pgasrob.render.svg import to_svg
 from tests.render.diagram.test_model import corpus, event, long_run, result_of, run, with_runs
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
@@ -192,15 +193,15 @@ def test_colours_are_variables_with_a_plain_value_before_them() -> None:
     """The plain value is for rsvg-convert and Inkscape; a page sets `--pg-...`; paper is black on white."""
     light, rest = STYLE.split("@media (prefers-color-scheme:dark)")
     dark, printed = rest.split("@media print")
-    for name, (bright, night) in VARIABLES.items():
+    for name, (bright, night) in COLOURS.items():
         assert f"--{name}:var(--pg-{name},{bright})" in light
         assert f"--{name}:var(--pg-{name},{night})" in dark
         assert f"--{name}:{PRINTED[name]}" in printed
     rules = printed.split("}}", 1)[1]
     used = re.findall(r"(fill|stroke):(#\w+);\1:var\(--(\w+)\)", rules)
     assert len(used) == rules.count("var(--")
-    assert all(VARIABLES[name][0] == value for _, value, name in used)
-    assert {name for _, _, name in used} == set(VARIABLES)
+    assert all(COLOURS[name][0] == value for _, value, name in used)
+    assert {name for _, _, name in used} == set(COLOURS)
     assert all(
         value in ("#000", "#333") for name, value in PRINTED.items() if name in ("ink", "po", "cf", "id", "accent")
     )
@@ -217,7 +218,7 @@ def luminance(colour: str) -> float:
 def test_text_and_lines_stand_out_from_what_is_behind_them(scheme: int) -> None:
     for ground in ("paper", "part", "box", "step"):
         for name in ("ink", "told", "faint", "po", "cf", "id", "accent"):
-            pair = luminance(VARIABLES[name][scheme]), luminance(VARIABLES[ground][scheme])
+            pair = luminance(COLOURS[name][scheme]), luminance(COLOURS[ground][scheme])
             assert (max(pair) + 0.05) / (min(pair) + 0.05) >= 4.5, (name, ground)
 
 

@@ -109,7 +109,7 @@ def test_everything_of_the_diagram_is_drawn() -> None:
     result = corpus("mcs_lock/mcs_lock_fifo.pgas")
     assert result["witness"]
     diagram = layout(result["witness"])
-    drawing = to_tikz(result).partition(r"\begin{scope}")[2].partition("% legend")[0]
+    drawing = to_tikz(result).partition(r"\begin{scope}")[2].partition("% captions")[0]
     assert len(re.findall(r"\\path\[run (?:box|step)", drawing)) == len(diagram.boxes)
     assert drawing.count(r"\path[run step") == len([box for box in diagram.boxes if box.kind == "step"])
     for relation in ("po", "cf", "id"):
@@ -120,7 +120,7 @@ def test_everything_of_the_diagram_is_drawn() -> None:
     assert sorted(map(int, re.findall(r"badge text\][^{]*\{(\d+)~", drawing))) == sorted(numbers)
     assert drawing.count(r"\path[run axis]") == len(diagram.lanes)
     assert drawing.count("circle") == len([box for box in diagram.boxes if box.reach is not None])
-    assert drawing.count(r"\tau_") == len(diagram.parts)
+    assert drawing.count(r"$\tau$$_") == len(diagram.parts)
 
 
 def test_every_run_of_the_corpus_is_plain_ascii_and_balanced() -> None:

@@ -1,24 +1,21 @@
-"""The style sheet of the space-time diagram."""
+"""How the space-time diagram looks as SVG: its style sheet, and the shapes of boxes and lines."""
 
 from __future__ import annotations
 
-VARIABLES = {
-    "paper": ("#ffffff", "#14171a"),
-    "ink": ("#1a1d21", "#e6e8eb"),
-    "faint": ("#5b6470", "#9aa4b0"),
-    "told": ("#3a424c", "#c3cad3"),
-    "rule": ("#dfe3e8", "#2a3037"),
-    "part": ("#f4f6f9", "#1a1f25"),
-    "bar": ("#dde2e9", "#2b333c"),
-    "box": ("#ffffff", "#1f252c"),
-    "step": ("#e9f0f8", "#1d2b3a"),
-    "po": ("#5b6470", "#9aa4b0"),
-    "cf": ("#8a5200", "#e0a458"),
-    "id": ("#2b66a8", "#7fb2e8"),
-    "accent": ("#b3261e", "#ff8a80"),
+from pgasrob.render.diagram.badges import BADGE, HEAD
+from pgasrob.render.pens.svg import COLOURS, Stroke, coloured, variables
+
+CORNER = 7.0
+RADII = {"bar": 3, "event": 3, "standing": 3, "event step": 9, "badge": BADGE / 2}
+STROKES = {
+    "halo": Stroke(CORNER),
+    "way": Stroke(CORNER),
+    "po way": Stroke(CORNER, 6, filled=True),
+    "cf way": Stroke(CORNER, 6),
+    "cycle po way": Stroke(CORNER, HEAD, filled=True),
+    "cycle cf way": Stroke(CORNER, HEAD),
 }
-"""The colours by name, on a light background and on a dark one. A page sets `--pg-NAME` for a colour of its own."""
-PRINTED = dict.fromkeys(VARIABLES, "#000") | {
+PRINTED = dict.fromkeys(COLOURS, "#000") | {
     "paper": "#fff",
     "box": "#fff",
     "step": "#fff",
@@ -30,6 +27,7 @@ PRINTED = dict.fromkeys(VARIABLES, "#000") | {
 """The colours on paper: black on white, for all that the lines mean is in their shapes."""
 
 RULES = """
+.pg-run{color-scheme:light dark}
 .pg-run text{font:13px ui-monospace,"DejaVu Sans Mono","Liberation Mono",Menlo,Consolas,monospace;white-space:pre;
 fill:@ink}
 .pg-run .paper{fill:@paper}
@@ -74,31 +72,5 @@ fill:@ink}
 .pg-run .badge text{font-size:11.5px;font-weight:bold;text-anchor:middle;fill:@accent}
 """
 
-
-def _rules() -> str:
-    """The rules with `@name` put in: as a plain value, and again as a variable for those who know variables."""
-    lines = []
-    for line in RULES.strip().splitlines():
-        declarations = []
-        for piece in line.replace("}", ";}").split(";"):
-            name = next((name for name in VARIABLES if piece.endswith(f"@{name}")), None)
-            if name is None:
-                declarations.append(piece)
-                continue
-            before = piece.removesuffix(f"@{name}")
-            property_ = before.rpartition("{")[2]
-            declarations += [f"{before}{VARIABLES[name][0]}", f"{property_}var(--{name})"]
-        lines.append(";".join(declarations).replace(";;", ";").replace(";}", "}"))
-    return "\n".join(lines)
-
-
-def _values(choice: int) -> str:
-    return ";".join(f"--{name}:var(--pg-{name},{values[choice]})" for name, values in VARIABLES.items())
-
-
 _PRINT = ";".join(f"--{name}:{value}" for name, value in PRINTED.items())
-STYLE = (
-    f"\n.pg-run{{color-scheme:light dark;{_values(0)}}}\n"
-    f"@media (prefers-color-scheme:dark){{.pg-run{{{_values(1)}}}}}\n"
-    f"@media print{{.pg-run{{max-width:100%;height:auto;{_PRINT}}}}}\n{_rules()}\n"
-)
+STYLE = f"{variables('pg-run')}@media print{{.pg-run{{max-width:100%;height:auto;{_PRINT}}}}}\n{coloured(RULES)}\n"

@@ -1,4 +1,4 @@
-"""A graph of a stage (`robustness.stages.Graph`) as SVG, drawn without Graphviz: `render.graph_layout` says where.
+"""A graph of a stage (`robustness.stages.Graph`) as SVG, drawn without Graphviz: `graphs.layout` says where.
 
 Control states are circles, final ones with a second line, an arrow leads to the first. Colours are CSS classes with
 variables (`--pg-ink`, `--pg-faint`, `--pg-accent`, `--pg-paper`), so that a page around it can set them.
@@ -7,31 +7,29 @@ variables (`--pg-ink`, `--pg-faint`, `--pg-accent`, `--pg-paper`), so that a pag
 from __future__ import annotations
 
 from collections.abc import Collection
-from html import escape
 from itertools import pairwise
+from math import inf
 
 from pgasrob.render.graphs.layout import LINE, Item, Layout, Loop, Route, layout
+from pgasrob.render.pens.svg import SvgPen, coloured, document, variables
 from pgasrob.robustness.stages import Graph
 
 MARGIN = 8.0
 START = 20.0
 """Room for the arrow to the first node."""
-# Every colour stands there twice, for programs that do not know variables.
-STYLE = """
-.pg-graph{--ink:var(--pg-ink,#1a1d21);--faint:var(--pg-faint,#5b6470);--accent:var(--pg-accent,#b3261e);
---paper:var(--pg-paper,#ffffff)}
-@media (prefers-color-scheme:dark){.pg-graph{--ink:var(--pg-ink,#e6e8eb);--faint:var(--pg-faint,#9aa4b0);
---accent:var(--pg-accent,#ff8a80);--paper:var(--pg-paper,#14171a)}}
-.pg-graph text{font:12px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;fill:#1a1d21;fill:var(--ink)}
-.pg-graph .label text{fill:#5b6470;fill:var(--faint)}
-.pg-graph .state{fill:#ffffff;fill:var(--paper);stroke:#1a1d21;stroke:var(--ink);stroke-width:1.3}
-.pg-graph .way{fill:none;stroke:#5b6470;stroke:var(--faint);stroke-width:1.2}
-.pg-graph .tip{fill:#5b6470;fill:var(--faint)}
-.pg-graph .taken .way{stroke:#b3261e;stroke:var(--accent);stroke-width:2.4}
-.pg-graph .taken .tip{fill:#b3261e;fill:var(--accent)}
-.pg-graph .taken .label text{fill:#b3261e;fill:var(--accent);font-weight:bold}
-.pg-graph .taken .state{stroke:#b3261e;stroke:var(--accent);stroke-width:2.2}
+RULES = """
+.pg-graph text{font:12px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre;fill:@ink}
+.pg-graph .node text{text-anchor:middle}
+.pg-graph .label text{fill:@faint}
+.pg-graph .state{fill:@paper;stroke:@ink;stroke-width:1.3}
+.pg-graph .way{fill:none;stroke:@faint;stroke-width:1.2}
+.pg-graph .tip{fill:@faint}
+.pg-graph .taken .way{stroke:@accent;stroke-width:2.4}
+.pg-graph .taken .tip{fill:@accent}
+.pg-graph .taken .label text{fill:@accent;font-weight:bold}
+.pg-graph .taken .state{stroke:@accent;stroke-width:2.2}
 """
+STYLE = f"{variables('pg-graph', ('ink', 'faint', 'accent', 'paper'))}{coloured(RULES)}\n"
 
 
 def to_svg(graph: Graph, *, taken: Collection[tuple[int, int]] = (), embedded: bool = False) -> str:
@@ -40,54 +38,54 @@ def to_svg(graph: Graph, *, taken: Collection[tuple[int, int]] = (), embedded: b
     ``embedded``: as part of a page, without the XML prolog.
     """
     placed = layout(graph)
-    width, height = placed.width + 2 * MARGIN, placed.height + START + 2 * MARGIN
     ways = set(taken)
     met = {node for pair in ways for node in pair}
-    body = [_start(placed.nodes[0])] if placed.nodes else []
-    body += [_route(placed, route, ways) for route in placed.routes]
-    body += [_loop(loop, ways) for loop in placed.loops]
-    body += [_node(item, graph, met) for item in placed.nodes]
-    drawing = "\n".join(body)
-    prolog = "" if embedded else '<?xml version="1.0" encoding="UTF-8"?>\n'
-    return (
-        f'{prolog}<svg xmlns="http://www.w3.org/2000/svg" class="pg-graph" role="img" width="{width:.0f}" '
-        f'height="{height:.0f}" viewBox="{-MARGIN:g} {-MARGIN - START:g} {width:.0f} {height:.0f}">\n'
-        f"<title>{escape(graph.title)}</title>\n<style>{STYLE}</style>\n{drawing}\n</svg>\n"
+    pen = SvgPen({"state": inf})  # as round as it can be
+    if placed.nodes:
+        _start(pen, placed.nodes[0])
+    for route in placed.routes:
+        _route(pen, placed, route, ways)
+    for loop in placed.loops:
+        _loop(pen, loop, ways)
+    for item in placed.nodes:
+        _node(pen, item, graph, met)
+    return document(
+        "pg-graph",
+        graph.title,
+        pen.drawn,
+        STYLE,
+        width=round(placed.width + 2 * MARGIN),
+        height=round(placed.height + START + 2 * MARGIN),
+        corner=(-MARGIN, -MARGIN - START),
+        embedded=embedded,
     )
 
 
-def _start(item: Item) -> str:
+def _start(pen: SvgPen, item: Item) -> None:
     top = item.y - _half_height(item)
-    x = item.x
-    return f'<g class="start"><path class="way" d="M{x:.1f} {top - START:.1f}V{top - 6:.1f}"/>{_tip(x, top, True)}</g>'
+    with pen.group("start"):
+        pen.line(((item.x, top - START), (item.x, top - 6)), "way")
+        _tip(pen, item.x, top, True)
 
 
 def _half_height(item: Item) -> float:
     return max(15.0, (len(item.lines) * LINE + 10) / 2)
 
 
-def _node(item: Item, graph: Graph, met: set[int]) -> str:
+def _node(pen: SvgPen, item: Item, graph: Graph, met: set[int]) -> None:
     number = item.node or 0
     half, tall = item.left, _half_height(item)
-
-    def outline(inset: float) -> str:
-        return (
-            f'<rect class="state" x="{item.x - half + inset:.1f}" y="{item.y - tall + inset:.1f}" '
-            f'width="{2 * (half - inset):.1f}" height="{2 * (tall - inset):.1f}" rx="{tall - inset:.1f}"/>'
-        )
-
-    shape = outline(0) + (outline(3.2) if number in graph.finals else "")
-    taken = " taken" if number in met else ""
-    return f'<g class="node{taken}">{shape}{_text(item.lines, item.x, item.y, "middle")}</g>'
+    with pen.group(f"node{' taken' * (number in met)}"):
+        for inset in (0, 3.2)[: 1 + (number in graph.finals)]:
+            left, top = half - inset, tall - inset
+            pen.box(item.x - left, item.y - top, 2 * left, 2 * top, "state")
+        _text(pen, item.lines, item.x, item.y)
 
 
-def _text(lines: list[str], x: float, y: float, anchor: str = "start") -> str:
+def _text(pen: SvgPen, lines: list[str], x: float, y: float) -> None:
     top = y - (len(lines) - 1) * LINE / 2 + 4
-    return "".join(
-        f'<text x="{x:.1f}" y="{top + index * LINE:.1f}" text-anchor="{anchor}" xml:space="preserve">'
-        f"{escape(line)}</text>"
-        for index, line in enumerate(lines)
-    )
+    for index, line in enumerate(lines):
+        pen.text(x, top + index * LINE, line)
 
 
 def _port(node: Item, others: list[Item], other: Item) -> float:
@@ -105,7 +103,7 @@ def _edge_of(node: Item, x: float) -> float:
     return float((max(tall * tall - beyond * beyond, 1.0)) ** 0.5)
 
 
-def _route(placed: Layout, route: Route, ways: set[tuple[int, int]]) -> str:
+def _route(pen: SvgPen, placed: Layout, route: Route, ways: set[tuple[int, int]]) -> None:
     first, *passing, last = route.items
     start = _port(first, first.below, route.items[1])
     end = _port(last, last.above, route.items[-2])
@@ -121,23 +119,29 @@ def _route(placed: Layout, route: Route, ways: set[tuple[int, int]]) -> str:
         middle = (y + to_y) / 2
         straight = abs(x - to_x) < 0.05
         path += f"V{to_y:.1f}" if straight else f"C{x:.1f} {middle:.1f} {to_x:.1f} {middle:.1f} {to_x:.1f} {to_y:.1f}"
-    tip = _tip(start, begin_y, False) if route.upwards else _tip(end, end_y, True)
-    labels = "".join(f'<g class="label">{_text(item.lines, item.x + 6, item.y)}</g>' for item in passing if item.lines)
     ends = (first.node or 0, last.node or 0)
-    taken = " taken" if (ends[::-1] if route.upwards else ends) in ways else ""
-    return f'<g class="edge{taken}"><path class="way" d="{path}"/>{tip}{labels}</g>'
+    with pen.group(f"edge{' taken' * ((ends[::-1] if route.upwards else ends) in ways)}"):
+        pen.path(path, "way")
+        _tip(pen, *((start, begin_y, False) if route.upwards else (end, end_y, True)))
+        for item in passing:
+            if item.lines:
+                with pen.group("label"):
+                    _text(pen, item.lines, item.x + 6, item.y)
 
 
-def _loop(loop: Loop, ways: set[tuple[int, int]]) -> str:
+def _loop(pen: SvgPen, loop: Loop, ways: set[tuple[int, int]]) -> None:
     item = loop.item
     x, y = item.x + item.left, item.y
-    path = f"M{x - 1.5:.1f} {y - 6:.1f}C{x + 22:.1f} {y - 16:.1f} {x + 22:.1f} {y + 16:.1f} {x + 4:.1f} {y + 7.5:.1f}"
-    tip = f'<path class="tip" d="M{x - 2:.1f} {y + 6:.1f}L{x + 7:.1f} {y + 4.5:.1f}L{x + 4:.1f} {y + 12:.1f}Z"/>'
-    taken = " taken" if (item.node, item.node) in ways else ""
-    label = f'<g class="label">{_text(loop.lines, x + 22, y)}</g>'
-    return f'<g class="edge loop{taken}"><path class="way" d="{path}"/>{tip}{label}</g>'
+    with pen.group(f"edge loop{' taken' * ((item.node, item.node) in ways)}"):
+        pen.path(
+            f"M{x - 1.5:.1f} {y - 6:.1f}C{x + 22:.1f} {y - 16:.1f} {x + 22:.1f} {y + 16:.1f} {x + 4:.1f} {y + 7.5:.1f}",
+            "way",
+        )
+        pen.path(f"M{x - 2:.1f} {y + 6:.1f}L{x + 7:.1f} {y + 4.5:.1f}L{x + 4:.1f} {y + 12:.1f}Z", "tip")
+        with pen.group("label"):
+            _text(pen, loop.lines, x + 22, y)
 
 
-def _tip(x: float, y: float, down: bool) -> str:
+def _tip(pen: SvgPen, x: float, y: float, down: bool) -> None:
     back = -8 if down else 8
-    return f'<path class="tip" d="M{x:.1f} {y:.1f}L{x - 4:.1f} {y + back:.1f}L{x + 4:.1f} {y + back:.1f}Z"/>'
+    pen.path(f"M{x:.1f} {y:.1f}L{x - 4:.1f} {y + back:.1f}L{x + 4:.1f} {y + back:.1f}Z", "tip")

@@ -123,3 +123,11 @@ def test_a_long_chain_is_straight(size: int) -> None:
 
 def test_a_graph_without_nodes_is_drawn_too() -> None:
     ElementTree.fromstring(to_svg(Graph("", [], frozenset(), [])))
+
+
+def test_the_indent_of_a_continued_label_is_kept() -> None:
+    """Browsers drop blanks unless the style sheet says otherwise, other programs unless the element does."""
+    text = to_svg(Graph("", ["0", "1"], frozenset(), [(0, 1, "assume(!(n != 0 && (n < m || n == m && me <= 0)))")]))
+    labels = [element.text or "" for element in ElementTree.fromstring(text).iter(f"{SVG}text")]
+    assert any(label.startswith("  ") for label in labels)
+    assert ".pg-graph text{" in text and "white-space:pre" in text and 'xml:space="preserve"' in text
