@@ -12,16 +12,18 @@ from pgasrob.cli.options import (
     HELP,
     MOST_STATES,
     EngineName,
+    FromTable,
     NodeCounts,
     Reduction,
     Size,
     c_options,
+    listed,
     memory_for,
     mention_a_missing_kernel,
     progress_display,
     seconds,
 )
-from pgasrob.cli.witness_files import Witnesses, WitnessPath
+from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, WitnessPath, endings, holding_many
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -53,8 +55,7 @@ Examples:
 @click.option("-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
               help="Node counts: 2, 2..5 or 2,4. Default: the program's own, or 2.")  # fmt: skip
 @click.option("--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
-              help="How to decide: attack is one search without cycle types, product the paper's procedure, "
-              "definition tries every computation, spin asks the model checker SPIN.")  # fmt: skip
+              cls=FromTable, told=lambda: f"How to decide. {EngineName().told()}")  # fmt: skip
 @click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
               help="Give up on a check (unknown) after so many states; 0: never.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
@@ -67,8 +68,8 @@ Examples:
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="json: one object per program and node count, one per line.")  # fmt: skip
 @click.option("--witness", "witnesses", type=WitnessPath(), multiple=True, metavar="PATH",
-              help="Write the run to a file: .svg, .html, .dot, .mmd, .tex, .json, .sarif or .txt by its ending. Of "
-              "several results .json, .sarif and .txt hold all; else say {name}, {path} or {nodes} in PATH. Can be "
+              cls=FromTable, told=lambda: f"Write the run to a file: {endings()} by its ending. Of several "
+              f"results {holding_many()} hold all; else say {listed(PLACEHOLDERS_SHOWN)} in PATH. Can be "
               "repeated.")  # fmt: skip
 @click.option("--expect", is_flag=True, help="Compare every verdict with the program's header `// expect: ...`.")
 @click.option("--strict", is_flag=True, help="A failing assertion or a deadlock makes the exit code 1.")
@@ -78,8 +79,8 @@ Examples:
 @click.option("--no-reduction", is_flag=True,
               help="The plain search of the attack engine, which passes more states, for comparison.")  # fmt: skip
 @click.option("--without", type=Reduction(), multiple=True, metavar="NAME",
-              help="The attack engine without one of its reductions: infeasibility, persistent, merging, liveness or "
-              "symmetry. Can be repeated.")  # fmt: skip
+              cls=FromTable, told=lambda: "The attack engine without one of its reductions: "
+              f"{listed(Reduction().names())}. Can be repeated.")  # fmt: skip
 @c_options
 @click.pass_context
 def check(

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from pgasrob.cli.exit_codes import ERROR
-from pgasrob.cli.options import HELP, Name
-from pgasrob.cli.witness_files import PLACEHOLDER, WitnessPath, filled, known_placeholders
+from pgasrob.cli.options import HELP, FromTable, Name, listed
+from pgasrob.cli.witness_files import (
+    PLACEHOLDER,
+    PLACEHOLDERS_SHOWN,
+    WitnessPath,
+    endings,
+    filled,
+    holding_many,
+    known_placeholders,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,13 +55,13 @@ class FormatName(Name):
 @click.command(context_settings=HELP, epilog=EXAMPLES)
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option("-o", "--output", "outputs", type=WitnessPath(), multiple=True, metavar="PATH",
-              help="Write to PATH, in the format that its ending says: .svg, .html, .dot, .mmd, .tex, .json, .sarif or "
-              ".txt. PATH may have {name}, {path} or {nodes}. Can be repeated.")  # fmt: skip
+              cls=FromTable, told=lambda: f"Write to PATH, in the format that its ending says: {endings()}. PATH may "
+              f"have {listed(PLACEHOLDERS_SHOWN)}. Can be repeated.")  # fmt: skip
 @click.option("--to", "format_", type=FormatName(), metavar="FORMAT",
-              help="Print in this format: svg, html, dot, mmd, tex, json, sarif or txt.")  # fmt: skip
+              cls=FromTable, told=lambda: f"Print in this format: {listed(FormatName().names())}.")  # fmt: skip
 @click.option("--result", "number", type=click.IntRange(min=1), metavar="N",
-              help="Of several results in FILE the one of this number, from 1. Default: the first with a run; .json, "
-              ".sarif and .txt hold all.")  # fmt: skip
+              cls=FromTable, told=lambda: "Of several results in FILE the one of this number, from 1. Default: the "
+              f"first with a run; {holding_many()} hold all.")  # fmt: skip
 @click.option("--run", "run", type=click.Choice(list(RUNS)),
               help="Which run of the result: the violation (or fault), that of a failing assertion, or that of a "
               "deadlock. Default: the first that it has.")  # fmt: skip

@@ -17,7 +17,7 @@ from pgasrob.cli.exit_codes import ERROR
 from pgasrob.diagnostics.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
@@ -52,6 +52,29 @@ class Name(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5
         return [CompletionItem(name) for name in self.names() if name.startswith(incomplete)]
 
 
+def listed(names: Iterable[str], last: str = "or") -> str:
+    """The names in a sentence: ``a, b or c``."""
+    *others, final = names
+    return f"{', '.join(others)} {last} {final}" if others else final
+
+
+class FromTable(click.Option):
+    """An option whose help says what is in a table: ``told`` makes it when it is shown, for a table is not imported
+    before."""
+
+    def __init__(self, *names: Any, told: Callable[[], str], **options: Any) -> None:
+        self.told = told
+        super().__init__(*names, **options)
+
+    @property
+    def help(self) -> str:
+        return self.told()
+
+    @help.setter
+    def help(self, _: str | None) -> None:
+        """Click sets what the option was made with, which is nothing."""
+
+
 class EngineName(Name):
     """The name of an engine."""
 
@@ -64,6 +87,12 @@ class EngineName(Name):
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         return f"[{'|'.join(self.names())}]"
+
+    def told(self) -> str:
+        """What each engine is, in a sentence."""
+        from pgasrob.robustness.check import ENGINES
+
+        return " ".join(f"{name}: {(create.__doc__ or '').partition('.')[0]}." for name, create in ENGINES.items())
 
 
 class NodeCounts(click.ParamType):  # type: ignore[type-arg]

@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
-from pgasrob.cli.options import HELP, MOST_STATES, Size, c_options, load_instance, memory_for, progress_display, seconds
-from pgasrob.cli.witness_files import RunPath, Witnesses, write_witness
+from pgasrob.cli.options import (
+    HELP,
+    MOST_STATES,
+    FromTable,
+    Size,
+    c_options,
+    load_instance,
+    memory_for,
+    progress_display,
+    seconds,
+)
+from pgasrob.cli.witness_files import RunPath, Witnesses, endings, of_one_run, write_witness
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -44,7 +54,7 @@ Examples:
               help="Only these registers and cells: r@0,y@1 or r for all ranks. Default: all.")  # fmt: skip
 @click.option("--example", type=click.IntRange(min=1), metavar="N", help="Show a shortest run with outcome N.")
 @click.option("--witness", "witnesses", type=RunPath(), multiple=True, metavar="PATH",
-              help="Write the example to a file: .svg, .html, .dot, .mmd, .tex, .json or .txt by its ending. Without "
+              cls=FromTable, told=lambda: f"Write the example to a file: {endings(of_one_run)} by its ending. Without "
               "--example that of the first network-only outcome, else of the first. Can be repeated.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="json: one object, with an example of every outcome.")  # fmt: skip

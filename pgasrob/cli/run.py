@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST
-from pgasrob.cli.options import HELP, c_options, load_instance
-from pgasrob.cli.witness_files import RunPath, Witnesses, write_witness
+from pgasrob.cli.options import HELP, FromTable, c_options, load_instance
+from pgasrob.cli.witness_files import RunPath, Witnesses, endings, of_one_run, write_witness
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -53,7 +53,7 @@ Examples:
 @click.option("--tries", type=click.IntRange(min=1), default=DEFAULT_TRIES, show_default=True, metavar="N",
               help="How many seeds --until tries.")  # fmt: skip
 @click.option("--witness", "witnesses", type=RunPath(), multiple=True, metavar="PATH",
-              help="Write the run to a file: .svg, .html, .dot, .mmd, .tex, .json or .txt by its ending. Can be "
+              cls=FromTable, told=lambda: f"Write the run to a file: {endings(of_one_run)} by its ending. Can be "
               "repeated.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="json: one object, in which the run is the witness.")  # fmt: skip

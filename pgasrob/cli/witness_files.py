@@ -4,19 +4,40 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from pgasrob.cli.options import listed
+
 if TYPE_CHECKING:
+    from pgasrob.render.files import Format
     from pgasrob.render.json import Result
     from pgasrob.render.simulation import RunResult
 
 PLACEHOLDERS = ("name", "path", "nodes")
+PLACEHOLDERS_SHOWN = [f"{{{name}}}" for name in PLACEHOLDERS]
 MOST_NAMED = 8
 PLACEHOLDER = re.compile(r"\{(\w*)\}")
+
+
+def endings(wanted: Callable[[Format], bool] | None = None, last: str = "or") -> str:
+    """The endings of the formats that are ``wanted``, or of all: ``.svg, .html or .txt``."""
+    from pgasrob.render.files import FORMATS
+
+    return listed((ending for ending, each in FORMATS.items() if wanted is None or wanted(each)), last)
+
+
+def holding_many() -> str:
+    """The endings of the formats that hold several results."""
+    return endings(lambda each: each.holds_many, "and")
+
+
+def of_one_run(format_: Format) -> bool:
+    """Whether a run that no verdict stands behind can be written so."""
+    return not format_.verdicts_only
 
 
 class WitnessPath(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
@@ -52,9 +73,12 @@ class RunPath(WitnessPath):
     """A file to write a single run to, which has no verdict."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from pgasrob.render.files import format_of
+
         path = super().convert(value, param, ctx)
-        if path.lower().endswith(".sarif"):
-            self.fail(f"{path}: SARIF is for verdicts, and one run has none; `pgasrob check` writes it.", param, ctx)
+        if not of_one_run(format_of(path)):
+            kind = format_of(path).ending[1:].upper()
+            self.fail(f"{path}: {kind} is for verdicts, and one run has none; `pgasrob check` writes it.", param, ctx)
         return path
 
 
@@ -117,7 +141,7 @@ def known_placeholders(path: str, option: str) -> None:
     """Raises click.UsageError where ``path``, given by ``option``, has a placeholder that there is not."""
     for name in PLACEHOLDER.findall(path):
         if name not in PLACEHOLDERS:
-            known = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)
+            known = ", ".join(PLACEHOLDERS_SHOWN)
             raise click.UsageError(f"{option} {path}: there is no placeholder {{{name}}}; there are {known}.")
 
 

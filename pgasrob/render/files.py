@@ -5,15 +5,16 @@ Each renderer is imported when it is used. A file is complete or not there: it i
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics.suggestions import did_you_mean
-from pgasrob.render.json import Result
+
+if TYPE_CHECKING:
+    from pgasrob.render.json import Result
 
 TEXT_WIDTH = 100
 
@@ -23,12 +24,14 @@ class Format:
     """A format by its ``ending``, and how results become a text of it.
 
     ``needs_run``: a result without a run has nothing to show in it. ``holds_many``: a file can hold several results.
+    ``verdicts_only``: it says nothing of a run that no verdict stands behind.
     """
 
     ending: str
     render: Callable[[Sequence[Result]], str]
     needs_run: bool = True
     holds_many: bool = False
+    verdicts_only: bool = False
 
     def can_show(self, result: Result) -> bool:
         from pgasrob.render.diagram.model import shown
@@ -71,6 +74,8 @@ def _tikz(results: Sequence[Result]) -> str:
 
 
 def _json(results: Sequence[Result]) -> str:
+    import json
+
     return "".join(json.dumps(result) + "\n" for result in results)
 
 
@@ -96,7 +101,7 @@ FORMATS = {
         Format(".mmd", _mermaid),
         Format(".tex", _tikz),
         Format(".json", _json, needs_run=False, holds_many=True),
-        Format(".sarif", _sarif, needs_run=False, holds_many=True),
+        Format(".sarif", _sarif, needs_run=False, holds_many=True, verdicts_only=True),
         Format(".txt", _text, needs_run=False, holds_many=True),
     )
 }
@@ -142,6 +147,8 @@ def replace_file(path: str, text: str) -> None:
         return
     if os.path.exists(target) and not os.access(target, os.W_OK):
         raise PermissionError(13, "Permission denied", path)
+    import tempfile
+
     handle, temporary = tempfile.mkstemp(prefix=".pgasrob-", dir=os.path.dirname(target))
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as opened:

@@ -92,6 +92,7 @@ class Settings(NamedTuple):
 
 
 def _definition(instance: Instance, settings: Settings) -> Engine:
+    """Every computation, one by one."""
     from pgasrob.robustness.definition import DefinitionSearch
 
     settings.only("definition")
@@ -99,6 +100,7 @@ def _definition(instance: Instance, settings: Settings) -> Engine:
 
 
 def _product(instance: Instance, settings: Settings) -> Engine:
+    """The paper's procedure, with automata."""
     from pgasrob.robustness.product import HEADS, ProductSearch
 
     settings.only("product", "heads")
@@ -106,6 +108,7 @@ def _product(instance: Instance, settings: Settings) -> Engine:
 
 
 def _attack(instance: Instance, settings: Settings) -> Engine:
+    """One search without cycle types."""
     from pgasrob.robustness import native
 
     settings.only("attack", "reductions")
@@ -132,6 +135,7 @@ def _wanted(settings: Settings) -> Collection[str]:
 
 
 def _spin(instance: Instance, settings: Settings) -> Engine:
+    """The model checker SPIN, which has to be installed."""
     from pgasrob.robustness.spin import SpinSearch
 
     settings.only("spin")
@@ -144,6 +148,7 @@ ENGINES: dict[str, Callable[[Instance, Settings], Engine]] = {
     "definition": _definition,
     "spin": _spin,
 }
+"""The engines by name. What the first line of its docstring says of each stands in the help of `--engine`."""
 
 
 class Interrupted(KeyboardInterrupt):

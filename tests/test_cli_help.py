@@ -1,0 +1,91 @@
+"""Help, errors and the README name what is in the tables of formats, engines and reductions."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pgasrob.cli import cli
+from pgasrob.render.files import FORMATS, Format
+from pgasrob.robustness import check, reduction
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+
+
+def told(*arguments: str) -> str:
+    """What a command prints on both streams, on one line."""
+    result = CliRunner().invoke(cli, arguments, env={"COLUMNS": "100"})
+    return " ".join(result.output.split())
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("p.pgas").write_text("program p; process { skip; }")
+    return "p.pgas"
+
+
+def test_a_new_format_is_in_every_help_and_error(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    monkeypatch.setitem(FORMATS, ".new", Format(".new", str, holds_many=True, verdicts_only=True))
+    monkeypatch.setitem(FORMATS, ".one", Format(".one", str))
+    check_help = told("check", "--help")
+    assert ".txt, .new or .one by its ending" in check_help and ".json, .sarif, .txt and .new hold all" in check_help
+    assert "{name}, {path} or {nodes}" in check_help
+    draw_help = told("draw", "--help")
+    assert ".txt, .new or .one. PATH" in draw_help and "sarif, txt, new or one." in draw_help
+    assert ".txt and .new hold all" in draw_help
+    for command in ("run", "outcomes"):
+        assert ".tex, .json, .txt or .one by its ending" in told(command, "--help")
+        refused = told(command, program, "--witness", "a.new")
+        assert "NEW is for verdicts, and one run has none" in refused
+    assert "the endings are .svg, " in told("check", program, "--witness", "a.zzz")
+    assert ".new, .one" in told("check", program, "--witness", "a.zzz")
+    assert "txt, new, one" in told("draw", "x", "--to", "zzz")
+
+
+def test_a_new_engine_is_in_help_and_error(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    def oracle(*_: object) -> None:
+        """Asks Delphi. Not a word more of this."""
+
+    monkeypatch.setitem(check.ENGINES, "delphi", oracle)  # type: ignore[arg-type]
+    text = told("check", "--help")
+    assert "|spin|delphi]" in text and "delphi: Asks Delphi. [default: attack]" in text
+    assert "spin, delphi" in told("check", program, "--engine", "zzz")
+
+
+def test_every_engine_says_what_it_is() -> None:
+    text = told("check", "--help")
+    for name, create in check.ENGINES.items():
+        assert create.__doc__ and f"{name}: {create.__doc__.partition('.')[0]}." in text
+
+
+def test_a_new_reduction_is_in_help_and_error(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    monkeypatch.setattr(reduction, "REDUCTIONS", (*reduction.REDUCTIONS, "wishing"))
+    assert "liveness, symmetry or wishing. Can be repeated." in told("check", "--help")
+    assert "symmetry, wishing" in told("check", program, "--without", "zzz")
+
+
+def test_the_list_of_commands_needs_no_table() -> None:
+    code = "import sys; from pgasrob.cli import cli; cli(['--help'], standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = done.stdout.splitlines()[-1].split()
+    assert "pgasrob.cli.check" in imported
+    assert not [name for name in imported if re.match(r"pgasrob\.(render|robustness|program|frontends)\b", name)]
+
+
+def table(heading: str) -> list[str]:
+    """The names in the first column of the README's table with ``heading``."""
+    rows = README.split(f"\n| {heading} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
+    return [name for row in rows for name in re.findall("`([^`]+)`", row.split("|")[1])]
+
+
+def test_the_readme_names_all() -> None:
+    assert sorted(table("ending")) == sorted(FORMATS)
+    assert table("`--engine`") == list(check.ENGINES)
+    (sentence,) = re.findall(r"`--without NAME` leaves out\s+one of its reductions: (.*?)\.\n", README)
+    assert tuple(re.findall("`([^`]+)`", sentence)) == reduction.REDUCTIONS
