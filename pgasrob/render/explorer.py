@@ -6,12 +6,9 @@ memory, registers and queues after every step. It loads nothing and is drawn fro
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 import re
-from importlib import resources
 from typing import TypedDict
 
 from pgasrob.diagnostics import visible
@@ -20,6 +17,7 @@ from pgasrob.render.allowed import allowed
 from pgasrob.render.doubles import as_texts
 from pgasrob.render.json import Event, Result, Witness
 from pgasrob.render.lines import plain
+from pgasrob.render.page import filled, framed, part
 from pgasrob.render.svg import to_svg
 
 SCRIPTS = ("state.js", "panels.js", "drawing.js", "explorer.js")
@@ -73,26 +71,23 @@ def to_html(result: Result) -> str:
     """``result`` as a page; where it has no run, the page says the verdict and what else is known."""
     runs = [(key, run) for key, run in _runs(result)]
     about = [run_words(result, key, run) for key, run in runs]
-    script = "\n".join(_page(name) for name in SCRIPTS) if runs else ""
-    return _filled(
-        _page("page.html" if runs else "verdict.html"),
-        {
-            "title": html.escape(_title(result)),
-            "heading": html.escape(_program(result)),
-            "verdict": html.escape(_verdict(result)),
-            "further": "".join(f' <span class="verdict error">{told}</span>' for told in _further(result)),
-            "kind": (result["verdict"] or "run").replace(" ", "-"),
-            "file": html.escape(visible(result["file"])),
-            "sentences": "".join(f'<p class="{style}">{html.escape(told)}</p>' for told, style in _sentences(result)),
-            "report": html.escape(plain(text.report(result)) if not runs else ""),
-            "style": _page("style.css"),
-            "hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-            "script": script,
-            "result": embedded(as_texts(result)),
-            "about": embedded(about),
-            "diagrams": "".join(_diagram(result, number, run) for number, (_, run) in enumerate(runs)),
-        },
-    )
+    script = "\n".join(part(name) for name in SCRIPTS) if runs else ""
+    values = {
+        "heading": html.escape(_program(result)),
+        "verdict": html.escape(_verdict(result)),
+        "further": "".join(f' <span class="verdict error">{told}</span>' for told in _further(result)),
+        "kind": (result["verdict"] or "run").replace(" ", "-"),
+        "file": html.escape(visible(result["file"])),
+        "sentences": "".join(f'<p class="{style}">{html.escape(told)}</p>' for told, style in _sentences(result)),
+        "report": html.escape(plain(text.report(result)) if not runs else ""),
+        "script": script,
+        "result": embedded(as_texts(result)),
+        "about": embedded(about),
+        "diagrams": "".join(_diagram(result, number, run) for number, (_, run) in enumerate(runs)),
+    }
+    values["name"] = filled(part("name.html"), values)
+    body = filled(part("page.html" if runs else "verdict.html"), values)
+    return framed(_title(result), part("style.css"), body, script)
 
 
 def embedded(value: object) -> str:
@@ -244,12 +239,3 @@ def _diagram(result: Result, number: int, run: Witness) -> str:
     only: Result = {**result, "witness": run}
     drawn = to_svg(only, embedded=True, captions=False)
     return f'<div class="drawing" data-run="{number}"{" hidden" if number else ""}>{drawn}</div>'
-
-
-def _page(name: str) -> str:
-    return resources.files("pgasrob.render").joinpath("pages", name).read_text(encoding="utf-8")
-
-
-def _filled(page: str, values: dict[str, str]) -> str:
-    """``page`` with its ``{{names}}`` replaced, in one pass: a value may hold such a name itself."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], page)

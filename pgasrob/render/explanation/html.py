@@ -11,6 +11,7 @@ from pgasrob.render.explanation.blocks import Block, Drawing, Points, Remark, Ro
 from pgasrob.render.explanation.chapters import Chapter
 from pgasrob.render.graphs.svg import to_svg as graph_to_svg
 from pgasrob.render.json import Event, Witness
+from pgasrob.render.page import framed
 from pgasrob.render.svg import to_svg as run_to_svg
 from pgasrob.render.text import initially
 
@@ -71,17 +72,10 @@ def to_html(title: str, chapters: Sequence[Chapter], source: str) -> str:
         f'<li value="{each.number}"><a href="#{each.name}">{escape(each.title)}</a></li>\n' for each in chapters
     )
     body = "\n".join(_chapter(each) for each in chapters)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<link rel="icon" href="data:,">
-<title>{escape(title)}</title>
-<style>{STYLE}</style>
-</head>
-<body>
+    return framed(
+        title,
+        STYLE,
+        f"""<body>
 <header>
 <h1>{escape(title)}</h1>
 <p>The theory of the paper on this program, step by step: G. Calin, E. Derevenetc, R. Majumdar, R. Meyer,
@@ -99,8 +93,8 @@ def to_html(title: str, chapters: Sequence[Chapter], source: str) -> str:
 {body}
 </main>
 </body>
-</html>
-"""
+""",
+    )
 
 
 def _numbered(source: str) -> str:

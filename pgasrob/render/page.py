@@ -1,0 +1,28 @@
+"""Pages that need nothing else: no network, no file beside them. What is always the same stands in `pages/`."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from html import escape
+from importlib import resources
+
+
+def part(name: str) -> str:
+    """The file ``name`` of `pages/`."""
+    return resources.files("pgasrob.render").joinpath("pages", name).read_text(encoding="utf-8")
+
+
+def filled(page: str, values: Mapping[str, str]) -> str:
+    """``page`` with its ``{{names}}`` replaced, in one pass: a value may hold such a name itself."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], page)
+
+
+def framed(title: str, style: str, body: str, script: str = "") -> str:
+    """``body``, an element with this name, as a page with a style sheet; no script but ``script`` may run there."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    scripts = f"script-src 'sha256-{digest}'; " if script else ""
+    values = {"title": escape(title), "style": style, "body": body, "scripts": scripts}
+    return filled(part("frame.html"), values)
