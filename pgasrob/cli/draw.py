@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pgasrob.cli.exit_codes import ERROR
-from pgasrob.cli.options import HELP, FromTable, Name, listed
+from pgasrob.cli.options import HELP, FromTable, Name, listed, refuse
 from pgasrob.cli.witness_files import (
     PLACEHOLDER,
     PLACEHOLDERS_SHOWN,
@@ -87,13 +86,13 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as error:
-        _fail(f"cannot read {file}: {getattr(error, 'strerror', None) or error}")
+        refuse(f"pgasrob: cannot read {file}: {getattr(error, 'strerror', None) or error}")
     try:
         results = read_results(data)
     except BadWitnessFile as error:
         source = Path(file).suffix in (".pgas", ".c")
         hint = f"; draw needs what `pgasrob check {file} --witness run.json` writes"
-        _fail(f"{file}: {error}{hint if source else ''}")
+        refuse(f"pgasrob: {file}: {error}{hint if source else ''}")
     numbers = {id(result): place for place, result in enumerate(results, 1)}
     count = len(results)
     if number is not None:
@@ -105,14 +104,14 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
         results = [only(result, run) for result in kept]
         numbers = {id(drawn): numbers[id(result)] for drawn, result in zip(results, kept, strict=True)}
         if not results:
-            _fail(f"{file}: there is no run of that kind ({run})")
+            refuse(f"pgasrob: {file}: there is no run of that kind ({run})")
 
     def chosen(target: Format, results: list[Result] = results) -> list[Result]:
         if target.holds_many:
             return results
         with_run = [result for result in results if shown(result)]
         if target.needs_run and not with_run:
-            _fail(f"{file}: there is no run to draw; {_without_run(results)}")
+            refuse(f"pgasrob: {file}: there is no run to draw; {_without_run(results)}")
         return (with_run or results)[:1]
 
     def say(where: str, drawn: Result, of: int) -> None:
@@ -129,7 +128,7 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
             try:
                 write(drawn, path)
             except OSError as error:
-                _fail(f"cannot write {path}: {error.strerror or error}")
+                refuse(f"pgasrob: cannot write {path}: {error.strerror or error}")
             if not target.holds_many:
                 say(path, drawn[0], len(those))
     if format_ is not None:
@@ -167,8 +166,3 @@ def _without_run(results: list[Result]) -> str:
 
 def _count(number: int) -> str:
     return f"{number} result{'s' * (number != 1)}"
-
-
-def _fail(message: str) -> NoReturn:
-    click.echo(f"pgasrob: {message}", err=True)
-    raise click.exceptions.Exit(ERROR)

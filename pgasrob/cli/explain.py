@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.exit_codes import ERROR, UNKNOWN
-from pgasrob.cli.options import HELP, c_options, seconds
+from pgasrob.cli.options import HELP, c_options, node_count, refuse, seconds
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -26,7 +26,7 @@ CODE = re.compile(r"PG\d{3}", re.IGNORECASE | re.ASCII)
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
 @click.argument("file", type=click.Path())
-@click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
+@node_count
 @click.option("--only", metavar="CHAPTER", help="One chapter, by its number or name: program, computation, "
               "happens-before, sigma, normal-form, heads, marked-word, emptiness, attack.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="OUT.html",
@@ -74,8 +74,7 @@ def explain(
         compared = name is None or name in SEARCHES
         found = explained(program, nodes, max_states, timeout, compared, simplify_guard)
     except SourceError as error:
-        click.echo(str(error), err=True)
-        raise click.exceptions.Exit(ERROR) from None
+        refuse(str(error))
     verdict = found.verdict
     title = f"{visible(file)}: {verdict.verdict}{on_nodes(verdict.nodes)}"
     written = chapters(found, name)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.exit_codes import ERROR
-from pgasrob.cli.options import HELP, c_options, load_instance
+from pgasrob.cli.options import HELP, c_options, load_instance, node_count, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -23,7 +22,7 @@ Examples:
 @click.command(context_settings=HELP, epilog=EXAMPLES)
 @click.argument("file", type=click.Path())
 @click.option("--to", "language", type=click.Choice(["promela"]), required=True, help="The language to write.")
-@click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
+@node_count
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Default: standard output.")
 @c_options
 def export(
@@ -43,8 +42,7 @@ def export(
     try:
         text = to_promela(load_instance(file, nodes, front_end))
     except Unsupported as error:
-        click.echo(f"pgasrob: {file} has no {language} model: {error}", err=True)
-        raise click.exceptions.Exit(ERROR) from None
+        refuse(f"pgasrob: {file} has no {language} model: {error}")
     if output is None:
         click.echo(text, nl=False)
     else:

@@ -9,7 +9,7 @@ import functools
 import math
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
     from pgasrob.render.json import Error
     from pgasrob.render.progress import Display
+
+    Empty = Callable[[list[Error], str | None], object]
+    """What a command prints as JSON when it has no answer, of the errors in the program and a reason."""
 
 DEFAULT_ENGINE = "attack"  # those of robustness.check, which is not imported for the help text
 MOST_STATES = 1_000_000
@@ -93,6 +96,11 @@ class EngineName(Name):
         from pgasrob.robustness.check import ENGINES
 
         return " ".join(f"{name}: {(create.__doc__ or '').partition('.')[0]}." for name, create in ENGINES.items())
+
+
+node_count = click.option(
+    "-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2."
+)
 
 
 class NodeCounts(click.ParamType):  # type: ignore[type-arg]
@@ -233,28 +241,42 @@ def progress_display(max_states: int | None) -> Display | None:
     return Display(sys.stderr, max_states)
 
 
-def load_instance(
-    file: str,
-    nodes: int | None,
-    front_end: FrontEnd | None = None,
-    in_json: Callable[[list[Error]], object] | None = None,
-) -> Instance:
-    """The program in ``file`` on ``nodes`` nodes; ends the command when it is none.
+def print_json(value: object) -> None:
+    import json
 
-    What is wrong goes to stderr, or with ``in_json`` to stdout as the object that this makes of it.
+    click.echo(json.dumps(value))
+
+
+def refuse(
+    told: str,
+    exit_code: int = ERROR,
+    in_json: Empty | None = None,
+    errors: Sequence[Error] = (),
+    reason: str | None = None,
+) -> NoReturn:
+    """End the command without an answer.
+
+    ``told`` goes to stderr, or with ``in_json`` the object that this makes of ``errors`` and ``reason`` to stdout.
     """
+    if in_json is None:
+        click.echo(told, err=True)
+    else:
+        print_json(in_json(list(errors), reason))
+    raise click.exceptions.Exit(exit_code) from None
+
+
+def load_instance(
+    file: str, nodes: int | None, front_end: FrontEnd | None = None, in_json: Empty | None = None
+) -> Instance:
+    """The program in ``file`` on ``nodes`` nodes; ends the command (`refuse`) when it is none."""
     from pgasrob.diagnostics import SourceError
     from pgasrob.robustness.check import load
 
     try:
         return load(file, front_end).instantiate(nodes)
     except SourceError as error:
-        if in_json:
-            import json
+        if in_json is None:
+            refuse(str(error))
+        from pgasrob.render.json import errors_to_json
 
-            from pgasrob.render.json import errors_to_json
-
-            click.echo(json.dumps(in_json(errors_to_json(error.diagnostics))))
-        else:
-            click.echo(str(error), err=True)
-        raise click.exceptions.Exit(ERROR) from None
+        refuse(str(error), ERROR, in_json, errors_to_json(error.diagnostics))

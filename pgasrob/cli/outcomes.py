@@ -18,12 +18,16 @@ from pgasrob.cli.options import (
     c_options,
     load_instance,
     memory_for,
+    node_count,
+    print_json,
     progress_display,
+    refuse,
     seconds,
 )
 from pgasrob.cli.witness_files import RunPath, Witnesses, endings, of_one_run, write_witness
 
 if TYPE_CHECKING:
+    from pgasrob.cli.options import Empty
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
     from pgasrob.render.outcomes_json import OutcomesResult
@@ -49,7 +53,7 @@ Examples:
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
 @click.argument("file", type=click.Path())
-@click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
+@node_count
 @click.option("--of", "names", metavar="NAMES",
               help="Only these registers and cells: r@0,y@1 or r for all ranks. Default: all.")  # fmt: skip
 @click.option("--example", type=click.IntRange(min=1), metavar="N", help="Show a shortest run with outcome N.")
@@ -91,16 +95,15 @@ def outcomes(
     from pgasrob.render.outcomes_json import no_outcomes, outcomes_to_json
     from pgasrob.robustness.limits import Limits
 
-    instance = load_instance(file, nodes, front_end, partial(no_outcomes, file) if format_ == "json" else None)
+    in_json = partial(no_outcomes, file) if format_ == "json" else None
+    instance = load_instance(file, nodes, front_end, in_json)
     writing = Witnesses(witnesses, [file], None if nodes is None else [nodes])
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
-    found = _found(ctx, instance, names, limits, format_)
+    found = _found(instance, names, limits, in_json)
     chosen = _chosen(found, example, bool(witnesses))
     result = outcomes_to_json(found, None if format_ == "json" else {chosen} - {None})  # type: ignore[arg-type]
     if format_ == "json":
-        import json
-
-        click.echo(json.dumps(result))
+        print_json(result)
     else:
         width, glyphs = terminal_width(), glyphs_for(sys.stdout)
         write(outcomes_report(result, width, glyphs), sys.stdout)
@@ -119,7 +122,7 @@ def outcomes(
     ctx.exit(NOT_ROBUST if found.network_only and found.complete else ROBUST if found.complete else UNKNOWN)
 
 
-def _found(ctx: click.Context, instance: Instance, names: str | None, limits: Limits, format_: str) -> Outcomes:
+def _found(instance: Instance, names: str | None, limits: Limits, in_json: Empty | None) -> Outcomes:
     from pgasrob.runs.endings import UnknownPlace
     from pgasrob.runs.outcomes import HasLoop
     from pgasrob.runs.outcomes import outcomes as outcomes_of
@@ -134,15 +137,7 @@ def _found(ctx: click.Context, instance: Instance, names: str | None, limits: Li
         raise click.BadParameter(str(error), param_hint="'--of'") from None
     except HasLoop as loop:
         reason = f"{loop}, which this command does not follow; `pgasrob run {file}` simulates one of them"
-        if format_ == "json":
-            import json
-
-            from pgasrob.render.outcomes_json import no_outcomes
-
-            click.echo(json.dumps(no_outcomes(file, [], reason)))
-        else:
-            click.echo(f"{file}:{loop.line}: {reason}", err=True)
-        ctx.exit(ERROR)
+        refuse(f"{file}:{loop.line}: {reason}", ERROR, in_json, reason=reason)
 
 
 def _chosen(found: Outcomes, example: int | None, wanted: bool) -> int | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST
-from pgasrob.cli.options import HELP, FromTable, c_options, load_instance
+from pgasrob.cli.options import HELP, FromTable, c_options, load_instance, node_count, print_json, refuse
 from pgasrob.cli.witness_files import RunPath, Witnesses, endings, of_one_run, write_witness
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ Examples:
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
 @click.argument("file", type=click.Path())
-@click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
+@node_count
 @click.option("--seed", type=click.IntRange(min=0), metavar="S",
               help="The same seed gives the same run. Default: any, which is printed.")  # fmt: skip
 @click.option("--sc/--network", "sc", default=False, help="A sequentially consistent run, or one on the network (the "
@@ -84,26 +84,20 @@ def run(
 
     if until == "violation" and sc:
         raise click.UsageError("no SC run has a happens-before cycle: leave out --sc or --until violation.")
-    instance = load_instance(file, nodes, front_end, partial(no_run, file) if format_ == "json" else None)
+    in_json = partial(no_run, file) if format_ == "json" else None
+    instance = load_instance(file, nodes, front_end, in_json)
     writing = Witnesses(witnesses, [file], None if nodes is None else [nodes])
     first = _any_seed() if seed is None else seed
     found = _simulated(instance, first, sc, bias, steps, until, tries)
     if found is None:
         reason = f"no run of the {tries:,} with the seeds from {first} on shows what --until {until} wants"
-        if format_ == "json":
-            import json
-
-            click.echo(json.dumps(no_run(file, [], reason)))
-        else:
-            click.echo(f"pgasrob: {reason}; other runs may: `pgasrob check` looks at all", err=True)
-        ctx.exit(NOT_ROBUST)
+        told = f"pgasrob: {reason}; other runs may: `pgasrob check` looks at all"
+        refuse(told, NOT_ROBUST, in_json, reason=reason)
     result = simulated_to_json(found, steps)
     if not write_witness(writing, result):
         ctx.exit(ERROR)
     if format_ == "json":
-        import json
-
-        click.echo(json.dumps(result))
+        print_json(result)
     else:
         write(simulation_report(result, terminal_width(), glyphs_for(sys.stdout)), sys.stdout)
     ctx.exit(ROBUST)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST
-from pgasrob.cli.options import HELP, c_options, load_instance
+from pgasrob.cli.exit_codes import NOT_ROBUST
+from pgasrob.cli.options import HELP, c_options, load_instance, node_count, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -47,7 +47,7 @@ class CycleType(click.ParamType):  # type: ignore[type-arg]
 @click.option("--stage", type=click.Choice(["program", "control", "state-space", "normal-form", "cycle-types"]),
               default="program", show_default=True,
               help="What to show: one of the steps from the program to the answer.")  # fmt: skip
-@click.option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
+@node_count
 @click.option("--heads", type=click.IntRange(2, 4), default=2, show_default=True,
               help="Heads of the normal-form automaton.")  # fmt: skip
 @click.option("--cycle-type", "cycle", type=CycleType(), metavar="RANKS",
@@ -94,8 +94,7 @@ def show(
     shown = _stage(instance, stage, heads, cycle)
     only_graph = dot or output is not None
     if only_graph and not shown.graphs:
-        click.echo("\n".join(f"pgasrob: {remark}" for remark in shown.remarks or ["nothing to draw"]), err=True)
-        raise click.exceptions.Exit(NOT_ROBUST)
+        refuse("\n".join(f"pgasrob: {remark}" for remark in shown.remarks or ["nothing to draw"]), NOT_ROBUST)
     if output is not None:
         _draw(shown, Path(output), layout)
         return
@@ -158,8 +157,6 @@ def _draw(shown: Stage, path: Path, layout: str) -> None:
 
             path.write_text(to_dot(shown.graphs), encoding="utf-8")
     except automata_lib.MissingExtra as error:
-        click.echo(f"pgasrob: cannot draw {path}: {error}; an .svg without --layout graphviz needs neither", err=True)
-        raise click.exceptions.Exit(ERROR) from None
+        refuse(f"pgasrob: cannot draw {path}: {error}; an .svg without --layout graphviz needs neither")
     except OSError as error:
-        click.echo(f"pgasrob: cannot write {path}: {error.strerror}", err=True)
-        raise click.exceptions.Exit(ERROR) from None
+        refuse(f"pgasrob: cannot write {path}: {error.strerror}")
