@@ -22,7 +22,6 @@ from pgasrob.render.svg import to_svg
 
 SCRIPTS = ("state.js", "panels.js", "drawing.js", "explorer.js")
 """The script in the order of its parts; they become one."""
-RUNS = ("witness", "assertion_run", "deadlock_run")
 NO_SC_ORDER = "No SC order is known for this run."
 NONE_THERE_IS = "There is none: no SC run looks like this one, for its happens-before relation has the cycle."
 AN_SC_RUN = "This is a sequentially consistent (SC) run itself: every step directly follows its issue."
@@ -69,7 +68,7 @@ class RunWords(TypedDict):
 
 def to_html(result: Result) -> str:
     """``result`` as a page; where it has no run, the page says the verdict and what else is known."""
-    runs = [(key, run) for key, run in _runs(result)]
+    runs = list(words.runs(result))
     about = [run_words(result, key, run) for key, run in runs]
     script = "\n".join(part(name) for name in SCRIPTS) if runs else ""
     values = {
@@ -96,19 +95,10 @@ def embedded(value: object) -> str:
     return escaped.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
-def _runs(result: Result) -> list[tuple[str, Witness]]:
-    """The runs to show by their keys, the one of the verdict first and none twice."""
-    found: list[tuple[str, Witness]] = []
-    for key, run in zip(RUNS, (result["witness"], result["assertion_run"], result["deadlock_run"]), strict=True):
-        if run and all(run != other for _, other in found):
-            found.append((key, run))
-    return found
-
-
 def run_words(result: Result, key: str, run: Witness) -> RunWords:
     computation = run["computation"]
     cycle = words.from_conflict(run["cycle"] or [], computation)
-    rows = _rows(computation)
+    rows = [(places[0], len(places)) for places in words.rows(computation)]
     why = allowed(computation, run["complete"])
     return {
         "run": key,
@@ -125,20 +115,6 @@ def run_words(result: Result, key: str, run: Witness) -> RunWords:
         "closing": _closing(result, run),
         "sequential": _sequential(run),
     }
-
-
-def _rows(computation: list[Event]) -> list[tuple[int, int]]:
-    rows: list[tuple[int, int]] = []
-    for place, event in enumerate(computation):
-        # A barrier is an event of every rank in their order; the next one begins with the first rank again.
-        previous = computation[place - 1] if place else None
-        joins = previous and event["event"] == previous["event"] == "barrier" and previous["rank"] < event["rank"]
-        if joins:
-            first, count = rows.pop()
-            rows.append((first, count + 1))
-        else:
-            rows.append((place, 1))
-    return rows
 
 
 def _effects(event: Event) -> list[str]:

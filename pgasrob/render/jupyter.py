@@ -93,7 +93,7 @@ def verdict_html(verdict: Verdict) -> str:
         body.append(f"<p>{_text(result['reason'])}</p>")
     body += [f"<p>{_text(sentence)}</p>" for sentence, _ in sentences(result)]
     body += [f"<pre>{escape(error.render())}</pre>" for error in verdict.errors]
-    for run in _runs(result):
+    for _, run in words.runs(result):
         body += _run(result, run)
     stats = result["stats"]
     if stats["seconds"]:
@@ -159,21 +159,12 @@ def _run(result: Result, run: Witness) -> Iterator[str]:
         sentences = zip(cycle, words.cycle(cycle, run["computation"]), strict=True)
         items = "".join(f"<li>{edge['relation']}: {_text(sentence)}</li>" for edge, sentence in sentences)
         yield f'<p class="pgasrob-faint">{LEGEND}</p><ol>{items}</ol>'
-        yield f"<p>So step {cycle[0]['from'] + 1} would have to come before itself.</p>"
+        yield f"<p>{words.contradiction(cycle)}</p>"
     if run["shows"] == "deadlock":
         standing = (
             f"<li>rank {rank['rank']} {_text(words.standing(rank, run['standing']))}</li>" for rank in run["standing"]
         )
         yield f"<p>Where each rank stands:</p><ul>{''.join(standing)}</ul>"
-
-
-def _runs(result: Result) -> Iterator[Witness]:
-    """The run of the verdict, then those of a failing assertion and a deadlock, none twice."""
-    found: list[Witness] = []
-    for run in (result["witness"], result["assertion_run"], result["deadlock_run"]):
-        if run is not None and run not in found:
-            found.append(run)
-            yield run
 
 
 def _drawable(run: Witness) -> bool:

@@ -131,7 +131,7 @@ def _violation(result: Result, witness: Witness) -> Object:
     text = f"Not robust{_on(result)}: a run on the network looks like no sequentially consistent run."
     if not cycle:
         return _with_run(_result(result, "not-robust", text, _location(result, None), ""), result, witness)
-    text += f" {' '.join(map(_begun, sentences))} So step {cycle[0]['from'] + 1} would have to come before itself."
+    text += f" {' '.join(map(_begun, sentences))} {words.contradiction(cycle)}"
     commands = " ".join(computation[edge["from"]]["command"] for edge in cycle)
     found = _result(result, "not-robust", text, _place(result, witness, cycle[0]["from"]), commands)
     found["relatedLocations"] = [

@@ -296,7 +296,7 @@ def _filled(chunks: list[Segment], width: int) -> list[Line]:
 def table(witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:
     """The run of ``witness``: a lane per rank that has an event, or a single column when lanes get too narrow."""
     computation = witness["computation"]
-    rows = list(_rows(computation))
+    rows = [_Row(places[0], computation[places[0] : places[-1] + 1]) for places in words.rows(computation)]
     ranks = sorted({event["rank"] for event in computation})
     gutter = max(len("step"), *(len(row.number) for row in rows), len(_part_name(rows[-1].part, glyphs)) - 1) + 1
     entries = _entries(witness)
@@ -306,20 +306,6 @@ def table(witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:
         return column
     lanes = _lanes(rows, entries, ranks, gutter, min(room, max(entry.widest for entry in entries)), glyphs)
     return lanes if len(ranks) == 1 or len(lanes) <= TALLEST * len(column) else column
-
-
-def _rows(computation: list[Event]) -> Iterator[_Row]:
-    place = 0
-    while place < len(computation):
-        events = [computation[place]]
-        if events[0]["event"] == "barrier":
-            # One barrier is an event of every rank; the next one begins with the first rank again.
-            for event in computation[place + 1 :]:
-                if event["event"] != "barrier" or event["rank"] <= events[-1]["rank"]:
-                    break
-                events.append(event)
-        yield _Row(place, events)
-        place += len(events)
 
 
 def _entries(witness: Witness) -> list[_Entry]:
@@ -424,7 +410,7 @@ def _cycle(witness: Witness, width: int) -> list[Line]:
         first, *rest = wrap(PAIRS.sub("\u00a0", sentence), width - 6)
         lines.append([(f"  {edge['relation']}  ", "cycle"), (first, "")])
         lines += [[("      " + text, "")] for text in rest]
-    return [*lines, [(f"  So step {cycle[0]['from'] + 1} would have to come before itself.", "")]]
+    return [*lines, [(f"  {words.contradiction(cycle)}", "")]]
 
 
 def _marked_word(witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NotRequired, Union, cast, get_args, get_origin,
 from pgasrob.program.instance import MAX_NODES
 from pgasrob.render.doubles import Double, mark, shown
 from pgasrob.render.json import SCHEMA, Edge, Event, Result, Witness
-from pgasrob.render.words import STEPS
+from pgasrob.render.words import RUNS, STEPS
 
 NAMES: dict[Any, str] = {
     int: "an integer", float: "a number", str: "a text", bool: "true or false", NoneType: "null", list: "a list",
@@ -24,7 +24,6 @@ NAMES: dict[Any, str] = {
 }  # fmt: skip
 SHOWS = ("violation", "fault", "assertion", "deadlock", "run")
 RELATIONS = ("po", "cf", "id")
-RUNS = ("witness", "assertion_run", "deadlock_run")
 MOST = 2**63
 """No number of a result is larger, line and column included."""
 MOST_PARTS = 99

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.commands import ATOMICS
@@ -11,6 +11,8 @@ from pgasrob.render.json import Address, Edge, Event, Fault, NextCommand, Result
 STEPS = ("popa", "popd", "popb", "popc")
 UPDATING = ("update", "update_from", "notify", "signal")
 """Operations that update the cell at their target, or fetch it."""
+RUNS = ("witness", "assertion_run", "deadlock_run")
+"""The keys of a result under which its runs are."""
 FAILS = "FAILS"
 """The effect of an assertion that is false."""
 
@@ -34,6 +36,26 @@ def count(number: int, thing: str) -> str:
 def cell(address: Address | None) -> str:
     """``y@1``: the cell y in the memory of rank 1."""
     return f"{address['name']}@{address['rank']}" if address else ""
+
+
+def runs(result: Result) -> Iterator[tuple[str, Witness]]:
+    """The runs of ``result`` by their keys, that of the verdict first and none twice."""
+    found: list[Witness] = []
+    for key, run in zip(RUNS, (result["witness"], result["assertion_run"], result["deadlock_run"]), strict=True):
+        if run is not None and run not in found:
+            found.append(run)
+            yield key, run
+
+
+def rows(computation: Sequence[Event]) -> Iterator[range]:
+    """The places of the events that stand side by side: each event alone, and those of a barrier together."""
+    first = 0
+    for place in range(1, len(computation) + 1):
+        # A barrier is an event of every rank in their order; the next one begins with the first rank again.
+        before, event = computation[place - 1], computation[place] if place < len(computation) else None
+        if event is None or not before["event"] == event["event"] == "barrier" or event["rank"] <= before["rank"]:
+            yield range(first, place)
+            first = place
 
 
 def issue_of(place: int, computation: list[Event]) -> int:
@@ -130,6 +152,11 @@ def cycle(edges: list[Edge], computation: list[Event]) -> list[str]:
         sentences.append(edge(each, computation, known))
         known |= {each["from"], each["to"]}
     return sentences
+
+
+def contradiction(edges: Sequence[Edge]) -> str:
+    """What follows from a cycle, to be said behind its edges."""
+    return f"So step {edges[0]['from'] + 1} would have to come before itself."
 
 
 def _conflict(source: Event, target: Event) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgasrob.program.parser import parse
 from pgasrob.render import words
-from pgasrob.render.json import Result, to_json
+from pgasrob.render.json import Event, Result, to_json
 from pgasrob.render.lines import plain
 from pgasrob.render.text import report
 from pgasrob.robustness.check import check
@@ -70,3 +70,23 @@ def test_a_rank_that_is_stuck_before_an_await_add_sees_its_value() -> None:
     found = result("memory x = 7; process { await_add(0, mem[x] == 5, 1); }", 1)
     assert found["deadlock"] is True
     assert "stands before await_add(0, mem[x] == 5, 1) (line 1; x@0 = 7)" in told(found)
+
+
+def test_the_events_of_a_barrier_stand_side_by_side() -> None:
+    def event(kind: str, rank: int) -> Event:
+        return {"event": kind, "rank": rank}  # type: ignore[typeddict-item]
+
+    barriers = [event("barrier", rank) for rank in (0, 1, 2, 0, 1, 2)]
+    computation = [event("load", 0), event("load", 1), *barriers, event("store", 3), event("barrier", 0)]
+    assert [list(row) for row in words.rows(computation)] == [[0], [1], [2, 3, 4], [5, 6, 7], [8], [9]]
+    assert not list(words.rows([]))
+
+
+def test_a_run_that_shows_two_things_is_one() -> None:
+    shown = result("register r; process { r <- 1 / r; }")
+    (only,) = words.runs(shown)
+    assert only == ("witness", shown["witness"])
+    twice: Result = {**shown, "assertion_run": shown["witness"]}
+    assert list(words.runs(twice)) == [only]
+    other = {**only[1], "nodes": 7}
+    assert list(words.runs({**shown, "deadlock_run": other})) == [only, ("deadlock_run", other)]  # type: ignore[typeddict-item]

@@ -102,7 +102,7 @@ def _below(pen: Pen, diagram: Diagram, witness: Witness, captions: Captions, bre
             y += SENTENCE
         y += captions.room.between
     if cycle:
-        pen.text(badge + 12, y, f"So step {cycle[0]['from'] + 1} would have to come before itself.", "sentence")
+        pen.text(badge + 12, y, words.contradiction(cycle), "sentence")
         y += SENTENCE + captions.room.between * bool(captions.ending)
     for text, style in captions.ending:
         for line in captions.wrapped(PAIRS.sub("\u00a0", text), breadth):

@@ -12,12 +12,11 @@ sideways without meeting another one; it then runs down between two lanes (`rout
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from unicodedata import combining, east_asian_width
 
 from pgasrob.render import words
-from pgasrob.render.json import Edge, Event, Result, Witness
+from pgasrob.render.json import Edge, Result, Witness
 
 CHARACTER = 8.0
 """Width of a letter of a fixed-width font of size 13: the widest of the usual ones take 0.615 of their size."""
@@ -181,7 +180,7 @@ def layout(witness: Witness) -> Diagram:
     events = witness["computation"]
     ranks = _ranks(witness)
     lane_of = {rank: lane for lane, rank in enumerate(ranks)}
-    rows = list(_rows(events))
+    rows = [tuple(places) for places in words.rows(events)]
     boxes = list(texts.boxes(witness, rows, lane_of))
     ends = list(texts.ends(witness, len(rows), lane_of))
     widths = [max(width_of("rank 00"), AXIS + width_of(f"rank {rank}")) for rank in ranks]
@@ -201,19 +200,3 @@ def _ranks(witness: Witness) -> list[int]:
     if words.stands(witness):
         found |= {each["rank"] for each in witness["standing"] if not each["ended"]}
     return sorted(found or {0})
-
-
-def _rows(events: Sequence[Event]) -> Iterator[tuple[int, ...]]:
-    """The places of the events of each row: a barrier is an event of every rank, in the order of the ranks."""
-    place = 0
-    while place < len(events):
-        end = place + 1
-        if events[place]["event"] == "barrier":
-            while (
-                end < len(events)
-                and events[end]["event"] == "barrier"
-                and events[end]["rank"] > events[end - 1]["rank"]
-            ):
-                end += 1
-        yield tuple(range(place, end))
-        place = end

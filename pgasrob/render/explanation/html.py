@@ -169,7 +169,7 @@ def _run(witness: Witness) -> str:
     head = "<th>step</th>" + "".join(f"<th>rank {rank}</th>" for rank in ranks)
     marked = words.cycle_steps(witness)
     rows, part = [], None
-    for places in _rows(events):
+    for places in words.rows(events):
         first = events[places[0]]
         if first["part"] != part:
             part = first["part"]
@@ -181,16 +181,6 @@ def _run(witness: Witness) -> str:
     begin = f'<p class="remark">{escape(initially(witness))}</p>'
     body = "\n".join(rows)
     return f'{begin}<table class="run"><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>'
-
-
-def _rows(events: list[Event]) -> list[list[int]]:
-    """The places of the events that stand in one row: each by itself, and the events of a barrier together."""
-
-    def key(place: int) -> tuple[bool, int]:
-        barrier = events[place]["event"] == "barrier"
-        return barrier, place - events[place]["rank"] if barrier else place
-
-    return [list(places) for _, places in groupby(range(len(events)), key)]
 
 
 def _cell(place: int | None, events: list[Event], marked: set[int]) -> str:

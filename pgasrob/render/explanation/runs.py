@@ -241,7 +241,7 @@ def happens_before(told: Told) -> Iterator[Block]:
         for edge, sentence in zip(edges, words.cycle(edges, events), strict=True)
     ]  # fmt: skip
     yield Points(told_cycle)
-    yield Text(f"So step {edges[0]['from'] + 1} would have to come before itself.")
+    yield Text(words.contradiction(edges))
 
 
 def sigma(told: Told) -> Iterator[Block]:
