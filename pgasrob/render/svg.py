@@ -13,7 +13,8 @@ from pathlib import PurePath
 from pgasrob.diagnostics import visible
 from pgasrob.render import one_run, words
 from pgasrob.render.diagram.drawing import Captions, Room, draw
-from pgasrob.render.diagram.model import Diagram, layout, numbered, shown
+from pgasrob.render.diagram.layout import layout
+from pgasrob.render.diagram.model import Diagram, numbered, shown
 from pgasrob.render.diagram.style import RADII, STROKES, STYLE
 from pgasrob.render.json import Result, Witness
 from pgasrob.render.pens.svg import PAPER, SvgPen, document

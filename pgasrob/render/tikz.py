@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pgasrob.render import words
 from pgasrob.render.diagram.drawing import Captions, Room, draw
-from pgasrob.render.diagram.model import layout
+from pgasrob.render.diagram.layout import layout
 from pgasrob.render.json import Result, Witness
 from pgasrob.render.latex import OTHER, code, prose
 from pgasrob.render.pens.tikz import Letters, TikzPen, number

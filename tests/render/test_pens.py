@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from pgasrob.render.diagram.drawing import Captions, Room, draw
-from pgasrob.render.diagram.model import layout, shown
+from pgasrob.render.diagram.layout import layout
+from pgasrob.render.diagram.model import shown
 from pgasrob.render.diagram.style import RADII, STROKES
 from pgasrob.render.pens import Pen, Sheet
 from pgasrob.render.pens.svg import Stroke, SvgPen, coloured, document

@@ -13,7 +13,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pgasrob.render.diagram.model import edges, layout, shown
+from pgasrob.render.diagram.layout import layout
+from pgasrob.render.diagram.model import edges, shown
 from pgasrob.render.diagram.style import PRINTED, STYLE
 from pgasrob.render.json import Result
 from pgasrob.render.pens.svg import COLOURS

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pgasrob.cli.draw import only
-from pgasrob.render.diagram.model import layout
+from pgasrob.render.diagram.layout import layout
 from pgasrob.render.json import Result, to_json
 from pgasrob.render.latex import code, prose
 from pgasrob.render.tikz import LARGEST, to_tikz

@@ -1,6 +1,6 @@
 """The space-time diagram of a run: a lane per rank, a row per event, time downwards. Boxes, lines and their places.
 
-Nothing is drawn here: `svg` and `tikz` draw a `Diagram`. Its unit is a thirteenth of the size of the letters, and x
+Nothing is laid out here (`layout`) or drawn (`drawing`). Its unit is a thirteenth of the size of the letters, and x
 grows to the right, y downwards. The model follows from the `Witness` of a result alone.
 
 An issued event is a box in the lane of its rank, at the left, where the line of program order runs through. A step
@@ -31,8 +31,6 @@ GAP = 12.0
 BADGE_GAP = 34.0
 """Between two rows with a number of the cycle between them."""
 HEADING = 30.0
-MOST_LANES = 8
-"""Ranks up to which those that take no part have a lane too."""
 
 Span = tuple[str, str]
 """A text and what it is: line, command, step, effect, origin, mark or fails."""
@@ -170,33 +168,3 @@ def _key(edge: Edge) -> tuple[int, int, str]:
     if edge["relation"] == "id":
         source, target = sorted((source, target))
     return source, target, edge["relation"]
-
-
-def layout(witness: Witness) -> Diagram:
-    """The diagram of ``witness``."""
-    from pgasrob.render.diagram import boxes as texts  # these two build on what stands here
-    from pgasrob.render.diagram.routes import routed
-
-    events = witness["computation"]
-    ranks = _ranks(witness)
-    lane_of = {rank: lane for lane, rank in enumerate(ranks)}
-    rows = [tuple(places) for places in words.rows(events)]
-    boxes = list(texts.boxes(witness, rows, lane_of))
-    ends = list(texts.ends(witness, len(rows), lane_of))
-    widths = [max(width_of("rank 00"), AXIS + width_of(f"rank {rank}")) for rank in ranks]
-    for box in boxes + ends:
-        widths[box.lane] = max(widths[box.lane], box.x + box.width)
-    return routed(witness, ranks, rows, boxes, ends, widths)
-
-
-def _ranks(witness: Witness) -> list[int]:
-    """The ranks that have a lane: all of a few, else those that have an event or in whose memory something happens."""
-    if witness["nodes"] <= MOST_LANES:
-        return list(range(witness["nodes"]))
-    events = witness["computation"]
-    found = {event["rank"] for event in events} | {event["address"]["rank"] for event in events if event["address"]}
-    if witness["fault"]:
-        found.add(witness["fault"]["rank"])
-    if words.stands(witness):
-        found |= {each["rank"] for each in witness["standing"] if not each["ended"]}
-    return sorted(found or {0})

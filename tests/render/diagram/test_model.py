@@ -16,16 +16,15 @@ from pgasrob.program.parser import parse
 from pgasrob.render.diagram.badges import BADGE, clear_place, numbered_lines
 from pgasrob.render.diagram.boxes import LONGEST
 from pgasrob.render.diagram.channels import MOST_TRACKS, snapped
+from pgasrob.render.diagram.layout import MOST_LANES, layout
 from pgasrob.render.diagram.model import (
     LINE,
-    MOST_LANES,
     PADDING,
     Box,
     Diagram,
     Line,
     cut,
     edges,
-    layout,
     shown,
     width_of,
 )
