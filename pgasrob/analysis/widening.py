@@ -10,9 +10,9 @@ from pgasrob.program import core
 from pgasrob.program.core import Form
 from pgasrob.program.expressions import Binary, Conditional, Expr, IntType, Unary, constant
 
-PLAIN = 32
+EXACT_GROWTHS = 32
 """Times that what is known of a loop's head or of cells grows before it is widened to constants of the program."""
-LATE = 2 * PLAIN
+CONSTANT_GROWTHS = 2 * EXACT_GROWTHS
 """The same before it is widened to the range of a type."""
 _DOUBLE = IntType(64, True)
 """What doubles are kept as."""
@@ -44,9 +44,9 @@ class Widening:
 
     def grown(self, old: Interval, new: Interval, times: int) -> Interval:
         """``new``, which contains ``old``, or more; ``times`` is how often it has grown before."""
-        if times < PLAIN:
+        if times < EXACT_GROWTHS:
             return new
-        steps = self._constants if times < LATE else self._ends
+        steps = self._constants if times < CONSTANT_GROWTHS else self._ends
         low, high = new
         if low < old[0]:
             low = steps[max(bisect_right(steps, low) - 1, 0)] if low >= steps[0] else low
@@ -55,7 +55,7 @@ class Widening:
         return low, high
 
     def grown_file(self, old: File, new: File, times: int) -> File:
-        if times < PLAIN:
+        if times < EXACT_GROWTHS:
             return new
         return tuple(
             two if one is two or one == two else self.grown(one, two, times) for one, two in zip(old, new, strict=True)

@@ -24,7 +24,7 @@ from pgasrob.robustness.cycle_types import CycleTypeAutomata, conflict_automaton
 from pgasrob.robustness.explanation import ALL, DEFINITION, PLAIN, Explanation, explain
 from pgasrob.robustness.explanation.marking import Marking, Visit, mark, pair_runs
 from pgasrob.robustness.explanation.reordering import NotGenerated, commands_in_order, generate, reorder
-from pgasrob.robustness.explanation.runs import delaying, essential, in_turns
+from pgasrob.robustness.explanation.runs import delayed_run, round_robin, without_unneeded_commands
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, Marked, MarkedNormalForm
 from pgasrob.robustness.normal_form import NormalForm
 from pgasrob.robustness.product import ProductSearch
@@ -104,7 +104,7 @@ def ranks_that_take_turns_keep_the_relation_and_the_last_command(found: Explanat
     """Against the run of the verdict, which the check has replayed."""
     assert found.verdict.witness is not None
     given = found.verdict.witness.run.computation
-    turned = in_turns(given)
+    turned = round_robin(given)
     assert sorted(turned) == sorted(given)
     assert relation(turned) == relation(given)
     assert replay(found.instance, turned).complete
@@ -113,20 +113,20 @@ def ranks_that_take_turns_keep_the_relation_and_the_last_command(found: Explanat
 
 
 def test_turns_are_taken() -> None:
-    assert in_turns(NORMAL_FORM) == TAU
+    assert round_robin(NORMAL_FORM) == TAU
 
 
 def test_what_the_violation_does_not_need_at_its_end_is_left_out() -> None:
     later = (*TAU[:7], Event("assign", 0, 3, None, 3), *TAU[7:])
     program = instance(BODY.format("") + "r <- 1;", nodes=2, declarations="memory x = 1, y; register r; queue q;")
     assert replay(program, later).complete
-    assert essential(later) == TAU
-    assert essential(TAU) == TAU
+    assert without_unneeded_commands(later) == TAU
+    assert without_unneeded_commands(TAU) == TAU
 
 
 @pytest.mark.parametrize("most", [1, 5, 24])
 def test_a_delaying_run_delays(most: int) -> None:
-    found = delaying(one_to_one(), most)
+    found = delayed_run(one_to_one(), most)
     assert sum(not event.is_step and event.kind != "barrier" for event in found) <= most
     if most > 2:
         kinds = [event.kind for event in found]
@@ -136,7 +136,7 @@ def test_a_delaying_run_delays(most: int) -> None:
 def test_a_delaying_run_of_a_program_that_polls_ends_its_steps() -> None:
     poll = instance("write(x, 0, y, q); r <- 0; while (r == 0) { r <- mem[y]; }", nodes=1, declarations=
                     "memory x = 1, y; register r; queue q;")  # fmt: skip
-    found = delaying(poll)
+    found = delayed_run(poll)
     run = replay(poll, found)
     assert run.complete
     assert [each.read for each in run.events if each.event.kind == "load"][-1] == 1
@@ -392,9 +392,9 @@ def what_a_tainted_rank_does_comes_after_the_source(found: Explanation) -> None:
     """Against the relation of sigma itself."""
     attack, order = found.attack, found.order
     assert attack is not None and order is not None
-    (begin,) = [number for number, moment in enumerate(attack.moments) if moment.chooses]
-    assert all(not moment.tainted for moment in attack.moments[:begin])
-    assert [moment.closes for moment in attack.moments] == [False] * (len(attack.moments) - 1) + [True]
+    (begin,) = [number for number, moment in enumerate(attack.search_steps) if moment.chooses]
+    assert all(not moment.tainted for moment in attack.search_steps[:begin])
+    assert [moment.closes for moment in attack.search_steps] == [False] * (len(attack.search_steps) - 1) + [True]
     sigma = order.sigma_run.computation
     hb = HappensBefore(sigma)
     after: dict[int, set[int]] = {}
@@ -406,7 +406,7 @@ def what_a_tainted_rank_does_comes_after_the_source(found: Explanation) -> None:
         stack += (fresh := after.get(stack.pop(), set()) - reached)
         reached |= fresh
     tainted: set[int] = set()
-    for moment in attack.moments[:-1]:
+    for moment in attack.search_steps[:-1]:
         event = attack.computation[moment.places[0]]
         if hb.commands[sigma.index(event)] in reached:
             tainted |= {attack.computation[place].rank for place in moment.places}
@@ -467,7 +467,7 @@ def test_on_1to1_it_is_the_paper() -> None:
     ]  # fmt: skip
     assert found.attack.parts == (1,) * 8 + (2,)
     assert (found.attack.source, found.attack.delayed, found.attack.last) == (8, (8,), (7,))
-    assert [moment.tainted for moment in found.attack.moments] == [(), (1,), (0, 1), ()]
+    assert [moment.tainted for moment in found.attack.search_steps] == [(), (1,), (0, 1), ()]
 
 
 # The searches

@@ -296,18 +296,18 @@ def _account(told: Told, found: Attack) -> Iterator[Block]:
     yield Text("To the violation above it comes like this:")
     rows = [
         (
-            "all" if events[moment.places[0]]["event"] == "barrier" else str(events[moment.places[0]]["rank"]),
-            events[moment.places[0]]["command"],
-            _letters(found, moment.places, NOW, events),
-            _letters(found, moment.places, DELAYED, events),
-            " ".join(map(str, moment.tainted)),
-            "the source" if moment.chooses else "e closes the cycle" if moment.closes else "",
+            "all" if events[step.places[0]]["event"] == "barrier" else str(events[step.places[0]]["rank"]),
+            events[step.places[0]]["command"],
+            _letters(found, step.places, NOW, events),
+            _letters(found, step.places, DELAYED, events),
+            " ".join(map(str, step.tainted)),
+            "the source" if step.chooses else "e closes the cycle" if step.closes else "",
         )
-        for moment in found.moments[:MOST_ROWS]
+        for step in found.search_steps[:MOST_ROWS]
     ]
     yield Rows(("rank", "command", "at once", "delayed", "tainted", ""), rows)
-    if len(found.moments) > MOST_ROWS:
-        yield Remark(f"{count(len(found.moments) - MOST_ROWS, 'more command')} not listed.")
+    if len(found.search_steps) > MOST_ROWS:
+        yield Remark(f"{count(len(found.search_steps) - MOST_ROWS, 'more command')} not listed.")
     d = listed([f"{_letter(events[place])} {words.cell(events[place]['address'])}" for place in found.delayed])
     cell = words.cell(events[found.source]["address"])
     yield Text(

@@ -107,7 +107,7 @@ def computation(told: Told) -> Iterator[Block]:
         return
     events = told.events(x.run)
     number = f"{count(len(events), 'event')} of {count(len(_groups(told)), 'command')}"
-    if x.origin == "delaying":
+    if x.origin == "delayed run":
         yield Text(f"The program is robust, so any computation would do. This one has {number}{_lateness(told)}.")
     else:
         found = {

@@ -19,7 +19,7 @@ from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.robustness.check import ENGINES, Settings, check
 from pgasrob.robustness.explanation.marking import Marking, PairRun, mark, pair_runs
 from pgasrob.robustness.explanation.reordering import Generated, Reordering, generate, reorder
-from pgasrob.robustness.explanation.runs import delaying, essential, in_turns
+from pgasrob.robustness.explanation.runs import delayed_run, round_robin, without_unneeded_commands
 from pgasrob.robustness.explanation.searches import Attack, Cost, Product, Share, attack, cost, product
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.product import ProductSearch
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.program.program import Program
 
-Origin = Literal["delaying", "product", "check"]
+Origin = Literal["delayed run", "product", "check"]
 MOST_STATES, SECONDS = 20_000, 6.0
 """What the searches of an explanation may take, unless told otherwise."""
 MOST_FIRST = 5_000
@@ -56,7 +56,7 @@ class Explanation:
     """The theory on ``instance``, whose ``verdict`` is given.
 
     ``control``: the control automata. ``run``: a computation, violating when the program is not robust, with the
-    ``cycle`` of its happens-before relation; ``origin``: a delaying run, or the violation ``found`` by the product or
+    ``cycle`` of its happens-before relation; ``origin``: a run that delays much, or the violation ``found`` by the product or
     by the check, its ranks taking turns. ``order``: e, sigma and the normal form; ``path``: how Y(P, N) generates that.
     ``marked`` and ``pairs``: the marked word and the runs of Z; None and empty without a cycle. ``product``, ``costs``:
     what the searches cost, ``settled`` what is known before. ``attack``: the path of the attack search to this
@@ -101,13 +101,13 @@ def explain(
     share = Share(max_states, timeout / 8)
     found = Explanation(verdict, instance, control(instance, simplify).graphs, share=share)
     if verdict.verdict == "robust":
-        found = _theory(found, delaying(instance), "delaying")
+        found = _theory(found, delayed_run(instance), "delayed run")
     elif verdict.verdict == "not robust" and verdict.witness:
         first = Share(min(MOST_FIRST, max_states), timeout / 4)
         violation = cost("", lambda: ProductSearch(instance), first)[0].violation
         claimed = violation.computation if violation else verdict.witness.run.computation
         found = replace(found, found=claimed)
-        found = _theory(found, in_turns(essential(claimed)), "product" if violation else "check")
+        found = _theory(found, round_robin(without_unneeded_commands(claimed)), "product" if violation else "check")
     return _searched(found) if searches and verdict.verdict in ("robust", "not robust") else found
 
 

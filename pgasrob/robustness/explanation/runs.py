@@ -15,13 +15,13 @@ from pgasrob.semantics.sc_order import last_command
 from pgasrob.semantics.state_space import Edge, Letter, StateSpace, computation_of
 
 MOST_COMMANDS = 24
-"""Commands of a delaying run: a loop has no end of them."""
+"""Commands of a run that delays much: a loop has no end of them."""
 MOST_EVENTS = 400
 MOST_EDGES = 5_000
 """Ways on that are looked at: with choices at a barrier there are millions."""
 
 
-def essential(computation: Computation) -> Computation:
+def without_unneeded_commands(computation: Computation) -> Computation:
     """``computation``, which is violating, without last commands that it does not need for that.
 
     What is left is violating, and without its own last command it is not (the paper, Lemma 6 and what follows it).
@@ -34,7 +34,7 @@ def essential(computation: Computation) -> Computation:
         computation = rest
 
 
-def in_turns(computation: Computation) -> Computation:
+def round_robin(computation: Computation) -> Computation:
     """The events of ``computation`` with its ranks taking turns, before and after its last command.
 
     Every rank keeps its order, and so do conflicting accesses, which keeps all completion rules and what every event
@@ -93,7 +93,7 @@ def _turns(events: Sequence[Event], rank: int) -> list[Event]:
     return found
 
 
-def delaying(instance: Instance, most: int = MOST_COMMANDS) -> Computation:
+def delayed_run(instance: Instance, most: int = MOST_COMMANDS) -> Computation:
     """A complete computation in which steps come as late as they can, for a while: commands go first, ranks in turns.
 
     A rank that has a choice takes what it has taken least often. After so many commands as there are ranks, and two

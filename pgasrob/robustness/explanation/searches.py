@@ -106,7 +106,7 @@ def _possible_types(instance: Instance) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class SearchStep:
     """A command as the attack search takes it: its events' places in ``Attack.computation``, whether it is the one with
     the source, or e, and the ranks that are tainted after it."""
 
@@ -127,7 +127,7 @@ class Attack:
 
     computation: Computation
     parts: tuple[int, ...]
-    moments: tuple[Moment, ...]
+    search_steps: tuple[SearchStep, ...]
     source: int
     delayed: tuple[int, ...]
     last: tuple[int, ...]
@@ -208,14 +208,14 @@ class _Path:
 
     def account(self) -> Attack:
         computation, parts = in_two_parts(self._words)
-        moments = tuple(
-            Moment(tuple(places), chooses, number == len(self._words) - 1, tainted)
+        search_steps = tuple(
+            SearchStep(tuple(places), chooses, number == len(self._words) - 1, tainted)
             for number, (places, chooses, tainted) in enumerate(
                 zip(commands_in_order(computation), self._chooses, self._tainted, strict=True)
             )
         )
-        last = moments[-1].places
-        begun = next(moment for moment in moments if moment.chooses)
+        last = search_steps[-1].places
+        begun = next(step for step in search_steps if step.chooses)
         source = next(place for place in begun.places if parts[place] == DELAYED)
         made = _access(computation[source])
         leaving = next(
@@ -224,7 +224,7 @@ class _Path:
             if parts[place] == NOW and made and (own := _access(computation[place])) and conflict(own, made)
         )
         delayed = tuple(place for place, part in enumerate(parts) if part == DELAYED and place not in last)
-        return Attack(computation, parts, moments, source, delayed, last, leaving)
+        return Attack(computation, parts, search_steps, source, delayed, last, leaving)
 
 
 def _first_delayed(word: Word) -> str | None:

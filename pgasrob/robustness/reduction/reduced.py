@@ -21,7 +21,7 @@ from pgasrob.robustness.reduction.normalised import Normaliser, Order
 from pgasrob.robustness.reduction.persistent import persistent_sets
 
 
-class Origin(NamedTuple):
+class Predecessor(NamedTuple):
     """How a state was reached: from which, by which events, and how ranks changed places afterwards."""
 
     before: State | None
@@ -53,7 +53,7 @@ class ReducedSearch:
         self._persistent = "persistent" in reductions
         self._normaliser = Normaliser(instance, self._futures, reductions)
         self._same: Order = tuple(range(instance.nodes))
-        self._reached: dict[State | Found, Origin] = {}
+        self._reached: dict[State | Found, Predecessor] = {}
         self._frontier: deque[State | Found] = deque()
         if sources is None or not is_settled(instance, sources):
             assert isinstance(self._space.initial, State)
@@ -109,7 +109,7 @@ class ReducedSearch:
         for word, target in edges:
             self.transitions += 1
             if isinstance(target, Found):
-                self._store(target, Origin(state, word, self._same))
+                self._store(target, Predecessor(state, word, self._same))
             else:
                 fresh |= self._normalise_and_store(state, word, target, moved) and _is_ordinary(state, target)
         return fresh
@@ -117,9 +117,9 @@ class ReducedSearch:
     def _normalise_and_store(self, before: State | None, word: Word, target: State, moved: Iterable[int]) -> bool:
         """Whether ``target`` is new. What leads nowhere is as good as new: nothing is put off by it."""
         local, state, order = self._normaliser.normalised(target, moved)
-        return state is None or self._store(state, Origin(before, word + local, order))
+        return state is None or self._store(state, Predecessor(before, word + local, order))
 
-    def _store(self, state: State | Found, origin: Origin) -> bool:
+    def _store(self, state: State | Found, origin: Predecessor) -> bool:
         if state in self._reached:
             return False
         self._reached[state] = origin
