@@ -75,7 +75,7 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
     from pgasrob.render.diagram.model import shown
     from pgasrob.render.files import FORMATS, TEXT_WIDTH, Format, format_of, write
     from pgasrob.render.lines import glyphs_for, plain
-    from pgasrob.render.text import report
+    from pgasrob.render.report import report
     from pgasrob.render.witness_file import BadWitnessFile, read_results
     from pgasrob.render.words import on_nodes
 

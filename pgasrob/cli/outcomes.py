@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pgasrob.cli.options import Empty
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
+    from pgasrob.render.json import RunResult
     from pgasrob.render.outcomes_json import OutcomesResult
-    from pgasrob.render.simulation import RunResult
     from pgasrob.robustness.limits import Limits
     from pgasrob.runs.outcomes import Outcomes
 

@@ -14,8 +14,7 @@ from pgasrob.cli.options import listed
 
 if TYPE_CHECKING:
     from pgasrob.render.files import Format
-    from pgasrob.render.json import Result
-    from pgasrob.render.simulation import RunResult
+    from pgasrob.render.json import Result, RunResult
 
 PLACEHOLDERS = ("name", "path", "nodes")
 PLACEHOLDERS_SHOWN = [f"{{{name}}}" for name in PLACEHOLDERS]

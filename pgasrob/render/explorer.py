@@ -18,6 +18,7 @@ from pgasrob.render.doubles import as_texts
 from pgasrob.render.json import Event, Result, Witness
 from pgasrob.render.lines import plain
 from pgasrob.render.page import filled, framed, part
+from pgasrob.render.report import report
 from pgasrob.render.svg import to_svg
 
 SCRIPTS = ("state.js", "panels.js", "drawing.js", "explorer.js")
@@ -78,7 +79,7 @@ def to_html(result: Result) -> str:
         "kind": (result["verdict"] or "run").replace(" ", "-"),
         "file": html.escape(visible(result["file"])),
         "sentences": "".join(f'<p class="{style}">{html.escape(told)}</p>' for told, style in _sentences(result)),
-        "report": html.escape(plain(text.report(result)) if not runs else ""),
+        "report": html.escape(plain(report(result)) if not runs else ""),
         "script": script,
         "result": embedded(as_texts(result)),
         "about": embedded(about),

@@ -87,7 +87,7 @@ def _sarif(results: Sequence[Result]) -> str:
 
 def _text(results: Sequence[Result]) -> str:
     from pgasrob.render.lines import plain
-    from pgasrob.render.text import report
+    from pgasrob.render.report import report
 
     return "\n".join(plain(report(result, TEXT_WIDTH)) for result in results)
 

@@ -13,7 +13,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.program.commands import show
 from pgasrob.program.core import at_issue
 from pgasrob.program.expressions import Fault as NoValue
-from pgasrob.render.doubles import mark
+from pgasrob.render.doubles import shown, value
 from pgasrob.render.written import WrittenCommands
 from pgasrob.semantics.happens_before import HappensBefore
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
     from pgasrob.robustness import verdict as library
     from pgasrob.robustness.batch import Checked
+    from pgasrob.runs.endings import Ending
+    from pgasrob.runs.simulate import Bias
     from pgasrob.semantics.replay import Change, ReplayedEvent, Run
     from pgasrob.semantics.sc_order import SequentialOrder
 
@@ -211,6 +213,63 @@ class Result(TypedDict):
     as_expected: NotRequired[bool]
 
 
+class Simulation(TypedDict):
+    """How a run was simulated, and how it ended.
+
+    ``seed``, ``bias`` and ``steps``, at which it would have been cut, make the same run again. ``sequential``: whether
+    the run is an SC run, event by event. ``final`` has the values of all registers and cells at the end, as ``r@0`` and
+    ``a[2]@1``.
+    """
+
+    memory_model: Literal["network", "sc"]
+    seed: int
+    bias: Bias
+    ending: Ending
+    events: int
+    sequential: bool
+    final: dict[str, int]
+    steps: NotRequired[int]
+
+
+class Example(TypedDict):
+    """The outcome whose example a run is, as :class:`~pgasrob.render.outcomes_json.OutcomeRow` has it.
+
+    ``chosen``: ``values`` has some of the registers and cells alone.
+    """
+
+    row: int
+    ending: Ending
+    values: dict[str, int]
+    chosen: bool
+    network_only: bool | None
+
+
+class RunResult(TypedDict):
+    """One run, in the form of a :class:`Result` so that it can be drawn like one.
+
+    It has no verdict: one run says nothing of the others. ``witness`` shows "run", and has a ``cycle`` when no SC run
+    looks like it. ``simulation`` is null, and ``outcome`` is there, for the example of an outcome.
+    """
+
+    schema: int
+    file: str
+    program: str | None
+    nodes: int | None
+    engine: Literal["run"]
+    verdict: None
+    reason: str | None
+    assertions: None
+    deadlock: None
+    communicates: None
+    stats: dict[str, float]
+    witness: Witness | None
+    assertion_run: None
+    deadlock_run: None
+    errors: list[Error]
+    simulation: Simulation | None
+    outcome: NotRequired[Example | None]
+
+
 def to_json(verdict: library.Verdict) -> Result:
     """``verdict`` as an object that `json.dumps` can write."""
     stats, witness = verdict.stats, witness_to_json(verdict.witness)
@@ -290,6 +349,30 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
     }
     mark(found)
     return found
+
+
+def mark(run: Witness) -> None:
+    """Have every value in ``run`` of what its ``doubles`` name shown as a double."""
+    doubles = frozenset(run.get("doubles", ()))
+    if not doubles:
+        return
+    for event in (*run["computation"], *(run["sequential"]["events"] if run["sequential"] else ())):
+        address, written, register = event["address"], event["written"], event["register"]
+        if event["read"] is not None and address:
+            event["read"] = value(address["name"], event["read"], doubles)
+        for name, change in ((written and written["cell"], written), (register and register["name"], register)):
+            if name and change:
+                change["before"] = value(name, change["before"], doubles)
+                change["after"] = value(name, change["after"], doubles)
+    for cell in run["memory"]:
+        cell["value"] = value(cell["name"], cell["value"], doubles)
+    for rank in run["standing"]:
+        rank["registers"] = shown(rank["registers"], doubles)
+        for command in rank["next"]:
+            if command["value"] is not None and command["address"]:
+                command["value"] = value(command["address"]["name"], command["value"], doubles)
+    if run["fault"]:
+        run["fault"]["registers"] = shown(run["fault"]["registers"], doubles)
 
 
 def _events(run: Run, texts: WrittenCommands, parts: Sequence[int], marks: Sequence[frozenset[str]]) -> list[Event]:

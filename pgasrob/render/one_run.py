@@ -11,8 +11,7 @@ from pgasrob.render import words
 from pgasrob.render.outcomes import LOWERED, final_values, is_lowered
 
 if TYPE_CHECKING:
-    from pgasrob.render.json import Result, Witness
-    from pgasrob.render.simulation import RunResult, Simulation
+    from pgasrob.render.json import Result, RunResult, Simulation, Witness
     from pgasrob.runs.endings import Ending
 
 MOST_FAILING = 3

@@ -64,9 +64,9 @@ class Reports(Printer):
     """A report per result, and a table when there are several."""
 
     def result(self, result: Result) -> None:
-        from pgasrob.render.text import report
+        from pgasrob.render.text import verdict_report
 
-        self.write([[]] * bool(self.results) + report(result, self.width, self.glyphs))
+        self.write([[]] * bool(self.results) + verdict_report(result, self.width, self.glyphs))
         self.keep(result)
 
     def end(self) -> None:

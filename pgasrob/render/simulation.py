@@ -2,76 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, cast
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import one_run, text, words
 from pgasrob.render.doubles import shown
-from pgasrob.render.json import SCHEMA, Error, Witness, unicode_name
+from pgasrob.render.json import SCHEMA, Error, RunResult, Witness, unicode_name
 from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph
 from pgasrob.render.outcomes_json import example_to_json
 
 if TYPE_CHECKING:
     from pgasrob.render.json import Event, Result
-    from pgasrob.runs.endings import Ending
-    from pgasrob.runs.simulate import Bias, Simulated
-
-
-class Simulation(TypedDict):
-    """How a run was simulated, and how it ended.
-
-    ``seed``, ``bias`` and ``steps``, at which it would have been cut, make the same run again. ``sequential``: whether
-    the run is an SC run, event by event. ``final`` has the values of all registers and cells at the end, as ``r@0`` and
-    ``a[2]@1``.
-    """
-
-    memory_model: Literal["network", "sc"]
-    seed: int
-    bias: Bias
-    ending: Ending
-    events: int
-    sequential: bool
-    final: dict[str, int]
-    steps: NotRequired[int]
-
-
-class Example(TypedDict):
-    """The outcome whose example a run is, as :class:`~pgasrob.render.outcomes_json.OutcomeRow` has it.
-
-    ``chosen``: ``values`` has some of the registers and cells alone.
-    """
-
-    row: int
-    ending: Ending
-    values: dict[str, int]
-    chosen: bool
-    network_only: bool | None
-
-
-class RunResult(TypedDict):
-    """One run, in the form of a :class:`~pgasrob.render.json.Result` so that it can be drawn like one.
-
-    It has no verdict: one run says nothing of the others. ``witness`` shows "run", and has a ``cycle`` when no SC run
-    looks like it. ``simulation`` is null, and ``outcome`` is there, for the example of an outcome.
-    """
-
-    schema: int
-    file: str
-    program: str | None
-    nodes: int | None
-    engine: Literal["run"]
-    verdict: None
-    reason: str | None
-    assertions: None
-    deadlock: None
-    communicates: None
-    stats: dict[str, float]
-    witness: Witness | None
-    assertion_run: None
-    deadlock_run: None
-    errors: list[Error]
-    simulation: Simulation | None
-    outcome: NotRequired[Example | None]
+    from pgasrob.runs.simulate import Simulated
 
 
 def simulated_to_json(simulated: Simulated, steps: int | None = None) -> RunResult:

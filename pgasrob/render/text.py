@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
@@ -36,12 +35,8 @@ SC = "sequentially consistent (SC)"
 A_SC_RUN = f"a {SC} run"
 
 
-def report(result: Result, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
+def verdict_report(result: Result, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
     """The report of ``result`` in lines of at most ``width`` characters (a long line of the source may be longer)."""
-    if result["engine"] == "run":  # one run and no verdict
-        from pgasrob.render.simulation import RunResult, simulation_report
-
-        return simulation_report(cast("RunResult", result), width, glyphs)
     lines = [_headline(result)]
     lines += _cost(result, width)
     for error in result["errors"]:

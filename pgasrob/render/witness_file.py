@@ -14,8 +14,8 @@ from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 from pgasrob.program.instance import MAX_NODES
-from pgasrob.render.doubles import Double, mark, shown
-from pgasrob.render.json import SCHEMA, Edge, Event, Result, Witness
+from pgasrob.render.doubles import Double, shown
+from pgasrob.render.json import SCHEMA, Edge, Event, Result, RunResult, Witness, mark
 from pgasrob.render.words import RUNS, STEPS
 
 NAMES: dict[Any, str] = {
@@ -113,8 +113,6 @@ def validated(value: object) -> Result:
 
 def _simulated(value: dict[str, object]) -> Result:
     """A result of `pgasrob run` or an example of `pgasrob outcomes`, which has no verdict."""
-    from pgasrob.render.simulation import RunResult
-
     run = cast(RunResult, _typed({"simulation": None, **value}, RunResult, ""))
     outcome = run.get("outcome")
     values = [("simulation.final", name) for name in (run["simulation"] or {"final": {}})["final"]]

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from pgasrob.program.parser import parse
-from pgasrob.render.json import Witness
+from pgasrob.render.json import RunResult, Witness
 from pgasrob.render.lines import ASCII, plain
 from pgasrob.render.outcomes import (
     MOST_ROWS,
@@ -18,8 +18,8 @@ from pgasrob.render.outcomes import (
     outcomes_report,
 )
 from pgasrob.render.outcomes_json import OutcomesResult, outcomes_to_json
-from pgasrob.render.simulation import RunResult, simulated_to_json, simulation_report
-from pgasrob.render.text import report
+from pgasrob.render.report import report
+from pgasrob.render.simulation import simulated_to_json, simulation_report
 from pgasrob.robustness.limits import Limits
 from pgasrob.runs.outcomes import outcomes
 from pgasrob.runs.simulate import simulate

@@ -15,7 +15,7 @@ from pgasrob.program.parser import parse
 from pgasrob.render import lines as styled
 from pgasrob.render import words
 from pgasrob.render.json import Result, to_json
-from pgasrob.render.text import report
+from pgasrob.render.report import report
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE

@@ -6,7 +6,7 @@ from pgasrob.program.parser import parse
 from pgasrob.render import words
 from pgasrob.render.json import Event, Result, to_json
 from pgasrob.render.lines import plain
-from pgasrob.render.text import report
+from pgasrob.render.report import report
 from pgasrob.robustness.check import check
 
 FURTHER = """memory x = 1, y, z, w; register r; queue u unordered, v unordered;

@@ -1,0 +1,17 @@
+"""The readable report of what a file of results holds: verdicts, and runs without one."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from pgasrob.render.json import Result, RunResult
+from pgasrob.render.lines import UNICODE, Glyphs, Line
+from pgasrob.render.simulation import simulation_report
+from pgasrob.render.text import verdict_report
+
+
+def report(result: Result, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """The report of ``result`` in lines of at most ``width`` characters (a long line of the source may be longer)."""
+    if result["engine"] == "run":
+        return simulation_report(cast(RunResult, result), width, glyphs)
+    return verdict_report(result, width, glyphs)
