@@ -46,6 +46,8 @@ def modules(package: Path) -> dict[str, Path]:
     """The modules below ``package`` by their name, which leaves the package's out: ``program.parser``."""
     found = {}
     for path in (*package.rglob("*.py"), *package.glob("*.pyi")):
+        if not (path.parent / "__init__.py").exists():  # the crate, which has Python of its own to build it
+            continue
         parts = path.relative_to(package).with_suffix("").parts
         found[".".join(parts[:-1] if path.stem == "__init__" else parts) or TOP] = path
     return found
@@ -119,10 +121,12 @@ def test_rooms_lie_above_each_other() -> None:
 
 def test_every_form_of_import_counts(tmp_path: Path) -> None:
     package = tmp_path / "house"
-    (package / "attic").mkdir(parents=True)
+    for folder in ("attic", "crate"):
+        (package / folder).mkdir(parents=True)
     for name, text in {
         "__init__": "from importlib import import_module\nimport_module('house.attic.roof')",
         "attic/__init__": "",
+        "crate/build": "from setuptools.command.build import build\nimport house",
         "attic/roof": "def late():\n    import house.cellar",
         "cellar": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from house.attic.roof import late",
         "door": "from house.attic import roof\nfrom house import lock, cellar\nimport os.path",
