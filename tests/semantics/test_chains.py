@@ -127,6 +127,14 @@ def test_a_fifo_queue_keeps_each_stage_in_order() -> None:
     assert "popa0 popd0 popa1 popb0 popb1" in found(mixed, "popa", "popb", "popd")
 
 
+def test_stages_of_a_fifo_queue_do_not_wait_for_each_other() -> None:
+    """A fetch has no update and a put nothing else: neither waits for the other, whichever was first."""
+    fetch, put = "update_from(fetch, 1, x, q, w);", "put(x, 1, z, q);"
+    assert found(fetch + put, "popa", "popb", "popc") == {"popa0 popc0 popb1", "popa0 popb1 popc0", "popb1 popa0 popc0"}
+    assert found(put + fetch, "popa", "popb", "popc") == {"popa1 popc1 popb0", "popa1 popb0 popc1", "popb0 popa1 popc1"}
+    assert sizes(StateSpace(instance(fetch + put, ""))) == (10, 13)
+
+
 def test_a_queue_does_not_delay_what_a_put_has_done() -> None:
     """The put reads its source at the issue although an earlier write of the queue has not."""
     assert "write0 put1 popa0 popb0 popb1" in found("write(x, 0, y, q); put(z, 0, w, q);")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pgasrob.program.core import Access, Immediate, Step, StepKind, Transfer, Update
-from pgasrob.program.expressions import IntType
+from pgasrob.program.core import Access, Comparison, Immediate, Step, StepKind, Transfer, Update
+from pgasrob.program.expressions import IntType, float_bits
 from pgasrob.program.instance import Memory
-from pgasrob.semantics.effect import execute, issue, set_cell, set_register
+from pgasrob.semantics.effect import execute, issue, set_cell, set_register, updated
 from tests.support import operands
 
 REGISTERS = (10, 20)
@@ -77,6 +77,34 @@ def test_set_register_and_set_cell_change_one_place() -> None:
 def test_fetch_add_wraps_as_its_type(type: IntType, cell: int) -> None:
     fetch_add = Immediate(Access(0, True, True), update=Update("add", 3, type=type), register=0)
     assert issue(fetch_add, REGISTERS, (127,)) == ((127, 20), (cell,))
+
+
+@pytest.mark.parametrize(
+    ("type", "cell"), [(IntType(8, signed=True), -126), (IntType(8, signed=False), 130), (IntType(64, True), 130)]
+)
+def test_await_add_wraps_as_its_type(type: IntType, cell: int) -> None:
+    await_add = Immediate(Access(0, True, True), Comparison(">", 0), Update("add", 3, type=type))
+    assert issue(await_add, REGISTERS, (127,)) == (REGISTERS, (cell,))
+
+
+@pytest.mark.parametrize(
+    ("operation", "old", "operand", "new"),
+    [
+        ("min.", -2.0, -1.0, -2.0),  # as integers the bits of -2 are the greater ones
+        ("min.", -1.0, -2.0, -2.0),
+        ("max.", -2.0, -1.0, -1.0),
+        ("max.", -1.0, -2.0, -1.0),
+        ("min.", 0.5, 2.0, 0.5),
+        ("max.", 0.5, 2.0, 2.0),
+        ("min.", 0.0, -0.0, -0.0),  # of equals the operand, as in C: old < operand ? old : operand
+        ("max.", -0.0, 0.0, -0.0),
+        ("add.", 0.25, 2.0, 2.25),
+        ("mul.", 0.25, 2.0, 0.5),
+    ],
+)
+def test_updates_of_doubles(operation: str, old: float, operand: float, new: float) -> None:
+    type = IntType(64, signed=True)
+    assert updated(operation, float_bits(old), float_bits(operand), 0, type) == float_bits(new)
 
 
 # A command and some of its steps
