@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from ctypes import c_int32
 from fractions import Fraction
-from math import trunc
+from math import inf, nan, trunc
 
 import pytest
 from hypothesis import given, settings
@@ -27,6 +27,8 @@ from pgasrob.program.expressions import (
     Unary,
     constant,
     evaluator,
+    float_bits,
+    float_value,
     registers_of,
     specialise,
 )
@@ -133,7 +135,7 @@ def got(expr: Expr, registers: tuple[int, ...]) -> int | None:
 FILES = st.tuples(*[INTEGERS] * len(REGISTERS))
 
 
-@settings(max_examples=examples(1_500, 20_000))
+@settings(max_examples=examples(600, 20_000))
 @given(expressions(), FILES, st.integers(0, 4), st.integers(1, 5))
 def test_values_and_faults_are_those_of_c(expr: Expr, registers: tuple[int, ...], me: int, nodes: int) -> None:
     """And partial evaluation changes neither the value nor whether there is one."""
@@ -288,4 +290,102 @@ def test_what_depends_on_the_rank_must_be_specialised_first(expr: Expr) -> None:
 def test_registers_of() -> None:
     expr = Conditional(Binary("+", R, Const(1)), Unary("-", Register("t", 2)), Symbol("x", 1))
     assert registers_of(expr) == {0, 2}
+    assert registers_of(Conditional(S, Const(1), R)) == {0, 1}
     assert registers_of(Me()) == frozenset()
+
+
+# Doubles, as the 64 bits of which a register holds them
+
+LONG = IntType(64, signed=True)
+
+
+def test_the_bits_of_doubles() -> None:
+    numbers = [0.0, -0.0, 1.0, -2.0, inf, nan, -nan]
+    bits = [0, -(2**63), 0x3FF << 52, -(2**62), 0x7FF << 52, 0x7FF8 << 48, 0x7FF8 << 48]
+    assert [float_bits(number) for number in numbers] == bits
+    assert list(map(repr, map(float_value, bits))) == ["0.0", "-0.0", "1.0", "-2.0", "inf", "nan", "nan"]
+    assert float_value(float_bits(-2.0) + 2**64) == -2.0
+
+
+@pytest.mark.parametrize(
+    ("symbol", "left", "right", "result"),
+    [
+        ("+.", 0.5, 0.25, 0.75),
+        ("-.", 0.5, 0.75, -0.25),
+        ("*.", -0.5, 3.0, -1.5),
+        ("*.", 1e200, -1e200, -inf),
+        ("/.", 1.0, -4.0, -0.25),
+        ("/.", 1.0, 0.0, inf),
+        ("/.", -1.0, 0.0, -inf),
+        ("/.", 1.0, -0.0, -inf),
+        ("/.", -inf, -0.0, inf),
+        ("/.", 0.0, 0.0, nan),
+        ("/.", nan, 0.0, nan),
+        ("-.", inf, inf, nan),
+    ],
+)
+def test_arithmetic_of_doubles(symbol: str, left: float, right: float, result: float) -> None:
+    assert value(Binary(symbol, R, S, LONG), float_bits(left), float_bits(right)) == float_bits(result)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "holding"),
+    [
+        (-2.0, -1.0, {"<", "<=", "!="}),
+        (-1.0, -2.0, {">", ">=", "!="}),
+        (0.0, -0.0, {"==", "<=", ">="}),
+        (nan, nan, {"!="}),
+        (nan, 1.0, {"!="}),
+    ],
+)
+def test_relations_of_doubles(left: float, right: float, holding: set[str]) -> None:
+    compared = {
+        symbol: value(Binary(f"{symbol}.", R, S, LONG), float_bits(left), float_bits(right)) for symbol in RELATIONS
+    }
+    assert compared == {symbol: int(symbol in holding) for symbol in RELATIONS}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "operand", "result"),
+    [
+        ("-.", float_bits(0.0), -0.0),
+        ("-.", float_bits(-1.5), 1.5),
+        ("float", -3, -3.0),
+        ("float", 2**53 + 1, 2.0**53),
+        ("float", 10**400, inf),
+        ("float", -(10**400), -inf),
+        ("float32", float_bits(0.1), 0.10000000149011612),
+        ("float32", float_bits(-1e300), -inf),
+        ("float32", float_bits(1e300), inf),
+    ],
+)
+def test_conversions_to_doubles(symbol: str, operand: int, result: float) -> None:
+    assert value(Unary(symbol, R, LONG), operand) == float_bits(result)
+
+
+@pytest.mark.parametrize(
+    ("number", "type", "result"),
+    [
+        (-2.9, INT32, -2),
+        (2.0**31 - 0.5, INT32, GREATEST),
+        (2.0**31, INT32, None),
+        (-(2.0**31) - 0.5, INT32, LEAST),
+        (-(2.0**31) - 1, INT32, None),
+        (-0.5, IntType(8, signed=False), 0),
+        (-1.0, IntType(8, signed=False), None),
+        (255.5, IntType(8, signed=False), 255),
+        (256.0, IntType(8, signed=False), None),
+        (nan, INT32, None),
+        (inf, INT32, None),
+        (-inf, INT32, None),
+    ],
+)
+def test_a_double_is_truncated_to_an_integer_that_fits_or_has_none(
+    number: float, type: IntType, result: int | None
+) -> None:
+    converted = Unary("int", R, type)
+    if result is not None:
+        assert value(converted, float_bits(number)) == result
+        return
+    with pytest.raises(Fault, match=f"^{re.escape(str(number))} does not fit an integer of {type.bits} bits$"):
+        value(converted, float_bits(number))
