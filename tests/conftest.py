@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import tiers
+
 COMMON: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
@@ -24,20 +26,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run the tests marked nightly too, and up to 10,000 random examples where a plain run tries some hundreds",
     )
+    parser.addoption("--quick", action="store_true", help="leave out what takes long (tests/tiers.py)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A shell starts what runs in its background so, and CI often does: without this, tests of Ctrl-C wait for ever.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if config.getoption("--nightly") and config.getoption("--quick"):
+        raise pytest.UsageError("--quick and --nightly exclude each other")
     # Before the test modules are imported: the settings of their tests start from the profile (support.examples).
     settings.load_profile("nightly" if config.getoption("--nightly") else "default")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left_out = tiers.slow([item.nodeid for item in items])
+    quick, slow = [], []
+    for item in items:
+        (slow if item.nodeid in left_out or "nightly" in item.keywords else quick).append(item)
+    if config.getoption("--quick"):
+        items[:] = quick
+        config.hook.pytest_deselected(items=slow)
+        return
+    for item in slow:
+        item.add_marker("no_cover")  # of pytest-cov: under it they would take more than twice as long
     if config.getoption("--nightly"):
         return
     skip = pytest.mark.skip(reason="a long random run; --nightly chooses it")
-    for item in items:
+    for item in slow:
         if "nightly" in item.keywords:
             item.add_marker(skip)

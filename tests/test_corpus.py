@@ -49,7 +49,7 @@ def test_an_engine_finds_what_is_expected(engine: str) -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("engine", ["product", "definition"])
+@pytest.mark.parametrize("engine", ["product", pytest.param("definition", marks=pytest.mark.nightly)])
 def test_a_second_engine_agrees_on_c_where_it_can_decide(engine: str) -> None:
     """Not on large programs, of which it looks at a few thousand states."""
     job = Job(engine=engine, expect=True, limits=Limits(max_states=3000, timeout=2))

@@ -15,7 +15,6 @@ TOP = "pgasrob"
 
 STILL_IN_CYCLES: set[frozenset[str]] = {
     frozenset({"robustness.batch", "robustness.workers"}),
-    frozenset({"render.diagram.badges", "render.diagram.boxes", "render.diagram.model", "render.diagram.routes"}),
     frozenset({
         "frontends.c.calls", "frontends.c.machine", "frontends.c.memory", "frontends.c.merging",
         "frontends.c.nondeterminism", "frontends.c.output",

@@ -78,7 +78,7 @@ ALL = (*COMMANDS, *EXTENSIONS)
     | drawn_programs(commands=ALL)
     | drawn_programs(commands=ALL, loops=True)
 )
-@settings(max_examples=examples(500, nightly=15_000))
+@settings(max_examples=examples(200, nightly=15_000))
 def test_no_other_step_is_the_source_of_a_violation(drawn: Drawn) -> None:
     program = drawn.instance
     masks = not_choosable(program)
@@ -90,7 +90,7 @@ UNORDERED = ("write", "read", "fence", "load", "store", "wait", "wait_local", "b
 
 
 @given(st.integers(0, 1 << 32), st.booleans())
-@settings(max_examples=examples(200, nightly=10_000))
+@settings(max_examples=examples(80, nightly=10_000))
 def test_neither_with_many_fences_and_barriers(seed: int, loops: bool) -> None:
     program = translated(random_program(seed, commands=UNORDERED, loops=loops, faults=False)).instance
     masks = not_choosable(program)

@@ -279,13 +279,13 @@ def check(drawn: Drawn, subsets: Collection[Collection[str]], most: int = 3_000)
 
 
 @given(drawn_programs(), st.sampled_from(SUBSETS))
-@settings(max_examples=examples(60, nightly=20_000))
+@settings(max_examples=examples(25, nightly=20_000))
 def test_every_reduction_agrees_with_the_plain_search_and_the_oracle(drawn: Drawn, some: frozenset[str]) -> None:
     check(drawn, [*ALONE, some, ALL])
 
 
 @given(drawn_programs(loops=True), st.sampled_from(SUBSETS))
-@settings(max_examples=examples(30, nightly=20_000))
+@settings(max_examples=examples(15, nightly=20_000))
 def test_every_reduction_agrees_on_loops(drawn: Drawn, some: frozenset[str]) -> None:
     check(drawn, [*ALONE, some, ALL])
 
@@ -301,9 +301,10 @@ FOCUS = (
 def test_every_reduction_agrees_on_programs_of_a_seed() -> None:
     """Many small ones, with three ranks more often than not; both answers come up."""
     seen: Counter[bool | None] = Counter()
-    for seed in range(examples(80, nightly=20_000)):
+    count = examples(40, nightly=20_000)
+    for seed in range(count):
         source = random.Random(seed)
         program = random_program(seed, (2, 3), source.choice(FOCUS), loops=source.random() < 1 / 3, faults=False)
         seen[check(translated(program), [*ALONE, ALL, source.choice(SUBSETS)])] += 1
-    assert seen[True] > 20 and seen[False] > 20
+    assert min(seen[True], seen[False]) > count // 4
     assert is_nightly() or seen[None] < 10

@@ -1,0 +1,26 @@
+"""The quick tier leaves out what is named, and what is named is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests import tiers
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_slow_test_exists() -> None:
+    gone = []
+    for function in tiers.FUNCTIONS:
+        file, _, name = function.partition("::")
+        if not (ROOT / file).exists() or not re.search(rf"^def {name}\(", (ROOT / file).read_text(), re.MULTILINE):
+            gone.append(function)
+    assert not gone, "take them out of tests/tiers.py"
+
+
+def test_of_many_slow_cases_the_first_is_quick() -> None:
+    few, many = "tests/robustness/test_spin.py::test_random_programs", "tests/robustness/test_spin.py::test_the_corpus"
+    assert {few, many} <= tiers.FUNCTIONS
+    tests = [f"{few}[1]", f"{few}[2]", *(f"{many}[{case}]" for case in range(4)), "tests/test_tiers.py::test_quick[1]"]
+    assert tiers.slow(tests) == {*tests[:2], *tests[3:6]}

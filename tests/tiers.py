@@ -1,0 +1,202 @@
+"""The three tiers of the suite: `pytest --quick` for each change, `pytest` before a merge, `pytest --nightly` at night.
+
+The quick tier leaves out the tests below: random programs by the hundred, whole corpora, what needs a compiler or a
+browser many times. Of one with more than three cases it runs the first. What is left touches every engine, reduction,
+front end and renderer, and takes some two minutes. The nightly tier adds the tests marked so, and tries many more
+examples (`support.examples`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+SLOW: dict[str, str] = {
+    "automata/test_emptiness.py": """
+        emptiness_and_the_shortest_path_agree_with_enumeration the_witness_is_in_both_languages
+    """,
+    "automata/test_intersection.py": """
+        pruning_loses_no_word several_acceptors_all_have_a_say the_intersection_accepts_exactly_the_common_words
+    """,
+    "export/test_promela.py": """
+        spin_accepts_many_ranks_and_long_programs
+    """,
+    "export/test_values.py": """
+        random_programs
+    """,
+    "frontends/apis/test_flags.py": """
+        many_messages
+    """,
+    "frontends/apis/test_fuzz_calls.py": """
+        mutated_calls
+    """,
+    "frontends/apis/test_gaspi.py": """
+        a_waitsome_over_16_slots
+    """,
+    "frontends/apis/test_programs.py": """
+        it_has_the_verdict_that_it_expects
+    """,
+    "frontends/c/test_compiler_against_gcc.py": """
+        snippets_print_what_gcc_says
+    """,
+    "frontends/c/test_fuzz_compiler.py": """
+        any_text deep_and_long_programs mutated_programs pieces
+    """,
+    "frontends/c/test_machine.py": """
+        pure_c_does_what_gcc_says what_is_too_much
+    """,
+    "frontends/test_fuzz.py": """
+        nothing_but_source_errors
+    """,
+    "frontends/test_random_c.py": """
+        the_programs_are_worth_comparing the_verdicts_agree
+    """,
+    "oracle/test_extensions.py": """
+        hypothesis_programs_can_be_printed_and_run memo_and_no_memo_agree memo_and_no_memo_agree_hypothesis
+        memo_and_no_memo_agree_with_loops some_random_programs_depend_on_every_rule statistics_of_random_programs
+    """,
+    "oracle/test_oracle.py": """
+        hypothesis_programs_can_be_printed_and_run litmus memo_and_no_memo_agree memo_and_no_memo_agree_hypothesis
+        memo_and_no_memo_agree_with_loops random_programs_are_reproducible_and_keep_to_what_is_asked
+        statistics_of_random_programs
+    """,
+    "program/test_control.py": """
+        an_automaton_issues_what_the_statements_do
+    """,
+    "program/test_expressions.py": """
+        evaluation_alone specialised_expressions_mention_registers_only values_and_faults_are_those_of_c
+    """,
+    "program/test_instance.py": """
+        the_ways_from_command_to_command_are_bounded the_ways_of_all_ranks_count_together
+    """,
+    "program/test_parser.py": """
+        a_megabyte_of_nonsense_is_refused_soon_and_briefly everything_nested_at_once_up_to_the_bound
+        reading_ends_where_nothing_can_be_made_of_the_text
+    """,
+    "program/test_printer.py": """
+        the_corpus_is_read_back what_is_printed_is_read_back_as_the_same_expression
+        what_is_printed_is_read_back_as_the_same_program
+    """,
+    "program/test_spelled.py": """
+        what_is_shown_is_read_back
+    """,
+    "render/diagram/test_model.py": """
+        every_run_of_the_corpus
+    """,
+    "render/explanation/test_explanation.py": """
+        sigma_has_other_values_where_e_was_read the_page_follows_the_colours_of_the_system
+        there_are_nine_chapters_and_none_is_empty
+    """,
+    "render/graphs/test_automata_lib.py": """
+        the_same_program_gives_the_same_file
+    """,
+    "render/test_doubles.py": """
+        the_page_steps_through_doubles
+    """,
+    "render/test_explorer.py": """
+        print_shows_all_of_the_diagram
+    """,
+    "render/test_formats.py": """
+        every_run_of_the_corpus
+    """,
+    "render/test_json.py": """
+        what_events_say_adds_up witnesses_hold_up_before_the_oracle
+    """,
+    "render/test_run_dot.py": """
+        dot_draws_it
+    """,
+    "render/test_svg.py": """
+        every_run_of_the_corpus_is_well_formed no_text_lies_on_another_in_a_browser
+    """,
+    "render/test_text.py": """
+        lanes_give_way_to_a_single_column_when_they_get_too_narrow no_line_is_too_long
+    """,
+    "render/test_tikz.py": """
+        it_can_be_read_into_slides it_compiles_to_one_page_of_its_size nasty_texts_and_other_ends_compile
+    """,
+    "render/test_witness_file.py": """
+        mutants_are_refused_or_can_be_drawn
+    """,
+    "analysis/test_futures.py": """
+        futures_are_what_paths_do
+    """,
+    "robustness/reduction/test_infeasibility.py": """
+        64_ranks_take_no_time knowing_less_is_no_harm most_robust_programs_are_settled
+        neither_with_many_fences_and_barriers no_other_step_is_the_source_of_a_violation
+        no_violation_of_the_corpus_is_lost ranks_that_are_alike_are_looked_at_once what_cannot_fault_does_not
+    """,
+    "analysis/test_ranges.py": """
+        it_ends_fast ranges_of_idioms ranges_of_random_programs ranges_of_random_programs_with_arrays
+        ranges_of_random_programs_with_interchangeable_ranks
+    """,
+    "robustness/reduction/test_reduced.py": """
+        every_reduction_agrees_on_loops every_reduction_agrees_on_programs_of_a_seed
+        every_reduction_agrees_with_the_plain_search_and_the_oracle
+    """,
+    "analysis/test_symmetry.py": """
+        renaming_maps_moves_to_moves the_search_on_representatives_says_the_same
+    """,
+    "robustness/test_attack.py": """
+        attack_agrees_with_product_and_shows_a_violation the_corpus
+    """,
+    "robustness/test_check.py": """
+        a_fault_far_away_ends_the_search a_memory_limit_gives_unknown
+    """,
+    "robustness/test_cycle_types.py": """
+        z_accepts_the_marked_words_with_an_edge_between_the_marked_events
+        z_of_a_cycle_type_is_the_intersection_of_its_pairs
+    """,
+    "robustness/test_definition.py": """
+        a_violation_is_found_exactly_when_some_computation_is_violating
+        choices_at_a_barrier_do_not_hold_the_caller_up loops the_violation_replays_to_a_cycle
+    """,
+    "robustness/test_engines_agree.py": """
+        all_engines_and_the_oracle_agree all_engines_and_the_oracle_agree_on_further_commands
+        all_engines_and_the_oracle_agree_on_further_commands_in_loops all_engines_and_the_oracle_agree_on_loops
+        the_engines_agree_where_every_operation_meets_every_other the_litmus_programs
+        the_random_programs_are_no_sham verdict_assertions_deadlock_and_faults_are_those_of_the_oracle
+    """,
+    "robustness/test_native.py": """
+        any_subset_of_the_reductions expressions_of_all_types mangled_tables_are_refused_or_mean_something
+        queue_ids_that_are_known_only_in_the_search reductions_of_what_real_apis_promise reductions_on_the_corpus
+        what_real_apis_promise
+    """,
+    "robustness/test_normal_form.py": """
+        y_accepts_exactly_the_normal_form_computations
+    """,
+    "robustness/test_product.py": """
+        a_violation_is_a_marked_normal_form_computation_with_a_cycle_of_its_type
+        every_cycle_type_of_a_robust_program_is_refuted pruning_the_guesses_of_lemma_10_loses_no_violation
+        states_transitions_and_refuted_cycle_types the_size_of_the_pieces_does_not_matter
+    """,
+    "robustness/test_reductions_agree.py": """
+        random_programs random_programs_with_commands_of_all_kinds programs_with_interchangeable_ranks
+        programs_with_doubles_and_wide_types
+    """,
+    "robustness/test_spin.py": """
+        the_corpus random_programs barriers
+    """,
+    "test_corpus.py": """
+        an_engine_finds_what_is_expected a_second_engine_agrees_on_c_where_it_can_decide
+        definition_finds_what_is_expected the_catalogue_is_up_to_date headers_with_several_counts_hold_for_each
+    """,
+    "test_lectures.py": """
+        a_command_prints_what_the_page_shows a_picture_is_what_its_command_draws
+        sentences_about_verdicts_are_true_and_shown
+    """,
+}
+"""Test functions by file, without `test_`: those that take more than a second of CPU."""
+
+FUNCTIONS = {f"tests/{file}::test_{name}" for file, names in SLOW.items() for name in names.split()}
+
+
+def slow(tests: Sequence[str]) -> set[str]:
+    """Those of ``tests``, pytest's ids of all that are collected, that the quick tier leaves out."""
+    cases = Counter(test.partition("[")[0] for test in tests)
+    found, begun = set(), set()
+    for test in tests:
+        function = test.partition("[")[0]
+        if function in FUNCTIONS and (cases[function] <= 3 or function in begun):
+            found.add(test)
+        begun.add(function)
+    return found
