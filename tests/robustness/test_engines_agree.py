@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgasrob.automata.automaton import Reached
+from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack_search import AttackSearch
@@ -274,12 +275,12 @@ def failing(program: Instance, state: State) -> bool:
     """Whether some rank stands before an assertion that is false (and can be evaluated)."""
     for rank, automaton in enumerate(program.automata):
         for transition in automaton.out[state.control[rank]]:
-            if transition.command.kind == "assert":
-                try:
-                    if not program.operands(rank, transition, state.registers[rank]).values[0]:
+            try:
+                match program.operands(rank, transition, state.registers[rank]):
+                    case core.Test(condition, blocks=False) if not condition:
                         return True
-                except Fault:
-                    continue
+            except Fault:
+                continue
     return False
 
 
