@@ -17,6 +17,7 @@ class Search:
         tables: Tables,
         *,
         attack: bool = True,
+        guesses: bool = False,
         reductions: list[str] = ...,
         memory_limit: int | None = None,
         threads: int = 1,

@@ -25,7 +25,7 @@ MOST_DIGITS = 15
 ENDED = "ended"
 MEANINGS = {
     "deadlock": "deadlock: no rank can move, and some wait at a barrier or an await that cannot be passed.",
-    "stopped": "stopped: some rank stands before an assume that is false.",
+    "stopped": "stopped: the ranks that have not ended stand before assumes that are false.",
     "fault": "fault: some rank stands before a command that cannot be evaluated.",
 }
 NETWORK_ONLY = "network-only"

@@ -45,7 +45,7 @@ RULES = {
     "deadlock": (
         "Deadlock",
         "A sequentially consistent run ends in a deadlock",
-        "No rank can go on, and some rank has not ended.",
+        "No rank can go on, and some rank is stuck before something other than false assumes alone.",
     ),
 }
 UNKNOWN = "unknown"
@@ -160,6 +160,8 @@ def _failing_assertion(result: Result, witness: Witness) -> Object:
 def _deadlock(result: Result, witness: Witness) -> Object:
     standing = witness["standing"]
     stuck = [each for each in standing if each["next"]]
+    # It is reported where a rank waits, and not where one is stopped by an assume.
+    stuck.sort(key=lambda each: all(command["event"] == "assume" for command in each["next"]))
     told = [f"Rank {each['rank']} {words.standing(each, standing)}." for each in stuck]
     places = [_point(result, witness, each["next"][0]) for each in stuck]
     text = " ".join([f"A deadlock in a sequentially consistent run{_on(result)}.", *told])

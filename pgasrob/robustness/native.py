@@ -17,7 +17,7 @@ from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.tables import tables
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.sequential import FoundFault
+from pgasrob.semantics.sequential import FoundFault, assumes_are_guesses
 
 LARGE, LARGE_PIECE = 16_384, 2_048
 """From so many states on pieces are larger, so that threads have enough to do."""
@@ -60,7 +60,14 @@ class _Kernel:
                 reductions = ()
         self.tables = tables(instance, reductions, sources)
         known = [name for name in reductions if name != "infeasibility"]
-        self.search = Search(self.tables, attack=attack, reductions=known, memory_limit=memory_limit, threads=threads)
+        self.search = Search(
+            self.tables,
+            attack=attack,
+            guesses=assumes_are_guesses(instance),
+            reductions=known,
+            memory_limit=memory_limit,
+            threads=threads,
+        )
 
     def reason(self, rank: int, transition: Transition, registers: Registers) -> str:
         """Why the command of ``transition`` cannot be evaluated."""

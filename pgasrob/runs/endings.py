@@ -16,8 +16,8 @@ from pgasrob.semantics.sequential import SequentialSpace, SequentialState
 
 Ending = Literal["ended", "deadlock", "stopped", "fault", "cut"]
 """How a run ends. ``ended``: all ranks have. Else no rank can move, nothing is pending, and: ``fault``: some rank
-stands before a command that cannot be evaluated; ``stopped``: some rank stands before false assumes alone;
-``deadlock``: neither of the two. ``cut``: it was not followed to its end."""
+stands before a command that cannot be evaluated; ``deadlock``: no fault, and some rank is stuck before something other
+than false assumes alone; ``stopped``: neither of the two. ``cut``: it was not followed to its end."""
 ENDINGS: tuple[Ending, ...] = ("ended", "deadlock", "stopped", "fault")
 """The endings of a maximal run."""
 

@@ -1,8 +1,9 @@
 """SC runs: every step directly follows its issue. Assertions, deadlocks and faults are about these runs.
 
 The design, section 6: a program is in error when an SC run reaches a command that cannot be evaluated; an assertion is
-violated when an SC run reaches it and it is false; a deadlock is a state in which no rank can move, no rank stands
-before false assumes alone, and some rank has not ended.
+violated when an SC run reaches it and it is false; a deadlock is a state in which no rank can move and some rank is
+stuck before something other than false assumes alone. Where assumes are guesses of a front end, no rank stands before
+false assumes alone: a run with a wrong guess is none.
 """
 
 from __future__ import annotations
@@ -76,19 +77,26 @@ class SequentialSpace:
                     yield sequential_word(rank, transition, operands)
 
     def is_deadlock(self, state: SequentialState) -> bool:
-        leaving = [
-            automaton.out[control] for automaton, control in zip(self.instance.automata, state.control, strict=True)
+        # A rank whose every next command is an assume is stuck by the program's own will, and others may still wait
+        # for each other.
+        kinds = [
+            {transition.command.kind for transition in automaton.out[control]}
+            for automaton, control in zip(self.instance.automata, state.control, strict=True)
         ]
-        if not any(leaving) or any(True for _ in self.successors(state)):
+        if not any(leaving - {"assume"} for leaving in kinds) or any(True for _ in self.successors(state)):
             return False
-        # A rank whose every next command is an assume is stuck by the program's own will: no deadlock.
-        return not any(out and all(transition.command.kind == "assume" for transition in out) for out in leaving)
+        return not (assumes_are_guesses(self.instance) and {"assume"} in kinds)
 
     @staticmethod
     def _moved(state: SequentialState, rank: int, target: int, registers: Registers, memory: Memory) -> SequentialState:
         control = (*state.control[:rank], target, *state.control[rank + 1 :])
         files = (*state.registers[:rank], registers, *state.registers[rank + 1 :])
         return SequentialState(control, files, memory)
+
+
+def assumes_are_guesses(instance: Instance) -> bool:
+    """Whether the assumes are those of a front end, which has a call go on in several ways and assume what each is for."""
+    return not instance.program.source.shows_commands
 
 
 def sequential_word(rank: int, transition: Transition, operands: Operands) -> tuple[Letter, ...]:

@@ -150,7 +150,7 @@ def check_failed_assert(program: Program, nodes: int | None, events: Sequence[Js
 
 
 def check_deadlock(program: Program, nodes: int | None, events: Sequence[JsonEvent], lines: bool = True) -> None:
-    """An SC run to a state in which no rank can move, none stands before false assumes alone, and one has not ended."""
+    """An SC run to a state in which no rank can move and one is stuck before something other than false assumes."""
     machine = Machine(numbered(program), nodes)
     runs = [run for run in _check_sc_run(program, nodes, events, lines) if not run.pending()]
     assert any(machine.is_deadlock(run) for run in runs), "the run does not end in a deadlock"

@@ -295,17 +295,15 @@ class Machine:
         return run
 
     def is_deadlock(self, run: Run) -> bool:
-        """For an SC run: no rank can move, none stands before false assumes alone, and some rank has not ended."""
+        """For an SC run: no rank can move, and some rank is stuck before something other than false assumes alone."""
         if next(self.sc_successors(run), None) is not None:
             return False
-        ranks = range(self.nodes)
-        return any(self.edges(run, rank) for rank in ranks) and not any(self._stands(run, rank) for rank in ranks)
+        return any(self._is_stuck(run, rank) for rank in range(self.nodes))
 
-    def _stands(self, run: Run, rank: int) -> bool:
-        """Whether `rank` stands before false assumes alone. No rank can move here, so an assume that is next is false
-        or faults."""
-        edges = self.edges(run, rank)
-        return bool(edges) and all(isinstance(edge.command, Assume) for edge in edges)
+    def _is_stuck(self, run: Run, rank: int) -> bool:
+        """Whether `rank` has not ended and stands before something other than false assumes alone. No rank can move
+        here, so an assume that is next is false or faults."""
+        return not all(isinstance(edge.command, Assume) for edge in self.edges(run, rank))
 
 
 def _is_address(command: Statement, field: str) -> bool:

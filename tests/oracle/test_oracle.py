@@ -191,7 +191,9 @@ def test_assertions_are_about_sc_runs() -> None:
         (ranks((Barrier(),), (Barrier(),)), False),
         (ranks((Await("x", "==", 1),)), True),
         (ranks((Await("x", "==", 1),), (Write("z", 0, "x", "q"),)), False),
-        (ranks((Await("x", "==", 1),), (Assume(0),)), False),  # false assumes alone: a run that does not count
+        (ranks((Await("x", "==", 1),), (Assume(0),)), True),  # the other rank waits all the same
+        (ranks((Await("x", "==", 0), Assume(0)), (Assume(0),), ()), False),  # false assumes alone
+        (ranks((Barrier(),), (Assume(0),)), True),  # the rank before the barrier is stuck, whatever is to blame
         (ranks((Await("x", "==", 1),), (Choose(((Assume(0),), (Barrier(),))),)), True),
         (ranks((Assume(0),)), None),
         (ranks((Choose(((Barrier(),), ())),), ()), True),  # the barrier may still come next: not ended

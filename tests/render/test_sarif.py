@@ -193,6 +193,14 @@ def test_a_fault_an_assertion_and_a_deadlock() -> None:
     assert "a rank outside 0..N-1" in descriptions[3]
 
 
+def test_a_deadlock_is_reported_where_a_rank_waits_and_not_where_one_is_stopped() -> None:
+    text = "memory f;\nprocess 0 { assume(0); }\nprocess { await(mem[f] == 1); }"
+    (deadlock,) = parsed(result_of(text))["results"]
+    assert deadlock["locations"][0]["physicalLocation"]["region"]["startLine"] == 3
+    assert [each["physicalLocation"]["region"]["startLine"] for each in deadlock["relatedLocations"]] == [3, 2]
+    assert "Rank 1 stands before await(mem[f] == 1)" in deadlock["message"]["text"]
+
+
 def test_findings_about_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("bad.pgas").write_text("process {\n  /* 😀 */ skip }\n")

@@ -206,6 +206,31 @@ def test_a_violation_of_a_small_program_leaves_nothing_open(engine: str) -> None
         assert (verdict.verdict, verdict.assertions, verdict.deadlock) == ("not robust", assertions, False)
 
 
+BESIDE_AN_ASSUME = """nodes 3; memory f; register r;
+process 0 { assume(0); }
+process { await(mem[f] == 1); r <- swap(3 - me, f, 1); }"""
+
+
+@pytest.mark.parametrize("engine", OURS)
+def test_a_false_assume_of_one_rank_excuses_no_other_that_waits(engine: str) -> None:
+    verdict = check(parse(BESIDE_AN_ASSUME), engine=engine)
+    assert (verdict.verdict, verdict.deadlock) == ("robust", True)
+    one_waits = BESIDE_AN_ASSUME.replace("process {", "process 1 { skip; } process {")
+    assert check(parse(one_waits), engine=engine).deadlock is True
+    alone = BESIDE_AN_ASSUME.replace("await(mem[f] == 1); r <- swap(3 - me, f, 1);", "await(mem[f] == 0);")
+    assert check(parse(alone), engine=engine).deadlock is False
+
+
+@pytest.mark.parametrize("engine", OURS)
+def test_a_wrong_guess_of_a_front_end_is_no_run_and_so_no_deadlock(engine: str) -> None:
+    """A C program has no assumes; those that it is lowered to say which way of a call goes on when."""
+    text = "memory x; register r; process 0 { r <- mem[x]; assume(r == 1); barrier; } process { barrier; }"
+    program = parse(text)
+    assert check(program, engine=engine).deadlock is True
+    lowered = replace(program, source=replace(program.source, shows_commands=False))
+    assert check(lowered, engine=engine).deadlock is False
+
+
 # Limits
 
 

@@ -252,12 +252,12 @@ def test_verdict_assertions_deadlock_and_faults_are_those_of_the_oracle(drawn: D
 
 
 def stuck(program: Instance, state: State) -> bool:
-    """A deadlock of X (`proofs/sc-runs.md`): nothing is pending and no rank can move, one of them has not ended, and
-    none stands before assumes alone."""
+    """A deadlock of X (`proofs/sc-runs.md`): nothing is pending, no rank can move, and one of them is stuck before
+    something other than false assumes alone."""
     leaving = [automaton.out[control] for automaton, control in zip(program.automata, state.control, strict=True)]
-    assumes = any(out and all(edge.command.kind == "assume" for edge in out) for out in leaving)
+    waits = any(edge.command.kind != "assume" for out in leaving for edge in out)
     moves = any(True for _ in StateSpace(program).successors(state))
-    return not any(state.pending) and not moves and any(leaving) and not assumes
+    return not any(state.pending) and not moves and waits
 
 
 def faulting(program: Instance, state: State) -> bool:

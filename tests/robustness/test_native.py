@@ -55,7 +55,8 @@ from pgasrob.program.expressions import (
     float_bits,
 )
 from pgasrob.program.instance import Instance, instantiate
-from pgasrob.program.program import Program
+from pgasrob.program.parser import parse
+from pgasrob.program.program import MemoryObject, Process, Program, Queue
 from pgasrob.program.statements import Block, Choose, Do, Loop, Statement
 from pgasrob.robustness import native
 from pgasrob.robustness.attack_search import AttackSearch
@@ -63,9 +64,10 @@ from pgasrob.robustness.check import load
 from pgasrob.robustness.native import NativeFacts, NativeSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.tables import FORMAT, INSTRUCTIONS, SHAPES, STEPS, Tables, tables
+from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
-from pgasrob.semantics.sequential import SequentialFacts
+from pgasrob.semantics.sequential import SequentialFacts, SequentialSpace, SequentialState
 from tests.oracle.strategies import COMMANDS, EXTENSIONS, random_program
 from tests.support import examples, instance, translated
 
@@ -207,6 +209,67 @@ def test_any_subset_of_the_reductions() -> None:
     for seed in range(examples(100, nightly=10_000)):
         reductions = [name for name in REDUCTIONS if source.random() < 0.5]
         agree_reduced(translated(random_program(1_000_000 + seed, loops=seed % 3 == 0)).instance, reductions)
+
+
+STUCK = (
+    "assume(0);", "assume(r == 1);", "assume(r != 1);", "assume(r == me);", "await(mem[f] == 1);",
+    "await(mem[g] != 0);", "await_add({rank}, mem[g] == 0, 1);", "barrier;", "r <- swap({rank}, f, 1);",
+    "r <- fetch_add({rank}, g, 1);", "mem[f] <- 1;", "r <- mem[f];", "r <- me;", "write(f, {rank}, g, q);",
+    "put(g, {rank}, f, q);", "wait(q);", "choose {{ assume(r == 1); }} or {{ await(mem[f] == 1); }}",
+    "choose {{ barrier; }} or {{ assume(r == 1); }}", "if (r == 0) {{ await(mem[g] == 1); }}",
+    "while (r == 0) {{ r <- mem[f]; }}",
+)  # fmt: skip
+"""Commands before which ranks get stuck, and what may release them."""
+RANKS = ("0", "1", "(me + 1) % nodes", "r % nodes")
+
+
+def stuck_text(choose: random.Random) -> str:
+    """A program in which ranks are stuck as often as not, before assumes and others."""
+    nodes = choose.choice((2, 3, 3, 4))
+
+    def block() -> str:
+        commands = choose.choices(STUCK, k=choose.randint(1, {2: 5, 3: 4, 4: 3}[nodes]))
+        return " ".join(each.format(rank=choose.choice(RANKS)) for each in commands)
+
+    first = f"process 0 {{ {block()} }}" if choose.random() < 0.6 else ""
+    return f"nodes {nodes}; memory f, g; register r; queue q unordered; {first} process {{ {block()} }}"
+
+
+def test_reductions_keep_deadlocks_beside_false_assumes() -> None:
+    """Whether some rank stands before false assumes alone, or none: the plain facts are the reference."""
+    source, count = random.Random(11), examples(400, nightly=10_000)
+    seen: Counter[str] = Counter()
+    for _ in range(count):
+        program = parse(stuck_text(source)).instantiate()
+        plain = SequentialFacts(program)
+        for _ in plain.explore():
+            if plain.states > 3_000:
+                break
+        if plain.fault is not None or not plain.complete:
+            continue
+        if plain.deadlock is None:
+            seen["none"] += 1
+        else:
+            seen["beside assumes" if beside_assumes(program, plain.deadlock) else "waits alone"] += 1
+        for reductions in (REDUCTIONS, [name for name in REDUCTIONS if source.random() < 0.5]):
+            searched, facts = NativeSearch(program, reductions), NativeFacts(program, reductions)
+            for work in (searched.run(), facts.explore()):
+                for _ in work:
+                    pass
+            for each in [facts, searched.facts] if searched.violation is None else [facts]:
+                assert (each.deadlock is None) == (plain.deadlock is None), reductions
+                if each.deadlock is not None:
+                    run = replay(program, each.deadlock)
+                    end = SequentialState(run.control, run.registers, run.memory)
+                    assert SequentialSpace(program).is_deadlock(end)
+    assert min(seen[kind] for kind in ("none", "waits alone", "beside assumes")) > count // 20, seen
+
+
+def beside_assumes(program: Instance, deadlock: Computation) -> bool:
+    """Whether some rank stands before assumes alone at the end of a run."""
+    control = replay(program, deadlock).control
+    leaving = [automaton.out[state] for automaton, state in zip(program.automata, control, strict=True)]
+    return any(out and all(edge.command.kind == "assume" for edge in out) for out in leaving)
 
 
 def test_the_numbering_of_the_tables_is_the_kernels() -> None:

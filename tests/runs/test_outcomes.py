@@ -74,7 +74,7 @@ def oracle_outcome(machine: Machine, run: Run) -> tuple[Any, ...]:
         ending = "fault"
     elif not any(leaving):
         ending = "ended"
-    elif any(edges and all(isinstance(edge.command, Assume) for edge in edges) for edges in leaving):
+    elif all(isinstance(edge.command, Assume) for edges in leaving for edge in edges):
         ending = "stopped"
     else:
         ending = "deadlock"
@@ -307,7 +307,9 @@ def only_outcome(*blocks: str, **more: Any) -> Outcome:
         (("await(mem[x] == 2);",), "deadlock"),
         (("barrier;", ""), "deadlock"),
         (("assume(r == 1);",), "stopped"),
-        (("assume(r == 1);", "barrier;"), "stopped"),  # the barrier is not to blame
+        (("assume(r == 1);", ""), "stopped"),
+        (("assume(r == 1);", "assume(r == 2);"), "stopped"),
+        (("assume(r == 1);", "barrier;"), "deadlock"),  # the other rank is stuck, and not before an assume
         (("r <- 1 / r;",), "fault"),
         (("r <- 1 / r;", "barrier;"), "fault"),
         (("choose { assume(r == 1); } or { await(mem[x] == 2); }",), "deadlock"),

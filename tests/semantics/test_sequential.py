@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import islice
 
 import pytest
@@ -16,6 +17,7 @@ from pgasrob.semantics.sequential import SequentialFacts, SequentialSpace
 from pgasrob.semantics.state_space import computation_of
 from tests.oracle.definition import decide
 from tests.oracle.replay import check_deadlock, check_failed_assert, check_fault
+from tests.oracle.strategies import random_program
 from tests.support import (
     Drawn,
     TooMany,
@@ -28,6 +30,7 @@ from tests.support import (
     sizes,
     spelled,
     tiny_instances,
+    translated,
 )
 
 
@@ -145,9 +148,12 @@ def test_a_program_without_assertions_checks_none() -> None:
         (("await(mem[x] == 2);",), ""),
         (("await(mem[x] == 1);",), None),
         (("await(mem[x] == 2);", "r <- swap(0, x, 2);"), None),
-        # a rank before false assumes alone is stuck by the program's own will
-        (("assume(r == 1); barrier;", "barrier;"), None),
-        (("await(mem[x] == 2);", "assume(r == 1);"), None),
+        # a rank before false assumes alone is stuck by the program's own will, and others may wait all the same
+        (("await(mem[x] == 1); assume(r == 1);", "assume(r == 1); await(mem[x] == 2);"), None),
+        (("await(mem[x] == 1); assume(r == 1);", ""), None),
+        (("assume(r == 1); barrier;", "barrier;"), ""),
+        (("await(mem[x] == 2);", "assume(r == 1);"), ""),
+        (("assume(0);", "await(mem[x] == 2); r <- swap(2, x, 2);", "await(mem[x] == 2); r <- swap(1, x, 2);"), ""),
         # with something else beside the assume it is not
         (("choose { assume(r == 1); } or { await(mem[x] == 2); }",), ""),
         (("choose { assume(r == 1); } or { barrier; }", ""), ""),
@@ -264,6 +270,20 @@ def test_the_facts_agree_with_the_oracle(drawn: Drawn) -> None:
         check_failed_assert(drawn.oracle, None, json_events(replay(program, found.violated)))
     if found.deadlock is not None:
         check_deadlock(drawn.oracle, None, json_events(replay(program, found.deadlock)))
+
+
+def test_deadlocks_beside_false_assumes_agree_with_the_oracle() -> None:
+    count, seen = examples(600, 10_000), Counter[bool | str | None]()
+    for seed in range(count):
+        drawn = translated(random_program(seed, (2, 3), ("assume", "await", "barrier", "swap", "choose"), faults=False))
+        expected, found = decide(drawn.oracle), facts(drawn.instance)
+        assert (found.deadlock is not None) == (expected.deadlock is True)
+        seen[expected.deadlock] += 1
+        if found.deadlock is not None:
+            control = replay(drawn.instance, found.deadlock).control
+            leaving = [automaton.out[at] for automaton, at in zip(drawn.instance.automata, control, strict=True)]
+            seen["beside assumes"] += any(out and all(edge.command.kind == "assume" for edge in out) for out in leaving)
+    assert min(seen[False], seen[True], seen["beside assumes"]) > count // 50, seen
 
 
 def test_choices_at_a_barrier_do_not_hold_the_caller_up() -> None:

@@ -24,6 +24,8 @@ pub struct Seen {
     /// The first assertion that is false.
     pub failed: Option<Standing>,
     pub deadlock: bool,
+    /// Whether some rank stands before assumes alone.
+    pub stopped: bool,
 }
 
 /// The first of each kind that was met, with the run that leads there.
@@ -33,13 +35,15 @@ pub struct Seen {
 pub struct Facts {
     pub checks_assertions: bool,
     pub checks_deadlock: bool,
+    /// Whether assumes are guesses of a front end: a run in which one turns out wrong is none, nor is it a deadlock.
+    pub guesses: bool,
     pub fault: Option<(Standing, Vec<Told>)>,
     pub violated: Option<(Standing, Vec<Told>)>,
     pub deadlock: Option<Vec<Told>>,
 }
 
 impl Facts {
-    pub fn new(tables: &Tables) -> Self {
+    pub fn new(tables: &Tables, guesses: bool) -> Self {
         let some = |wanted: fn(&Command) -> bool| {
             (0..tables.transitions.len()).any(|transition| wanted(tables.command(transition)))
         };
@@ -48,6 +52,7 @@ impl Facts {
             checks_deadlock: some(|command| {
                 matches!(command, Command::Barrier | Command::Immediate(Immediate { condition: Some(_), .. }))
             }),
+            guesses,
             fault: None,
             violated: None,
             deadlock: None,
@@ -62,21 +67,28 @@ impl Facts {
         Seen {
             fault: seen.fault,
             failed: seen.failed.filter(|_| self.violated.is_none()),
-            deadlock: seen.deadlock && self.checks_deadlock && self.deadlock.is_none(),
+            deadlock: seen.deadlock
+                && self.checks_deadlock
+                && self.deadlock.is_none()
+                && !(self.guesses && seen.stopped),
+            ..Seen::default()
         }
     }
 }
 
 /// Looks at a state of the SC runs.
 pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<Seen> {
-    let (mut failed, mut moves, mut ended, mut unwilling) = (None, space.barriers(state) > 0, true, false);
+    let (mut failed, mut moves, mut waits, mut stopped) = (None, space.barriers(state) > 0, false, false);
     for rank in 0..space.tables.nodes {
         let leaving = space.tables.leaving(rank, state.control[rank]);
-        ended &= leaving.is_empty();
-        unwilling |= !leaving.is_empty()
-            && leaving
-                .clone()
-                .all(|transition| matches!(space.tables.command(transition), Command::Test { blocks: true, .. }));
+        // A rank whose every next command is an assume is stuck by the program's own will, and others may still wait
+        // for each other.
+        if !leaving.is_empty() {
+            let assume = |transition| matches!(space.tables.command(transition), Command::Test { blocks: true, .. });
+            let assumes = leaving.clone().all(assume);
+            waits |= !assumes;
+            stopped |= assumes;
+        }
         for transition in leaving {
             let standing = Standing { rank, transition };
             let Some(operands) = space.operands(world, state, rank, transition)? else {
@@ -88,6 +100,5 @@ pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<See
             moves |= !matches!(operands, Operands::Barrier) && space.enabled(world, state, &operands);
         }
     }
-    // A rank whose every next command is an assume is stuck by the program's own will: no deadlock.
-    Ok(Seen { fault: None, failed, deadlock: !moves && !ended && !unwilling })
+    Ok(Seen { fault: None, failed, deadlock: !moves && waits, stopped })
 }

@@ -26,7 +26,8 @@ impl From<Error> for PyErr {
 
 /// A breadth-first search over a program given as tables (``pgasrob.robustness.tables.Tables``).
 ///
-/// Without ``attack`` only SC runs are searched, and a fault ends the search. ``reductions`` are names of ``REDUCTIONS``.
+/// Without ``attack`` only SC runs are searched, and a fault ends the search. ``guesses``: whether assumes are those of a
+/// front end, so that a rank before false ones alone is in no run. ``reductions`` are names of ``REDUCTIONS``.
 /// ``memory_limit`` bounds the bytes it may store. ``threads`` work at it where there is enough to do, and change nothing
 /// but the time it takes. Malformed tables are a ValueError, too little memory is a MemoryError.
 #[pyclass(module = "pgasrob._kernel")]
@@ -38,16 +39,18 @@ struct Search {
 #[pymethods]
 impl Search {
     #[new]
-    #[pyo3(signature = (tables, *, attack=true, reductions=Vec::new(), memory_limit=None, threads=1))]
+    #[pyo3(signature = (tables, *, attack=true, guesses=false, reductions=Vec::new(), memory_limit=None, threads=1))]
     fn new(
         tables: &Bound<'_, PyAny>,
         attack: bool,
+        guesses: bool,
         reductions: Vec<String>,
         memory_limit: Option<usize>,
         threads: usize,
     ) -> PyResult<Self> {
         let raw = raw(tables)?;
-        let mut search = guarded(|| search::Search::new(&raw, attack, Reductions::new(&reductions)?, memory_limit))??;
+        let mut search =
+            guarded(|| search::Search::new(&raw, attack, guesses, Reductions::new(&reductions)?, memory_limit))??;
         search.think_ahead(threads);
         search.heed(|| Python::attach(|py| py.check_signals().is_err()));
         Ok(Search { search: Some(search) })

@@ -67,9 +67,9 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search over the tables in `raw`; without `attack` over the SC runs alone, and then a fault ends it. `limit`
-    /// bounds the bytes of what it stores.
-    pub fn new(raw: &Raw, attack: bool, on: Reductions, limit: Option<usize>) -> Result<Self> {
+    /// A search over the tables in `raw`; without `attack` over the SC runs alone, and then a fault ends it. `guesses`:
+    /// whether assumes are those of a front end. `limit` bounds the bytes of what it stores.
+    pub fn new(raw: &Raw, attack: bool, guesses: bool, on: Reductions, limit: Option<usize>) -> Result<Self> {
         let tables = Tables::new(raw)?;
         let mut world = World::new(&tables, limit)?;
         world.budget.take(UNPACKED * State::bytes(&tables)?)?;
@@ -84,7 +84,7 @@ impl Search {
         let layout = Layout::new(&tables, &reduction.analyses, &world.values, &world.slots)?;
         let mut visited = Visited::new(layout, state.duplicate()?);
         visited.insert(&next, Link::NONE, &mut world)?;
-        let facts = Facts::new(&tables);
+        let facts = Facts::new(&tables, guesses);
         Ok(Search {
             tables,
             attack,
