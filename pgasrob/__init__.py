@@ -1,7 +1,7 @@
 """Decide whether one-sided communication code is correctly synchronised.
 
 >>> import pgasrob
->>> program = pgasrob.load("programs/one_to_one/one_to_one.pgas")
+>>> program = pgasrob.load("one_to_one.pgas")
 >>> pgasrob.check(program, nodes=2).verdict
 'not robust'
 """
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pgasrob.robustness.check import check as check
     from pgasrob.robustness.check import load as load
     from pgasrob.robustness.limits import Limits as Limits
+    from pgasrob.robustness.native import MissingKernelWarning as MissingKernelWarning
     from pgasrob.robustness.verdict import Verdict as Verdict
     from pgasrob.runs.outcomes import outcomes as outcomes
     from pgasrob.runs.simulate import simulate as simulate
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 # Loaded when first asked for, so that `import pgasrob` costs nothing.
 _HOMES = {
     "Limits": "pgasrob.robustness.limits",
+    "MissingKernelWarning": "pgasrob.robustness.native",
     "Program": "pgasrob.program.program",
     "SourceError": "pgasrob.diagnostics",
     "Verdict": "pgasrob.robustness.verdict",

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -21,9 +22,9 @@ from pgasrob import __version__
 from pgasrob.cli import EXAMPLES, cli, main
 from pgasrob.cli.check import EXAMPLES as CHECK_EXAMPLES
 from pgasrob.cli.check import outcome
-from pgasrob.cli.options import NO_KERNEL, Size, memory_for
+from pgasrob.cli.options import Size, memory_for
 from pgasrob.robustness import native
-from pgasrob.robustness.check import DEFAULT_ENGINE, ENGINES
+from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES
 from pgasrob.robustness.limits import DEFAULT_MAX_STATES
 from pgasrob.robustness.reduction import REDUCTIONS
 from tests.render.test_json import ERROR, ONE_TO_ONE, RESULT
@@ -40,6 +41,7 @@ ENDLESS = """memory x, y; register r; queue q; process {
 FAILING = "memory x; process { assert(0); }"
 DEADLOCK = "memory x; process { await(mem[x] == 1); }"
 
+NO_KERNEL = f"pgasrob: {native.missing_kernel()}"
 QUIET = "" if native.available() else f"{NO_KERNEL}\n"
 """What stderr has when there is nothing to say."""
 
@@ -177,6 +179,25 @@ def test_strict_makes_failing_assertions_and_deadlocks_count(folder: Path, progr
     assert check("p.pgas").exit_code == (2 if program == FAULT else 0)
     assert check("p.pgas", "--strict").exit_code == code
     assert check("p.pgas", "--strict", "--expect").exit_code == code
+
+
+def test_strict_does_not_take_an_open_question_for_a_good_answer(folder: Path) -> None:
+    """The program is robust, and whether its assertions hold could not be told: no failure, and no success either."""
+    Path("p.pgas").write_text(
+        "// expect: robust\nmemory x; register r; process { loop { mem[x] <- r; r <- r + 1; assert(r >= 0); } }"
+    )
+    limit = ("--max-sc-states", "100")
+    plain = check("p.pgas", *limit)
+    assert plain.exit_code == 0 and "robust on 2 nodes" in plain.output
+    told = " ".join(plain.output.split())
+    assert "Not all SC runs were seen, so it is unknown whether the assertions hold. --max-sc-states sets" in told
+    assert "not all sequentially consistent runs were seen: the limit of 100 SC states was reached" in told
+    assert check("p.pgas", *limit, "--expect").exit_code == 0
+    assert check("p.pgas", *limit, "--strict").exit_code == 3
+    assert check("p.pgas", *limit, "--strict", "--expect").exit_code == 3
+    (found,) = objects(check("p.pgas", *limit, "--format", "json"))
+    assert (found["verdict"], found["assertions"], found["deadlock"]) == ("robust", "unknown", None)
+    assert (found["reason_code"], found["limit"]) == ("sc-runs-left", "max-sc-states")
 
 
 @pytest.mark.parametrize("verdict", ["robust", "not robust", "unknown", "error"])
@@ -334,7 +355,10 @@ def test_a_missing_kernel_is_mentioned_once(folder: Path, monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
     for name in "ab":
         Path(f"{name}.pgas").write_text(ROBUST)
-    result = check(".", "--format", form, "--jobs", "1")
+    native.warn_of_a_missing_kernel.cache_clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what has been said is not said again in Python's way
+        result = check(".", "--format", form, "--jobs", "1")
     assert result.exit_code == 0 and result.stderr == f"{NO_KERNEL}\n"
     assert "kernel" not in result.stdout
     assert check(".", "--format", form, "--jobs", "1", "--engine", "product").stderr == ""

@@ -11,7 +11,7 @@ import pgasrob
 from pgasrob.program.expectation import read_expectation
 from pgasrob.render.catalogue import Entry, make_catalogue, reason, without_times
 from pgasrob.robustness.batch import Checked, Job, check_all, find_programs
-from pgasrob.robustness.check import DEFAULT_ENGINE
+from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits
 
 ROOT = Path(__file__).parents[1]

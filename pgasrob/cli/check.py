@@ -10,6 +10,7 @@ from pgasrob.cli.exit_codes import ERROR, GRAVEST_FIRST, INTERRUPTED, NOT_ROBUST
 from pgasrob.cli.options import (
     DEFAULT_ENGINE,
     HELP,
+    MOST_SC_STATES,
     MOST_STATES,
     EngineName,
     FromTable,
@@ -58,6 +59,9 @@ Examples:
               cls=FromTable, told=lambda: f"How to decide. {EngineName().told()}")  # fmt: skip
 @click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
               help="Give up on a check (unknown) after so many states; 0: never.")  # fmt: skip
+@click.option("--max-sc-states", type=click.IntRange(min=0), default=MOST_SC_STATES, show_default=True, metavar="N",
+              help="Leave assertions and deadlocks open after so many SC states that are looked at for them alone; 0: "
+              "never.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
               help="Give up on a check (unknown) after so many seconds. Default: never.")  # fmt: skip
 @click.option("--memory-limit", type=Size(), metavar="SIZE",
@@ -72,7 +76,8 @@ Examples:
               f"results {holding_many()} hold all; else say {listed(PLACEHOLDERS_SHOWN)} in PATH. Can be "
               "repeated.")  # fmt: skip
 @click.option("--expect", is_flag=True, help="Compare every verdict with the program's header `// expect: ...`.")
-@click.option("--strict", is_flag=True, help="A failing assertion or a deadlock makes the exit code 1.")
+@click.option("--strict", is_flag=True,
+              help="A failing assertion or a deadlock makes the exit code 1; when left open, 3.")  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Show every counterexample, also of several programs.")
 @click.option("--heads", type=click.IntRange(2, 4), metavar="2|3|4",
               help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]")  # fmt: skip
@@ -90,6 +95,7 @@ def check(
     nodes: tuple[int, ...] | None,
     engine: str,
     max_states: int,
+    max_sc_states: int,
     timeout: float | None,
     memory_limit: int | None,
     jobs: int | None,
@@ -127,7 +133,7 @@ def check(
         _require_spin()
     outcomes = [ERROR] * len(problems)
     jobs = min(jobs or available_cores(), max(len(files) * len(nodes or (None,)), 1))
-    limits = Limits(max_states or None, timeout, memory_for(memory_limit, jobs))
+    limits = Limits(max_states or None, timeout, memory_for(memory_limit, jobs), max_sc_states or None)
     job = Job(nodes, engine, limits, heads, expect, _reductions(no_reduction, without), front_end=front_end)
     printing = printer(files, expect, format_ == "json", verbose, strict)
     display = progress_display(limits.max_states)
@@ -176,12 +182,14 @@ def outcome(result: Result, expect: bool, strict: bool) -> int:
     """The exit code that ``result`` alone stands for (the design, section 6)."""
     verdict = result["verdict"]
     fails = strict and (result["assertions"] == "violated" or result["deadlock"] is True)
+    leaves_open = strict and not fails and "unknown" in (result["assertions"], result["deadlock"])
+    good = NOT_ROBUST if fails else UNKNOWN if leaves_open else ROBUST
     if not expect:
         codes = {"robust": ROBUST, "not robust": NOT_ROBUST, "error": ERROR, "unknown": UNKNOWN}
-        return codes[verdict] or (NOT_ROBUST if fails else ROBUST)
+        return codes[verdict] or good
     expected = result.get("expected")
     if expected is None or (verdict == "error" and expected != "error"):
         return ERROR
     if verdict == "unknown":
         return UNKNOWN
-    return ROBUST if verdict == expected and not fails else NOT_ROBUST
+    return good if verdict == expected else NOT_ROBUST

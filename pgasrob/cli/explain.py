@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.exit_codes import ERROR, UNKNOWN
-from pgasrob.cli.options import HELP, c_options, node_count, refuse, seconds
+from pgasrob.cli.options import (
+    DEFAULT_ENGINE,
+    HELP,
+    c_options,
+    mention_a_missing_kernel,
+    node_count,
+    refuse,
+    seconds,
+)
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -71,6 +79,7 @@ def explain(
         raise click.BadParameter(f"{error}.", param_hint="--only") from None
     try:
         program = load(file, front_end)
+        mention_a_missing_kernel(DEFAULT_ENGINE)
         compared = name is None or name in SEARCHES
         found = explained(program, nodes, max_states, timeout, compared, simplify_guard)
     except SourceError as error:

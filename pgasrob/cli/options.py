@@ -27,12 +27,8 @@ if TYPE_CHECKING:
     Empty = Callable[[list[Error], str | None], object]
     """What a command prints as JSON when it has no answer, of the errors in the program and a reason."""
 
-DEFAULT_ENGINE = "attack"  # those of robustness.check, which is not imported for the help text
-MOST_STATES = 1_000_000
-NO_KERNEL = (
-    "pgasrob: the native kernel is not installed; searching in Python, some 50 times slower (installing pgasrob with a "
-    "Rust toolchain at hand builds it)"
-)
+DEFAULT_ENGINE = "attack"  # those of robustness, which is not imported for the help text
+MOST_STATES, MOST_SC_STATES = 1_000_000, 50_000
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -84,7 +80,7 @@ class EngineName(Name):
     name = "engine"
 
     def names(self) -> Sequence[str]:
-        from pgasrob.robustness.check import ENGINES
+        from pgasrob.robustness.engines import ENGINES
 
         return list(ENGINES)
 
@@ -226,10 +222,13 @@ def memory_for(given: int | None, jobs: int) -> int | None:
 
 
 def mention_a_missing_kernel(engine: str) -> None:
+    import warnings
+
     from pgasrob.robustness import native
 
     if engine == "attack" and not native.available():
-        click.echo(NO_KERNEL, err=True)
+        click.echo(f"pgasrob: {native.missing_kernel()}", err=True)
+        warnings.simplefilter("ignore", native.MissingKernelWarning)
 
 
 def progress_display(max_states: int | None) -> Display | None:

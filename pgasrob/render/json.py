@@ -7,6 +7,7 @@ each event read and wrote, where each rank stands at the end. The types below ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
 
 from pgasrob.diagnostics import visible
@@ -15,6 +16,7 @@ from pgasrob.program.core import at_issue
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.render.doubles import shown, value
 from pgasrob.render.written import WrittenCommands
+from pgasrob.robustness.reasons import FaultReached
 from pgasrob.semantics.happens_before import HappensBefore
 
 if TYPE_CHECKING:
@@ -192,7 +194,11 @@ class Error(TypedDict):
 
 
 class Result(TypedDict):
-    """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared."""
+    """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared.
+
+    ``reason`` is a sentence; ``reason_code`` says of what kind it is (`robustness/reasons.py`), and ``limit`` which
+    option of `pgasrob check` sets the limit that was reached, if one was.
+    """
 
     schema: int
     file: str
@@ -201,6 +207,8 @@ class Result(TypedDict):
     engine: str
     verdict: Literal["robust", "not robust", "unknown", "error"]
     reason: str | None
+    reason_code: NotRequired[str | None]
+    limit: NotRequired[str | None]
     assertions: Literal["hold", "violated", "unknown"] | None
     deadlock: bool | Literal["unknown"] | None
     communicates: bool | None
@@ -281,6 +289,8 @@ def to_json(verdict: library.Verdict) -> Result:
         "engine": verdict.engine,
         "verdict": verdict.verdict,
         "reason": _reason(verdict, witness),
+        "reason_code": None if verdict.reason is None else verdict.reason.code,
+        "limit": None if verdict.reason is None else verdict.reason.option,
         "assertions": verdict.assertions,
         "deadlock": verdict.deadlock,
         "communicates": verdict.communicates,
@@ -314,9 +324,10 @@ def checked_to_json(checked: Checked) -> Result:
 
 def _reason(verdict: library.Verdict, witness: Witness | None) -> str | None:
     """The reason of ``verdict``, with the command of a fault as written."""
-    if verdict.reason and witness and witness["fault"] and verdict.witness and verdict.witness.fault:
-        return verdict.reason.replace(verdict.witness.fault.command, witness["fault"]["command"], 1)
-    return verdict.reason
+    reason = verdict.reason
+    if isinstance(reason, FaultReached) and witness and witness["fault"]:
+        reason = replace(reason, command=witness["fault"]["command"])
+    return None if reason is None else str(reason)
 
 
 def errors_to_json(diagnostics: Iterable[Diagnostic]) -> list[Error]:

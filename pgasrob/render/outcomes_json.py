@@ -107,7 +107,7 @@ def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -
         "engine": "outcomes",
         "complete": found.complete,
         "sc_complete": found.sc_complete,
-        "reason": found.reason,
+        "reason": None if found.reason is None else str(found.reason),
         "chosen": len(found.places) < len(places(found.instance)),
         "columns": [_column(place) for place in found.places],
         "doubles": [place.name for place in found.places if isinstance(value(place.name, 0, program.doubles), Double)],

@@ -20,6 +20,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.diagnostics.catalogue import CATALOGUE
 from pgasrob.render import words
 from pgasrob.render.json import Error, Fault, NextCommand, Result, Witness
+from pgasrob.robustness.reasons import InternalError
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE = "%SRCROOT%"
@@ -49,7 +50,6 @@ RULES = {
     ),
 }
 UNKNOWN = "unknown"
-INTERNAL = "internal error"
 
 
 def to_sarif(results: Sequence[Result]) -> str:
@@ -68,7 +68,7 @@ def to_sarif(results: Sequence[Result]) -> str:
         "notifications": [{"id": UNKNOWN, "shortDescription": _message("The search ended before it could tell")}],
     }
     invocation: Object = {
-        "executionSuccessful": not any((result["reason"] or "").startswith(INTERNAL) for result in results),
+        "executionSuccessful": all(result.get("reason_code") != InternalError.code for result in results),
         "toolExecutionNotifications": notifications,
     }
     run: Object = {

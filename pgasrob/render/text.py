@@ -14,6 +14,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.render import words
 from pgasrob.render.json import Event, Fault, Result, Standing, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, together, wrap
+from pgasrob.robustness.reasons import FaultPossible, InternalError
 
 NARROWEST_LANE = 22
 """Characters below which a lane is no pleasure to read."""
@@ -29,8 +30,6 @@ BAR = " {}"
 PAIRS = re.compile(r"(?<=\bstep|\brank|\bline) (?=\d)| (?==)|(?<==) ")
 """Blanks at which a sentence is not broken: `step 7`, `x@0 = 1`."""
 CYCLE_TITLE = "The cycle, edge by edge (po program order, cf conflict, id one command):"
-NO_VIOLATION = "no computation is violating, but"
-"""How the reason begins when the engine has ended and only the SC runs were too many."""
 SC = "sequentially consistent (SC)"
 A_SC_RUN = f"a {SC} run"
 
@@ -90,10 +89,9 @@ def sentences(result: Result) -> Iterator[tuple[str, str]]:
         if result["communicates"] is False:
             yield "No rank accesses the memory of another one: is that the node count the program is for?", "open"
     if result["verdict"] == "unknown":
-        reason = result["reason"] or ""
-        ended = reason.startswith((NO_VIOLATION, "internal error"))
+        ended = result.get("reason_code") in (FaultPossible.code, InternalError.code)
         told = [] if ended else ["The search did not end, so this says nothing about robustness."]
-        told += ["--max-states, --timeout and --memory-limit set the limits."] * ("limit" in reason)
+        told += ["--max-states, --timeout and --memory-limit set the limits."] * bool(result.get("limit"))
         if told:
             yield " ".join(told), "open"
     good = ["the assertions hold"] * (assertions == "hold") + ["there is no deadlock"] * (deadlock is False)
@@ -105,9 +103,11 @@ def sentences(result: Result) -> Iterator[tuple[str, str]]:
         yield f"An assertion fails, already in {A_SC_RUN} (below).", "bad"
     if deadlock is True:
         yield f"There is a deadlock, already in {A_SC_RUN} (below).", "bad"
-    open_ = ["whether the assertions hold"] * (assertions == "unknown") + ["deadlock"] * (deadlock == "unknown")
+    open_ = ["whether the assertions hold"] * (assertions == "unknown")
+    open_ += ["whether there is a deadlock"] * (deadlock == "unknown")
     if open_:
-        yield f"Unknown, since not all SC runs were seen: {', '.join(open_)}.", "open"
+        more = f" --{result['limit']} sets the limit." if robust and result.get("limit") else ""
+        yield f"Not all SC runs were seen, so it is unknown {' and '.join(open_)}.{more}", "open"
 
 
 def _witnesses(result: Result) -> Iterator[Witness]:

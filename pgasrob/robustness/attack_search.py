@@ -10,9 +10,10 @@ from typing import Protocol
 
 from pgasrob.automata.emptiness import EmptinessSearch
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import AttackSpace, Found, State
+from pgasrob.robustness.attack import AttackSpace
 from pgasrob.robustness.moves import in_two_parts
-from pgasrob.robustness.normal_form import Letter, Word
+from pgasrob.robustness.normal_form import Word
+from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction.reduced import ReducedSearch
 from pgasrob.robustness.violation import Violation
 
@@ -37,15 +38,22 @@ class Search(Protocol):
 class AttackSearch:
     """The attack search of an instance, breadth-first by commands, with some of the reductions.
 
-    Attributes: ``violation`` once found; ``states``, ``transitions``. When ``run`` ends without a violation, the
-    instance is robust. ``reductions`` are names of :data:`pgasrob.robustness.reduction.REDUCTIONS`; none: the plain
+    Attributes: ``violation`` once found; ``states``, ``transitions``; ``settled``: no step can be the source, so that
+    there is no violation, though ``run`` goes through the SC runs. When ``run`` ends without a violation, the instance
+    is robust. ``reductions`` are names of :data:`pgasrob.robustness.reduction.REDUCTIONS`; none: the plain
     search.
     """
 
     def __init__(self, instance: Instance, reductions: Collection[str] = ()) -> None:
-        self._search = _search(instance, reductions)
+        self._search: Search
+        self.settled = False
+        if reductions:
+            self._search = reduced = ReducedSearch(instance, reductions)
+            self.settled = not reduced.has_source
+        else:
+            self._search = EmptinessSearch(AttackSpace(instance))
         self.violation: Violation | None = None
-        self.gave_up: str | None = None  # finitely many states: it gives up only when its caller does
+        self.gave_up: Reason | None = None  # finitely many states: it gives up only when its caller does
 
     @property
     def states(self) -> int:
@@ -66,10 +74,3 @@ class AttackSearch:
             yield
         if self._search.path is not None:
             self.violation = Violation(*in_two_parts(self._search.path))
-
-
-def _search(instance: Instance, reductions: Collection[str]) -> Search:
-    if reductions:
-        return ReducedSearch(instance, reductions)
-    plain: EmptinessSearch[State | Found, tuple[int, Letter]] = EmptinessSearch(AttackSpace(instance))
-    return plain

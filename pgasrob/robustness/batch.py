@@ -13,8 +13,10 @@ from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.parser import MAX_FILE
 from pgasrob.program.program import DEFAULT_NODES, Program
-from pgasrob.robustness.check import DEFAULT_ENGINE, Interrupted, check, load
+from pgasrob.robustness.check import Interrupted, check, load
+from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import Interruption, NoProgram, Reason
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import Progress
 
@@ -173,10 +175,10 @@ class Checker:
         except Interrupted as interrupt:
             return replace(self.checked(task.file, interrupt.verdict), interrupted=True)
         except KeyboardInterrupt:
-            return replace(self.unknown(task.file, task.nodes, "interrupted"), interrupted=True)
+            return replace(self.unknown(task.file, task.nodes, Interruption()), interrupted=True)
         return self.checked(task.file, verdict)
 
-    def unknown(self, file: str, nodes: int | None, reason: str) -> Checked:
+    def unknown(self, file: str, nodes: int | None, reason: Reason) -> Checked:
         """The result of a check that came to nothing."""
         return self.checked(file, Verdict(file, None, nodes, self.job.engine, "unknown", reason))
 
@@ -219,4 +221,4 @@ def _load(file: str, job: Job) -> Program | CProgram | Verdict:
         return load(file, job.front_end)
     except SourceError as error:
         found = tuple(error.diagnostics)
-        return Verdict(file, None, None, job.engine, "error", found[0].message, errors=found)
+        return Verdict(file, None, None, job.engine, "error", NoProgram(found[0].message), errors=found)

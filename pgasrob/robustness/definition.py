@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from pgasrob.automata.automaton import Reached
 from pgasrob.program.instance import Instance
+from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.accesses import access
 from pgasrob.semantics.computation import POPS, EventKind, has_steps
@@ -201,7 +202,7 @@ class DefinitionSearch:
         self._reached = Reached(self._space)
         self._most_pending = 0
         self.violation: Violation | None = None
-        self.gave_up: str | None = None
+        self.gave_up: Reason | None = None
 
     @property
     def states(self) -> int:
@@ -229,4 +230,4 @@ class DefinitionSearch:
             self._most_pending = max(self._most_pending, *map(len, state[1].pending))
             yield
         if self._space.cut:
-            self.gave_up = f"more than {MOST_PENDING} operations can be pending at a rank"
+            self.gave_up = PendingBound(MOST_PENDING)

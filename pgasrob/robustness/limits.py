@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass, field
 
 DEFAULT_MAX_STATES = 1_000_000
+DEFAULT_SC_STATES = 50_000
+"""Nearly always all SC states, and never for long."""
 LEAST_MEMORY = 100_000_000
 """What a check gets though the memory be exhausted: most need less, and would else be refused for no reason."""
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -34,15 +36,19 @@ class Limits:
 
     ``max_states``: stored states, of the engine and of the SC runs each. ``timeout``: wall-clock seconds. ``memory``:
     bytes by which the check may make the process grow, three quarters of what is available unless given.
+    ``max_sc_states``: states of a search for what SC runs show (assertions, deadlocks) when that cannot change the
+    verdict any more, which is then the verdict all the same.
     """
 
     max_states: int | None = DEFAULT_MAX_STATES
     timeout: float | None = None
     memory: int | None = field(default_factory=spare_memory)
+    max_sc_states: int | None = DEFAULT_SC_STATES
 
     def __post_init__(self) -> None:
-        if self.max_states is not None and self.max_states < 1:
-            raise ValueError(f"a limit of {self.max_states} states; it takes 1 or more, or None")
+        for states in (self.max_states, self.max_sc_states):
+            if states is not None and states < 1:
+                raise ValueError(f"a limit of {states} states; it takes 1 or more, or None")
         if self.timeout is not None and not self.timeout > 0:
             raise ValueError(f"a time limit of {self.timeout} s; it takes more than 0, or None")
         if self.memory is not None and self.memory < 1:

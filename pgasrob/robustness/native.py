@@ -6,13 +6,17 @@ kernel says which moves it took; what events they are, is found out here by runn
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+from pathlib import Path
 
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.robustness.attack_search import PIECE
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
+from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.tables import tables
 from pgasrob.robustness.violation import Violation
@@ -35,6 +39,25 @@ def available() -> bool:
     return True
 
 
+class MissingKernelWarning(RuntimeWarning):
+    """A search runs in Python since there is no native kernel beside the package."""
+
+
+def missing_kernel() -> str:
+    """What is to be said of it, and what to do."""
+    return (
+        f"{Path(__file__).parents[1]} has no native kernel; searching in Python, some 50 times slower (installing "
+        "pgasrob with a Rust toolchain at hand builds it; in the folder of its sources, `python -P` imports what is "
+        "installed)"
+    )
+
+
+@cache
+def warn_of_a_missing_kernel() -> None:
+    """Warn, once."""
+    warnings.warn(missing_kernel(), MissingKernelWarning, stacklevel=2)
+
+
 class _Kernel:
     """A search of the kernel, and its moves understood."""
 
@@ -49,14 +72,16 @@ class _Kernel:
         from pgasrob._kernel import Search
 
         self.instance = instance
-        self.settled = False
+        self.has_source = True
+        self.nothing_to_search = False
         sources: list[int] | None = None
         if attack and "infeasibility" in reductions:
             from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
 
             sources = choosable(instance)
-            self.settled = is_settled(instance, sources)
-            if self.settled:  # nothing is searched, so nothing is worked out for a search
+            self.has_source = any(sources)
+            self.nothing_to_search = is_settled(instance, sources)
+            if self.nothing_to_search:  # so nothing is worked out for a search
                 reductions = ()
         self.tables = tables(instance, reductions, sources)
         known = [name for name in reductions if name != "infeasibility"]
@@ -68,6 +93,11 @@ class _Kernel:
             memory_limit=memory_limit,
             threads=threads,
         )
+
+    def advance(self) -> Iterator[None]:
+        """The search, a piece per iteration."""
+        while not self.search.run(PIECE if self.search.states < LARGE else LARGE_PIECE):
+            yield
 
     def reason(self, rank: int, transition: Transition, registers: Registers) -> str:
         """Why the command of ``transition`` cannot be evaluated."""
@@ -96,8 +126,8 @@ class _Kernel:
 class NativeFacts:
     """What is true of the SC runs, with what :class:`~pgasrob.semantics.sequential.SequentialFacts` has and does.
 
-    By itself it searches the SC runs. As the ``facts`` of a :class:`NativeSearch` it learns from that search, and
-    ``explore`` is for nobody to call.
+    By itself it searches the SC runs. As the ``facts`` of a :class:`NativeSearch` it learns from that search; then
+    ``explore`` is for those alone who do not run that, since it is ``settled``.
     """
 
     def __init__(
@@ -118,11 +148,11 @@ class NativeFacts:
 
     @property
     def complete(self) -> bool:
-        return self._kernel.settled or self._search.sc_complete
+        return self._kernel.nothing_to_search or self._search.sc_complete
 
     @property
     def states(self) -> int:
-        return 0 if self._kernel.settled else self._search.sc_states
+        return 0 if self._kernel.nothing_to_search else self._search.sc_states
 
     @property
     def transitions(self) -> int:
@@ -153,15 +183,15 @@ class NativeFacts:
 
     def explore(self) -> Iterator[None]:
         """Look at some more states per iteration; ends at a fault or when all SC runs have been seen."""
-        while not self._search.run(PIECE):
-            yield
+        return self._kernel.advance()
 
 
 class NativeSearch:
     """The attack search of an instance, with what :class:`~pgasrob.robustness.attack_search.AttackSearch` has and does.
 
     ``facts`` are those of the SC runs that the search has passed. A fault does not end it: ``facts.fault`` is for the
-    caller to look at. ``memory_limit`` bounds the bytes of what is stored; beyond it ``run`` raises MemoryError.
+    caller to look at. ``settled``: no step can be the source, so that there is no violation, and what is searched are
+    SC runs alone. ``memory_limit`` bounds the bytes of what is stored; beyond it ``run`` raises MemoryError.
     ``reductions`` are names of :data:`pgasrob.robustness.reduction.REDUCTIONS`; none: the plain search. With several
     ``threads`` a large search takes less time and finds the same, state for state.
     """
@@ -176,12 +206,13 @@ class NativeSearch:
         self._kernel = _Kernel(instance, True, reductions, memory_limit, threads)
         self._search = self._kernel.search
         self.facts = NativeFacts(instance, kernel=self._kernel)
+        self.settled = not self._kernel.has_source
         self.violation: Violation | None = None
-        self.gave_up: str | None = None  # finitely many states: it gives up only when its caller does
+        self.gave_up: Reason | None = None  # finitely many states: it gives up only when its caller does
 
     @property
     def states(self) -> int:
-        return 0 if self._kernel.settled else self._search.states
+        return 0 if self._kernel.nothing_to_search else self._search.states
 
     @property
     def transitions(self) -> int:
@@ -202,10 +233,9 @@ class NativeSearch:
 
         Where no attack can begin and the SC runs have nothing to show, there is nothing to search.
         """
-        if self._kernel.settled:
+        if self._kernel.nothing_to_search:
             return
-        while not self._search.run(PIECE if self._search.states < LARGE else LARGE_PIECE):
-            yield
+        yield from self._kernel.advance()
         moves = self._search.violation
         if moves is not None:
             self.violation = Violation(*self._kernel.computation(moves))

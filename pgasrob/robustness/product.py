@@ -22,6 +22,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness.cycle_types import CycleType, CycleTypeAutomata, possible_cycle_types
 from pgasrob.robustness.marked_normal_form import Marked, MarkedNormalForm, MarkedWord
 from pgasrob.robustness.normal_form import NormalForm, numbered
+from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.violation import Violation
 
 HEADS = 2
@@ -50,7 +51,7 @@ class ProductSearch:
         self._closed_states = self._closed_transitions = 0
         self.refuted = 0
         self.violation: Violation | None = None
-        self.gave_up: str | None = None  # the product is finite: it gives up only when its caller does
+        self.gave_up: Reason | None = None  # the product is finite: it gives up only when its caller does
 
     @property
     def states(self) -> int:

@@ -29,6 +29,7 @@ from pgasrob.export.promela import STATE_BYTES, Model, Unsupported, promela_mode
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
+from pgasrob.robustness.reasons import DepthBound, NoModel, Reason, SpinFailed, SpinOutOfMemory
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 
@@ -91,7 +92,7 @@ class SpinSearch:
         self.options = options
         self.depth = DEPTH
         self.violation: Violation | None = None
-        self.gave_up: str | None = None
+        self.gave_up: Reason | None = None
         self.states = 0
         self.transitions = 0
         self.vector = 0
@@ -102,9 +103,9 @@ class SpinSearch:
         try:
             yield from self._run()
         except Unsupported as error:
-            self.gave_up = f"no model for SPIN: {error}"
+            self.gave_up = NoModel(str(error))
         except SpinError as error:
-            self.gave_up = str(error)
+            self.gave_up = SpinFailed(str(error))
 
     def _run(self) -> Iterator[None]:
         self.doing = "writing the model"
@@ -148,14 +149,14 @@ class SpinSearch:
                 return
             if "max search depth" in text and "MEMLIM" not in text:
                 if self.depth >= MOST_DEPTH:
-                    self.gave_up = f"SPIN's search ended at depth {self.depth:,}"
+                    self.gave_up = DepthBound(self.depth)
                     return
                 self.depth *= 10
                 continue
             # Believed only when SPIN says that it has seen everything.
             if not re.search(r"^State-vector .* errors: 0$", text, re.MULTILINE) or "not completed" in text or code:
                 if "MEMLIM" in text or "out of memory" in text or code == -signal.SIGKILL:
-                    self.gave_up = "SPIN ran out of memory"
+                    self.gave_up = SpinOutOfMemory()
                 else:
                     raise SpinError(f"SPIN's search ended with exit code {code}:\n{text[-1000:]}")
             return

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pgasrob.program.control import Transition
     from pgasrob.program.instance import Instance, Registers
     from pgasrob.robustness.cycle_types import CycleType
+    from pgasrob.robustness.reasons import Reason
     from pgasrob.semantics.happens_before import Edge
     from pgasrob.semantics.replay import Run
     from pgasrob.semantics.sc_order import SequentialOrder
@@ -75,6 +76,7 @@ class Stats:
 class Verdict(Displayed):
     """The answer for one program at one node count; the output contract is the design's section 6.
 
+    ``reason``: why there is no answer, or not the whole one; its ``str`` is a sentence.
     ``assertions`` and ``deadlock`` are about SC runs; for a robust program they hold for every run on the network.
     ``witness`` is the run to show first; ``assertion_run`` and ``deadlock_run`` show those facts whenever they are so.
     ``errors`` is non-empty for a text that is no program. ``communicates``: whether some rank has a command that may
@@ -86,7 +88,7 @@ class Verdict(Displayed):
     nodes: int | None
     engine: str
     verdict: Answer
-    reason: str | None = None
+    reason: Reason | None = None
     assertions: Literal["hold", "violated", "unknown"] | None = None
     deadlock: bool | Literal["unknown"] | None = None
     stats: Stats = field(default_factory=Stats)

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pgasrob.robustness.limits import Limits, resident_memory, size_text
+from pgasrob.robustness.limits import Limits, resident_memory
+from pgasrob.robustness.reasons import MemoryLimit, Reason, StateLimit, TimeLimit
 
 LOOK_AROUND = 0.05
 """Seconds between two looks at the limits."""
@@ -23,7 +24,11 @@ class Progress:
 
 
 class LimitReached(Exception):
-    """A limit ended the search early; the text says which."""
+    """A limit ended the search early: ``reason`` says which."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 class Watch:
@@ -41,15 +46,15 @@ class Watch:
         """Look at the limits, and report the progress, if it is time to. Raises :class:`LimitReached`."""
         limits = self._limits
         if limits.max_states is not None and states > limits.max_states:
-            raise LimitReached(f"the limit of {limits.max_states:,} states was reached")
+            raise LimitReached(StateLimit(limits.max_states))
         now = time.monotonic()
         if now - self._looked < LOOK_AROUND:
             return
         self._looked = now
         elapsed = now - self._started
         if limits.timeout is not None and elapsed > limits.timeout:
-            raise LimitReached(f"the time limit of {limits.timeout:g} s was reached")
+            raise LimitReached(TimeLimit(limits.timeout))
         if limits.memory is not None and resident_memory() - self._resident > limits.memory:
-            raise LimitReached(f"the memory limit of {size_text(limits.memory)} was reached")
+            raise LimitReached(MemoryLimit(limits.memory))
         if self._progress:
             self._progress(Progress(phase, states, elapsed, doing))

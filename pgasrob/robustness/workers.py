@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
@@ -24,6 +25,8 @@ from typing import Any, Generic
 from pgasrob.program.parser import parse
 from pgasrob.robustness.batch import Checked, Checker, Job, T, Task, Watcher
 from pgasrob.robustness.check import check
+from pgasrob.robustness.native import MissingKernelWarning
+from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.watch import Progress
 
 START = "fork" if sys.platform == "linux" else "spawn"
@@ -186,9 +189,9 @@ class _Crew(Generic[T]):
             for connection in wait([worker.connection for worker in busy], left):
                 worker = next(worker for worker in busy if worker.connection is connection)
                 if not self._listen(worker):
-                    self._note_unknown(worker, "interrupted")
+                    self._note_unknown(worker, Interruption())
         for worker in self._busy():
-            self._note_unknown(worker, "interrupted")
+            self._note_unknown(worker, Interruption())
         yield from self._ready()
 
     def _busy(self) -> list[_Worker]:
@@ -224,12 +227,12 @@ class _Crew(Generic[T]):
     def _bury(self, worker: _Worker) -> None:
         """A worker has died: its task has a result all the same, and another takes its place."""
         worker.process.join()
-        self._note_unknown(worker, _cause_of_death(worker.process.exitcode))
+        self._note_unknown(worker, WorkerDied(_cause_of_death(worker.process.exitcode)))
         worker.kill()
         self._workers.remove(worker)
         self._workers.append(_Worker(self._job, self._convert, self._workers))
 
-    def _note_unknown(self, worker: _Worker, reason: str) -> None:
+    def _note_unknown(self, worker: _Worker, reason: Reason) -> None:
         assert worker.number is not None
         file = self._tasks[worker.number].file
         result = self._convert(self._checker.unknown(file, worker.nodes, reason))
@@ -239,12 +242,12 @@ class _Crew(Generic[T]):
 
 def _cause_of_death(code: int | None) -> str:
     if code is None or code >= 0:
-        return f"the process that checked it ended with code {code}"
+        return f"ended with code {code}"
     with suppress(ValueError):
         name = signal.Signals(-code).name
         why = ", as happens when memory runs out" if name == "SIGKILL" else ""
-        return f"the process that checked it was ended by {name}{why}"
-    return f"the process that checked it was ended by signal {-code}"
+        return f"was ended by {name}{why}"
+    return f"was ended by signal {-code}"
 
 
 def _work(
@@ -254,6 +257,8 @@ def _work(
     convert: Callable[[Checked], Any],
 ) -> None:
     """A worker's life: tasks and results, until there is nobody to talk to."""
+    # It has been said by the process that began this one.
+    warnings.simplefilter("ignore", MissingKernelWarning)
     # Their other ends would never know that the parent has gone.
     for each in inherited:
         each.close()
@@ -286,7 +291,7 @@ def _do(
                 interrupts.due()
                 checked = checker.check(task, watch)
         except KeyboardInterrupt:
-            checked = checker.unknown(task.file, task.nodes, "interrupted")
+            checked = checker.unknown(task.file, task.nodes, Interruption())
         result = pickle.dumps(None if checked is None else convert(checked))
     except Exception:
         connection.send(("failed", traceback.format_exc()))

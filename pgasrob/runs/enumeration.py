@@ -9,6 +9,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Registers
+from pgasrob.robustness.reasons import OutOfMemory, Reason
 from pgasrob.robustness.watch import LimitReached, Watch
 from pgasrob.runs.endings import Ending, FailedAssertion, Place, ending_of
 from pgasrob.semantics.computation import Computation
@@ -120,14 +121,14 @@ class Enumeration(Generic[S]):
     def states(self) -> int:
         return len(self._runs)
 
-    def run(self, watch: Watch, phase: str) -> str | None:
+    def run(self, watch: Watch, phase: str) -> Reason | None:
         """Enumerate; gives the reason when a limit is hit."""
         try:
             self._enumerate(watch, phase)
         except LimitReached as limit:
-            return str(limit)
+            return limit.reason
         except MemoryError:
-            return "out of memory"
+            return OutOfMemory()
         self.complete = True
         return None
 

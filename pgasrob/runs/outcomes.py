@@ -20,6 +20,7 @@ from typing import Any
 from pgasrob.program.control import may_be_left_out
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.watch import Progress, Watch
 from pgasrob.runs.endings import ENDINGS, Ending, FailedAssertion, Place, chosen, places
 from pgasrob.runs.enumeration import Enumeration, HasLoop, heights_of
@@ -80,7 +81,7 @@ class Outcomes:
     outcomes: tuple[Outcome, ...]
     faults: tuple[FaultMet, ...]
     left_out: tuple[int, ...]
-    reason: str | None
+    reason: Reason | None
     sc_complete: bool
     sc_states: int
     network_states: int

@@ -95,7 +95,7 @@ class SequentialSpace:
 
 
 def assumes_are_guesses(instance: Instance) -> bool:
-    """Whether the assumes are those of a front end, which has a call go on in several ways and assume what each is for."""
+    """Whether the assumes are those of a front end: a call goes on in several ways, and each assumes what it is for."""
     return not instance.program.source.shows_commands
 
 

@@ -14,13 +14,14 @@ from pgasrob.program.parser import parse
 from pgasrob.render.json import to_json
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import NoProgram
 from pgasrob.robustness.verdict import Verdict
 from tests.oracle import replay
 from tests.support import Drawn, drawn_programs, examples
 
 RESULT = {
-    "schema", "file", "program", "nodes", "engine", "verdict", "reason", "assertions", "deadlock", "communicates",
-    "stats", "witness", "assertion_run", "deadlock_run", "errors",
+    "schema", "file", "program", "nodes", "engine", "verdict", "reason", "reason_code", "limit", "assertions",
+    "deadlock", "communicates", "stats", "witness", "assertion_run", "deadlock_run", "errors",
 }  # fmt: skip
 WITNESS = {
     "shows", "nodes", "computation", "cycle", "cycle_type", "complete", "memory", "registers", "standing", "fault",
@@ -227,7 +228,7 @@ def test_a_text_that_is_no_program() -> None:
     with pytest.raises(SourceError) as caught:
         parse("memory x\nprocess { y <- 1; }", "bad.pgas")
     diagnostics = tuple(caught.value.diagnostics)
-    verdict = Verdict("bad.pgas", None, None, "product", "error", "no program", errors=diagnostics)
+    verdict = Verdict("bad.pgas", None, None, "product", "error", NoProgram("no program"), errors=diagnostics)
     found = json.loads(json.dumps(to_json(verdict)))
     assert set(found) == RESULT and found["nodes"] is None and found["witness"] is None
     assert [(error["line"], error["column"]) for error in found["errors"]] == [(1, 9), (2, 11)]

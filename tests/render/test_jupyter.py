@@ -19,6 +19,7 @@ from pgasrob.program.program import Program
 from pgasrob.render import jupyter
 from pgasrob.render.json import to_json
 from pgasrob.render.pens.svg import COLOURS
+from pgasrob.robustness.reasons import StateLimit
 from pgasrob.robustness.verdict import Stats, Verdict, Witness
 
 ROOT = Path(__file__).parents[2]
@@ -135,8 +136,8 @@ def test_what_is_wrong_with_a_text_is_shown() -> None:
 
 
 def test_an_unknown_verdict_says_why() -> None:
-    unknown = Verdict("a.pgas", "a", 2, "attack", "unknown", reason="state limit of 5 reached")
-    assert "state limit of 5 reached" in text(read(unknown._repr_html_()))
+    unknown = Verdict("a.pgas", "a", 2, "attack", "unknown", reason=StateLimit(5))
+    assert "the limit of 5 states was reached" in text(read(unknown._repr_html_()))
 
 
 def test_a_very_long_run_is_not_drawn(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:

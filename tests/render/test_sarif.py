@@ -14,6 +14,7 @@ import pytest
 from pgasrob.render.json import Result, to_json
 from pgasrob.render.sarif import to_sarif
 from pgasrob.robustness.batch import Job, check_all
+from pgasrob.robustness.reasons import InternalError
 from tests.render.diagram.test_model import result_of, with_runs
 from tests.render.test_formats import FAILING, FAULT, ROBUST, nasty, of_witness
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
@@ -227,7 +228,7 @@ def test_robust_has_no_result_and_unknown_is_a_notification() -> None:
     (notification,) = invocation["toolExecutionNotifications"]
     assert notification["level"] == "warning"
     assert "the limit of 10 states was hit" in notification["message"]["text"]
-    broken: Any = {**unknown, "reason": "internal error: oops"}
+    broken: Any = {**unknown, "reason_code": InternalError.code}
     assert not parsed(broken)["invocations"][0]["executionSuccessful"]
 
 

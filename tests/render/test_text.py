@@ -18,6 +18,7 @@ from pgasrob.render.json import Result, to_json
 from pgasrob.render.report import report
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import FaultPossible, InternalError, StateLimit
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 
 RING = """memory send_buffer[2] = {1, 2}, receive_buffer[2];
@@ -134,7 +135,7 @@ def test_a_limit_leaves_everything_open() -> None:
     text = flat(told("memory x; register r; process { loop { r <- r + 1; mem[x] <- r; assert(1); } }", max_states=50))
     assert "unknown on 2 nodes" in text and "the limit of 50 states was reached" in text
     assert "says nothing about robustness. --max-states, --timeout and --memory-limit set the limits." in text
-    assert "Unknown, since not all SC runs were seen: whether the assertions hold." in text
+    assert "Not all SC runs were seen, so it is unknown whether the assertions hold." in text
     assert "robust on" not in text
 
 
@@ -335,11 +336,13 @@ def test_the_sentence_about_an_unknown_verdict_is_true() -> None:
     found = result("memory x; register r; process { loop { r <- r + 1; mem[x] <- r; assert(1); } }", max_states=50)
     sentence = "The search did not end, so this says nothing about robustness."
     assert sentence in flat(styled.plain(report(found)))
-    found["reason"] = "no computation is violating, but a fault cannot be excluded: the limit of 50 states was reached"
+    because = FaultPossible(StateLimit(50))
+    found.update(reason=str(because), reason_code=because.code, limit=because.option)
     text = flat(styled.plain(report(found)))
     assert sentence not in text
     assert f"{found['reason']} " in text and "--max-states, --timeout and --memory-limit set the limits." in text
-    found["reason"] = "internal error, please report it: the product engine's run does not replay"
+    wrong = InternalError("product", "does not replay")
+    found.update(reason=str(wrong), reason_code=wrong.code, limit=wrong.option)
     assert sentence not in flat(styled.plain(report(found)))
 
 

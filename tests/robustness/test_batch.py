@@ -15,8 +15,9 @@ import pytest
 from pgasrob.render.json import checked_to_json
 from pgasrob.robustness import workers
 from pgasrob.robustness.batch import Checked, Job, check_all, convert_all
-from pgasrob.robustness.check import ENGINES
+from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import Interruption, Reason, SpinFailed, TimeLimit, WorkerDied
 from pgasrob.robustness.violation import Violation
 from pgasrob.robustness.watch import Progress
 from pgasrob.robustness.workers import WorkerError
@@ -25,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 forks = pytest.mark.skipif(workers.START != "fork", reason="what is patched here is there only in a fork")
 
 
-def told(checked: Checked) -> tuple[str, int | None, str, str | None]:
+def told(checked: Checked) -> tuple[str, int | None, str, Reason | None]:
     return checked.file, checked.verdict.nodes, checked.verdict.verdict, checked.verdict.reason
 
 
@@ -35,7 +36,7 @@ class Fake:
     states = transitions = 0
     doing = ""
     violation: Violation | None = None
-    gave_up: str | None = None
+    gave_up: Reason | None = None
 
     def __init__(self, instance: Any, settings: Any) -> None:
         self.name = instance.program.name
@@ -63,7 +64,7 @@ class Fake:
         until = time.monotonic() + 10
         while not Path(other).exists():
             if time.monotonic() > until:
-                self.gave_up = "nobody there"
+                self.gave_up = SpinFailed("nobody there")
                 return
             time.sleep(0.01)
 
@@ -117,10 +118,10 @@ def test_checks_run_side_by_side(fakes: Path) -> None:
 
 @forks
 @pytest.mark.parametrize(("name", "reason"), [
-    ("killed", "the process that checked it was ended by SIGKILL, as happens when memory runs out"),
-    ("exits", "the process that checked it ended with code 7"),
+    ("killed", WorkerDied("was ended by SIGKILL, as happens when memory runs out")),
+    ("exits", WorkerDied("ended with code 7")),
 ])  # fmt: skip
-def test_a_process_that_dies_costs_one_result(fakes: Path, name: str, reason: str) -> None:
+def test_a_process_that_dies_costs_one_result(fakes: Path, name: str, reason: Reason) -> None:
     files = ["fine.pgas", f"{name}.pgas", "good.pgas"]
     for jobs in (2, 3):
         assert list(convert_all(files * 2, Job(engine="fake"), told, jobs)) == 2 * [
@@ -174,8 +175,8 @@ def test_ctrl_c_ends_it_with_what_is_known(fakes: Path, jobs: int) -> None:
     finally:
         signal.signal(signal.SIGALRM, before)
     assert time.monotonic() - began < 2.5
-    known = [("fine.pgas", 2, "robust", None), ("endless.pgas", 2, "unknown", "interrupted")]
-    more = [("good.pgas", 2, "robust", None), ("endless.pgas", 2, "unknown", "interrupted")]
+    known = [("fine.pgas", 2, "robust", None), ("endless.pgas", 2, "unknown", Interruption())]
+    more = [("good.pgas", 2, "robust", None), ("endless.pgas", 2, "unknown", Interruption())]
     last = [("fine.pgas", 2, "robust", None)]
     assert found == {1: known, 2: known + more, 3: known + more + last}[jobs]
 
@@ -192,7 +193,7 @@ def test_progress_is_told_from_afar(fakes: Path) -> None:
 
     job = Job(engine="fake", limits=Limits(timeout=0.5))
     found = list(convert_all(["endless.pgas", "fine.pgas"], job, told, 2, watch))
-    assert [reason for _, _, _, reason in found] == ["the time limit of 0.5 s was reached", None]
+    assert [reason for _, _, _, reason in found] == [TimeLimit(0.5), None]
     assert sorted(titles) == ["[1/2] endless.pgas, 2 nodes", "[2/2] fine.pgas, 2 nodes"]
     assert len(seen) >= 3 and {snapshot.phase for snapshot in seen} == {"fake"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
@@ -16,8 +17,24 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.program.parser import parse
 from pgasrob.robustness import check as module
 from pgasrob.robustness import native, watch
-from pgasrob.robustness.check import ENGINES, Interrupted, check, load
+from pgasrob.robustness.check import Interrupted, check, load
+from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import (
+    FaultPossible,
+    FaultReached,
+    InternalError,
+    Interruption,
+    MemoryLimit,
+    NoProgram,
+    OutOfMemory,
+    PendingBound,
+    Reason,
+    ScRunsLeft,
+    ScStateLimit,
+    StateLimit,
+    TimeLimit,
+)
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.violation import Violation
@@ -30,6 +47,7 @@ NOT_ROBUST = program(ONE_TO_ONE.format(""), nodes=2)
 ROBUST = program(ONE_TO_ONE.format("wait(q);"), nodes=2)
 
 
+FEW = Limits(max_sc_states=3)
 OURS = ["attack", "definition", "product"]
 """The engines that need nothing else to be installed."""
 
@@ -39,7 +57,7 @@ class Fake:
 
     states = transitions = 7
     doing = "faking"
-    gave_up: str | None = None
+    gave_up: Reason | None = None
 
     def __init__(self, violation: Violation | None = None, error: BaseException | None = None) -> None:
         self.claim, self.error = violation, error
@@ -107,7 +125,7 @@ def test_a_rank_without_a_process_is_an_error() -> None:
     verdict = check(program("skip;", "skip;"), nodes=3)
     assert (verdict.verdict, verdict.nodes) == ("error", 3)
     assert [error.code for error in verdict.errors] == ["PG030"]
-    assert verdict.reason == verdict.errors[0].message
+    assert verdict.reason == NoProgram(verdict.errors[0].message)
 
 
 @pytest.mark.parametrize("nodes", [-1, 0, 1025])
@@ -120,7 +138,8 @@ def test_a_fault_is_an_error_with_its_run() -> None:
     text = "memory x; register r, s;\nprocess { r <- 3;\n  s <- 1 / (r - 3); }"
     verdict = check(parse(text, "there.pgas"), nodes=1)
     assert verdict.verdict == "error" and verdict.errors == ()
-    assert verdict.reason == "rank 0 faults at s <- 1 / (r - 3): division by zero: 1 / 0"
+    assert verdict.reason == FaultReached(0, "s <- 1 / (r - 3)", "division by zero: 1 / 0")
+    assert str(verdict.reason) == "rank 0 faults at s <- 1 / (r - 3): division by zero: 1 / 0"
     assert verdict.witness is not None and verdict.witness.shows == "fault"
     assert spelled(verdict.witness.run.computation) == "assign0"
     fault = verdict.witness.fault
@@ -136,10 +155,9 @@ def test_a_fault_near_the_start_is_met_before_a_violation(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", OURS)
-def test_a_fault_far_away_ends_the_search(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SC_FIRST", 3)
+def test_a_fault_far_away_ends_the_search(engine: str) -> None:
     text = "loop { mem[x] <- r; r <- r + 1; s <- 1 / (r - 3000); if (r < 0) { write(x, 0, y, q); s <- mem[y]; } }"
-    verdict = check(program(text), engine=engine)
+    verdict = check(program(text), engine=engine, limits=FEW)
     assert verdict.verdict == "error" and verdict.witness is not None
     assert verdict.witness.fault is not None and verdict.witness.fault.registers["r"] == 3000
     assert verdict.stats.states < 30_000
@@ -181,19 +199,20 @@ def test_a_violation_is_shown_before_a_failed_assertion() -> None:
     assert verdict.assertions == "violated" and verdict.assertion_run is not None
 
 
-def test_a_robust_verdict_waits_for_all_sc_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault far away must be found although the engine is done early."""
-    monkeypatch.setattr(module, "SC_FIRST", 3)
-    long = "while (r < 50) { r <- r + 1; } "
-    assert check(program(long + "s <- 1 / (r - 50);"), nodes=1).verdict == "error"
-    assert check(program(long + "assert(r == 49);"), nodes=1).assertions == "violated"
-    assert check(program(long), nodes=1).verdict == "robust"
+@pytest.mark.parametrize("engine", OURS)
+def test_a_robust_verdict_waits_for_all_sc_runs_where_one_may_fault(engine: str) -> None:
+    """A fault far away must be found although the engine is done early; an assertion that fails there need not."""
+    long = "while (r < 500) { mem[x] <- r; r <- r + 1; } "
+    assert check(program(long + "s <- 1 / (r - 500);"), 1, engine, FEW).verdict == "error"
+    assert check(program(long + "assert(r == 49);"), 1, engine).assertions == "violated"
+    verdict = check(program(long + "assert(r == 49);"), 1, engine, FEW)
+    assert (verdict.verdict, verdict.assertions) == ("robust", "unknown")
+    assert check(program(long), 1, engine, FEW).verdict == "robust"
 
 
-def test_a_violation_leaves_open_what_sc_runs_were_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SC_FIRST", 3)
+def test_a_violation_leaves_open_what_sc_runs_were_not_seen() -> None:
     text = "write(x, 0, y, q); r <- mem[y]; while (r < 5000) { mem[z] <- r; r <- r + 1; } barrier; assert(1);"
-    verdict = check(program(text), nodes=1)
+    verdict = check(program(text), nodes=1, limits=FEW)
     assert (verdict.verdict, verdict.assertions, verdict.deadlock) == ("not robust", "unknown", "unknown")
 
 
@@ -239,7 +258,7 @@ def test_a_limit_of_states_gives_unknown_and_never_robust(engine: str) -> None:
     # The attack engine looks at the limits every 256 states, and needs fewer for these programs with its reductions.
     more: dict[str, Any] = {"nodes": 5, "reductions": ()} if engine == "attack" else {"nodes": 3}
     verdict = check(ROBUST, engine=engine, limits=Limits(max_states=40), **more)
-    assert (verdict.verdict, verdict.reason) == ("unknown", "the limit of 40 states was reached")
+    assert (verdict.verdict, verdict.reason) == ("unknown", StateLimit(40))
 
 
 @pytest.mark.parametrize("engine", ["definition", "product"])
@@ -248,7 +267,8 @@ def test_a_limit_of_states_counts_sc_runs_too(engine: str) -> None:
     verdict = check(program(text), nodes=1, engine=engine, limits=Limits(max_states=500))
     assert verdict.verdict == "unknown"
     if engine == "product":
-        assert verdict.reason == (
+        assert verdict.reason == FaultPossible(StateLimit(500))
+        assert str(verdict.reason) == (
             "no computation is violating, but a fault cannot be excluded: the limit of 500 states was reached"
         )
         assert 500 < verdict.stats.sequential_states < 510
@@ -258,7 +278,8 @@ def test_where_nothing_can_fault_a_program_is_robust_though_not_all_sc_runs_were
     limits = Limits(max_states=500)
     verdict = check(program("loop { r <- r + 1; assert(1); } barrier;"), 1, "product", limits)
     assert (verdict.verdict, verdict.assertions, verdict.deadlock) == ("robust", "unknown", "unknown")
-    assert verdict.reason == "not all sequentially consistent runs were seen: the limit of 500 states was reached"
+    assert verdict.reason == ScRunsLeft(StateLimit(500))
+    assert str(verdict.reason) == "not all sequentially consistent runs were seen: the limit of 500 states was reached"
     assert verdict.stats.sequential_states > 500
     nothing_to_check = check(program("loop { r <- r + 1; }"), 1, "product", limits)
     assert (nothing_to_check.verdict, nothing_to_check.reason) == ("robust", None)
@@ -274,8 +295,45 @@ def test_a_limit_keeps_what_was_seen() -> None:
     verdict = check(
         program("assert(r < 9); loop { r <- r + 1; } assert(r < 9);"), nodes=1, limits=Limits(max_states=100)
     )
-    assert (verdict.verdict, verdict.assertions) == ("unknown", "violated")
+    assert (verdict.verdict, verdict.reason, verdict.assertions) == ("robust", ScRunsLeft(StateLimit(100)), "violated")
     assert verdict.witness is not None and verdict.witness.shows == "assertion"
+
+
+PUT_TO_ALL = """memory a = 1, b; register p, r; queue q; nodes 8;
+process {
+  p <- 0; while (p < nodes) { write(a, p, b, q); p <- p + 1; }
+  wait(q); barrier; r <- mem[b]; assert(r == 1);
+}"""
+"""No step can be the source; on 8 nodes there are millions of SC states."""
+
+
+@pytest.mark.parametrize("kernel", [True, False], ids=["in Rust", "in Python"])
+def test_where_no_step_can_be_the_source_the_facts_do_not_decide(kernel: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not kernel:
+        monkeypatch.setattr(native, "available", lambda: False)
+    # The others are so that it ends soon when the facts do decide.
+    limits = Limits(100_000) if kernel and native.available() else Limits(1_000, max_sc_states=500)
+    assert limits.max_sc_states is not None
+    verdict = check(parse(PUT_TO_ALL), limits=limits)
+    assert (verdict.verdict, verdict.assertions, verdict.deadlock) == ("robust", "unknown", "unknown")
+    assert verdict.reason == ScRunsLeft(ScStateLimit(limits.max_sc_states))
+    # Where the search is looked at now and then, that many states may come to it in between.
+    assert limits.max_sc_states <= verdict.stats.sequential_states < limits.max_sc_states + 5_000
+    small = check(parse(PUT_TO_ALL), 2, limits=limits)
+    assert (small.verdict, small.reason, small.assertions, small.deadlock) == ("robust", None, "hold", False)
+
+
+def test_a_limit_of_states_below_that_of_the_facts_is_the_one_that_is_told() -> None:
+    verdict = check(parse(PUT_TO_ALL), limits=Limits(max_states=300))
+    assert (verdict.verdict, verdict.reason) == ("robust", ScRunsLeft(StateLimit(300)))
+
+
+@pytest.mark.parametrize("engine", OURS)
+def test_where_something_may_fault_too_many_sc_runs_leave_the_verdict_open(engine: str) -> None:
+    """No step can be the source, and only the SC runs could tell that no divisor is 0."""
+    verdict = check(program("loop { r <- r + 1; s <- 1 / (r | 1); } assert(1);"), 1, engine, Limits(max_states=400))
+    reason = StateLimit(400) if engine == "definition" else FaultPossible(StateLimit(400))
+    assert (verdict.verdict, verdict.reason, verdict.assertions) == ("unknown", reason, "unknown")
 
 
 @pytest.fixture
@@ -291,7 +349,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_timeout_gives_unknown() -> None:
     limits = Limits(max_states=5_000, timeout=2.5)
     verdict = check(program("loop { r <- r + 1; }"), 1, "definition", limits)
-    assert (verdict.verdict, verdict.reason) == ("unknown", "the time limit of 2.5 s was reached")
+    assert (verdict.verdict, verdict.reason) == ("unknown", TimeLimit(2.5))
     assert 2.5 < verdict.stats.seconds < 2.7
 
 
@@ -301,20 +359,20 @@ def test_without_limits_an_answer_is_found() -> None:
 
 def test_an_engine_that_gives_up_gives_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Fake()
-    engine.gave_up = "too hard"
+    engine.gave_up = PendingBound(32)
     with_engine(monkeypatch, engine)
-    assert (check(ROBUST, engine="fake").verdict, check(ROBUST, engine="fake").reason) == ("unknown", "too hard")
+    assert (check(ROBUST, engine="fake").verdict, check(ROBUST, engine="fake").reason) == ("unknown", PendingBound(32))
 
 
 def test_unbounded_queues_are_unknown_to_the_definition() -> None:
     verdict = check(program("loop { write(x, 1, y, q); }", ""), engine="definition")
-    assert verdict.verdict == "unknown" and "pending" in (verdict.reason or "")
+    assert (verdict.verdict, verdict.reason) == ("unknown", PendingBound(32))
     assert check(program("loop { write(x, 1, y, q); }", "")).verdict == "robust"
 
 
 def test_running_out_of_memory_gives_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     with_engine(monkeypatch, Fake(error=MemoryError()))
-    assert (check(ROBUST, engine="fake").verdict, check(ROBUST, engine="fake").reason) == ("unknown", "out of memory")
+    assert (check(ROBUST, engine="fake").verdict, check(ROBUST, engine="fake").reason) == ("unknown", OutOfMemory())
 
 
 def test_an_interruption_carries_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,7 +380,7 @@ def test_an_interruption_carries_what_is_known(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(Interrupted) as caught:
         check(program("assert(r);"), engine="fake")
     verdict = caught.value.verdict
-    assert (verdict.verdict, verdict.reason, verdict.assertions) == ("unknown", "interrupted", "violated")
+    assert (verdict.verdict, verdict.reason, verdict.assertions) == ("unknown", Interruption(), "violated")
     assert isinstance(caught.value, KeyboardInterrupt)
 
 
@@ -350,7 +408,8 @@ def test_a_claim_that_does_not_hold_up_is_never_believed(
     with_engine(monkeypatch, Fake(Violation(computation)))
     verdict = check(program("write(x, 0, y, q); r <- mem[y]; write(x, 0, z, q);"), engine="fake")
     assert verdict.verdict == "unknown" and verdict.witness is None
-    assert what in (verdict.reason or "") and "internal error, please report it" in (verdict.reason or "")
+    assert isinstance(verdict.reason, InternalError) and what in verdict.reason.run
+    assert str(verdict.reason).startswith("internal error, please report it: the fake engine's run ")
 
 
 def test_a_claim_that_holds_up_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -457,14 +516,14 @@ LARGE = """memory x, y; register r, s; queue q; process {
 def test_a_memory_limit_gives_unknown(engine: str) -> None:
     limits = Limits(max_states=None, timeout=60, memory=5_000_000)
     verdict = check(parse(LARGE), 2, engine, limits)
-    assert (verdict.verdict, verdict.reason) == ("unknown", "the memory limit of 5 MB was reached")
+    assert (verdict.verdict, verdict.reason) == ("unknown", MemoryLimit(5_000_000))
 
 
 def test_a_memory_limit_that_does_for_nothing_at_all() -> None:
     verdict = check(ROBUST, limits=Limits(memory=1))
     assert verdict.verdict in ("unknown", "robust")
     if verdict.verdict == "unknown":
-        assert verdict.reason == "the memory limit of 1 bytes was reached"
+        assert verdict.reason == MemoryLimit(1)
 
 
 def test_an_interruption_while_the_engine_is_made_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -474,7 +533,7 @@ def test_an_interruption_while_the_engine_is_made_is_one(monkeypatch: pytest.Mon
     monkeypatch.setitem(ENGINES, "fake", make)
     with pytest.raises(Interrupted) as caught:
         check(ROBUST, engine="fake")
-    assert (caught.value.verdict.verdict, caught.value.verdict.reason) == ("unknown", "interrupted")
+    assert (caught.value.verdict.verdict, caught.value.verdict.reason) == ("unknown", Interruption())
 
 
 def test_with_and_without_the_kernel_it_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -489,6 +548,21 @@ def test_with_and_without_the_kernel_it_is_the_same(monkeypatch: pytest.MonkeyPa
     first = told()
     monkeypatch.setattr(native, "available", lambda: False)
     assert told() == first
+
+
+def test_the_library_warns_of_a_missing_kernel_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "available", lambda: False)
+    native.warn_of_a_missing_kernel.cache_clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check(ROBUST, engine="product")  # which is in Python anyway
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        check(ROBUST)
+        check(NOT_ROBUST)
+    assert [warning.category for warning in told] == [pgasrob.MissingKernelWarning]
+    said = str(told[0].message)
+    assert "has no native kernel" in said and "Rust toolchain" in said and "`python -P`" in said
 
 
 def test_many_ranks_that_share_nothing_are_decided_at_once() -> None:

@@ -12,6 +12,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness import definition
 from pgasrob.robustness.definition import DefinitionSearch, HappensBeforeSpace, drain
 from pgasrob.robustness.product import ProductSearch
+from pgasrob.robustness.reasons import PendingBound
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.state_space import StateSpace, computation_of
@@ -102,7 +103,7 @@ def test_operations_that_pile_up_make_it_give_up(block: str, monkeypatch: pytest
     monkeypatch.setattr(definition, "MOST_PENDING", 3)
     found = search(instance(block, ""))
     assert found.violation is None
-    assert found.gave_up is not None and "3 operations" in found.gave_up
+    assert found.gave_up == PendingBound(3)
 
 
 def test_a_violation_among_operations_that_pile_up_is_found_all_the_same() -> None:

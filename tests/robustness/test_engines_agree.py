@@ -19,8 +19,9 @@ from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack_search import AttackSearch
-from pgasrob.robustness.check import ENGINES, check, load
+from pgasrob.robustness.check import check, load
 from pgasrob.robustness.definition import DefinitionSearch
+from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.verdict import Verdict, Witness

@@ -56,7 +56,7 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.instance import Instance, instantiate
 from pgasrob.program.parser import parse
-from pgasrob.program.program import MemoryObject, Process, Program, Queue
+from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Choose, Do, Loop, Statement
 from pgasrob.robustness import native
 from pgasrob.robustness.attack_search import AttackSearch

@@ -19,6 +19,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness import spin
 from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.check import check, load
+from pgasrob.robustness.reasons import DepthBound, NoModel, SpinFailed, SpinOutOfMemory
 from pgasrob.robustness.spin import MissingProgram, SpinSearch
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
@@ -161,7 +162,7 @@ def test_a_check_with_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_model_nothing_is_known() -> None:
     search = searched(instance("loop { r <- r * 3 + 1; } write(x, me, y, r);"))
     assert search.violation is None and search.states == 0
-    assert search.gave_up == "no model for SPIN: the queue of write(x, 0, y, r) may have too many values"
+    assert search.gave_up == NoModel("the queue of write(x, 0, y, r) may have too many values")
 
 
 @needs_spin
@@ -183,13 +184,13 @@ def test_a_search_that_is_too_deep_is_repeated_deeper(monkeypatch: pytest.Monkey
     assert (search.gave_up, search.violation, search.depth) == (None, None, 30)
     monkeypatch.setattr(spin, "MOST_DEPTH", 3)
     search = searched(deep)
-    assert (search.gave_up, search.violation) == ("SPIN's search ended at depth 3", None)
+    assert (search.gave_up, search.violation) == (DepthBound(3), None)
 
 
 @needs_spin
 def test_a_search_without_enough_memory_has_no_answer() -> None:
     search = searched(one_to_one("wait(q);"), memory_limit=1 << 20)
-    assert (search.gave_up, search.violation) == ("SPIN ran out of memory", None)
+    assert (search.gave_up, search.violation) == (SpinOutOfMemory(), None)
 
 
 def test_missing_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -238,7 +239,7 @@ def test_only_a_complete_search_is_believed(stand_ins: Path, said: str, gave_up:
     (stand_ins / "said").write_text(said, encoding="utf-8")
     search = searched(one_to_one())
     assert search.violation is None
-    assert search.gave_up is None if gave_up is None else (search.gave_up or "").startswith(gave_up)
+    assert search.gave_up is None if gave_up is None else str(search.gave_up).startswith(gave_up)
     if gave_up is None:
         assert (search.states, search.transitions, search.vector) == (26, 41, 28)
 
@@ -246,7 +247,7 @@ def test_only_a_complete_search_is_believed(stand_ins: Path, said: str, gave_up:
 def test_a_program_that_fails_leaves_no_answer(stand_ins: Path) -> None:
     script(stand_ins / "bin" / "spin", "echo syntax error; exit 1")
     search = searched(one_to_one())
-    assert search.violation is None and "syntax error" in (search.gave_up or "")
+    assert search.violation is None and isinstance(search.gave_up, SpinFailed) and "syntax error" in search.gave_up.said
 
 
 def test_a_search_that_is_dropped_leaves_nothing_behind(stand_ins: Path) -> None:

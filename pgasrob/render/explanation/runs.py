@@ -42,7 +42,7 @@ def program(told: Told) -> Iterator[Block]:
     )
     verdict = told.x.verdict
     if not told.is_decided:
-        yield Text(f"{told.no_run.text} {words.capital(verdict.reason or '')}".rstrip(". ") + ".")
+        yield Text(f"{told.no_run.text} {words.capital(str(verdict.reason or ''))}".rstrip(". ") + ".")
     for graph in told.x.control:
         states, transitions = len(graph.nodes), len(graph.edges)
         size = f"{count(states, 'state')}, {count(transitions, 'transition')}"

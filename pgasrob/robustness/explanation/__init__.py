@@ -16,7 +16,8 @@ from pgasrob.program import core
 from pgasrob.program.expressions import Expr
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES
-from pgasrob.robustness.check import ENGINES, Settings, check
+from pgasrob.robustness.check import check
+from pgasrob.robustness.engines import ENGINES, Settings
 from pgasrob.robustness.explanation.marking import Marking, PairRun, mark, pair_runs
 from pgasrob.robustness.explanation.reordering import Generated, Reordering, generate, reorder
 from pgasrob.robustness.explanation.runs import delayed_run, round_robin, without_unneeded_commands

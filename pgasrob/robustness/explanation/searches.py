@@ -13,12 +13,13 @@ from typing import NamedTuple
 from pgasrob.analysis.placement import DELAYED, NOW
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import AttackSpace, Found, State
-from pgasrob.robustness.check import Engine
 from pgasrob.robustness.cycle_types import CycleTypeAutomata, possible_cycle_types
+from pgasrob.robustness.engines import Engine
 from pgasrob.robustness.explanation.reordering import Reordering, commands_in_order, letter_of
 from pgasrob.robustness.moves import in_two_parts
 from pgasrob.robustness.normal_form import Word
 from pgasrob.robustness.product import ProductSearch
+from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.accesses import Access, access, conflict
 from pgasrob.semantics.computation import Computation, Event
@@ -37,7 +38,7 @@ class Cost:
     seconds: float
     ended: bool
     violation: Violation | None
-    gave_up: str | None = None
+    gave_up: Reason | None = None
 
 
 class Share(NamedTuple):

@@ -33,7 +33,8 @@ class ReducedSearch:
     """A breadth-first search for the state after e, with some of the reductions.
 
     It is used like an :class:`~pgasrob.automata.emptiness.EmptinessSearch`: after ``advance`` says True, ``path`` holds
-    the words along a path to the state after e, None when there is none.
+    the words along a path to the state after e, None when there is none. ``has_source``: whether some step may be
+    chosen as the source; if none is, what is searched are SC runs alone.
     """
 
     def __init__(self, instance: Instance, reductions: Collection[str]) -> None:
@@ -48,6 +49,7 @@ class ReducedSearch:
             from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
 
             sources = choosable(instance)
+        self.has_source = sources is None or any(sources)
         self._space = AttackSpace(instance, None if sources is None else _by_command(instance, sources))
         self._futures = futures(instance)
         self._persistent = "persistent" in reductions

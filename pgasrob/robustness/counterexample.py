@@ -1,0 +1,73 @@
+"""From the violation that an engine claims to the run that is shown: a shorter one if there is, replayed and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.reasons import InternalError
+from pgasrob.robustness.shrink import Shrinking
+from pgasrob.robustness.verdict import Witness
+from pgasrob.robustness.violation import Violation
+from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.replay import ReplayError, replay
+from pgasrob.semantics.sc_order import sequential_order
+
+
+class Counterexample:
+    """A violation of ``instance`` that ``engine`` claims.
+
+    ``fewest``: whether there is none with fewer commands.
+    """
+
+    def __init__(self, instance: Instance, engine: str, claimed: Violation) -> None:
+        self._instance, self._engine = instance, engine
+        self._marked = claimed.marks is not None
+        self._violation = claimed
+        self._fewest = False
+        self._shrinking: Shrinking | None = None
+
+    def has_fewest_commands(self, violation: Violation | None = None) -> None:
+        """Note that the violation, or ``violation`` in its place, is one with the fewest commands."""
+        self._violation, self._fewest = violation or self._violation, True
+
+    def leave_out(self) -> Iterator[None]:
+        """Leave out what the violation does not need, yielding many times; wherever it ends it has found something."""
+        self._shrinking = Shrinking(self._instance, self._violation)
+        return self._shrinking.run()
+
+    def judged(self) -> Witness | InternalError:
+        """The run to show, replayed: only a complete computation with a cycle makes the program not robust."""
+        violation = self._violation
+        small, irreducible = self._shrinking.found if self._shrinking else (violation, None)
+        irreducible = irreducible or self._fewest or None
+        witness = self._replayed(violation, irreducible if small is violation else None)
+        if isinstance(witness, InternalError) or small is violation:
+            return witness
+        smaller = self._replayed(small, irreducible)
+        return witness if isinstance(smaller, InternalError) else smaller
+
+    def _replayed(self, violation: Violation, irreducible: bool | None) -> Witness | InternalError:
+        try:
+            run = replay(self._instance, violation.computation)
+        except ReplayError as error:
+            return InternalError(self._engine, f"does not replay: {error}")
+        cycle = HappensBefore(run.computation).cycle
+        if not run.complete or cycle is None:
+            lacking = "a happens-before cycle" if run.complete else "the end of its operations"
+            return InternalError(self._engine, f"lacks {lacking}")
+        marks, cycle_type = violation.marks, violation.cycle_type
+        if marks is None and self._marked:
+            from pgasrob.robustness.marking import marks_of
+
+            marks, cycle_type = marks_of(cycle, run.computation)
+        return Witness(
+            "violation",
+            run,
+            cycle,
+            violation.parts,
+            marks,
+            cycle_type,
+            sequential=sequential_order(self._instance, run.computation),
+            irreducible=irreducible,
+        )

@@ -1,0 +1,91 @@
+"""The facts of the SC runs, as an engine passes them or by a search of their own: faults, assertions, deadlocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.engines import Engine, Facts, Settings, facts_of, is_settled, wanted_reductions
+from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.sequential import FoundFault, SequentialFacts
+
+
+class ScFacts:
+    """What is known of the SC runs of ``instance`` so far, from wherever it was learnt.
+
+    An engine may pass SC runs on its way. A search of their own is there beside it for what an engine leaves out that
+    has ended early, or passes none, or need not run at all.
+    """
+
+    def __init__(self, instance: Instance, engine: Engine, settings: Settings) -> None:
+        self._instance, self._settings = instance, settings
+        self._passed = facts_of(engine)
+        self._own: Facts | None = None
+        if self._passed is None:
+            self._own = SequentialFacts(instance)
+        elif is_settled(engine):
+            self._own = self._passed  # it searches SC runs alone, and waits to be told to
+        self._exploring: Iterator[None] | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the engine passes the SC runs on its way."""
+        return self._passed is not None
+
+    def explore(self) -> Iterator[None]:
+        """The search of their own, or the rest of it, a piece per iteration; ends at a fault or behind all SC runs."""
+        if self._own is None:
+            from pgasrob.robustness.native import NativeFacts
+
+            self._own = NativeFacts(self._instance, wanted_reductions(self._settings), self._settings.memory)
+        if self._exploring is None:
+            self._exploring = self._own.explore()
+        return self._exploring
+
+    @property
+    def explored(self) -> int:
+        """The states of the search of their own."""
+        return self._own.states if self._own else 0
+
+    @property
+    def _sources(self) -> list[Facts]:
+        return [facts for facts in (self._own, self._passed) if facts is not None]
+
+    @property
+    def fault(self) -> FoundFault | None:
+        return next((facts.fault for facts in self._sources if facts.fault), None)
+
+    @property
+    def violated(self) -> Computation | None:
+        return next((facts.violated for facts in self._sources if facts.violated is not None), None)
+
+    @property
+    def deadlock(self) -> Computation | None:
+        return next((facts.deadlock for facts in self._sources if facts.deadlock is not None), None)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all SC runs have been seen; what comes after a fault is not looked at."""
+        return self.fault is None and any(facts.complete for facts in self._sources)
+
+    @property
+    def states(self) -> int:
+        return max(facts.states for facts in self._sources)
+
+    @property
+    def checks_assertions(self) -> bool:
+        return self._sources[0].checks_assertions
+
+    @property
+    def checks_deadlock(self) -> bool:
+        return self._sources[0].checks_deadlock
+
+    def cannot_fault(self) -> bool:
+        """Whether no SC run can fault, whatever has been seen of them."""
+        from pgasrob.analysis.faults import cannot_fault
+
+        return cannot_fault(self._instance)
+
+    def nothing_to_learn(self) -> bool:
+        """Whether the SC runs have nothing that could be told of them."""
+        return not self.checks_assertions and not self.checks_deadlock and self.cannot_fault()
