@@ -5,10 +5,11 @@ Nothing here is clever: the enumerations are what the code under test is compare
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+import sys
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -24,6 +25,8 @@ from pgasrob.semantics.state_space import State, StateSpace, computation_of
 from tests.oracle import strategies as oracle_strategies
 from tests.oracle.syntax import Program as OracleProgram
 from tests.oracle.syntax import to_pgas
+
+T = TypeVar("T")
 
 Word = tuple[Any, ...]
 Path = list[Word]
@@ -96,6 +99,23 @@ def sizes(automaton: Any) -> tuple[int, int]:
 # Programs
 
 DECLARATIONS = "memory x = 1, y, z, w; register r, s; queue q, u unordered, v unordered;"
+
+
+def calls(work: Callable[[], T]) -> tuple[int, T]:
+    """How many functions are called by ``work``, the same on every machine, and what it returns."""
+    count = 0
+
+    def note(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        return_value = work()
+    finally:
+        sys.setprofile(before)
+    return count, return_value
 
 
 def program(*blocks: str, nodes: int | None = None, declarations: str = DECLARATIONS) -> Program:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import gc
 import random
-import time
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 
-from pgasrob.analysis.ranges import Ranges, closed, ranges
+from pgasrob.analysis.ranges import Ranges, _Analysis, closed, ranges
 from pgasrob.analysis.symmetry import symmetry
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
@@ -462,14 +461,29 @@ def test_it_is_remembered_as_long_as_the_instance() -> None:
 # How long it takes
 
 
-def seconds(programs: Iterable[Instance]) -> float:
-    begun = time.perf_counter()
-    for program in programs:
-        ranges(program)
-    return time.perf_counter() - begun
+@pytest.fixture
+def followed(monkeypatch: pytest.MonkeyPatch) -> Callable[[Iterable[Instance]], int]:
+    """How often the analysis of some programs follows the commands of a control state."""
+    follow, count = _Analysis._follow, 0
+
+    def counted(self: _Analysis, place: tuple[int, int]) -> None:
+        nonlocal count
+        count += 1
+        follow(self, place)
+
+    def followed(programs: Iterable[Instance]) -> int:
+        nonlocal count
+        count = 0
+        for program in programs:
+            ranges(program)
+        return count
+
+    monkeypatch.setattr(_Analysis, "_follow", counted)
+    return followed
 
 
-def test_it_ends_fast() -> None:
+def test_it_ends_fast(followed: Callable[[Iterable[Instance]], int]) -> None:
+    """Measured: 58,766 times for 960 control states, 6,000 times for 8,000."""
     sums = "; ".join(f"c{index} <- c{index} + i * me" for index in range(8))
     loops = (
         f"while (i < 5) {{ v <- mem[a + i]; {sums}; mem[a + (i + me) % 8] <- c0 + v; "
@@ -477,14 +491,15 @@ def test_it_ends_fast() -> None:
     )
     registers = ", ".join(f"c{index}" for index in range(8))
     program = parse(f"memory a[8], b[8]; register i, v, {registers}; queue q; nodes 64; process {{ {loops} }}")
-    assert seconds([program.instantiate()]) < 3
+    assert followed([program.instantiate()]) < 65_000
     long = " ".join(
         f"v <- mem[a + {index % 8}]; i <- i + v; if (i > {index}) {{ mem[b] <- i; }}" for index in range(1_000)
     )
     program = parse(f"memory a[8], b[8]; register i, v; nodes 2; process {{ loop {{ {long} }} }}")
-    assert seconds([program.instantiate()]) < 8
+    assert followed([program.instantiate()]) < 7_000
 
 
-def test_random_programs_are_small_change() -> None:
+def test_random_programs_are_small_change(followed: Callable[[Iterable[Instance]], int]) -> None:
+    """Measured: 2,622 times for 1,156 control states."""
     programs = [translated(random_program(seed, loops=True)).instance for seed in range(100)]
-    assert seconds(programs) < 2
+    assert followed(programs) < 3_000

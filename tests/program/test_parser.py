@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import product
@@ -60,7 +59,7 @@ from pgasrob.program.statements import (
 )
 from pgasrob.program.vocabulary import KEYWORDS
 from tests.program.strategies import without_spans
-from tests.support import examples
+from tests.support import calls, examples
 
 R, S = Register("r", 0), Register("s", 1)
 X, Y, A = Symbol("x", 0), Symbol("y", 1), Symbol("a", 2)
@@ -788,7 +787,7 @@ def test_memory_up_to_the_bound_is_read() -> None:
     assert found(f"memory a[{MAX_CELLS + 1}], x; process {{ }}") == ["PG062 1:10"]
 
 
-MEGA = 1_000_000
+MEGA = 250_000
 HOSTILE = {
     "parentheses": ("(" * MEGA, "PG010"),
     "braces": ("{" * MEGA, "PG022"),
@@ -814,11 +813,10 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_megabyte_of_nonsense_is_refused_soon_and_briefly(kind: str) -> None:
+def test_much_nonsense_is_refused_soon_and_briefly(kind: str) -> None:
     text, code = HOSTILE[kind]
-    before = time.perf_counter()
-    every = diagnostics(text)
-    assert time.perf_counter() - before < 30  # a few seconds on a machine that is not busy
+    made, every = calls(lambda: diagnostics(text))
+    assert made < 5_000_000  # some calls for every character, up to a limit
     assert code in [each.code for each in every]
     assert len("\n".join(each.render() for each in every)) < 10_000
 

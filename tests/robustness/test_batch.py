@@ -102,10 +102,17 @@ def test_results_come_in_the_order_given(fakes: Path, jobs: int) -> None:
 
 @forks
 def test_results_come_as_soon_as_they_can(fakes: Path) -> None:
-    began = time.monotonic()
-    results = convert_all(["fine.pgas", "endless.pgas"], Job(engine="fake"), told, 2)
+    ended = []
+
+    @contextmanager
+    def watch(title: str) -> Iterator[None]:
+        yield
+        ended.append(title)
+
+    job = Job(engine="fake", limits=Limits(timeout=20))
+    results = convert_all(["fine.pgas", "endless.pgas"], job, told, 2, watch)
     assert next(results) == ("fine.pgas", 2, "robust", None)
-    assert time.monotonic() - began < 5
+    assert not any("endless" in title for title in ended)
     results.close()  # type: ignore[attr-defined]
 
 
@@ -158,14 +165,12 @@ def test_no_process_is_left_behind(fakes: Path) -> None:
 def test_ctrl_c_ends_it_with_what_is_known(fakes: Path, jobs: int) -> None:
     files = ["fine.pgas", "endless.pgas", "good.pgas", "endless.pgas", "fine.pgas"]
     found: list[Any] = []
-    began = 0.0
 
     def collect() -> None:
-        nonlocal began
-        for result in convert_all(files, Job(engine="fake"), told, jobs):
+        # With the limit it ends one way or the other, and that tells which.
+        for result in convert_all(files, Job(engine="fake", limits=Limits(timeout=30)), told, jobs):
             found.append(result)
             if len(found) == 1:
-                began = time.monotonic()
                 signal.setitimer(signal.ITIMER_REAL, 1.0)
 
     before = signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
@@ -174,7 +179,6 @@ def test_ctrl_c_ends_it_with_what_is_known(fakes: Path, jobs: int) -> None:
             collect()
     finally:
         signal.signal(signal.SIGALRM, before)
-    assert time.monotonic() - began < 2.5
     known = [("fine.pgas", 2, "robust", None), ("endless.pgas", 2, "unknown", Interruption())]
     more = [("good.pgas", 2, "robust", None), ("endless.pgas", 2, "unknown", Interruption())]
     last = [("fine.pgas", 2, "robust", None)]
