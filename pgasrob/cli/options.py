@@ -181,8 +181,8 @@ def c_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      help="C: which version of an API is meant where versions differ: gaspi-17 (the default) or "
                      "gaspi-1.01. Can be repeated."),
         click.option("--assume-pure", "pure", multiple=True, metavar="NAME",
-                     help="C: the function NAME, which is not in the file, touches no shared memory; it returns "
-                     "any of 0..3. Can be repeated."),
+                     help="C: the function NAME, which is not in the file, touches no shared memory; it may "
+                     "return any value. Can be repeated."),
         click.option("-D", "defines", type=Macro(), multiple=True, metavar="NAME[=VALUE]",
                      help="C: define a macro. Can be repeated."),
     )  # fmt: skip

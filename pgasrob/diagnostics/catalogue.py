@@ -605,8 +605,8 @@ have a length that is only known when it is declared.
 
 == PG125 an unknown function
 The function is neither defined in the file nor one of a known API or of the C library, so nobody knows what it does to
-memory. Give its definition; or, when it touches no shared memory and returns nothing that matters, accept it with
-`--assume-pure NAME`: its arguments are evaluated, and the call does nothing else.
+memory. Give its definition; or, when it touches no shared memory, accept it with `--assume-pure NAME`: its arguments
+are evaluated, it may return any value, and the call does nothing else.
 
 == PG126 a C function gets the wrong number of arguments
 The call has more or fewer arguments than the function's declaration, or than the call of the API that the header has.
@@ -634,7 +634,7 @@ pointers into other objects by `<`. Memory of another rank is accessed by the AP
 == PG144 nothing is known of a function
 The function is neither defined in the file nor one of an API that the file includes, nor of the C library as far as
 that is supported. Nothing is skipped in silence: what it does decides whether the program is robust. If it touches no
-shared memory, `--assume-pure NAME` says so; its arguments are evaluated then, and what it returns is any of 0..3.
+shared memory, `--assume-pure NAME` says so; its arguments are evaluated then, and it may return any value.
 
 == PG145 calls nest too deeply
 Functions are lowered where they are called. A recursion must end by what is known on each rank, a counter say.

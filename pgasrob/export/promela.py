@@ -83,6 +83,8 @@ def to_promela(instance: Instance, moves: bool = False) -> str:
 
     Raises :class:`Unsupported` where an exact model cannot be given.
     """
+    for gap in instance.program.gaps:
+        raise Unsupported(f"not all of its runs are known: {gap}")
     return promela_model(instance, moves).text
 
 

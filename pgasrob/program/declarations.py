@@ -68,7 +68,10 @@ class Source:
 class Declared:
     """The declarations and processes of a program.
 
-    ``doubles``: the memory objects and registers whose values are always the bits of doubles.
+    ``doubles``: the memory objects and registers whose values are always the bits of doubles. ``gaps``: what the
+    program stands for has more runs than these, and why; so it is never `robust`. ``uncertain``: the memory objects of
+    which nothing is known, and the program decides nothing by them. ``blind_awaits``: what it stands for may block
+    where this program goes on, so nothing is said of deadlocks that it does not have.
     """
 
     name: str
@@ -79,6 +82,9 @@ class Declared:
     processes: tuple[Process, ...]
     source: Source = field(default=Source("<string>", ""), compare=False)
     doubles: frozenset[str] = field(default=frozenset(), compare=False)
+    gaps: tuple[str, ...] = field(default=(), compare=False)
+    uncertain: tuple[str, ...] = field(default=(), compare=False)
+    blind_awaits: bool = field(default=False, compare=False)
 
     @property
     def cells(self) -> int:

@@ -49,11 +49,12 @@ def to_source(program: Declared) -> str:
 
 def _remarks(program: Declared) -> list[str]:
     """What the text does not say of a program that comes from C."""
+    remarks = [f"// Not all runs are here, so this is not `robust`: {gap}." for gap in program.gaps]
     if missing := not_said(program):
-        return [f"// Not to be read back: .pgas has no {', no '.join(missing)}."]
+        return [*remarks, f"// Not to be read back: .pgas has no {', no '.join(missing)}."]
     if in_32_bits(program):
-        return ["// In C some of this is computed in other types than `int`, the only one that .pgas has."]
-    return []
+        remarks.append("// In C some of this is computed in other types than `int`, the only one that .pgas has.")
+    return remarks
 
 
 def _cell(memory: MemoryObject) -> str:

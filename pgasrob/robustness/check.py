@@ -30,6 +30,7 @@ from pgasrob.robustness.reasons import (
     NoProgram,
     OutOfMemory,
     Reason,
+    RunsLeftOut,
     ScRunsLeft,
     ScStateLimit,
 )
@@ -247,8 +248,12 @@ class _Check:
         """The verdict by what is known; ``ended``: what has ended the check early."""
         facts, program = self.facts, self.instance.program
         answer, reason, witness = self._answer(ended)
+        if answer == "robust" and program.gaps:
+            answer, reason = "unknown", RunsLeftOut(program.gaps)
         violated = self._shown("assertion", facts.violated)
-        deadlock = self._shown("deadlock", facts.deadlock)
+        # A rank that has come to a gap goes no further here, and others may wait for it.
+        deadlock = self._shown("deadlock", None if program.gaps else facts.deadlock)
+        complete = facts.complete and not program.gaps
         verdict = Verdict(
             program.source.file,
             program.name,
@@ -267,10 +272,11 @@ class _Check:
             deadlock_run=deadlock,
             communicates=self.instance.communicates,
         )
-        if facts.checks_assertions:
-            verdict = replace(verdict, assertions="violated" if violated else "hold" if facts.complete else "unknown")
-        if facts.checks_deadlock:
-            verdict = replace(verdict, deadlock=True if deadlock else False if facts.complete else "unknown")
+        if facts.checks_assertions or program.gaps:
+            verdict = replace(verdict, assertions="violated" if violated else "hold" if complete else "unknown")
+        if facts.checks_deadlock or program.gaps or program.blind_awaits:
+            none = complete and not program.blind_awaits
+            verdict = replace(verdict, deadlock=True if deadlock else False if none else "unknown")
         return verdict
 
     def _answer(self, ended: Reason | None) -> tuple[Answer, Reason | None, Witness | None]:

@@ -216,6 +216,17 @@ class ScRunsLeft(Reason):
 
 
 @dataclass(frozen=True, slots=True)
+class RunsLeftOut(Reason):
+    """What was looked at is not violating, but the program stands for more runs than were looked at."""
+
+    code = "runs-left-out"
+    gaps: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"not all runs were looked at: {'; '.join(self.gaps)}"
+
+
+@dataclass(frozen=True, slots=True)
 class InternalError(Reason):
     """An engine claims a violation that its run does not show."""
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgasrob.program.control import may_be_left_out
+from pgasrob.program.declarations import Declared
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import Reason
@@ -125,7 +126,7 @@ def outcomes(
     watch = Watch(limits or Limits(), progress, started)
     sc = Enumeration(instance, SequentialSpace(instance), look_at, heights)
     network = Enumeration(instance, StateSpace(instance), look_at, heights)
-    reason = sc.run(watch, SC_RUNS) or network.run(watch, NETWORK_RUNS)
+    reason = sc.run(watch, SC_RUNS) or network.run(watch, NETWORK_RUNS) or _unknown_values(instance.program)
     return Outcomes(
         instance,
         look_at,
@@ -138,6 +139,12 @@ def outcomes(
         network.states,
         time.monotonic() - started,
     )
+
+
+def _unknown_values(program: Declared) -> str | None:
+    """What a C program may hold or do that is not among its outcomes."""
+    held = f"any value may be in {', '.join(program.uncertain)}" if program.uncertain else None
+    return "; ".join(program.gaps) or held
 
 
 def _left_out(instance: Instance) -> tuple[int, ...]:

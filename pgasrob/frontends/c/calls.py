@@ -12,8 +12,9 @@ from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine import Machine
+from pgasrob.frontends.c.nondeterminism import leaves_of
 from pgasrob.frontends.c.output import OUTSIDE
-from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.types import LONG, UCHAR, Array, CType, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.commands import Command
@@ -62,6 +63,9 @@ class MachineCall:
         value = self._argument(index)
         if isinstance(value, Known):
             return value.value
+        if leaves_of(value):
+            assert isinstance(value, Unknown)
+            raise Several(value.expr, self._which(index))
         if self.machine.facts_changed:
             raise Problem("PG140", "an argument that is not known yet")
         if isinstance(value, Undefined):
@@ -94,6 +98,8 @@ class MachineCall:
             return value
         if value == Known(0):
             return None
+        if leaves_of(value):
+            raise Beyond(f"{self._which(index)} is an unknown value")
         what = "has not been set" if isinstance(value, Undefined) else "is no address that is known"
         raise Problem("PG143", f"{self._which(index)} {what}", "pass the address of a variable or of memory", self.span)
 
@@ -224,11 +230,7 @@ class MachineCall:
             return None
         if machine.facts.is_shared(address.object, address.offset, size_of(type)):
             return None
-        value = machine.contents(address.object).load(address.offset, type)
-        if isinstance(value, Unknown):
-            # Handlers make commands of it, in which a time or a random number has to have been chosen.
-            return Unknown(machine.settled(value.expr))
-        return value
+        return machine.contents(address.object).load(address.offset, type)
 
     @property
     def position(self) -> Hashable:

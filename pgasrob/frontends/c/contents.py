@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.types import CType, Floating, Integer
-from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Value
+from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown, Value
 from pgasrob.program.expressions import IntType, float_bits, float_value
 
 Range = tuple[int, int, int | None]
@@ -17,13 +17,17 @@ Range = tuple[int, int, int | None]
 class Contents:
     """Scalars by offset on top of filled ranges; ``copy`` before a change that others must not see."""
 
-    __slots__ = ("_key", "fills", "scalars", "shared")
+    __slots__ = ("_key", "_unknown", "fills", "scalars", "shared")
 
     def __init__(self, fill: int | None) -> None:
         self.fills: tuple[Range, ...] = ((0, 1 << 62, fill),)
         self.scalars: dict[int, tuple[int, Value, bool]] = {}  # offset -> size, value, whether it is a float
         self.shared = False
+        self._changed()
+
+    def _changed(self) -> None:
         self._key: Hashable = None
+        self._unknown: tuple[int, ...] | None = None
 
     def copy(self) -> Contents:
         other = Contents(None)
@@ -38,20 +42,34 @@ class Contents:
             self._key = (self.fills, frozenset(self.scalars.items()))
         return self._key
 
+    @property
+    def unknown(self) -> tuple[int, ...]:
+        """The offsets of the scalars that are unknown values."""
+        if self._unknown is None:
+            self._unknown = tuple(sorted(at for at, held in self.scalars.items() if isinstance(held[1], Unknown)))
+        return self._unknown
+
+    def replace(self, offset: int, value: Value | None) -> None:
+        """Put ``value`` for the scalar at ``offset``, None: nothing."""
+        size, _, floating = self.scalars.pop(offset)
+        if value is not None:
+            self.scalars[offset] = size, value, floating
+        self._changed()
+
     def store(self, offset: int, value: Value, type: CType) -> None:
         size = size_of(type)
         held = self.scalars.get(offset)
         if held is None or held[0] != size:
             self._cut(offset, offset + size)
         self.scalars[offset] = (size, value, isinstance(type, Floating))
-        self._key = None
+        self._changed()
 
     def fill(self, start: int, end: int, byte: int | None) -> None:
         """The bytes from ``start`` to ``end`` all become ``byte``."""
         self._cut(start, end)
         kept = tuple(each for each in self.fills if not (start <= each[0] and each[1] <= end))
         self.fills = (*kept, (start, end, byte))
-        self._key = None
+        self._changed()
 
     def load(self, offset: int, type: CType) -> Value | None:
         """The scalar at ``offset``; None when it is put together from parts that are not all numbers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.code import Unit
@@ -45,10 +45,21 @@ def lower(
                     processes,
                     Source(unit.file, unit.text, shows_commands=False),
                     doubles(world, processes),
+                    tuple(world.gaps),
+                    tuple(_uncertain(world)),
+                    world.blind_awaits,
                 )
         raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
     except Problem as problem:
         raise problem.at(unit) from None
+
+
+def _uncertain(world: World) -> Iterator[str]:
+    """The names of the memory objects that may hold unknown values."""
+    at, uncertain = world.cells.at, world.facts.uncertain
+    for memory in world.cells.memory:
+        if any(uncertain.has(*at[cell]) for cell in range(memory.address, memory.address + memory.cells)):
+            yield memory.name
 
 
 def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:

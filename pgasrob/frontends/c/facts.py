@@ -54,15 +54,66 @@ class ObjectFacts:
         return self.dense or bool(self.shared or self.filler)
 
 
+class CellSet:
+    """Scalars of objects, by their offsets; None stands for any offset."""
+
+    def __init__(self) -> None:
+        self.offsets: dict[ObjectId, set[int | None]] = {}
+
+    def add(self, id: ObjectId, offset: int | None) -> bool:
+        """Whether that is new."""
+        known = self.offsets.setdefault(id, set())
+        if offset in known or None in known:
+            return False
+        known.add(offset)
+        return True
+
+    def has(self, id: ObjectId, offset: int | None) -> bool:
+        known = self.offsets.get(id)
+        return known is not None and (offset is None or offset in known or None in known)
+
+
 class Facts:
-    """All that has been learned. ``version`` counts the changes that make another run necessary."""
+    """All that has been learned. ``version`` counts the changes that make another run necessary.
+
+    ``unknowns``: whether there are unknown values. ``uncertain``: the cells that may hold one. ``decisive``: the cells
+    and the variables in which a value was given up as unknown and then decided something; from then on what goes there
+    is chosen, as far as there are few values to choose from.
+    """
 
     def __init__(self) -> None:
         self.objects: dict[ObjectId, ObjectFacts] = {}
         self.generalised: set[Hashable] = set()
         self.left_unknown: set[tuple[str, int]] = set()
         self.published: dict[tuple[int, str], Hashable] = {}
+        self.unknowns = False
+        self.uncertain = CellSet()
+        self.decisive_cells = CellSet()
+        self.decisive_variables: set[Hashable] = set()
+        self.again = False
         self.version = 0
+
+    def begin(self) -> None:
+        """Another run. When more is chosen in it, fewer cells may be uncertain."""
+        if self.again:
+            self.uncertain, self.again = CellSet(), False
+
+    def doubt(self, id: ObjectId, offset: int | None) -> None:
+        """The scalar at ``offset`` (None: any of the object) may hold an unknown value."""
+        if self.uncertain.add(id, offset):
+            self.changed()
+
+    def decide(self, origin: Hashable) -> None:
+        """Something depends on the unknown value in ``origin``: a cell (object and offset) or a variable."""
+        match origin:
+            case (ObjectId() as id, int() | None as offset):
+                new = self.decisive_cells.add(id, offset)
+            case _:
+                new = origin not in self.decisive_variables
+                self.decisive_variables.add(origin)
+        if new:
+            self.again = True
+            self.changed()
 
     def changed(self) -> None:
         self.version += 1

@@ -1,7 +1,7 @@
 """The C library and POSIX, as far as programs that communicate need them.
 
-Output reads its arguments, which have been evaluated by then, and does nothing else. Times are values that nobody
-knows, random numbers are 0, 1, 2 or 3 (see `nondeterminism.py`). There are no arguments of the program, no environment
+Output reads its arguments, which have been evaluated by then, and does nothing else. Times and random numbers are
+values that nobody knows (see `nondeterminism.py`). There are no arguments of the program, no environment
 and no input: programs use their defaults.
 """
 
@@ -41,6 +41,7 @@ calls = TABLE.calls
 FILE = Pointer(Opaque("FILE"))
 VALUE = Known(0)
 LONGEST_STRING = 65_536
+RAND_MAX = (1 << 31) - 1
 FREED = "C.freed"
 """What the state holds the freed objects of the heap under: size and number of each."""
 
@@ -132,23 +133,24 @@ def time_of_day(call: Call) -> Outcome:
     to = call.pointer(0 if call.name == "gettimeofday" else 1)
     if to is None:
         return Outcome(result=VALUE)
-    now = nondeterminism.clock(call)
-    return Outcome(result=VALUE, stores=((to, now, LONG), (call.moved(to, 8), now, LONG)))
+    most = 999_999 if call.name == "gettimeofday" else 999_999_999
+    now, fraction = nondeterminism.clock(call), nondeterminism.clock(call, most)
+    return Outcome(result=VALUE, stores=((to, now, LONG), (call.moved(to, 8), fraction, LONG)))
 
 
 @calls(
     "int rand(void); long random(void); int rand_r(unsigned int *seed); long lrand48(void); long nrand48(void *seed);"
 )
 def random(call: Call) -> Outcome:
-    return Outcome(result=machine_of(call).machine.new_leaf(nondeterminism.RANDOM))
+    return Outcome(result=Unknown(machine_of(call).machine.new_leaf(nondeterminism.RANDOM, (0, RAND_MAX))))
 
 
 @calls("double drand48(void); double erand48(void *seed);")
 def random_fraction(call: Call) -> Outcome:
-    """A quarter of a random number, so that it is in 0..1."""
-    whole = machine_of(call).machine.new_leaf(nondeterminism.RANDOM)
-    assert isinstance(whole, Unknown)
-    return Outcome(result=Unknown(Binary("*.", Unary("float", whole.expr), Const(float_bits(0.25)))))
+    """From 0 to less than 1, in steps of 2^-48."""
+    whole = machine_of(call).machine.new_leaf(nondeterminism.RANDOM, (0, (1 << 48) - 1))
+    fraction = Binary("*.", Unary("float", whole, IntType(64, True)), Const(float_bits(2.0**-48)))
+    return Outcome(result=Unknown(fraction))
 
 
 # Numbers
@@ -189,6 +191,10 @@ def on_floats(call: Call) -> Outcome:
     if any(isinstance(value, Undefined) for value in values):
         return Outcome(result=UNDEFINED)
     operands = [call.expression(index) for index in range(len(values))]
+    if unknown := [leaf for each in operands for leaf in nondeterminism.leaves(each)]:
+        # No more is said of what it computes.
+        leaf = machine_of(call).machine.new_leaf(unknown[0].name, exact=False, of=unknown)
+        return Outcome(result=Unknown(leaf))
     return Outcome(result=Unknown(_float_expression(call, name, operands)))
 
 
@@ -212,6 +218,9 @@ for _name in ON_FLOATS:
 @calls("int isnan(double x); int isinf(double x); int isfinite(double x);")
 def float_class(call: Call) -> Outcome:
     value = call.arguments[0]
+    if unknown := nondeterminism.leaves_of(value):
+        leaf = machine_of(call).machine.new_leaf(unknown[0].name, (0, 1), exact=False, of=unknown)
+        return Outcome(result=Unknown(leaf))
     if not isinstance(value, Known):
         return Outcome(result=VALUE if call.name != "isfinite" else Known(1))
     test = {"isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite}[call.name]

@@ -10,24 +10,27 @@ nothing happens any more is left out: the rank has ended there.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pgasrob.frontends.apis.interface import Outcome
-from pgasrob.frontends.c import arithmetic, code, nondeterminism
+from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.assemble import assemble
 from pgasrob.frontends.c.code import CompiledFunction
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.memory import local_id
 from pgasrob.frontends.c.merging import Merging
+from pgasrob.frontends.c.nondeterminism import RANDOM, Leaf, leaves, leaves_of, only_leaves, range_of
 from pgasrob.frontends.c.output import registers_in
-from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.parts import scalars_of
+from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.snapshots import Frame, State
-from pgasrob.frontends.c.types import CHAR, INT, Array, Integer, Pointer
+from pgasrob.frontends.c.types import CHAR, INT, Array, Pointer, Void
+from pgasrob.frontends.c.undecided import committed
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.frontends.c.world import World
-from pgasrob.program.statements import Block
+from pgasrob.program.statements import Block, Statement
 
 MOST_INSTRUCTIONS = 2_000_000
 """For one rank in one pass."""
@@ -36,11 +39,12 @@ MOST_FRAMES = 500
 
 @dataclass(slots=True)
 class _Pending:
-    """A node to be filled: from which state on, and the outcome of a call that comes first."""
+    """A node to be filled: from which state on, and the outcome of a call, or a statement, that comes first."""
 
     label: str
     state: State
     outcome: Outcome | None = None
+    first: Statement | None = None
 
 
 class Machine(Merging):
@@ -81,10 +85,15 @@ class Machine(Merging):
         self.open, self.quiet, self.branched, self.silent = True, False, True, 0
         self.frame = self.state.frames[-1]
         try:
+            if pending.first is not None:
+                self.emit(pending.first)
             if pending.outcome is not None:
                 self._finish(pending.outcome)
             while self.open:
                 self.step()
+        except Beyond as gap:
+            self.gap(str(gap))
+            self.close()
         except Problem as problem:
             if problem.span is None:
                 problem.span = self.span
@@ -160,13 +169,21 @@ class Machine(Merging):
             return
         for loop in branch.leaves:
             self.facts.leave(frame.function.name, loop)
-        any_way = nondeterminism.is_time(condition.expr)
-        expr = condition.expr if any_way else self.settled(condition.expr)
+        expr = condition.expr if only_leaves(condition.expr) else self.exactly(condition.expr)
+        any_way = bool(leaves(expr))
+        if any_way:
+            decided = self.decided(expr)
+            if decided is not None:
+                frame.pc = branch.yes if decided else branch.no
+                return
+            self.decisive([expr])
         ways = []
-        for place in (branch.yes, branch.no):
+        for truth, place in ((True, branch.yes), (False, branch.no)):
             state = self.state.copy()
             state.frames[-1].pc = place
-            ways.append(_Pending(self.fresh().label, state))
+            if any_way:
+                self.assume(state, expr, truth)
+            ways.append(_Pending(self.fresh().label, state, first=committed(self.span) if any_way else None))
         # What is done when the condition holds is made first, so that programs read as they are written.
         self.pending += ways[::-1]
         self.close(*(way.label for way in ways), condition=None if any_way else expr)
@@ -206,19 +223,21 @@ class Machine(Merging):
         if handler is None:
             if name not in self.world.pure:
                 raise self._unknown_function(name)
-            # What it computes is not known; 0 would decide branches by a guess.
-            known = not isinstance(call.result, Integer)
-            self._finish(Outcome(result=Known(0) if known else self.new_leaf(nondeterminism.RANDOM)))
+            self._pure(call)
             return
         from pgasrob.frontends.c.calls import MachineCall
 
-        if not self.world.is_output(name):
-            for slot in call.arguments:
-                value = frame.slots[slot]
-                if isinstance(value, Unknown):
-                    frame.slots[slot] = Unknown(self.settled(value.expr))
         self.taken = set()
-        outcomes = handler(MachineCall(self, call, name))
+        before = self.state.copy() if any(leaves_of(frame.slots[slot]) for slot in call.arguments) else None
+        issued = len(self.node.statements)
+        try:
+            outcomes = handler(MachineCall(self, call, name))
+        except Several as several:
+            assert before is not None
+            del self.node.statements[issued:]
+            self.state, self.frame = before, before.frames[-1]
+            self._try_each(several)
+            return
         if not self.open:
             return
         if isinstance(outcomes, Outcome):
@@ -227,6 +246,31 @@ class Machine(Merging):
             self._finish(outcomes[0])
         else:
             self._choose(outcomes)
+
+    def _pure(self, call: code.Call) -> None:
+        """What a function computes that is assumed to be pure is not known; 0 would decide branches by a guess."""
+        if call.texts[:1] == ("",) and isinstance(call.types[0], Pointer):
+            # A struct: the first argument, which is not written in the source, says where it goes to.
+            to = self.followed(self.frame.slots[call.arguments[0]], "set")
+            assert to is not None and isinstance(to.offset, int)
+            stores = tuple(
+                (Address(to.object, to.offset + offset), Unknown(self.new_leaf(RANDOM, range_of(type))), type)
+                for offset, type in scalars_of(call.types[0].to)
+            )
+            self._finish(Outcome(stores=stores))
+            return
+        known = isinstance(call.result, Void)
+        self._finish(Outcome(result=UNDEFINED if known else Unknown(self.new_leaf(RANDOM, range_of(call.result)))))
+
+    def _try_each(self, several: Several) -> None:
+        """Make the call at hand once for each value of what must be known in it."""
+        ways = []
+        for term, value in self.each_value(several.expr, several.what):
+            state = self.state.copy()
+            self.known_from_now(state, term, value)
+            ways.append(_Pending(self.fresh().label, state))
+        self.pending += ways[::-1]
+        self.close(*(way.label for way in ways))
 
     def _choose(self, outcomes: Sequence[Outcome]) -> None:
         """Any of ``outcomes`` may happen."""
@@ -248,10 +292,16 @@ class Machine(Merging):
         frame = self.frame
         call = frame.function.code[frame.pc]
         assert isinstance(call, code.Call)
+        self.read = {}
         if outcome.statements:
             self.emit(*outcome.statements)
-        self.taken |= registers_in(outcome.result)
-        for address, value, type in outcome.stores:
+        result = self.known_result(outcome.result)
+        if isinstance(result, Unknown) and isinstance(result.expr, Leaf) and result != outcome.result:
+            low, high = range_of(call.result)
+            result = Unknown(replace(result.expr, low=low, high=high))
+        self.taken |= registers_in(result)
+        stores = [(address, self.known_result(value), type) for address, value, type in outcome.stores]
+        for address, value, type in stores:
             followed = self.followed(address, "set")
             if followed is None:
                 self.fault()
@@ -265,7 +315,7 @@ class Machine(Merging):
             self.close()
             return
         if call.target is not None:
-            frame.slots[call.target] = outcome.result
+            frame.slots[call.target] = result
             frame.set_at[call.target] = self.span
         frame.pc += 1
 

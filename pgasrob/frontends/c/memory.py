@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgasrob.frontends.c import arithmetic, code, nondeterminism
+from pgasrob.analysis.intervals import Interval
+from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.arithmetic import LONG, expression
 from pgasrob.frontends.c.contents import Contents, from_bytes
+from pgasrob.frontends.c.flows import UNKNOWN, Flows
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.output import OUTSIDE, Writer
+from pgasrob.frontends.c.nondeterminism import leaves_of, only_leaves, range_of
+from pgasrob.frontends.c.output import OUTSIDE
 from pgasrob.frontends.c.parts import part_name, scalar_at
-from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.problem import Beyond, Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.types import CHAR, Array, CType, Floating, Integer, Void
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
@@ -34,7 +37,7 @@ MOST_KNOWN = 64
 """Scalars in cells of one object, up to which it is kept what they hold: nobody decides by a large buffer."""
 
 
-class Memory(Writer):
+class Memory(Flows):
     """Loads and stores. What is known is kept in `State.memory`; scalars with cells are accessed by commands."""
 
     # Objects
@@ -126,6 +129,8 @@ class Memory(Writer):
                 return value
         register = self.register("t", before=False)
         self.issue(commands.Load(register, self.cell(address, size)))
+        if register.index in self.read:
+            return Unknown(self.new_leaf(UNKNOWN, range_of(type), exact=False, of=[self.read[register.index]]))
         return self._held(address, type) or self.loaded(address, register, type)
 
     def _held(self, address: Address, type: CType) -> Value | None:
@@ -163,7 +168,9 @@ class Memory(Writer):
                 return self.fault()
             self.facts.note(address.object, address.offset, type)
             if not self.facts.is_shared(address.object, address.offset, size):
-                if not isinstance(value, Unknown) or nondeterminism.only_leaves(value.expr):
+                if leaves_of(value) and isinstance(value, Unknown) and not only_leaves(value.expr):
+                    value = Unknown(self.blurred(value.expr, origins=frozenset({(address.object, address.offset)})))
+                if not isinstance(value, Unknown) or only_leaves(value.expr):
                     if isinstance(value, Address) and not isinstance(value.offset, int):
                         raise Problem("PG143", "a pointer is stored of which it is not known where it points",
                                       "keep an index instead")  # fmt: skip
@@ -176,7 +183,7 @@ class Memory(Writer):
                 f"a pointer is stored in `{self.facts.objects[address.object].name}`, memory that other ranks access",
                 "keep pointers apart from data that is transferred; transfer indices",
             )
-        expr = Const(0) if isinstance(value, Undefined) else self.settled(expression(value))
+        expr = Const(0) if isinstance(value, Undefined) else expression(value)
         self._issue_store(commands.Store(self.cell(address, size), expr))
         self._hold(address, value, type)
         return None
@@ -317,31 +324,29 @@ class Memory(Writer):
             return value
         register = self.register("t")
         self.issue(commands.Load(register, self.cell(place, size)))
+        if register.index in self.read:
+            return Unknown(self.new_leaf(UNKNOWN, range_of(type), exact=False, of=[self.read[register.index]]))
         steady = self._held(place, type)
         if steady is None:
             self.taken.add(register.index)
         return steady or Unknown(register)
 
-    def chosen(self, leaf: Register, register: Register) -> None:
-        for id, contents in list(self.state.memory.items()):
-            for offset, (size, value, _) in list(contents.scalars.items()):
-                if nondeterminism.mentions(value, leaf):
-                    # It is a register's value now, which one's own memory does not hold: see `store`.
-                    changed = nondeterminism.value_replaced(value, leaf, register)
-                    assert isinstance(changed, Unknown)
-                    self.facts.share(id, offset, size)
-                    self.facts.unsettle(id, offset)
-                    self._issue_store(commands.Store(self.cell(Address(id, offset), size), changed.expr))
-                    del self.contents(id, write=True).scalars[offset]
+    def given_up(self, id: ObjectId, offset: int, size: int, expr: Expr) -> None:
+        self.facts.share(id, offset, size)
+        self.facts.unsettle(id, offset)
+        self._issue_store(commands.Store(self.cell(Address(id, offset), size), expr))
 
     def _issue_store(self, store: commands.Store) -> None:
         """One of the program's own stores: who makes it notes what it stores."""
-        super().emit(Do(store, self.span))
+        read, chosen = self.read, self.chosen
+        super().emit(*self.without_unknowns((Do(store, self.span),)))
+        self.read, self.chosen = read, chosen
 
     def emit(self, *statements: Statement) -> None:
-        for statement in statements:
+        known = self.without_unknowns(statements)
+        for statement in known:
             self._look_for_writes(statement)
-        super().emit(*statements)
+        super().emit(*known)
 
     def _look_for_writes(self, statement: Statement) -> None:
         """Scalars that operations write are not what their rank has stored in them."""
@@ -349,11 +354,11 @@ class Memory(Writer):
             case Do(command):
                 form = core.lower(command)
                 for expr in addresses_written(form):
-                    for id, offset in self._objects_at(expr):
+                    for id, offset in self.cells_at(expr):
                         large = len(self.facts.objects[id].shared) > MOST_KNOWN
                         self.facts.unsettle(id, None if large else offset)
                 for expr in addresses_lent(form):
-                    for id, _ in self._objects_at(expr):
+                    for id, _ in self.cells_at(expr):
                         self.facts.lend(id)
             case Choose(branches):
                 for branch in branches:
@@ -367,14 +372,6 @@ class Memory(Writer):
                     self._look_for_writes(each)
             case Labelled(_, inner):
                 self._look_for_writes(inner)
-
-    def _objects_at(self, address: Expr) -> Iterator[tuple[ObjectId, int | None]]:
-        """The objects that ``address`` may lie in, with the offset where it is known."""
-        known = isinstance(address, Symbol | Const)
-        for place in [address.value] if isinstance(address, Const) else places_in(address):
-            if place in self.world.cells.at:
-                id, offset = self.world.cells.at[place]
-                yield id, offset if known else None
 
     def end_of_life(self, id: ObjectId) -> None:
         """The memory of an object is given back and holds anything from now on: an operation that still reads or writes
@@ -392,6 +389,8 @@ class Memory(Writer):
             return UNDEFINED
         if isinstance(pointer, Known) and isinstance(index, Known):
             return Known(IntType(64, False).wrap(pointer.value + index.value * size))
+        if leaves_of(pointer):
+            raise Beyond("arithmetic on a pointer that is an unknown value")
         if not isinstance(pointer, Address) or not isinstance(index, Known | Unknown):
             raise Problem("PG143", "arithmetic on a pointer of which more must be known", "index an array instead")
         if isinstance(index, Known):
@@ -403,7 +402,7 @@ class Memory(Writer):
             granule = self.facts.finer(pointer.object, distance)
             moved = arithmetic.binary("+", Unknown(pointer.offset), Known(distance // granule), Integer(LONG))
         else:
-            index = Unknown(self.settled(index.expr))
+            index = Unknown(self.settled(index.expr, "an index", self._inside(pointer, size)))
             start = pointer.offset if isinstance(pointer.offset, int) else 0
             granule = self.facts.index(pointer.object, start, size)
             base: Value = Known(start // granule) if isinstance(pointer.offset, int) else Unknown(pointer.offset)
@@ -414,6 +413,13 @@ class Memory(Writer):
         if isinstance(moved, Known):
             return Address(pointer.object, moved.value * granule, pointer.owner)
         return Address(pointer.object, moved.expr, pointer.owner)
+
+    def _inside(self, pointer: Address, size: int) -> Interval | None:
+        """The indices of elements of ``size`` bytes with which ``pointer`` stays in its object."""
+        if not isinstance(pointer.offset, int) or not size:
+            return None
+        self.object(pointer.object)
+        return -(pointer.offset // size), (self.facts.objects[pointer.object].size - pointer.offset) // size - 1
 
     def difference(self, left: Value, right: Value, size: int) -> Value:
         if isinstance(left, Undefined) or isinstance(right, Undefined):
@@ -442,6 +448,8 @@ class Memory(Writer):
             return pointer
         if isinstance(pointer, Known | Undefined):
             return None
+        if leaves_of(pointer):
+            raise Beyond(f"memory is {what} through a pointer that is an unknown value")
         raise Problem(
             "PG143", "a pointer is followed of which it is not known where it points", "use an index into one array"
         )
@@ -456,21 +464,6 @@ def addresses_lent(form: core.Form) -> Iterator[Expr]:
     """The addresses here that a command reads or writes some time after its issue."""
     places = (step.access.cell for step in core.steps_of(form))
     return (place.address for place in places if place.rank is None)
-
-
-def places_in(expr: Expr) -> Iterator[int]:
-    """The addresses of cells that an address is computed from, one of every object that it may lie in."""
-    match expr:
-        case Symbol(_, value):
-            yield value
-        case Unary(_, operand):
-            yield from places_in(operand)
-        case Binary(_, left, right):
-            yield from places_in(left)
-            yield from places_in(right)
-        case Conditional(_, then, otherwise):
-            yield from places_in(then)
-            yield from places_in(otherwise)
 
 
 def bytes_of(byte: int, size: int) -> bytes:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable
 
-from pgasrob.frontends.c import code, nondeterminism
+from pgasrob.frontends.c import code
+from pgasrob.frontends.c.code import Slot
 from pgasrob.frontends.c.memory import Memory
+from pgasrob.frontends.c.nondeterminism import Leaf, leaves, leaves_of, only_leaves, range_of, replaced
 from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.values import Address, Known, Undefined, Unknown, Value
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands
@@ -71,6 +74,16 @@ class Merging(Memory):
         self.settle_variables()
         state = self.state
         place = state.place
+        if head:
+            for number, (passed, _) in enumerate(state.heads):
+                if passed == place:
+                    del state.heads[number:]
+                    break
+        group = place, state.heads[-1][1] if state.heads else ""
+        if self.facts.unknowns:
+            if len(self.seen[group]) >= JOIN_VALUES:
+                self.forget()
+            self.renumber()
         key = state.key()
         label = self.labels.get(key)
         if label is not None:
@@ -78,13 +91,7 @@ class Merging(Memory):
             return
         if len(self.labels) >= MOST_SNAPSHOTS:
             raise self.too_large(f"more than {MOST_SNAPSHOTS:,} states of rank {self.rank}")
-        if head:
-            for number, (passed, _) in enumerate(state.heads):
-                if passed == place:
-                    del state.heads[number:]
-                    break
-        origin = state.heads[-1][1] if state.heads else ""
-        self._look_for_variables((place, origin), most, head)
+        self._look_for_variables(group, most, head)
         node = self.fresh()
         self.labels[key] = node.label
         self.close(node.label)
@@ -104,7 +111,7 @@ class Merging(Memory):
         values: dict[Hashable, set[Value]] = defaultdict(set)
         for each in states:
             for variable, value in each.items():
-                if isinstance(value, Known):
+                if isinstance(value, Known) or leaves_of(value):
                     values[variable].add(value)
         varied = sorted(((len(found), str(variable), variable) for variable, found in values.items()), reverse=True)
         chosen = [variable for count, _, variable in varied if count > most]
@@ -125,7 +132,6 @@ class Merging(Memory):
     def settle_variables(self) -> None:
         """Put every unknown value into the register of its variable, and the generalised ones that are known."""
         moves: dict[Register, tuple[Expr, Span]] = {}
-        times = 0
         for frame, live in self.state.live():
             for slot in live:
                 value = frame.slots[slot]
@@ -137,14 +143,11 @@ class Merging(Memory):
                 expr = value.expr if isinstance(value, Unknown) else getattr(value, "offset", 0)
                 if isinstance(expr, int):
                     continue
-                if nondeterminism.is_time(expr):
-                    times += 1
-                    frame.slots[slot] = Unknown(Register(nondeterminism.CLOCK, -times))
-                    continue
-                if nondeterminism.leaves(expr):
-                    if nondeterminism.only_leaves(expr):
+                if leaves(expr):
+                    expr = self._settled_variable(frame, slot, expr)
+                    if leaves(expr):
+                        frame.slots[slot] = Unknown(expr)
                         continue
-                    expr = self.settled(expr)
                 home = self.home(frame, slot)
                 if isinstance(value, Address):
                     frame.slots[slot] = Address(value.object, home, value.owner)
@@ -153,6 +156,19 @@ class Merging(Memory):
                 if expr != home:
                     moves[home] = (expr, frame.set_at.get(slot, self.span))
         self._move(moves)
+
+    def _settled_variable(self, frame: Frame, slot: Slot, expr: Expr) -> Expr:
+        """``expr``, with unknown values, as the value of a variable here: of registers alone, or of none."""
+        variable = ("slot", frame.function.name, frame.depth, frame.pc, slot)
+        generalised = variable in self.facts.generalised
+        if only_leaves(expr) and not (generalised and not isinstance(expr, Leaf)):
+            return expr
+        if variable in self.facts.decisive_variables:
+            expr = self.exactly(expr)
+        if not leaves(expr):
+            return expr
+        interval = range_of(frame.function.slots[slot].type) if generalised else None
+        return self.blurred(expr, interval, frozenset({variable}))
 
     def _move(self, moves: dict[Register, tuple[Expr, Span]]) -> None:
         """Assign all ``moves`` at once."""
@@ -170,4 +186,4 @@ class Merging(Memory):
                 self.taken = set()
                 self.issue(commands.Assign(aside, target), moves[target][1])
                 for other, (expr, span) in moves.items():
-                    moves[other] = (nondeterminism.replaced(expr, target, aside), span)
+                    moves[other] = (replaced(expr, target, aside), span)

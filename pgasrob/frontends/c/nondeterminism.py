@@ -1,96 +1,268 @@
-"""Times and random numbers: values that nothing in the program decides.
+"""Unknown values: times, random numbers, what an assumed-pure function returns, what is loaded from a cell that may
+hold such a value.
 
-Such a value is a leaf of an expression, a register with a negative index. As long as it is only moved, computed with
-and printed, it costs nothing. Where it is stored in a cell, handed to an API or decides a branch it is chosen
-(`Choose`), once for everything that depends on it: a random number from 0 to 3, a time 0 or 1. A branch on times alone
-goes both ways, for how much time passes is anybody's guess.
+An unknown value is a leaf of an expression, a register with a negative index, of which no more is known than that it
+lies between two bounds. As long as it is only moved, computed with and printed, it costs nothing; what becomes of it
+where it decides something is said in `undecided.py` and `flows.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pgasrob.frontends.c.values import Address, Unknown, Value
-from pgasrob.program.expressions import Binary, Conditional, Expr, Register, Unary
+from pgasrob.analysis.intervals import Interval, value_of
+from pgasrob.frontends.c.arithmetic import NEGATED, folded
+from pgasrob.frontends.c.types import CType, Integer
+from pgasrob.frontends.c.values import Unknown, Value
+from pgasrob.program.expressions import (
+    CONVERSIONS,
+    OPERATORS,
+    RELATIONS,
+    Binary,
+    Conditional,
+    Const,
+    Expr,
+    IntType,
+    Register,
+    Unary,
+    constant,
+    float_bits,
+    float_value,
+)
 
 if TYPE_CHECKING:
     from pgasrob.frontends.apis.interface import Call
 
 CLOCK = "clock"
 RANDOM = "rand"
-CHOICES = {CLOCK: (0, 1), RANDOM: (0, 1, 2, 3)}
+ANY = (-1 << 63, (1 << 64) - 1)
+"""The values of all types."""
+TIME = (0, (1 << 63) - 1)
+"""Of a clock: as an integer, or as the bits of a double."""
 
 
-def clock(call: Call) -> Value:
+@dataclass(frozen=True, slots=True)
+class Leaf(Register):
+    """An unknown value from ``low`` to ``high``.
+
+    ``exact``: it may be each of them, whatever else is known. ``origins``: where a value was given up that might have
+    been chosen exactly: cells and variables, as in `Facts.decisive`.
+    """
+
+    low: int
+    high: int
+    exact: bool = True
+    origins: frozenset[Hashable] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is assumed of a term since a branch was taken: it lies between ``low`` and ``high``, and is none of
+    ``others``."""
+
+    low: int
+    high: int
+    others: frozenset[int] = frozenset()
+
+    @property
+    def values(self) -> list[int]:
+        return [value for value in range(self.low, self.high + 1) if value not in self.others]
+
+    @property
+    def count(self) -> int:
+        return self.high - self.low + 1 - len(self.others)
+
+
+Assumed = Mapping[Expr, Bounds]
+
+
+def clock(call: Call, high: int = TIME[1]) -> Value:
     """A time, for the result of a call."""
     from pgasrob.frontends.c.calls import MachineCall
 
     assert isinstance(call, MachineCall)
-    return call.machine.new_leaf(CLOCK)
+    return Unknown(call.machine.new_leaf(CLOCK, (0, high), exact=False))
 
 
-def leaves(expr: Expr) -> list[Register]:
-    """The times and random numbers in ``expr``, each once."""
-    return list(dict.fromkeys(each for each in _registers(expr) if each.index < 0))
+def range_of(type: CType) -> Interval:
+    """The values of ``type``; those of a pointer or a double are numbers of 64 bits."""
+    return type.type.range if isinstance(type, Integer) and not type.boolean else (0, 1) if type_is_bool(type) else ANY
 
 
-def leaves_of(value: Value) -> list[Register]:
+def type_is_bool(type: CType) -> bool:
+    return isinstance(type, Integer) and type.boolean
+
+
+def leaves(expr: Expr) -> list[Leaf]:
+    """The unknown values in ``expr``, each once."""
+    return list(dict.fromkeys(each for each in parts(expr) if isinstance(each, Leaf)))
+
+
+def leaves_of(value: Value) -> list[Leaf]:
     return leaves(value.expr) if isinstance(value, Unknown) else []
-
-
-def choices(leaf: Register) -> tuple[int, ...]:
-    return CHOICES[leaf.name]
-
-
-def is_time(expr: Expr) -> bool:
-    """Whether ``expr`` depends on times and on nothing else that is unknown."""
-    found = list(_registers(expr))
-    return bool(found) and all(each.index < 0 and each.name == CLOCK for each in found)
 
 
 def only_leaves(expr: Expr) -> bool:
     """Whether no true register is in ``expr``."""
-    return all(each.index < 0 for each in _registers(expr))
+    return all(isinstance(each, Leaf) for each in parts(expr) if isinstance(each, Register))
 
 
-def mentions(value: Value, leaf: Register) -> bool:
-    return isinstance(value, Unknown) and leaf in _registers(value.expr)
-
-
-def value_replaced(value: Value, leaf: Register, register: Register) -> Value:
-    if isinstance(value, Unknown):
-        return Unknown(replaced(value.expr, leaf, register))
-    if isinstance(value, Address) and not isinstance(value.offset, int):
-        return replace(value, offset=replaced(value.offset, leaf, register))
-    return value
-
-
-def replaced(expr: Expr, old: Register, new: Expr) -> Expr:
-    """``expr`` with ``new`` for the register ``old``."""
+def parts(expr: Expr) -> Iterator[Expr]:
+    """``expr`` and all that it is computed from."""
+    yield expr
     match expr:
-        case Register():
-            return new if expr == old else expr
-        case Unary(symbol, operand, type):
-            return Unary(symbol, replaced(operand, old, new), type)
-        case Binary(symbol, left, right, type):
-            return Binary(symbol, replaced(left, old, new), replaced(right, old, new), type)
+        case Unary(_, operand):
+            yield from parts(operand)
+        case Binary(_, left, right):
+            yield from parts(left)
+            yield from parts(right)
         case Conditional(condition, then, otherwise):
-            return Conditional(replaced(condition, old, new), replaced(then, old, new), replaced(otherwise, old, new))
+            yield from parts(condition)
+            yield from parts(then)
+            yield from parts(otherwise)
+
+
+def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """``expr`` with what ``change`` gives for its parts, the largest first, folded again; None leaves a part as it
+    is."""
+    new = change(expr)
+    if new is not None:
+        return new
+    match expr:
+        case Unary(symbol, operand, type):
+            inner = rewritten(operand, change)
+            return expr if inner is operand else folded(Unary(symbol, inner, type))
+        case Binary(symbol, left, right, type):
+            first, second = rewritten(left, change), rewritten(right, change)
+            return expr if first is left and second is right else folded(Binary(symbol, first, second, type))
+        case Conditional(condition, then, otherwise):
+            test, yes, no = (rewritten(each, change) for each in (condition, then, otherwise))
+            decided = constant(test)
+            return Conditional(test, yes, no) if decided is None else yes if decided else no
     return expr
 
 
-def _registers(expr: Expr) -> Iterator[Register]:
+def replaced(expr: Expr, old: Expr, new: Expr) -> Expr:
+    """``expr`` with ``new`` for ``old``."""
+    return rewritten(expr, lambda part: new if part == old else None)
+
+
+def values_of(expr: Expr, assumed: Assumed) -> Bounds | None:
+    """What ``expr`` may be, or more; None when it has no value."""
+    known = assumed.get(expr)
+    if known is not None:
+        return known
+    intervals: list[Interval] = []
+
+    def named(part: Expr) -> Expr | None:
+        found: Interval
+        if part in assumed:
+            found = assumed[part].low, assumed[part].high
+        elif isinstance(part, Leaf):
+            found = part.low, part.high
+        elif isinstance(part, Register):
+            found = ANY
+        elif isinstance(part, Unary) and part.operator == "int" and leaves(part):
+            found = _truncated(part, assumed)
+        else:
+            return None
+        intervals.append(found)
+        return Register("", len(intervals) - 1)
+
+    interval = value_of(rewritten(expr, named))(tuple(intervals))
+    return None if interval is None else Bounds(*interval)
+
+
+def _truncated(expr: Unary, assumed: Assumed) -> Interval:
+    """A double converted to an integer. Where it does not fit, any integer comes of it."""
+    low, high = expr.type.range
+    found = _double(expr.operand, assumed)
+    if found is None or not all(math.isfinite(each) and low <= math.trunc(each) <= high for each in found):
+        return low, high
+    return math.trunc(found[0]), math.trunc(found[1])
+
+
+def _double(expr: Expr, assumed: Assumed) -> tuple[float, float] | None:
+    """The least and the greatest value of a double; None where it may be any. Rounding keeps the order."""
     match expr:
-        case Register():
-            yield expr
-        case Unary(_, operand):
-            yield from _registers(operand)
-        case Binary(_, left, right):
-            yield from _registers(left)
-            yield from _registers(right)
-        case Conditional(condition, then, otherwise):
-            yield from _registers(condition)
-            yield from _registers(then)
-            yield from _registers(otherwise)
+        case Const(bits):
+            return float_value(bits), float_value(bits)
+        case Unary("float", operand, type):
+            found = values_of(operand, assumed)
+            if found is None:
+                return None
+            low, high = (float_value(CONVERSIONS["float"](each, type)) for each in (found.low, found.high))
+            return low, high
+        case Unary("float32", operand, type):
+            inner = _double(operand, assumed)
+            if inner is None:
+                return None
+            low, high = (float_value(CONVERSIONS["float32"](float_bits(each), type)) for each in inner)
+            return low, high
+        case Binary("+." | "-." | "*." | "/." as symbol, left, right, type):
+            first, second = _double(left, assumed), _double(right, assumed)
+            if first is None or second is None or (symbol == "/." and second[0] <= 0 <= second[1]):
+                return None
+            corners = [
+                float_value(OPERATORS[symbol](float_bits(one), float_bits(other), type))
+                for one in first
+                for other in second
+            ]
+            return None if any(math.isnan(each) for each in corners) else (min(corners), max(corners))
+    return None
+
+
+# Conditions
+
+
+def literal(condition: Expr, truth: bool) -> tuple[Expr, str, int]:
+    """``condition``, which holds or not, as a term, a relation and a constant."""
+    match condition:
+        case Unary("!", operand):
+            return literal(operand, not truth)
+        case Binary(symbol, left, Const(value)) if symbol in RELATIONS:
+            return _term(left), symbol if truth else NEGATED[symbol], value
+        case Binary(symbol, Const(value), right) if symbol in RELATIONS:
+            mirrored = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(symbol, symbol)
+            return _term(right), mirrored if truth else NEGATED[mirrored], value
+    return _term(condition), "!=" if truth else "==", 0
+
+
+def _term(expr: Expr) -> Expr:
+    """``expr`` without a cast that changes nothing."""
+    match expr:
+        case Unary("cast", operand, type):
+            found = values_of(operand, {}) if only_leaves(operand) else None
+            if found is not None and type.range[0] <= found.low and found.high <= type.range[1]:
+                return _term(operand)
+    return expr
+
+
+def narrowed(bounds: Bounds, relation: str, value: int) -> Bounds | None:
+    """What is left of ``bounds`` when it is related to ``value`` so; None when nothing is."""
+    low, high, others = bounds.low, bounds.high, bounds.others
+    match relation:
+        case "==":
+            low, high = max(low, value), min(high, value)
+        case "!=":
+            others |= {value}
+        case "<" | "<=":
+            high = min(high, value - (relation == "<"))
+        case _:
+            low = max(low, value + (relation == ">"))
+    while low <= high and low in others:
+        low += 1
+    while low <= high and high in others:
+        high -= 1
+    others = frozenset(each for each in others if low < each < high)
+    return Bounds(low, high, others) if low <= high else None
+
+
+def renumbered(leaf: Leaf, index: int) -> Leaf:
+    return leaf if leaf.index == index else replace(leaf, index=index)
+
+
+__all__ = ["CLOCK", "RANDOM", "IntType", "Leaf", "clock"]

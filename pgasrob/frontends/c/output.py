@@ -1,10 +1,8 @@
-"""What a rank does, as it is written down: nodes of statements, registers, values chosen."""
+"""What a rank does, as it is written down: nodes of statements, and registers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from pgasrob.frontends.c import arithmetic, code, nondeterminism
+from pgasrob.frontends.c import code
 from pgasrob.frontends.c.code import Slot
 from pgasrob.frontends.c.graph import Node
 from pgasrob.frontends.c.problem import Problem
@@ -13,12 +11,10 @@ from pgasrob.frontends.c.values import Address, Unknown, Value
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands
 from pgasrob.program.expressions import Const, Expr, Register, registers_of
-from pgasrob.program.statements import Block, Choose, Do, Span, Statement
+from pgasrob.program.statements import Do, Span, Statement
 
 MOST_STATEMENTS = 100_000
 """For one rank."""
-LARGEST_EXPRESSION = 16
-"""Operations and leaves; what is larger is computed into a register."""
 OUTSIDE = Const(-1)
 """An address outside the memory: an access to it faults."""
 
@@ -136,54 +132,6 @@ class Writer:
             if found.index not in mentioned:
                 return found
             number += 1
-
-    def materialised(self, value: Value, hint: str = "t") -> Value:
-        """``value`` in a register when it is a large expression, or one that may fault."""
-        if not isinstance(value, Unknown) or isinstance(value.expr, Register):
-            return value
-        if not arithmetic.may_fault(value.expr) and arithmetic.size(value.expr) <= LARGEST_EXPRESSION:
-            return value
-        if nondeterminism.is_time(value.expr):
-            return self.new_leaf(nondeterminism.CLOCK)
-        expr = self.settled(value.expr)
-        register = self.register(hint)
-        self.issue(commands.Assign(register, expr))
-        return Unknown(register)
-
-    # Times and random numbers
-
-    def settled(self, expr: Expr) -> Expr:
-        """``expr`` with every time or random number in it chosen, once for all that depends on it."""
-        for leaf in nondeterminism.leaves(expr):
-            register = self.register(leaf.name)
-            choices = nondeterminism.choices(leaf)
-            span = self.span
-            self.emit(Choose(tuple(Block((Do(commands.Assign(register, Const(each)), span),)) for each in choices)))
-            for frame in self.state.frames:
-                frame.slots[:] = [nondeterminism.value_replaced(value, leaf, register) for value in frame.slots]
-            self.chosen(leaf, register)
-            expr = nondeterminism.replaced(expr, leaf, register)
-        return expr
-
-    def chosen(self, leaf: Register, register: Register) -> None:
-        """Memory holds ``register`` for ``leaf`` from now on."""
-        raise NotImplementedError
-
-    def new_leaf(self, kind: str) -> Value:
-        """A time or a random number that nobody knows."""
-        used = {leaf.index for value in self.values() for leaf in nondeterminism.leaves_of(value)}
-        index = -1
-        while index in used:
-            index -= 1
-        return Unknown(Register(kind, index))
-
-    def values(self) -> Iterable[Value]:
-        """All values that the rank holds."""
-        for frame in self.state.frames:
-            yield from frame.slots
-        for contents in self.state.memory.values():
-            for _, value, _ in contents.scalars.values():
-                yield value
 
 
 def registers_in(value: Value) -> frozenset[int]:

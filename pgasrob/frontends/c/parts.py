@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.types import Array, CType, Struct
 
@@ -16,6 +18,19 @@ def scalar_at(type: CType, offset: int) -> CType | None:
             inside = (each for each in fields if each.offset <= offset < each.offset + max(1, size_of(each.type)))
             return next((scalar_at(each.type, offset - each.offset) for each in inside), None)
     return None if offset else type
+
+
+def scalars_of(type: CType, start: int = 0) -> Iterator[tuple[int, CType]]:
+    """The scalars of a value of ``type``, with their offsets in bytes."""
+    match type:
+        case Array(of, length):
+            for index in range(length or 0):
+                yield from scalars_of(of, start + index * size_of(of))
+        case Struct(_, fields):
+            for field in fields:
+                yield from scalars_of(field.type, start + field.offset)
+        case _:
+            yield start, type
 
 
 def part_name(name: str, type: CType | None, offset: int, size: int) -> str:

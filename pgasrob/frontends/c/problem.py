@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.frontends.c.code import Unit
+from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import NOWHERE, Span
 
 MAX_EXCERPT = 200
@@ -34,3 +35,16 @@ class Problem(Exception):
 
 class TryAgain(Exception):
     """Something has been learned that makes the rest of this run pointless: the machine begins anew."""
+
+
+class Beyond(Exception):
+    """A way on which an unknown value has a part that is not followed: it ends here, so `robust` is never said."""
+
+
+class Several(Exception):
+    """An unknown value where only a known one will do: the machine goes on with each that it may be."""
+
+    def __init__(self, expr: Expr, what: str) -> None:
+        super().__init__(what)
+        self.expr = expr
+        self.what = what

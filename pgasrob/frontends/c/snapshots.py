@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from pgasrob.frontends.c.code import CompiledFunction, Slot
 from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.nondeterminism import Bounds, Leaf
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Value
+from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import NOWHERE, Span
 
 Place = tuple[tuple[str, int], ...]
@@ -61,17 +63,23 @@ class Frame:
 
 @dataclass(slots=True)
 class State:
-    """``heads``: the loop heads passed on the way here, each with the label of its latest snapshot."""
+    """``heads``: the loop heads passed on the way here, each with the label of its latest snapshot. ``assumed``: what
+    the branches taken on unknown values say of them; ``guarded``: the unknown values of which they say more than that.
+    ``leaves`` counts the unknown values made so far."""
 
     frames: list[Frame]
     memory: dict[ObjectId, Contents] = field(default_factory=dict)
     notes: dict[str, Hashable] = field(default_factory=dict)
     heads: list[tuple[Place, str]] = field(default_factory=list)
+    assumed: dict[Expr, Bounds] = field(default_factory=dict)
+    guarded: frozenset[Leaf] = frozenset()
+    leaves: int = 0
 
     def copy(self) -> State:
         for contents in self.memory.values():
             contents.shared = True
-        return State([frame.copy() for frame in self.frames], dict(self.memory), dict(self.notes), list(self.heads))
+        return State([frame.copy() for frame in self.frames], dict(self.memory), dict(self.notes),
+                     list(self.heads), dict(self.assumed), self.guarded, self.leaves)  # fmt: skip
 
     @property
     def place(self) -> Place:
@@ -89,7 +97,7 @@ class State:
             for frame, live in self.live()
         )
         memory = frozenset((id, contents.key) for id, contents in self.memory.items())
-        return frames, memory, frozenset(self.notes.items())
+        return frames, memory, frozenset(self.notes.items()), frozenset(self.assumed.items()), self.guarded
 
     def variables(self) -> dict[Hashable, Value]:
         """The values by which two states at one place may differ: of live slots, and of scalars in memory."""

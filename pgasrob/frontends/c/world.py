@@ -29,13 +29,20 @@ class World:
     live: dict[str, list[int]] = field(default_factory=dict)
     names: dict[str, list[str]] = field(default_factory=dict)
     handlers: dict[str, Handler | None] = field(default_factory=dict)
+    gaps: dict[str, None] = field(default_factory=dict)
+    """Where ways end at an unknown value that is not followed any further, each once."""
+    blind_awaits: bool = False
+    """Whether an await looks at an unknown value, so that nobody can say whether it waits for ever."""
 
     def __post_init__(self) -> None:
         self.cells = Cells(self.facts)
 
     def begin(self) -> None:
         """Another pass over all ranks, with the facts as they are now."""
+        self.facts.begin()
         self.cells = Cells(self.facts)
+        self.gaps.clear()
+        self.blind_awaits = False
         self.registers.clear()
         self.queues.clear()
 

@@ -153,9 +153,16 @@ def test_many_ways_through_a_join_do_not_multiply() -> None:
     assert text.count("fetch(") < 80 and "update(set, k, 0, y, 0);" in text
 
 
-def test_random_numbers_are_chosen_once_where_they_matter() -> None:
+def test_a_condition_on_a_random_number_goes_the_way_it_went() -> None:
     text = lowered("int r = rand() % 2; if (r == 0) shmem_int_p(&x, 1, 0); if (r == 1) shmem_int_p(&y, 1, 0);", 1)
-    assert text.count("rand <- 3;") == 1
+    puts = [line for line in process(text, 0) if line.startswith(("update", "}"))]
+    assert puts == ["update(set, 1, 0, x, 0);", "} or {", "update(set, 1, 0, y, 0);", "}"]
+    assert "rand" not in text
+
+
+def test_random_numbers_are_chosen_once_where_they_are_places() -> None:
+    text = lowered("int r = rand() % 4; shmem_int_p(&a[r], 1, 0); shmem_int_p(&a[r], 2, 0);", 1)
+    assert text.count("rand <- 3;") == 1 and "rand <- 4" not in text
     assert "rand" not in lowered('int r = rand(); printf("%d", r);')
 
 

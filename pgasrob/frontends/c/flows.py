@@ -1,0 +1,288 @@
+"""Where unknown values go: commands that a rank issues have none in them, and cells that may hold one are known.
+
+A cell that may hold an unknown value is *uncertain*, on all ranks, and so is what transfers and atomics make of it.
+What it holds in the program that is made decides nothing: whatever is loaded from it is an unknown value again, and an
+await on it may go on at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from pgasrob.frontends.c.nondeterminism import Leaf, leaves, rewritten
+from pgasrob.frontends.c.problem import Beyond
+from pgasrob.frontends.c.undecided import Undecided, committed
+from pgasrob.frontends.c.values import ObjectId, Unknown, Value
+from pgasrob.frontends.c.world import World
+from pgasrob.program import commands, core
+from pgasrob.program.commands import Command, map_expressions
+from pgasrob.program.core import Role
+from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Register, Symbol, Unary
+from pgasrob.program.statements import Block, Choose, Do, Goto, If, Labelled, Loop, Skip, Statement, While
+
+UNKNOWN = "unknown"
+Cells = list[tuple[ObjectId, int | None]]
+
+
+class Flows(Undecided):
+    """Commands without unknown values. ``read``: the registers of the latest statements that hold one; ``loops``:
+    whether there is a loop in them, which may read another one each time."""
+
+    def __init__(self, world: World, rank: int) -> None:
+        super().__init__(world, rank)
+        self.read: dict[int, Leaf] = {}
+        self.loops = False
+
+    def without_unknowns(self, statements: Sequence[Statement]) -> list[Statement]:
+        """``statements`` with no unknown value in them."""
+        self.read, self.chosen = {}, {}
+        if not self.facts.unknowns:
+            return list(statements)
+        self.loops = any(isinstance(each, Loop | While) for each in _all(statements))
+        self._look_for_reads([each.command for each in _all(statements) if isinstance(each, Do)])
+        statements = [_mapped(each, self._as_read) for each in statements]
+        for form in [core.lower(each.command) for each in _all(statements) if isinstance(each, Do)]:
+            for role, expr in core.expressions(form):
+                self._settle_place(role, rewritten(expr, self.chosen.get))
+        return [new for each in statements for new in self._known(each)]
+
+    def known_result(self, value: Value) -> Value:
+        """``value``, a result of the latest statements, with the unknown values that they have read."""
+        return Unknown(rewritten(value.expr, self._as_read)) if isinstance(value, Unknown) and self.read else value
+
+    # What is read
+
+    def _look_for_reads(self, issued: Sequence[Command]) -> None:
+        forms, more = [core.lower(command) for command in issued], True
+        while more:
+            more = False
+            for form in forms:
+                register = core.register_set(form)
+                leaf = None if register is None or register in self.read else self._as_leaf(form)
+                if register is not None and leaf is not None:
+                    self.read[register], more = leaf, True
+
+    def _as_leaf(self, form: core.Form) -> Leaf | None:
+        """The unknown value that a command gives its register; None when it gives a known one."""
+        if isinstance(form, core.Assign):
+            found = leaves(rewritten(form.value, self._as_read))
+            return self.new_leaf(UNKNOWN, exact=False, of=found) if found else None
+        cells = [cell for access in core.accesses_of(form) for cell in self._uncertain(access)]
+        return self.new_leaf(UNKNOWN, exact=False, origins=frozenset(cells)) if cells else None
+
+    def _uncertain(self, access: core.Access[core.Place]) -> Cells:
+        return [each for each in self.cells_at(access.cell.address) if self.facts.uncertain.has(*each)]
+
+    def _as_read(self, part: Expr) -> Expr | None:
+        if isinstance(part, Register) and not isinstance(part, Leaf):
+            return self.read.get(part.index)
+        return None
+
+    # Places
+
+    def _settle_place(self, role: Role, expr: Expr) -> None:
+        if role is not Role.VALUE and leaves(expr):
+            what = {Role.RANK: "the rank", Role.QUEUE: "the queue"}.get(role, "the address") + " of this command"
+            self._check_one_reading(expr, what)
+            self.settled(expr, what, (0, self.world.nodes - 1) if role is Role.RANK else None)
+
+    def _check_one_reading(self, expr: Expr, what: str) -> None:
+        if self.loops and set(leaves(expr)) & set(self.read.values()):
+            raise Beyond(f"{what} is an unknown value, read in a loop")
+
+    def cells_at(self, address: Expr) -> Cells:
+        """The cells that ``address`` may be that of: objects, with the offset where it is known."""
+        known = isinstance(address, Symbol | Const)
+        places = [address.value] if isinstance(address, Const) else [*places_in(address)]
+        if not places:
+            return [(id, None) for id, object in self.facts.objects.items() if object.in_cells]
+        at = self.world.cells.at
+        return [(at[place][0], at[place][1] if known else None) for place in places if place in at]
+
+    # Commands
+
+    def _known(self, statement: Statement) -> list[Statement]:
+        """``statement``, whose places are known, without unknown values."""
+        statement = _mapped(statement, self.chosen.get, deep=False)
+        match statement:
+            case Do():
+                return self._command(statement)
+            case If(condition, then, otherwise, span):
+                yes, no = self._block(then), self._block(otherwise or Block(()))
+                if not leaves(condition):
+                    return [If(condition, yes, no if otherwise else None, span)]
+                truth = self._decided(condition)
+                if truth is not None:
+                    return [*(yes if truth else no).statements]
+                return [Choose(tuple(Block((committed(span), *each.statements)) for each in (yes, no)))]
+            case While(condition, body, span):
+                inner = self._block(body)
+                if not leaves(condition):
+                    return [While(condition, inner, span)]
+                return [] if self._decided(condition) is False else [Loop(inner)]
+            case Choose(branches):
+                return [Choose(tuple(self._block(branch) for branch in branches))]
+            case Loop(body):
+                return [Loop(self._block(body))]
+            case Labelled(label, inner):
+                first, *rest = self._known(inner) or [Skip()]
+                return [Labelled(label, first), *rest]
+            case Skip() | Goto():
+                return [statement]
+            case _:
+                assert_never(statement)
+
+    def _block(self, block: Block) -> Block:
+        return Block(tuple(new for each in block.statements for new in self._known(each)))
+
+    def _decided(self, condition: Expr) -> bool | None:
+        truth = self.decided(condition)
+        if truth is None:
+            self.decisive([condition])
+        return truth
+
+    def _command(self, do: Do) -> list[Statement]:
+        form = core.lower(do.command)
+        match form:
+            case core.Assign(_, value):
+                return [] if leaves(value) else [do]
+            case core.Test(condition, blocks):
+                return self._test(do, condition, blocks)
+            case core.Immediate(access, condition):
+                if condition is not None and self._looks_at_unknown(access, condition.value):
+                    do = replace(do, command=self._without_condition(do.command))
+                return [self._with_known_values(do, self.cells_at(access.cell.address))]
+            case core.Transfer():
+                passed: Cells = []
+                for made in core.accesses_of(form):
+                    cells = self.cells_at(made.cell.address)
+                    if made.writes:
+                        do = self._with_known_values(do, cells)
+                        self._flow(passed, cells)
+                    passed += cells
+                return [do]
+            case core.Wait() | core.Fence() | core.Bundle() | core.Barrier():
+                return [do]
+            case _:
+                assert_never(form)
+
+    def _test(self, do: Do, condition: Expr, blocks: bool) -> list[Statement]:
+        """An assume or assert."""
+        if not leaves(condition):
+            return [do]
+        truth = self._decided(condition)
+        if truth is not None:
+            return [replace(do, command=map_expressions(do.command, lambda expr: Const(int(truth))))]
+        fails = Block((replace(do, command=commands.Assert(Const(0))),))
+        return [] if blocks else [Choose((fails, Block(())))]
+
+    def _without_condition(self, command: Command) -> Command:
+        match command:
+            case commands.Await(address):
+                return commands.Load(self.register("ignored"), address)
+            case commands.AwaitAdd(rank, address, _, _, operand, type):
+                return commands.FetchAdd(self.register("ignored"), rank, address, operand, type)
+        raise AssertionError(f"{command.kind} has a condition, and nobody knows how to leave it out")
+
+    def _with_known_values(self, do: Do, cells: Cells) -> Do:
+        """The command with what it gives to ``cells``; all its unknown values are such."""
+        return replace(do, command=map_expressions(do.command, lambda expr: self._given(expr, cells)))
+
+    def _given(self, value: Expr, cells: Cells) -> Expr:
+        """``value`` as it is given to ``cells``, which may hold an unknown value then: 0 stands for it."""
+        value = rewritten(value, self.chosen.get)
+        if not leaves(value):
+            return value
+        if any(self.facts.decisive_cells.has(*each) for each in cells):
+            self.decisive([value])
+            if not (self.loops and set(leaves(value)) & set(self.read.values())):
+                value = self.exactly(value)
+        if not leaves(value):
+            return value
+        for each in cells:
+            self.facts.doubt(*each)
+        return Const(0)
+
+    def _flow(self, of: Cells, to: Cells) -> None:
+        """What is in the cells ``of`` may come to the cells ``to``."""
+        if any(self.facts.uncertain.has(*each) for each in of):
+            for each in to:
+                self.facts.doubt(*each)
+        if any(self.facts.decisive_cells.has(*each) for each in to):
+            for each in of:
+                self.facts.decide(each)
+
+    def _looks_at_unknown(self, access: core.Access[core.Place], value: Expr) -> bool:
+        """Whether an await compares what is unknown."""
+        cells = self._uncertain(access)
+        for each in cells:
+            self.facts.decide(each)
+        self.decisive([value])
+        if not cells and not leaves(value):
+            return False
+        self.world.blind_awaits = True
+        return True
+
+
+def _all(statements: Sequence[Statement]) -> Iterator[Statement]:
+    """``statements`` and those inside of them."""
+    for statement in statements:
+        yield statement
+        match statement:
+            case If(_, then, otherwise):
+                yield from _all(then.statements)
+                yield from _all(otherwise.statements if otherwise else ())
+            case While(_, body) | Loop(body):
+                yield from _all(body.statements)
+            case Choose(branches):
+                for branch in branches:
+                    yield from _all(branch.statements)
+            case Labelled(_, inner):
+                yield from _all((inner,))
+            case Do() | Skip() | Goto():
+                pass
+            case _:
+                assert_never(statement)
+
+
+def _mapped(statement: Statement, change: Callable[[Expr], Expr | None], deep: bool = True) -> Statement:
+    """``statement`` with ``change`` made in its expressions, those of statements inside of it too if ``deep``."""
+
+    def block(inner: Block) -> Block:
+        return Block(tuple(_mapped(each, change) for each in inner.statements)) if deep else inner
+
+    match statement:
+        case Do(command):
+            return replace(statement, command=map_expressions(command, lambda expr: rewritten(expr, change)))
+        case If(condition, then, otherwise):
+            no = block(otherwise) if otherwise else None
+            return replace(statement, condition=rewritten(condition, change), then=block(then), otherwise=no)
+        case While(condition, body):
+            return replace(statement, condition=rewritten(condition, change), body=block(body))
+        case Loop(body):
+            return Loop(block(body))
+        case Choose(branches):
+            return Choose(tuple(block(branch) for branch in branches))
+        case Labelled(label, inner):
+            return Labelled(label, _mapped(inner, change) if deep else inner)
+        case Skip() | Goto():
+            return statement
+        case _:
+            assert_never(statement)
+
+
+def places_in(expr: Expr) -> Iterator[int]:
+    """The addresses of cells that an address is computed from, one of every object that it may lie in."""
+    match expr:
+        case Symbol(_, value):
+            yield value
+        case Unary(_, operand):
+            yield from places_in(operand)
+        case Binary(_, left, right):
+            yield from places_in(left)
+            yield from places_in(right)
+        case Conditional(_, then, otherwise):
+            yield from places_in(then)
+            yield from places_in(otherwise)

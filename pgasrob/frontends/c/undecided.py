@@ -1,0 +1,360 @@
+"""What becomes of unknown values where they decide something.
+
+A condition on one goes both ways, and what that says of it is assumed from then on: the same condition goes the same
+way later on, and a value that is the only one left is known. Where it is a place (an index, a rank) one of the values
+that it may be is chosen (`Choose`), once for all that depends on it; those outside of the object, or of the ranks, are
+a fault. Where there are too many of them the way ends, and the program has a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from pgasrob.analysis.intervals import Interval
+from pgasrob.frontends.c import arithmetic
+from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.nondeterminism import (
+    ANY,
+    Bounds,
+    Leaf,
+    leaves,
+    literal,
+    narrowed,
+    only_leaves,
+    parts,
+    renumbered,
+    replaced,
+    rewritten,
+    values_of,
+)
+from pgasrob.frontends.c.output import Writer
+from pgasrob.frontends.c.problem import Beyond
+from pgasrob.frontends.c.snapshots import State
+from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Unknown, Value
+from pgasrob.frontends.c.world import World
+from pgasrob.program import commands
+from pgasrob.program.expressions import Binary, Const, Expr, Register, Unary
+from pgasrob.program.statements import Block, Choose, Do, Span
+
+LARGEST_EXPRESSION = 16
+"""Operations and leaves; what is larger is computed into a register, or is an unknown value of its own."""
+FEW_CHOICES, MOST_CHOICES = 16, 1024
+"""So many values are chosen from where nothing asks for a choice but that it is exact; and where a place needs one."""
+MONOTONE = {"+", "-", "*", "/", "%", "&", "<<", ">>", "~", "cast"}
+"""Operations that reach the bounds which intervals give for them, on one unknown value."""
+
+
+class Undecided(Writer):
+    """Unknown values of one rank. ``chosen``: the terms for which values have been chosen for the latest statements,
+    with the registers that hold them."""
+
+    def __init__(self, world: World, rank: int) -> None:
+        super().__init__(world, rank)
+        self.chosen: dict[Expr, Expr] = {}
+
+    def new_leaf(
+        self,
+        kind: str,
+        interval: Interval = ANY,
+        exact: bool = True,
+        of: Sequence[Leaf] = (),
+        origins: frozenset[Hashable] = frozenset(),
+    ) -> Leaf:
+        """An unknown value within ``interval``; one that is made ``of`` others has their origins too."""
+        self.facts.unknowns = True
+        self.state.leaves += 1
+        return Leaf(kind, -self.state.leaves, *interval, exact, origins.union(*(each.origins for each in of)))
+
+    def blurred(self, expr: Expr, interval: Interval | None = None, origins: frozenset[Hashable] = frozenset()) -> Expr:
+        """``expr`` as an unknown value of its own, which nothing ties to those it is computed from."""
+        found, known = leaves(expr), self.bounds(expr)
+        if interval is None:
+            interval = (known.low, known.high) if known else ANY
+        return self.new_leaf(found[0].name, interval, exact=False, of=found, origins=origins)
+
+    def gap(self, what: str) -> None:
+        """There are runs of the program that are not looked at, for ``what`` is not known."""
+        self.world.gaps[f"line {self.span.line}: {what}" if self.span.line else what] = None
+
+    # Conditions
+
+    def bounds(self, expr: Expr) -> Bounds | None:
+        return values_of(expr, self.state.assumed)
+
+    def decided(self, condition: Expr) -> bool | None:
+        """Whether ``condition`` holds, as far as that is known."""
+        found = self.bounds(condition)
+        if found is not None and (not found.low <= 0 <= found.high or 0 in found.others):
+            return True
+        if found is not None and found.low == found.high == 0:
+            return False
+        if only_leaves(condition):
+            ways = [truth for truth in (True, False) if self._after(self.state, condition, truth)[1]]
+            if len(ways) == 1:
+                return ways[0]
+        return None
+
+    def _after(self, state: State, condition: Expr, truth: bool) -> tuple[Expr, Bounds | None]:
+        term, relation, value = literal(condition, truth)
+        return term, narrowed(values_of(term, state.assumed) or Bounds(*ANY), relation, value)
+
+    def assume(self, state: State, condition: Expr, truth: bool) -> None:
+        """``condition`` holds from now on, or does not; it may."""
+        term, bounds = self._after(state, condition, truth)
+        if not only_leaves(condition) or bounds is None:
+            state.guarded |= set(leaves(condition))
+            return
+        if not isinstance(term, Leaf):
+            state.guarded |= set(leaves(term))
+        if bounds.low == bounds.high:
+            self._substitute(state, term, Const(bounds.low))
+        else:
+            state.assumed[term] = bounds
+
+    def decisive(self, exprs: Sequence[Expr]) -> None:
+        """Something has depended on ``exprs``: what was given up as unknown on the way is to be chosen if it can."""
+        for expr in exprs:
+            for leaf in leaves(expr):
+                for origin in leaf.origins:
+                    self.facts.decide(origin)
+
+    # Choices
+
+    def exactly(self, expr: Expr) -> Expr:
+        """``expr`` with every part chosen that has few values."""
+        for leaf in leaves(expr):
+            term = self._smallest([part for part in parts(expr) if leaf in leaves(part)], FEW_CHOICES)
+            if term is not None:
+                expr = self._chosen(expr, *term)
+        return expr
+
+    def settled(self, expr: Expr, what: str, within: Interval | None = None) -> Expr:
+        """``expr``, which must be a place, with one of its values chosen. Those outside of ``within`` are faults.
+
+        Raises :class:`Beyond` when there are too many.
+        """
+        while leaves(expr):
+            self.decisive([expr])
+            term = (
+                self._small_term(expr, FEW_CHOICES)
+                or self._legal_term(expr, within)
+                or self._small_term(expr, MOST_CHOICES)
+            )
+            if term is None:
+                raise Beyond(f"{what} is an unknown value, and there are too many to try each")
+            part, values = term
+            if within is not None and not self._certain(part):
+                legal = [each for each in values if self._may_lie(replaced(expr, part, Const(each)), within)]
+                if len(legal) < len(values):
+                    self.gap(f"{what} is an unknown value, which may be out of range")
+                values = legal
+            if not values:
+                raise Beyond(f"{what} is an unknown value out of range")
+            expr = self._chosen(expr, part, values)
+        return expr
+
+    def each_value(self, expr: Expr, what: str) -> list[tuple[Expr, Const]]:
+        """The terms and constants that make ``expr`` known, one way for each value of an unknown one in it."""
+        self.decisive([expr])
+        term = self._small_term(expr, MOST_CHOICES)
+        if term is None:
+            raise Beyond(f"{what} is an unknown value, and there are too many to try each")
+        return [(term[0], Const(value)) for value in term[1]]
+
+    def known_from_now(self, state: State, term: Expr, value: Const) -> None:
+        self._substitute(state, term, value)
+
+    def _small_term(self, expr: Expr, most: int) -> tuple[Expr, list[int]] | None:
+        """A part of ``expr``, with unknown values, that takes no more than ``most`` values: a small one when each
+        unknown value lies in such a part, else one with all of them, even with registers that are known to the run."""
+        around = [[part for part in parts(expr) if leaf in leaves(part)] for leaf in leaves(expr)]
+        terms = [self._smallest(each, most) for each in around]
+        if all(terms):
+            return terms[0]
+        common = [part for part in around[0] if set(leaves(part)) == set(leaves(expr))]
+        return self._smallest(common, most) or self._smallest(common, most, mixed=True)
+
+    def _smallest(self, around: Sequence[Expr], most: int, mixed: bool = False) -> tuple[Expr, list[int]] | None:
+        for part in sorted(around, key=arithmetic.size):
+            bounds = self.bounds(part) if mixed or only_leaves(part) else None
+            if bounds is not None and bounds.count <= most:
+                return part, bounds.values
+        return None
+
+    def _legal_term(self, expr: Expr, within: Interval | None) -> tuple[Expr, list[int]] | None:
+        """All of ``expr``, with its values in ``within`` and one outside, if there is any."""
+        bounds = self.bounds(expr) if within is not None and only_leaves(expr) else None
+        if bounds is None or within is None:
+            return None
+        low, high = max(bounds.low, within[0]), min(bounds.high, within[1])
+        if high - low >= MOST_CHOICES:
+            return None
+        values = [each for each in range(low, high + 1) if each not in bounds.others]
+        if bounds.high > within[1]:
+            values.append(bounds.high if within[1] + 1 in bounds.others else max(within[1] + 1, bounds.low))
+        elif bounds.low < within[0]:
+            values.append(bounds.low)
+        return expr, values
+
+    def _may_lie(self, expr: Expr, within: Interval) -> bool:
+        bounds = self.bounds(expr)
+        return bounds is None or (bounds.low <= within[1] and within[0] <= bounds.high)
+
+    def _certain(self, term: Expr) -> bool:
+        """Whether ``term`` takes the values at its bounds in some run: so much is known of it and no more."""
+        found = [part for part in parts(term) if isinstance(part, Leaf)]
+        others = [part for part in parts(term) if not isinstance(part, Leaf | Const)]
+        return (
+            len(found) == 1
+            and found[0].exact
+            and found[0] not in self.state.guarded
+            and all(isinstance(part, Unary | Binary) and part.operator in MONOTONE for part in others)
+            and not any(found[0] in leaves(known) and known not in parts(term) for known in self.state.assumed)
+        )
+
+    def _chosen(self, expr: Expr, term: Expr, values: Sequence[int]) -> Expr:
+        """``expr`` with a register for ``term``, which holds one of ``values``."""
+        register = self.register(leaves(term)[0].name)
+        self.taken.add(register.index)
+        self.chosen[term] = register
+        branches = (Block((Do(commands.Assign(register, Const(each)), self.span),)) for each in values)
+        Writer.emit(self, Choose(tuple(branches)))
+        self._substitute(self.state, term, register)
+        return replaced(expr, term, register)
+
+    def _substitute(self, state: State, term: Expr, new: Register | Const) -> None:
+        """``term`` is ``new`` from now on, in all that the rank holds."""
+
+        def changed(value: Value) -> Value:
+            if not isinstance(value, Unknown) or not leaves(value.expr):
+                return value
+            return arithmetic.value_of(replaced(value.expr, term, new))
+
+        for frame in state.frames:
+            frame.slots[:] = map(changed, frame.slots)
+        for id, contents in list(state.memory.items()):
+            for offset in contents.unknown:
+                size, old, _ = contents.scalars[offset]
+                value = changed(old)
+                if value == old:
+                    continue
+                if isinstance(value, Unknown) and not only_leaves(value.expr):
+                    self.given_up(id, offset, size, value.expr)
+                    self._writable(state, id).replace(offset, None)
+                else:
+                    self._writable(state, id).replace(offset, value)
+        kept: dict[Expr, Bounds] = {}
+        for known, bounds in state.assumed.items():
+            part = replaced(known, term, new)
+            if leaves(part) and only_leaves(part):
+                kept[part] = bounds
+            else:
+                state.guarded |= set(leaves(part))
+        state.assumed = kept
+
+    def _writable(self, state: State, id: ObjectId) -> Contents:
+        contents = state.memory[id]
+        if contents.shared:
+            contents = state.memory[id] = contents.copy()
+        return contents
+
+    def given_up(self, id: ObjectId, offset: int, size: int, expr: Expr) -> None:
+        """One's own memory does not hold registers: the scalar becomes a cell, which ``expr`` is stored in."""
+        raise NotImplementedError
+
+    # Values
+
+    def materialised(self, value: Value, hint: str = "t") -> Value:
+        """``value`` in a register when it is a large expression, or one that may fault."""
+        if not isinstance(value, Unknown) or isinstance(value.expr, Register):
+            return value
+        expr = value.expr
+        faults, large = arithmetic.may_fault(expr), arithmetic.size(expr) > LARGEST_EXPRESSION
+        if not faults and not large:
+            return value
+        if not leaves(expr):
+            register = self.register(hint)
+            self.issue(commands.Assign(register, expr))
+            return Unknown(register)
+        if faults and isinstance(expr, Binary):
+            self._may_fail(expr)
+            if not self.open:
+                return UNDEFINED
+        if large or not only_leaves(expr):
+            return Unknown(self.blurred(expr))
+        return value
+
+    def _may_fail(self, expr: Binary) -> None:
+        """``expr``, a division or a shift, has no value for some of what it may be."""
+        right = expr.right
+        if not leaves(right):
+            # Of what is divided no more is known, but of this: it faults here or nowhere.
+            self.issue(commands.Assign(self.register("t"), Binary(expr.operator, Const(0), right, expr.type)))
+            return
+        bounds = self.bounds(right)
+        if expr.operator in ("/", "%"):
+            fails = bounds is None or (bounds.low <= 0 <= bounds.high and 0 not in bounds.others)
+        else:
+            fails = bounds is None or bounds.low < 0 or bounds.high >= expr.type.bits
+        if not fails:
+            return
+        if self._certain(right):
+            without = Binary(expr.operator, Const(0), Const(0 if expr.operator in ("/", "%") else -1), expr.type)
+            failing = Do(commands.Assign(self.register("undefined"), without), self.span)
+            Writer.emit(self, Choose((Block((failing,)), Block(()))))
+        else:
+            self.gap(f"the right side of `{expr.operator}` is an unknown value, for which it may have no value")
+        if expr.operator in ("/", "%") and only_leaves(right):
+            self.assume(self.state, Binary("!=", right, Const(0), expr.type), True)
+
+    # Where ways come together
+
+    def forget(self) -> None:
+        """What has been assumed is not looked at any more."""
+        self.state.guarded |= {leaf for term in self.state.assumed for leaf in leaves(term)}
+        self.state.assumed.clear()
+
+    def renumber(self) -> None:
+        """Number the unknown values by where they are, so that equal states look equal; forget those that are gone."""
+        state = self.state
+        numbers: dict[Leaf, Leaf] = {}
+
+        def number(part: Expr) -> Expr | None:
+            if isinstance(part, Leaf):
+                return numbers.setdefault(part, renumbered(part, -len(numbers) - 1))
+            return None
+
+        def changed(value: Value) -> Value:
+            if not isinstance(value, Unknown):
+                return value
+            new = rewritten(value.expr, number)
+            return value if new == value.expr else Unknown(new)
+
+        for id in sorted((id for id, contents in state.memory.items() if contents.unknown), key=str):
+            contents = state.memory[id]
+            for offset in contents.unknown:
+                old = contents.scalars[offset][1]
+                value = changed(old)
+                if value is not old:
+                    contents = self._writable(state, id)
+                    contents.replace(offset, value)
+        for frame, live in state.live():
+            used = set(live)
+            for slot, value in enumerate(frame.slots):
+                if slot in used:
+                    frame.slots[slot] = changed(value)
+                elif isinstance(value, Unknown) and leaves(value.expr):
+                    frame.slots[slot] = UNDEFINED
+        gone = {leaf for term in state.assumed for leaf in leaves(term) if leaf not in numbers}
+        if gone:
+            state.guarded |= {leaf for term in state.assumed for leaf in leaves(term) if gone & set(leaves(term))}
+        state.assumed = {
+            rewritten(term, number): bounds for term, bounds in state.assumed.items() if not gone & set(leaves(term))
+        }
+        state.guarded = frozenset(numbers[leaf] for leaf in state.guarded if leaf in numbers)
+        state.leaves = len(numbers)
+
+
+def committed(span: Span) -> Do:
+    """A way that is taken for good: a rank that has chosen it may be stuck on it, whatever the other way is."""
+    return Do(commands.Assume(Const(1)), span)

@@ -1,0 +1,44 @@
+"""Programs with unknown values are no better than those with known values that they stand for (`unknown_c`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from tests.frontends.random_c import draw
+from tests.frontends.unknown_c import Compared, compare, guarded, written
+from tests.support import examples
+
+BATCHES = 6
+
+
+def checked(text: str, places: int, seed: int) -> Compared:
+    found = compare(text, places, Random(seed))
+    assert not found.wrong, f"seed {seed}: {found.wrong}\n{text}"
+    return found
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_chains_of_computations(batch: int) -> None:
+    for seed in range(batch, examples(30, 2_000), BATCHES):
+        checked(*guarded(Random(seed)), seed)
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_programs_in_disguise(batch: int) -> None:
+    for seed in range(batch, examples(6, 1_000), BATCHES):
+        random = Random(seed)
+        text, places = written(draw(random), random)
+        if places:
+            checked(text, places, seed)
+
+
+def test_the_programs_are_worth_comparing() -> None:
+    """Many answers depend on the values, and few are worse than all that they stand for."""
+    found = [compare(*guarded(Random(seed)), Random(seed)) for seed in range(100, 112)]
+    verdicts = Counter(each.unknown.verdict for each in found)
+    assert min(verdicts["robust"], verdicts["not robust"]) >= 3
+    assert sum(each.depends for each in found) >= 3
+    assert sum(each.avoidable for each in found) <= 3
