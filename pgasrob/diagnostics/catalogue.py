@@ -645,6 +645,11 @@ The message says what is wrong with the call, and the hint what would make it ch
 == PG161 there is no such API version
 A comment `// api: NAME` in the head of a C file says which version of an API is meant where versions differ, as the
 option `--api NAME` does.
+
+== PG162 a function of an API is assumed to be pure
+The option `--assume-pure NAME` says that a function touches no shared memory. A function whose name is that of a
+communication library, or begins like its names (`shmem_`, `gaspi_`, `MPI_`), most likely does: it is misspelled, or the
+header that declares it is not included.
 """
 
 CATALOGUE = {entry.code: entry for entry in _entries()}

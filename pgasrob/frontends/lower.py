@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.display import Displayed
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.declarations import Source
@@ -68,6 +69,8 @@ def parse_c(text: str, file: str = "<string>", options: FrontEnd | None = None) 
 
     options = options or FrontEnd()
     registry = Registry()
+    for name in options.pure:
+        _check_pure(name, registry.like(name), file)
     unit = compile_unit(file, text, registry, options.defined, frozenset(options.pure))
     apis = {api.name: api for header in unit.headers if (api := registry.by_header(header)) is not None}
     return CProgram(
@@ -79,6 +82,15 @@ def parse_c(text: str, file: str = "<string>", options: FrontEnd | None = None) 
         frozenset((*options.dialects, *_dialects_of(text, file))),
         frozenset(options.pure),
     )
+
+
+def _check_pure(name: str, api: Api | None, file: str) -> None:
+    """A function of ``api``, or one that is called like its functions, is not to be taken for pure."""
+    if api is not None:
+        near = "" if name in api.functions else did_you_mean(name, api.functions, 0.75)
+        hint = f"{near} the header <{api.headers[0]}> has such functions: include it, and leave the option out"
+        message = f"`{name}` cannot be assumed to be pure: it is called like a function of an API"
+        raise SourceError([Diagnostic("PG162", message, file, hint=hint.strip())])
 
 
 def _dialects_of(text: str, file: str) -> Iterable[str]:

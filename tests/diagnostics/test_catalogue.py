@@ -29,6 +29,7 @@ NOT_IN_A_FILE = {
     "PG035",  # so is this
     "PG036",  # and this: test_instance
     "PG040",  # found by running the program: below
+    "PG162",  # about an option: test_compiler
 }
 
 
@@ -147,8 +148,8 @@ Repaired:
     [
         ("PG0211", "there is no code 'PG0211'; did you mean PG021?"),
         ("PGO10", "there is no code 'PGO10'; did you mean PG010?"),
-        ("E501", "there is no code 'E501'; codes run from PG001 to PG161"),
-        ("", "there is no code ''; codes run from PG001 to PG161"),
+        ("E501", "there is no code 'E501'; codes run from PG001 to PG162"),
+        ("", "there is no code ''; codes run from PG001 to PG162"),
         ("9" * 5000, "there is no code"),
     ],
 )

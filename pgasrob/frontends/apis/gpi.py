@@ -240,6 +240,7 @@ API = Api(
     constants=CONSTANTS,
     declaration=PROTOTYPES.declaration,
     handler=PROTOTYPES.handler,
+    functions=PROTOTYPES.handlers,
     unsupported={
         "sendDma*": "use writeDmaGPI and a flag, two-sided communication is not modelled",
         "recvDma*": "use writeDmaGPI and a flag, two-sided communication is not modelled",

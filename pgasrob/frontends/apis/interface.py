@@ -11,7 +11,7 @@ So handlers must not keep anything themselves: what an API remembers of a rank i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
@@ -196,6 +196,8 @@ class Api:
     """Functions that only read their arguments (`printf`): what is computed for them alone decides nothing."""
     macros: Mapping[str, str] = field(default_factory=dict)
     """Macros of its headers that are code: what stands behind `#define` (`GASNET_BLOCKUNTIL(cond)`), and its text."""
+    functions: Collection[str] = ()
+    """The names of its functions, for what is spelled like one of them."""
 
 
 __all__ = ["Address", "Api", "Call", "Handler", "ObjectId", "Outcome"]

@@ -14,6 +14,8 @@ from pgasrob.frontends.c.compiler import compile_unit
 from pgasrob.frontends.c.liveness import live_slots
 from pgasrob.frontends.c.types import DOUBLE, INT, LONG, VOID, Array, CType, Opaque, Pointer
 from pgasrob.frontends.c.values import Handle, Known
+from pgasrob.frontends.lower import parse_c
+from pgasrob.frontends.options import FrontEnd
 from tests.frontends.c.interpreter import LIBC
 
 
@@ -139,6 +141,39 @@ def test_names_that_are_assumed_pure() -> None:
     declared = unit("double compute(long); double f(void) { return compute(1); }", pure=frozenset({"compute"}))
     (call,) = (each for each in declared.functions["f"].code if isinstance(each, Call))
     assert (call.types, call.result) == ((LONG,), DOUBLE)
+
+
+@pytest.mark.parametrize(
+    ("include", "call", "hint"),
+    [
+        ("", "shmem_init()", "is `#include <shmem.h>` missing?"),
+        ("", "shmem_lon_p(0, 1, 0)", "did you mean `shmem_long_p`? is `#include <shmem.h>` missing?"),
+        ("shmem.h", "shmem_lon_p(0, 1, 0)", "did you mean `shmem_long_p`? the functions of <shmem.h>"),
+        ("GASPI.h", "gaspi_wriet(0)", "did you mean `gaspi_write`?"),
+        ("", "MPI_Wim_fence(0)", "did you mean `MPI_Win_fence`? is `#include <mpi.h>` missing?"),
+        ("", "ARMCI_Barier()", "did you mean `ARMCI_Barrier`? is `#include <armci.h>` missing?"),
+        ("", "gasnet_put_bluk(0)", "did you mean `gasnet_put_bulk`? is `#include <gasnet.h>` missing?"),
+        ("", "bariierGPI()", "did you mean `barrierGPI`? is `#include <GPI.h>` missing?"),
+    ],
+)
+def test_a_name_like_those_of_an_api(include: str, call: str, hint: str) -> None:
+    """It is never told to be assumed pure, and to do so is refused: what it does would be left out in silence."""
+    text = f"#include <{include}>\n" if include else ""
+    text += f"int main(void) {{ {call}; return 0; }}\n"
+    with pytest.raises(SourceError) as caught:
+        parse_c(text)
+    (found,) = caught.value.diagnostics
+    assert found.code in ("PG125", "PG160") and hint in found.hint and "--assume-pure" not in found.hint
+    name = call.partition("(")[0]
+    with pytest.raises(SourceError) as caught:
+        parse_c(text, options=FrontEnd(pure=("compute", name)))
+    (found,) = caught.value.diagnostics
+    assert found.code == "PG162" and f"`{name}` cannot be assumed to be pure" in found.message
+
+
+def test_names_that_only_look_like_those_of_an_api() -> None:
+    for name in ("compute", "my_rank", "num_steps", "start_timer", "mpi_error", "shmemory", "_norm"):
+        parse_c(f"int main(void) {{ return {name}(); }}", options=FrontEnd(pure=(name,))).instantiate()
 
 
 def test_what_an_api_does_not_support_is_an_error_with_its_advice() -> None:

@@ -6,6 +6,8 @@ completes on the other side.
 
 from __future__ import annotations
 
+from collections import ChainMap
+
 from pgasrob.frontends.apis.armci import environment, onesided, synchronisation
 from pgasrob.frontends.apis.armci.names import CONSTANTS, TYPES
 from pgasrob.frontends.apis.interface import Api, Handler
@@ -33,6 +35,7 @@ API = Api(
     constants=CONSTANTS,
     declaration=_declaration,
     handler=_handler,
+    functions=ChainMap(*(table.handlers for table in _TABLES)),
     unsupported={
         "ARMCI_SET_AGGREGATE_HANDLE": "leave aggregation out: it joins transfers and promises nothing",
         "ARMCI_Group_*": _GROUPS,

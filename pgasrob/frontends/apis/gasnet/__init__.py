@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
+
 from pgasrob.frontends.apis.gasnet import barriers, completion, environment, extended, onesided
 from pgasrob.frontends.apis.gasnet.names import CONSTANTS, MACROS, TYPES
 from pgasrob.frontends.apis.interface import Api, Handler
@@ -29,6 +31,7 @@ API = Api(
     constants=CONSTANTS,
     declaration=_declaration,
     handler=_handler,
+    functions=ChainMap(*(table.handlers for table in _TABLES)),
     unsupported={
         "gasnet_AM*": _MESSAGES,
         "gex_AM_*": _MESSAGES,

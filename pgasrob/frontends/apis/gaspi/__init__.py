@@ -7,6 +7,8 @@ rank.
 
 from __future__ import annotations
 
+from collections import ChainMap
+
 from pgasrob.frontends.apis.gaspi import collectives, environment, onesided, segments
 from pgasrob.frontends.apis.gaspi.names import CONSTANTS, TYPES
 from pgasrob.frontends.apis.interface import Api, Handler
@@ -30,6 +32,7 @@ API = Api(
     constants=CONSTANTS,
     declaration=_declaration,
     handler=_handler,
+    functions=ChainMap(*(table.handlers for table in _TABLES)),
     unsupported={
         "gaspi_allreduce_user": "use gaspi_allreduce with GASPI_OP_MIN, _MAX or _SUM",
         "gaspi_proc_kill": "leave failures out: all ranks run to their end",

@@ -27,6 +27,7 @@ API = Api(
     constants=CONSTANTS,
     declaration=FUNCTIONS.declaration,
     handler=FUNCTIONS.handler,
+    functions=FUNCTIONS.handlers,
     unsupported=UNSUPPORTED,
 )
 

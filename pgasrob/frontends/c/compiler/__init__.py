@@ -37,14 +37,17 @@ def compile_unit(
     the functions that are taken to touch no shared memory. Raises `SourceError` with what is wrong or not supported.
     """
     with _deep():
-        found = preprocess(file, text, registry or Registry(), defines)
+        registry = registry or Registry()
+        found = preprocess(file, text, registry, defines)
         types = {name for api in found.apis for name in api.types}
         parsed = parse(found.tokens, found.source, types)
         unit = Unit(file, text, found.headers)
         scope = Scope()
         scope.tags.update({tag: tag for tag in STRUCTS})
         unread = ", ".join(f"<{header}>" for header in found.unread)
-        context = Context(found.source, parsed.tokens, found.apis, declared_function, unread, pure, unit, scope)
+        context = Context(
+            found.source, parsed.tokens, found.apis, registry.like, declared_function, unread, pure, unit, scope
+        )
         File(context).compile(parsed.root)
     return unit
 

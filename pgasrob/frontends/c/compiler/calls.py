@@ -78,20 +78,32 @@ class Calls:
         if type is not None:
             return self._finish_call(name, type, values, node)
         if (hint := self.context.unsupported(name)) is not None:
-            raise self.context.error("PG160", f"`{name}` is not supported", node, hint)
+            near = did_you_mean(name, self._functions_like(name), 0.75)
+            raise self.context.error("PG160", f"`{name}` is not supported", node, f"{near} {hint}".strip())
         raise self._unknown_function(name, function, declared is not None)
 
     def _unknown_function(self, name: str, node: Node, declared: bool) -> SourceError:
         scope = self.emitter.scope
         own = [each for each in scope.all_names() if each != name and isinstance(scope.find(each), FunctionName)]
-        near = did_you_mean(name, own, 0.75)
-        hint = f"if it touches no shared memory, `--assume-pure {name}` accepts it"
+        near = did_you_mean(name, [*own, *self._functions_like(name)], 0.75)
+        api = self.context.api_like(name)
+        if api is None:
+            hint = f"if it touches no shared memory, `--assume-pure {name}` accepts it"
+        elif api in self.context.apis:
+            hint = f"the functions of <{api.headers[0]}> that are supported have other names"
+        else:
+            hint = f"is `#include <{api.headers[0]}>` missing?"
         if near:
             hint = f"{near} {hint}"
         if self.context.unread:
             hint += f"; {self.context.unread} is not read, so what it declares is unknown"
         what = "is declared, but defined nowhere here" if declared else "is not known"
         return self.context.error("PG125", f"the function `{name}` {what}", node, hint)
+
+    def _functions_like(self, name: str) -> Sequence[str]:
+        """The functions of the API that has names like ``name``, included or not, when it is none of them."""
+        api = self.context.api_like(name)
+        return () if api is None or name in api.functions else list(api.functions)
 
     def _assert(self, nodes: Sequence[Node], node: Node) -> Operand:
         if len(nodes) != 1:

@@ -163,7 +163,7 @@ def declared_function(text: str, name: str, apis: Sequence[Api]) -> Function:
     source = Source(f"<declaration of {name}>", text if text.rstrip().endswith(";") else f"{text};")
     parsed = parse(tokenise(source), source, {name for api in apis for name in api.types})
     unit = Unit(source.file, text, ())
-    context = Context(source, parsed.tokens, apis, declared_function, "", frozenset(), unit, Scope())
+    context = Context(source, parsed.tokens, apis, lambda name: None, declared_function, "", frozenset(), unit, Scope())
     File(context).compile(parsed.root)
     for symbol in context.file_scope.names.values():
         if isinstance(symbol, FunctionName):

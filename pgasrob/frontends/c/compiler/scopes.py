@@ -106,13 +106,15 @@ _DECLARATIONS: dict[tuple[object, ...], tuple[Sequence[Api], Function]] = {}
 class Context:
     """What the compilation of a file knows: its tokens, its APIs, the structs by unique tag, what it gives.
 
-    ``read_declaration``: the type of the function that a declaration of one of the APIs, as text, declares.
-    ``unread``: the headers that are not read, as written.
+    ``api_like``: the API whose functions have names like a given one, included or not. ``read_declaration``: the type
+    of the function that a declaration of one of the APIs, as text, declares. ``unread``: the headers that are not read,
+    as written.
     """
 
     source: Source
     tokens: list[Token]
     apis: Sequence[Api]
+    api_like: Callable[[str], Api | None]
     read_declaration: Callable[[str, str, Sequence[Api]], Function]
     unread: str
     pure: frozenset[str]
