@@ -208,6 +208,26 @@ def test_nonblocking_sends_never_block() -> None:
     assert_works(checked(MPI, body, 2))
 
 
+@pytest.mark.parametrize(("send", "waits"), [("Ssend", True), ("Send", False), ("Bsend", False), ("Rsend", False)])
+def test_a_synchronous_send_waits_until_it_has_been_received(send: str, waits: bool) -> None:
+    both = f"""MPI_{send}(&rank, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
+    MPI_Recv(&y, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"""
+    assert checked(MPI, both, 2).deadlock is waits
+    # What the receiver has done before is seen by whoever has sent to it.
+    body = f"""if (rank == 0) {{
+        MPI_{send}(&rank, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+        MPI_Get(&y, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        MPI_Win_unlock(1, win);
+        assert(y == 1);
+    }} else {{
+        x = 1;
+        MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }}"""
+    found = checked(MPI, body, 2)
+    assert (found.verdict, found.assertions) == ("robust", "hold" if waits else "violated")
+
+
 def test_more_messages_than_there_is_room_for_are_an_error() -> None:
     body = """if (rank == 0) while (!x) MPI_Send(&rank, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
     else while (!x) MPI_Recv(&y, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"""
