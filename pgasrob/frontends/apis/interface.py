@@ -86,6 +86,11 @@ class Call(Protocol):
         """Argument ``index``, an integer (or a double's bits) that need not be known."""
         ...
 
+    def try_each(self, index: int) -> None:
+        """Make the call for each value that argument ``index`` may have, when it is an unknown value (a random number),
+        of which no command can say that it is this one."""
+        ...
+
     def pointer(self, index: int) -> Address | None:
         """Argument ``index``, a pointer; None when it is null. An error when it is no object's address."""
         ...

@@ -60,12 +60,10 @@ class MachineCall:
     # Arguments
 
     def known(self, index: int) -> int:
+        self.try_each(index)
         value = self._argument(index)
         if isinstance(value, Known):
             return value.value
-        if leaves_of(value):
-            assert isinstance(value, Unknown)
-            raise Several(value.expr, self._which(index))
         if self.machine.facts_changed:
             raise Problem("PG140", "an argument that is not known yet")
         if isinstance(value, Undefined):
@@ -76,6 +74,11 @@ class MachineCall:
             "it must be the same in every run of a rank: compute it from ranks and constants, not from shared memory",
             self.span,
         )
+
+    def try_each(self, index: int) -> None:
+        value = self._argument(index)
+        if isinstance(value, Unknown) and leaves_of(value):
+            raise Several(value.expr, self._which(index))
 
     def expression(self, index: int) -> Expr:
         value = self._argument(index)

@@ -66,6 +66,9 @@ class RecordedCall:
         assert isinstance(value, Known), f"argument {index} is not known"
         return value.value
 
+    def try_each(self, index: int) -> None:
+        """No argument is an unknown value here."""
+
     def expression(self, index: int) -> Expr:
         return self.value_expression(self.arguments[index])
 

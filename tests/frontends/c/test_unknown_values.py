@@ -191,6 +191,39 @@ def test_a_size_of_few_values_is_each_of_them() -> None:
     assert verdict(body.replace("% 3 + 1", "% 2 + 1")).verdict == "robust"
 
 
+def test_arguments_of_which_an_api_makes_cases() -> None:
+    """MPI tells ranks and displacements apart, and what is none of them is a fault."""
+    text = """#include <mpi.h>
+#include <stdlib.h>
+static int x[4], v;
+int main(int argc, char **argv) {
+    int rank, r;
+    MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Win_create(x, sizeof x, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Put(&v, 1, MPI_INT, RANK, PLACE, 1, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    if (rank == 0) { r = rand(); MPI_Send(&r, 1, MPI_INT, 1, 0, MPI_COMM_WORLD); }
+    else if (rank == 1) {
+        MPI_Recv(&r, 1, MPI_INT, rand() % 2 ? MPI_ANY_SOURCE : 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (r == 123456 && OUTSIDE) MPI_Put(&v, 1, MPI_INT, 0, 4, 1, MPI_INT, win);
+    }
+}
+"""
+
+    def found(rank: str, place: str, outside: int = 0) -> str:
+        defines = (("RANK", rank), ("PLACE", place), ("OUTSIDE", str(outside)))
+        return check(parse_c(text, options=FrontEnd(defines=defines)), 2).verdict
+
+    assert found("rand() % 2", "rand() % 4") == "robust"
+    assert found("rand() % 3", "rand() % 4") == "error"
+    assert found("rand() % 2", "rand() % 5") == "error"
+    assert found("rand() % 2", "rand()") == "unknown"
+    assert found("rand() % 2", "rand() % 4", 1) == "error"
+
+
 def test_what_is_only_moved_costs_nothing() -> None:
     body = """int mine[100]; for (int i = 0; i < 100; i++) mine[i] = rand() % 4;
         shmem_int_put(large, mine, 100, 1 - me); shmem_barrier_all();

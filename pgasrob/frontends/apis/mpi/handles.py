@@ -152,6 +152,7 @@ def split(
     Each assumes that the values are these. ``handler`` adds what the call does with them.
     """
     for index, within in arguments.items():
+        call.try_each(index)
         value = call.arguments[index]
         # Displacements are checked where the window of the target is known.
         if PROC_NULL in within and isinstance(value, Known) and value.value not in within:

@@ -102,6 +102,7 @@ def recv(call: Call) -> list[Outcome]:
 
 def _sources(call: Call, index: int, comm: int) -> list[tuple[Steps, int]]:
     """The ranks that a message may be received from; one that is not known is assumed to be each of them."""
+    call.try_each(index)
     source = call.arguments[index]
     if isinstance(source, Known) and source.value != ANY_SOURCE:
         return [(Steps(call), source.value)]
