@@ -10,7 +10,7 @@ from pgasrob.frontends.c.arithmetic import LONG, expression
 from pgasrob.frontends.c.contents import Contents, from_bytes
 from pgasrob.frontends.c.flows import UNKNOWN, Flows
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.nondeterminism import leaves_of, only_leaves, range_of
+from pgasrob.frontends.c.nondeterminism import leaves, leaves_of, only_leaves, range_of
 from pgasrob.frontends.c.output import OUTSIDE
 from pgasrob.frontends.c.parts import part_name, scalar_at
 from pgasrob.frontends.c.problem import Beyond, Problem, TryAgain
@@ -168,8 +168,7 @@ class Memory(Flows):
                 return self.fault()
             self.facts.note(address.object, address.offset, type)
             if not self.facts.is_shared(address.object, address.offset, size):
-                if leaves_of(value) and isinstance(value, Unknown) and not only_leaves(value.expr):
-                    value = Unknown(self.blurred(value.expr, origins=frozenset({(address.object, address.offset)})))
+                value = self._unmixed(address, value)
                 if not isinstance(value, Unknown) or only_leaves(value.expr):
                     if isinstance(value, Address) and not isinstance(value.offset, int):
                         raise Problem("PG143", "a pointer is stored of which it is not known where it points",
@@ -187,6 +186,17 @@ class Memory(Flows):
         self._issue_store(commands.Store(self.cell(address, size), expr))
         self._hold(address, value, type)
         return None
+
+    def _unmixed(self, address: Address, value: Value) -> Value:
+        """``value`` as one's own memory can hold it, which has no registers: one that unknown values are mixed with is
+        unknown itself, unless these can be chosen and something depends on it."""
+        if not isinstance(value, Unknown) or not leaves(value.expr) or only_leaves(value.expr):
+            return value
+        expr, place = value.expr, (address.object, address.offset)
+        assert isinstance(address.offset, int)
+        if self.facts.decisive_cells.has(address.object, address.offset):
+            expr = self.exactly(expr)
+        return Unknown(self.blurred(expr, origins=frozenset({place})) if leaves(expr) else expr)
 
     def _hold(self, address: Address, value: Value, type: CType) -> None:
         """Note what a store has put into the shared scalar at ``address``."""

@@ -131,6 +131,13 @@ class Merging(Memory):
 
     def settle_variables(self) -> None:
         """Put every unknown value into the register of its variable, and the generalised ones that are known."""
+        # First, for choosing sets registers, and no other value may be on its way to one then.
+        for frame, live in self.state.live():
+            for slot in live:
+                value = frame.slots[slot]
+                if isinstance(value, Unknown) and leaves(value.expr):
+                    frame.slots[slot] = Unknown(self._settled_variable(frame, slot, value.expr))
+        self.taken = set()
         moves: dict[Register, tuple[Expr, Span]] = {}
         for frame, live in self.state.live():
             for slot in live:
@@ -144,10 +151,7 @@ class Merging(Memory):
                 if isinstance(expr, int):
                     continue
                 if leaves(expr):
-                    expr = self._settled_variable(frame, slot, expr)
-                    if leaves(expr):
-                        frame.slots[slot] = Unknown(expr)
-                        continue
+                    continue
                 home = self.home(frame, slot)
                 if isinstance(value, Address):
                     frame.slots[slot] = Address(value.object, home, value.owner)

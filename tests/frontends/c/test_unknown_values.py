@@ -224,6 +224,24 @@ int main(int argc, char **argv) {
     assert found("rand() % 2", "rand() % 4", 1) == "error"
 
 
+def test_a_choice_does_not_get_into_the_way_of_an_earlier_one() -> None:
+    """Both are for variables that get their registers at the head of one loop, and the first is needed until then."""
+    body = """int i = rand() % 4; cells[i] = 1; shmem_int_p(&x, cells[0], me); shmem_quiet();
+        int a = i + 1, s = shmem_int_g(&y, me) + rand() % 2;
+        for (int k = 0; k < 2; k++) shmem_quiet();
+        if (s == 1) shmem_quiet();
+        if (a == 4) CARELESS"""
+    assert verdict(body).verdict == "not robust"
+    assert verdict(body.replace("a == 4", "a == 5")).verdict == "robust"
+
+
+def test_what_is_mixed_with_what_is_loaded_is_chosen_too() -> None:
+    body = """static int kept; kept = shmem_int_g(&y, me) + rand() % 2;
+        if (kept == WANTED) CARELESS shmem_int_p(&seen, kept, 0);"""
+    assert verdict(body.replace("WANTED", "1")).verdict == "not robust"
+    assert verdict(body.replace("WANTED", "2")).verdict == "robust"
+
+
 def test_what_is_only_moved_costs_nothing() -> None:
     body = """int mine[100]; for (int i = 0; i < 100; i++) mine[i] = rand() % 4;
         shmem_int_put(large, mine, 100, 1 - me); shmem_barrier_all();
