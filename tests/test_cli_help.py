@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from pgasrob.cli import cli
 from pgasrob.render.files import FORMATS, Format
-from pgasrob.robustness import check, reduction
+from pgasrob.robustness import engines, reduction
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 
@@ -52,7 +52,7 @@ def test_a_new_engine_is_in_help_and_error(monkeypatch: pytest.MonkeyPatch, prog
     def oracle(*_: object) -> None:
         """Asks Delphi. Not a word more of this."""
 
-    monkeypatch.setitem(check.ENGINES, "delphi", oracle)  # type: ignore[arg-type]
+    monkeypatch.setitem(engines.ENGINES, "delphi", oracle)  # type: ignore[arg-type]
     text = told("check", "--help")
     assert "|spin|delphi]" in text and "delphi: Asks Delphi. [default: attack]" in text
     assert "spin, delphi" in told("check", program, "--engine", "zzz")
@@ -60,7 +60,7 @@ def test_a_new_engine_is_in_help_and_error(monkeypatch: pytest.MonkeyPatch, prog
 
 def test_every_engine_says_what_it_is() -> None:
     text = told("check", "--help")
-    for name, create in check.ENGINES.items():
+    for name, create in engines.ENGINES.items():
         assert create.__doc__ and f"{name}: {create.__doc__.partition('.')[0]}." in text
 
 
@@ -86,6 +86,6 @@ def table(heading: str) -> list[str]:
 
 def test_the_readme_names_all() -> None:
     assert sorted(table("ending")) == sorted(FORMATS)
-    assert table("`--engine`") == list(check.ENGINES)
+    assert table("`--engine`") == list(engines.ENGINES)
     (sentence,) = re.findall(r"`--without NAME` leaves out\s+one of its reductions: (.*?)\.\n", README)
     assert tuple(re.findall("`([^`]+)`", sentence)) == reduction.REDUCTIONS

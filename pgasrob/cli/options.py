@@ -89,7 +89,7 @@ class EngineName(Name):
 
     def told(self) -> str:
         """What each engine is, in a sentence."""
-        from pgasrob.robustness.check import ENGINES
+        from pgasrob.robustness.engines import ENGINES
 
         return " ".join(f"{name}: {(create.__doc__ or '').partition('.')[0]}." for name, create in ENGINES.items())
 

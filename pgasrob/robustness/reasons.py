@@ -227,6 +227,17 @@ class RunsLeftOut(Reason):
 
 
 @dataclass(frozen=True, slots=True)
+class AnyValue(Reason):
+    """These memory objects hold what nothing in the program decides, so there are more outcomes than are listed."""
+
+    code = "any-value"
+    objects: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"any value may be in {', '.join(self.objects)}"
+
+
+@dataclass(frozen=True, slots=True)
 class InternalError(Reason):
     """An engine claims a violation that its run does not show."""
 

@@ -21,7 +21,7 @@ from pgasrob.program.control import may_be_left_out
 from pgasrob.program.declarations import Declared
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.reasons import AnyValue, Reason, RunsLeftOut
 from pgasrob.robustness.watch import Progress, Watch
 from pgasrob.runs.endings import ENDINGS, Ending, FailedAssertion, Place, chosen, places
 from pgasrob.runs.enumeration import Enumeration, HasLoop, heights_of
@@ -141,10 +141,11 @@ def outcomes(
     )
 
 
-def _unknown_values(program: Declared) -> str | None:
+def _unknown_values(program: Declared) -> Reason | None:
     """What a C program may hold or do that is not among its outcomes."""
-    held = f"any value may be in {', '.join(program.uncertain)}" if program.uncertain else None
-    return "; ".join(program.gaps) or held
+    if program.gaps:
+        return RunsLeftOut(program.gaps)
+    return AnyValue(program.uncertain) if program.uncertain else None
 
 
 def _left_out(instance: Instance) -> tuple[int, ...]:

@@ -57,11 +57,12 @@ class Explanation:
     """The theory on ``instance``, whose ``verdict`` is given.
 
     ``control``: the control automata. ``run``: a computation, violating when the program is not robust, with the
-    ``cycle`` of its happens-before relation; ``origin``: a run that delays much, or the violation ``found`` by the product
-    or by the check, its ranks taking turns. ``order``: e, sigma and the normal form; ``path``: how Y(P, N) generates that.
-    ``marked`` and ``pairs``: the marked word and the runs of Z; None and empty without a cycle. ``product``, ``costs``:
-    what the searches cost, ``settled`` what is known before. ``attack``: the path of the attack search to this
-    violation. ``run`` and what follows from it is None when there is nothing to run or no verdict.
+    ``cycle`` of its happens-before relation; ``origin``: a run that delays much, or the violation ``found`` by
+    the product or by the check, its ranks taking turns. ``order``: e, sigma and the normal form; ``path``: how
+    Y(P, N) generates that. ``marked`` and ``pairs``: the marked word and the runs of Z; None and empty without a
+    cycle. ``product``, ``costs``: what the searches cost, ``settled`` what is known before. ``attack``: the path
+    of the attack search to this violation. ``run`` and what follows from it is None when there is nothing to run
+    or no verdict.
     """
 
     verdict: Verdict
