@@ -20,8 +20,9 @@ def catalogue(folder: str, only_check: bool) -> None:
     The programs are checked for it, so it takes as long as that.
     """
     from pgasrob.render.catalogue import HEADING, Entry, make_catalogue, without_times
-    from pgasrob.robustness.batch import Checked, Job, convert_all, find_programs, read_text
+    from pgasrob.robustness.batch import Checked, Job, find_programs, read_text
     from pgasrob.robustness.limits import Limits, available_cores
+    from pgasrob.robustness.side_by_side import convert_all
 
     files, problems = find_programs([folder])
     if problems:

@@ -116,8 +116,9 @@ def check(
     """
     from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import printer
-    from pgasrob.robustness.batch import Job, convert_all, find_programs
+    from pgasrob.robustness.batch import Job, find_programs
     from pgasrob.robustness.limits import Limits, available_cores
+    from pgasrob.robustness.side_by_side import convert_all
 
     if heads is not None and engine != "product":
         raise click.UsageError("--heads is for the product engine: add --engine product.")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.expectation import read_expectation
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".pgas", ".c")
 
-T = TypeVar("T")
 Watcher = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
 """Given a title, a context in which one check runs; what it enters is called with the check's progress."""
 
@@ -118,22 +117,6 @@ def check_all(files: Sequence[str], job: Job, watch: Watcher = unwatched) -> Ite
             yield checked
             if checked.interrupted:
                 raise KeyboardInterrupt
-
-
-def convert_all(
-    files: Sequence[str], job: Job, convert: Callable[[Checked], T], jobs: int = 1, watch: Watcher = unwatched
-) -> Iterator[T]:
-    """As :func:`check_all`, on ``jobs`` processes; each result as ``convert`` makes it, in the order of the files.
-
-    ``convert`` is a function of a module, and what it returns can be pickled: runs and programs are too deep for that.
-    """
-    todo = tasks(files, job)
-    jobs = min(jobs, len(todo))
-    if jobs <= 1:
-        return map(convert, check_all(files, job, watch))
-    from pgasrob.robustness.workers import check_on_workers
-
-    return check_on_workers(todo, job, convert, jobs, watch)
 
 
 def tasks(files: Sequence[str], job: Job) -> list[Task]:

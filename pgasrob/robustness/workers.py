@@ -20,14 +20,16 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from types import FrameType
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
 from pgasrob.program.parser import parse
-from pgasrob.robustness.batch import Checked, Checker, Job, T, Task, Watcher
+from pgasrob.robustness.batch import Checked, Checker, Job, Task, Watcher
 from pgasrob.robustness.check import check
 from pgasrob.robustness.native import MissingKernelWarning
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.watch import Progress
+
+T = TypeVar("T")
 
 START = "fork" if sys.platform == "linux" else "spawn"
 """How processes come to be. A fork has all modules in memory already; elsewhere it is not safe, or not there."""
@@ -38,7 +40,7 @@ GRACE = 0.3
 def check_on_workers(
     tasks: Sequence[Task], job: Job, convert: Callable[[Checked], T], jobs: int, watch: Watcher
 ) -> Iterator[T]:
-    """Do ``tasks`` on ``jobs`` processes: see :func:`~pgasrob.robustness.batch.convert_all`."""
+    """Do ``tasks`` on ``jobs`` processes: see :func:`~pgasrob.robustness.side_by_side.convert_all`."""
     with _Interrupts() as interrupts:
         # The cores are taken by the processes.
         crew = _Crew(tasks, replace(job, threads=1), convert, watch)

@@ -14,10 +14,11 @@ import pytest
 
 from pgasrob.render.json import checked_to_json
 from pgasrob.robustness import workers
-from pgasrob.robustness.batch import Checked, Job, check_all, convert_all
+from pgasrob.robustness.batch import Checked, Job, check_all
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import Interruption, Reason, SpinFailed, TimeLimit, WorkerDied
+from pgasrob.robustness.side_by_side import convert_all
 from pgasrob.robustness.violation import Violation
 from pgasrob.robustness.watch import Progress
 from pgasrob.robustness.workers import WorkerError

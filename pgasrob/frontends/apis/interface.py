@@ -138,6 +138,10 @@ class Call(Protocol):
         multiple of 8."""
         ...
 
+    def clock(self, most: int | None = None) -> Value:
+        """A time, ``most`` at most: nothing in the program decides it."""
+        ...
+
     # Across ranks
 
     def publish(self, key: str, value: Hashable) -> None:

@@ -12,7 +12,7 @@ from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine import Machine
-from pgasrob.frontends.c.nondeterminism import leaves_of
+from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of
 from pgasrob.frontends.c.output import OUTSIDE
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.types import LONG, UCHAR, Array, CType, Pointer, Void
@@ -291,6 +291,9 @@ class MachineCall:
             type = Array(LONG, bytes // 8) if bytes > 8 else None
             self.machine.declare(id, name, bytes, type, contents, NOWHERE)
         return Address(id, 0)
+
+    def clock(self, most: int | None = None) -> Value:
+        return Unknown(self.machine.new_leaf(CLOCK, (0, TIME[1] if most is None else most), exact=False))
 
     # Across ranks
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pgasrob.frontends.apis.interface import Api
+from pgasrob.frontends.c.calls import MachineCall
 from pgasrob.frontends.c.code import Unit
 from pgasrob.frontends.c.doubles import doubles
 from pgasrob.frontends.c.facts import Facts
@@ -72,7 +73,7 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
     mistake: Problem | None = None
     for rank in range(world.nodes):
         try:
-            processes.append(Process((rank,), Machine(world, rank).run()))
+            processes.append(Process((rank,), Machine(world, rank, MachineCall).run()))
         except TryAgain:
             return None
         except Problem as problem:

@@ -123,7 +123,7 @@ def assertion(call: Call) -> Outcome:
     "long time(long *result); long clock(void); unsigned long __rdtsc(void); unsigned long __builtin_ia32_rdtsc(void);"
 )
 def time(call: Call) -> Outcome:
-    now = nondeterminism.clock(call)
+    now = call.clock()
     to = call.pointer(0) if call.arguments else None
     return Outcome(result=now, stores=() if to is None else ((to, now, LONG),))
 
@@ -134,7 +134,7 @@ def time_of_day(call: Call) -> Outcome:
     if to is None:
         return Outcome(result=VALUE)
     most = 999_999 if call.name == "gettimeofday" else 999_999_999
-    now, fraction = nondeterminism.clock(call), nondeterminism.clock(call, most)
+    now, fraction = call.clock(), call.clock(most)
     return Outcome(result=VALUE, stores=((to, now, LONG), (call.moved(to, 8), fraction, LONG)))
 
 

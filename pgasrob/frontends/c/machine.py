@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pgasrob.frontends.apis.interface import Outcome
+from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.assemble import assemble
 from pgasrob.frontends.c.code import CompiledFunction
@@ -50,8 +50,9 @@ class _Pending:
 class Machine(Merging):
     """One rank in one pass. ``run`` gives the block of its process."""
 
-    def __init__(self, world: World, rank: int) -> None:
+    def __init__(self, world: World, rank: int, seen_by_handlers: Callable[[Machine, code.Call, str], Call]) -> None:
         super().__init__(world, rank)
+        self.seen_by_handlers = seen_by_handlers
         self.pending: list[_Pending] = []
         self.instructions = 0
 
@@ -225,13 +226,11 @@ class Machine(Merging):
                 raise self._unknown_function(name)
             self._pure(call)
             return
-        from pgasrob.frontends.c.calls import MachineCall
-
         self.taken = set()
         before = self.state.copy() if any(leaves_of(frame.slots[slot]) for slot in call.arguments) else None
         issued = len(self.node.statements)
         try:
-            outcomes = handler(MachineCall(self, call, name))
+            outcomes = handler(self.seen_by_handlers(self, call, name))
         except Several as several:
             assert before is not None
             del self.node.statements[issued:]

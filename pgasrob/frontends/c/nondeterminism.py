@@ -34,7 +34,7 @@ from pgasrob.program.expressions import (
 )
 
 if TYPE_CHECKING:
-    from pgasrob.frontends.apis.interface import Call
+    pass
 
 CLOCK = "clock"
 RANDOM = "rand"
@@ -77,14 +77,6 @@ class Bounds:
 
 
 Assumed = Mapping[Expr, Bounds]
-
-
-def clock(call: Call, high: int = TIME[1]) -> Value:
-    """A time, for the result of a call."""
-    from pgasrob.frontends.c.calls import MachineCall
-
-    assert isinstance(call, MachineCall)
-    return Unknown(call.machine.new_leaf(CLOCK, (0, high), exact=False))
 
 
 def range_of(type: CType) -> Interval:
@@ -265,4 +257,4 @@ def renumbered(leaf: Leaf, index: int) -> Leaf:
     return leaf if leaf.index == index else replace(leaf, index=index)
 
 
-__all__ = ["CLOCK", "RANDOM", "IntType", "Leaf", "clock"]
+__all__ = ["CLOCK", "RANDOM", "IntType", "Leaf"]

@@ -11,7 +11,6 @@ from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, element, pairs
-from pgasrob.frontends.c.nondeterminism import clock
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, INT, LONG, VOID, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Known
 from pgasrob.program.commands import Barrier, Load, Store
@@ -67,7 +66,7 @@ def processes(call: Call) -> Outcome:
 
 @PROTOTYPES.calls("double armci_timer(void);")
 def timer(call: Call) -> Outcome:
-    return Outcome(result=clock(call))
+    return Outcome(result=call.clock())
 
 
 # Memory

@@ -10,7 +10,6 @@ from pgasrob.frontends.apis.gaspi.names import CONFIG, CONFIGURATION, QUEUES, SU
 from pgasrob.frontends.apis.gaspi.state import done, open_queues, queue, segments, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.c.nondeterminism import clock
 from pgasrob.frontends.c.types import CHAR, FLOAT, INT, UCHAR, UINT, ULONG, USHORT, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Known, Value
 from pgasrob.program.commands import Wait, WaitLocal
@@ -77,8 +76,8 @@ _gives("gaspi_return_t gaspi_proc_num(gaspi_rank_t *number);", USHORT, lambda ca
 _gives("gaspi_return_t gaspi_initialized(gaspi_number_t *flag);", UINT, lambda call: Known(1))
 _gives("gaspi_return_t gaspi_network_type(gaspi_network_t *type);", INT, lambda call: Known(2))
 _gives("gaspi_return_t gaspi_version(float *version);", FLOAT, lambda call: Known(0))
-_gives("gaspi_return_t gaspi_time_get(gaspi_time_t *time);", FLOAT, clock)
-_gives("gaspi_return_t gaspi_time_ticks(gaspi_cycles_t *ticks);", ULONG, clock)
+_gives("gaspi_return_t gaspi_time_get(gaspi_time_t *time);", FLOAT, lambda call: call.clock())
+_gives("gaspi_return_t gaspi_time_ticks(gaspi_cycles_t *ticks);", ULONG, lambda call: call.clock())
 _gives("gaspi_return_t gaspi_cpu_frequency(gaspi_float *frequency);", FLOAT, lambda call: Known(float_bits(1.0)))
 _gives("gaspi_return_t gaspi_segment_num(gaspi_number_t *number);", UINT, lambda call: Known(len(segments(call))))
 _gives("gaspi_return_t gaspi_queue_num(gaspi_number_t *number);", UINT, lambda call: Known(QUEUES + _created(call)))

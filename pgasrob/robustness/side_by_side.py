@@ -1,0 +1,26 @@
+"""A batch on one process or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from pgasrob.robustness.batch import Checked, Job, Watcher, check_all, tasks, unwatched
+
+T = TypeVar("T")
+
+
+def convert_all(
+    files: Sequence[str], job: Job, convert: Callable[[Checked], T], jobs: int = 1, watch: Watcher = unwatched
+) -> Iterator[T]:
+    """As :func:`check_all`, on ``jobs`` processes; each result as ``convert`` makes it, in the order of the files.
+
+    ``convert`` is a function of a module, and what it returns can be pickled: runs and programs are too deep for that.
+    """
+    todo = tasks(files, job)
+    jobs = min(jobs, len(todo))
+    if jobs <= 1:
+        return map(convert, check_all(files, job, watch))
+    from pgasrob.robustness.workers import check_on_workers
+
+    return check_on_workers(todo, job, convert, jobs, watch)
