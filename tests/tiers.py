@@ -45,11 +45,17 @@ SLOW: dict[str, str] = {
     "frontends/c/test_machine.py": """
         pure_c_does_what_gcc_says what_is_too_much
     """,
+    "frontends/c/test_unknown_values.py": """
+        every_value_counts
+    """,
     "frontends/test_fuzz.py": """
         nothing_but_source_errors
     """,
     "frontends/test_random_c.py": """
         the_programs_are_worth_comparing the_verdicts_agree
+    """,
+    "frontends/test_unknown_c.py": """
+        chains_of_computations programs_in_disguise the_programs_are_worth_comparing
     """,
     "oracle/test_extensions.py": """
         hypothesis_programs_can_be_printed_and_run memo_and_no_memo_agree memo_and_no_memo_agree_hypothesis

@@ -266,7 +266,7 @@ class Machine(Merging):
         ways = []
         for term, value in self.each_value(several.expr, several.what):
             state = self.state.copy()
-            self.known_from_now(state, term, value)
+            self.substitute(state, term, value)
             ways.append(_Pending(self.fresh().label, state))
         self.pending += ways[::-1]
         self.close(*(way.label for way in ways))

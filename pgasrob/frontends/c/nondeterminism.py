@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pgasrob.analysis.intervals import Interval, value_of
@@ -25,7 +25,6 @@ from pgasrob.program.expressions import (
     Conditional,
     Const,
     Expr,
-    IntType,
     Register,
     Unary,
     constant,
@@ -81,11 +80,9 @@ Assumed = Mapping[Expr, Bounds]
 
 def range_of(type: CType) -> Interval:
     """The values of ``type``; those of a pointer or a double are numbers of 64 bits."""
-    return type.type.range if isinstance(type, Integer) and not type.boolean else (0, 1) if type_is_bool(type) else ANY
-
-
-def type_is_bool(type: CType) -> bool:
-    return isinstance(type, Integer) and type.boolean
+    if not isinstance(type, Integer):
+        return ANY
+    return (0, 1) if type.boolean else type.type.range
 
 
 def leaves(expr: Expr) -> list[Leaf]:
@@ -251,10 +248,3 @@ def narrowed(bounds: Bounds, relation: str, value: int) -> Bounds | None:
         high -= 1
     others = frozenset(each for each in others if low < each < high)
     return Bounds(low, high, others) if low <= high else None
-
-
-def renumbered(leaf: Leaf, index: int) -> Leaf:
-    return leaf if leaf.index == index else replace(leaf, index=index)
-
-
-__all__ = ["CLOCK", "RANDOM", "IntType", "Leaf"]

@@ -9,6 +9,7 @@ a fault. Where there are too many of them the way ends, and the program has a ga
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c import arithmetic
@@ -22,7 +23,6 @@ from pgasrob.frontends.c.nondeterminism import (
     narrowed,
     only_leaves,
     parts,
-    renumbered,
     replaced,
     rewritten,
     values_of,
@@ -107,7 +107,7 @@ class Undecided(Writer):
         if not isinstance(term, Leaf):
             state.guarded |= set(leaves(term))
         if bounds.low == bounds.high:
-            self._substitute(state, term, Const(bounds.low))
+            self.substitute(state, term, Const(bounds.low))
         else:
             state.assumed[term] = bounds
 
@@ -160,9 +160,6 @@ class Undecided(Writer):
         if term is None:
             raise Beyond(f"{what} is an unknown value, and there are too many to try each")
         return [(term[0], Const(value)) for value in term[1]]
-
-    def known_from_now(self, state: State, term: Expr, value: Const) -> None:
-        self._substitute(state, term, value)
 
     def _small_term(self, expr: Expr, most: int) -> tuple[Expr, list[int]] | None:
         """A part of ``expr``, with unknown values, that takes no more than ``most`` values: a small one when each
@@ -219,10 +216,10 @@ class Undecided(Writer):
         self.chosen[term] = register
         branches = (Block((Do(commands.Assign(register, Const(each)), self.span),)) for each in values)
         Writer.emit(self, Choose(tuple(branches)))
-        self._substitute(self.state, term, register)
+        self.substitute(self.state, term, register)
         return replaced(expr, term, register)
 
-    def _substitute(self, state: State, term: Expr, new: Register | Const) -> None:
+    def substitute(self, state: State, term: Expr, new: Register | Const) -> None:
         """``term`` is ``new`` from now on, in all that the rank holds."""
 
         def changed(value: Value) -> Value:
@@ -321,7 +318,7 @@ class Undecided(Writer):
 
         def number(part: Expr) -> Expr | None:
             if isinstance(part, Leaf):
-                return numbers.setdefault(part, renumbered(part, -len(numbers) - 1))
+                return numbers.setdefault(part, replace(part, index=-len(numbers) - 1))
             return None
 
         def changed(value: Value) -> Value:
