@@ -32,16 +32,44 @@ class Relevance:
     cells: int
 
 
-def relevance(instance: Instance) -> Relevance:
-    """The registers and cells of ``instance`` whose values may decide something."""
-    analysis = _Analysis(instance)
+def relevance(instance: Instance, assertions: bool = True) -> Relevance:
+    """The registers and cells of ``instance`` whose values may decide something; whether assertions fail, only with
+    ``assertions``."""
+    analysis = _Analysis(instance, assertions)
     while analysis.pass_over():
         pass
     return Relevance(tuple(frozenset(registers) for registers in analysis.registers), analysis.cells)
 
 
+def needed_registers(instance: Instance, cells: int, assertions: bool = True) -> list[list[frozenset[int]]]:
+    """For every rank and control state the registers whose values there may decide something, when of the cells
+    ``cells`` may (`Relevance.cells` for the same ``assertions``)."""
+    return [_needed(instance, rank, cells, assertions) for rank in range(instance.nodes)]
+
+
+def _needed(instance: Instance, rank: int, cells: int, assertions: bool) -> list[frozenset[int]]:
+    known, out = ranges(instance), instance.automata[rank].out
+    found: list[frozenset[int]] = [frozenset()] * len(out)
+    changed = True
+    while changed:
+        changed = False
+        for state in reversed(range(len(out))):
+            needed = found[state]
+            for transition in out[state]:
+                form, later = transition.form, found[transition.target]
+                register, written = core.register_set(form), known.touched(rank, state, transition).written
+                if not known.named(rank, state, transition).possible:
+                    continue
+                computes = register in later or bool(written & cells)
+                exprs = (expr for _, expr in core.expressions(form)) if computes else _deciding(form, assertions)
+                needed = needed.union(later - {register}, *map(registers_of, exprs))
+            if needed != found[state]:
+                found[state], changed = needed, True
+    return found
+
+
 class _Analysis:
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, assertions: bool) -> None:
         self.instance = instance
         self.registers: list[set[int]] = [set() for _ in range(instance.nodes)]
         self.cells = 0
@@ -51,9 +79,9 @@ class _Analysis:
             for form, touched in _touched(instance, rank)
         ]
         for rank, form, read, _ in self.commands:
-            for expr in _deciding(form):
+            for expr in _deciding(form, assertions):
                 self.registers[rank] |= registers_of(expr)
-            if _has_condition(form):
+            if _has_condition(form, assertions):
                 self.cells |= read
 
     def pass_over(self) -> bool:
@@ -84,16 +112,22 @@ def _touched(instance: Instance, rank: int) -> Iterator[tuple[Form, Touched]]:
     yield from found.values()
 
 
-def _deciding(form: Form) -> Iterator[Expr]:
+def _deciding(form: Form, assertions: bool) -> Iterator[Expr]:
     """The expressions of a command that decide something by themselves."""
     for role, expr in core.expressions(form):
-        if role is not Role.VALUE or _has_condition(form) or _may_fault(expr):
+        if role is not Role.VALUE or _has_condition(form, assertions) or _may_fault(expr):
             yield expr
 
 
-def _has_condition(form: Form) -> bool:
+def _has_condition(form: Form, assertions: bool) -> bool:
     """Whether a command compares what it is given: an assume, an assert, an await."""
-    return isinstance(form, core.Test) or (isinstance(form, core.Immediate) and form.condition is not None)
+    match form:
+        case core.Test(_, blocks):
+            return blocks or assertions
+        case core.Immediate(_, condition):
+            return condition is not None
+        case _:
+            return False
 
 
 def _may_fault(expr: Expr) -> bool:

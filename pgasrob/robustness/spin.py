@@ -117,13 +117,10 @@ class SpinSearch:
             yield from self._search(folder)
             if (folder / TRAIL).exists() and not self.gave_up:
                 self.doing = "reading SPIN's trail"
-                code, text = yield from self._call(folder, [self.spin, *self._preprocessor(), "-t", "-T", "model.pml"])
+                code, text = yield from self._call(folder, ["./pan", "-r", f"-m{self.depth}"])
                 if "assertion violated" not in text:
                     raise SpinError(f"SPIN's trail does not end in a violation (exit code {code}):\n{text[-1000:]}")
                 self.violation = Violation(*computation(self.instance, model, _moves(model, text)))
-
-    def _preprocessor(self) -> list[str]:
-        return [f"-P{self.cc} -E -x c"]
 
     def _build(self, folder: Path, model: Model) -> Iterator[None]:
         self.doing = "compiling SPIN's verifier"
@@ -133,7 +130,7 @@ class SpinSearch:
         if self.memory_limit is not None:
             flags.append(f"-DMEMLIM={max(self.memory_limit >> 20, 1)}")
         for command in (
-            [self.spin, *self._preprocessor(), "-a", "model.pml"],
+            [self.spin, f"-P{self.cc} -E -x c", *model.options, "-a", "model.pml"],
             [self.cc, *flags, *self.options, "-o", "pan", "pan.c"],
         ):
             code, text = yield from self._call(folder, command)
