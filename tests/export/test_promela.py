@@ -13,6 +13,11 @@ from click.testing import CliRunner
 
 from pgasrob.cli import cli
 from pgasrob.export.promela import Unsupported, promela_model, to_promela
+from pgasrob.program.commands import Assign, Assume, Load, Store, Write
+from pgasrob.program.expressions import Binary, Const, IntType, Register
+from pgasrob.program.declarations import MemoryObject, Process
+from pgasrob.program.program import Program
+from pgasrob.program.statements import Block, Do
 from pgasrob.robustness.check import load
 from tests.support import instance, one_to_one
 
@@ -134,9 +139,9 @@ def test_cells_that_nobody_writes_are_numbers() -> None:
 
 def test_bits_only_where_somebody_asks() -> None:
     def bits(body: str) -> set[str]:
-        declarations = "memory x, y; register r; queue q, u unordered;"
+        declarations = "memory x, y, z; register r; queue q, u unordered, v unordered;"
         text = to_promela(instance(body, nodes=1, declarations=declarations))
-        return {each.split()[1] for each in declared(text) if " q_" in each}
+        return {each.split()[1] for each in declared(text) if re.search(r" (q_|at_|bundled)", each)}
 
     assert bits("write(x, 0, y, q);") == set()
     assert bits("write(x, 0, y, q); wait(u);") == set()
@@ -146,6 +151,72 @@ def test_bits_only_where_somebody_asks() -> None:
     assert bits("write(x, 0, y, u); fence(u);") == set()
     assert bits("write(x, 0, y, u); fence(u); write(x, 0, y, u);") == {"q_u_to_0", "q_u_bound_0"}
     assert bits("write(x, 0, y, u); fence(u); read(x, 0, y, u); wait(u);") == {"q_u_any"}
+    assert bits("wait(q); write(x, 0, y, q);") == set()
+    # A put has one step; an atomic with a result ends with a third stage.
+    assert bits("put(x, 0, y, q); put(y, 0, x, q);") == {"q_q_dst"}
+    assert bits("update(add, 1, 0, y, q, z); wait(q);") == {"q_q_dst", "q_q_res"}
+    assert bits("update_from(fetch, 0, y, q, z); update_from(fetch, 0, x, q, z);") == {"q_q_src", "q_q_res"}
+    assert bits("update_from(fetch, 0, y, u, z); wait_local(u);") == {"q_u_loc"}
+    # Notifications come after writes in their queue, or in all, where a FIFO queue does not see to it.
+    assert bits("write(x, 0, y, u); notify(add, 1, 0, z, u);") == {"q_u_to_0"}
+    assert bits("write(x, 0, y, u); notify(add, 1, 0, z, v);") == set()
+    assert bits("write(x, 0, y, u); notify_all(add, 1, 0, z, v);") == {"q_u_to_0"}
+    assert bits("write(x, 0, y, q); notify_all(add, 1, 0, z, v);") == {"q_q_to_0"}
+    assert bits("read(x, 0, y, u); notify_all(add, 1, 0, z, v);") == set()
+    # Signals come after what there has been since the bundle began.
+    assert bits("write(x, 0, y, u); signal(add, 1, 0, z, v);") == {"bundled"}
+    assert bits("write(x, 0, y, u); bundle; signal(add, 1, 0, z, v);") == set()
+    assert bits("loop { write(x, 0, y, u); bundle; write(x, 0, y, v); signal(add, 1, 0, z, v); }") == {"bundled"}
+    # Located atomics come after each other at one cell.
+    assert bits("update_located(add, 1, 0, y, u); update_located(set, 2, 0, y, v);") == {"at_y_0"}
+    assert bits("update_located(add, 1, 0, y, u); update_located(set, 2, 0, z, v);") == set()
+
+
+def test_a_bundle_forgets_what_was_before_it() -> None:
+    body = "loop { bundle; write(x, 0, y, u); signal(add, 1, 0, z, v); }"
+    assert "bundled = 0;" in to_promela(instance(body))
+    assert "bundled = 0;" not in to_promela(instance(body.replace("bundle;", "")))
+
+
+def test_the_steps_of_a_chain() -> None:
+    """What happens now is a prefix of the steps; the old value is put aside where a result is written."""
+    # x = 1 is never written; nothing but z is looked at.
+    text = to_promela(
+        instance(
+            "update_from(compare_swap, x, y, 0, z, q, w); mem[y] <- 2; r <- mem[z]; assume(r);",
+            declarations="memory x = 1, y, z, w; register r; queue q;",
+        )
+    )
+    assert text.count("m_z_0 = ((m_z_0 == m_y_0) -> 1 : m_z_0);") == 3 and "m_w_0" not in text
+    assert "hidden int old" not in text
+    body = "update(add, 1, 0, z, q, w); r <- mem[z]; assume(r); r <- mem[w]; assume(r);"
+    lines = [line.strip() for line in to_promela(instance(body)).splitlines()]
+    both = lines.index("old = m_z_0;")
+    assert lines[both : both + 3] == ["old = m_z_0;", "m_z_0 = (m_z_0 + 1);", "m_w_0 = old;"]
+    # The result is delayed, or is the source: z changes all the same.
+    assert lines.count("m_z_0 = (m_z_0 + 1);") == 3 and lines.count("m_w_0 = old;") == 1
+
+
+def test_values_that_32_bits_do_not_hold_are_of_c() -> None:
+    register, cell = Register("r", 0), Const(0)
+    wide = IntType(64, False)
+    body = Block(
+        (
+            Do(Load(register, cell)),
+            Do(Assign(register, Binary("+", register, Const(1 << 40), wide))),
+            Do(Store(cell, register)),
+            Do(Assume(Binary("==", register, Const(1)))),
+            Do(Write(cell, Const(0), cell, Const(0))),
+        )
+    )
+    memory = (MemoryObject("x", 0, None, (5,)),)
+    model = promela_model(Program("p", 1, memory, ("r.s",), (), (Process(None, body),)).instantiate())
+    assert model.options == ("-o1", "-o2") and "spin -o1 -o2 -a model.pml" in model.text
+    assert 'c_state "uint64 m_x_0" "Global" "5"' in model.text
+    assert 'c_state "uint64 r_r_s" "Local rank_0" "0"' in model.text
+    assert "c_code { now.m_x_0 = (wide) Prank_0->r_r_s; };" in model.text
+    accepted(model.text)
+    assert promela_model(one_to_one("wait(q);")).options == ()
 
 
 def test_names_that_are_words_of_c_or_promela_or_alike() -> None:
