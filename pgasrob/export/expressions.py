@@ -240,7 +240,8 @@ class Scope:
                     text = f"((real)({first}) {symbol[:-1]} (real)({second}))"
                     return f"(wide) {text}" if symbol[:-1] in RELATIONS else f"(bits){text}"
                 text = f"({first} {symbol} {second})"
-                return f"(wide) {text}" if symbol in ("&&", "||", *RELATIONS) else _wrapped(text, type)
+                # A remainder is as it is.
+                return f"(wide) {text}" if symbol in ("&&", "||", "%", *RELATIONS) else _wrapped(text, type)
             case Me() | Nodes():
                 raise _unspecialised(expr)
             case _:
