@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from pgasrob.cli import cli
 from pgasrob.export.promela import Unsupported, promela_model, to_promela
 from pgasrob.program.commands import Assign, Assume, Load, Store, Write
-from pgasrob.program.expressions import Binary, Const, IntType, Register
 from pgasrob.program.declarations import MemoryObject, Process
+from pgasrob.program.expressions import Binary, Const, IntType, Register
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Do
 from pgasrob.robustness.check import load
