@@ -268,10 +268,6 @@ ATOMICS = tuple(
     each.kind for each in get_args(Command) if {"register", "rank"} <= {field.name for field in fields(each)}
 )
 """The blocking atomics that give the old value."""
-REMOTE = frozenset(("read", "write", "put", "update", "update_from", "notify", "signal"))
-"""The commands with steps."""
-ATOMIC = frozenset(("fetch_add", "swap", "compare_swap", "fetch", "fetch_update", "await_add"))
-"""The commands that access a cell of any rank at their issue."""
 UPDATES = (
     "set", "add", "and", "or", "xor", "mul", "min", "max", "compare_swap", "fetch", "add.", "mul.", "min.", "max.",
 )  # fmt: skip
