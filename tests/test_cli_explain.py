@@ -90,8 +90,14 @@ def test_a_file_that_is_no_program(tmp_path: Path) -> None:
     assert explain(tmp_path / "missing.pgas").exit_code == 2
 
 
-def test_what_is_not_known_says_so() -> None:
-    result = explain(PROGRAMS / "peterson" / "peterson.pgas", "--max-states", "2")
+ENDLESS = """memory x, y; register r; queue q; process {
+  loop { mem[x] <- r; r <- r + 1; if (r < 0) { write(x, me, y, q); r <- mem[y]; } } }"""
+"""Its states never end, and there seems to be something to find."""
+
+
+def test_what_is_not_known_says_so(tmp_path: Path) -> None:
+    (tmp_path / "endless.pgas").write_text(ENDLESS)
+    result = explain(tmp_path / "endless.pgas", "--max-states", "2")
     assert result.exit_code == 3
     assert "unknown on 2 nodes" in result.stdout and "Whether the program is robust is not known" in result.stdout
 
