@@ -21,9 +21,6 @@ SLOW: dict[str, str] = {
     "export/test_promela.py": """
         spin_accepts_many_ranks_and_long_programs
     """,
-    "export/test_values.py": """
-        random_programs
-    """,
     "frontends/apis/test_flags.py": """
         many_messages
     """,
@@ -76,7 +73,7 @@ SLOW: dict[str, str] = {
         the_ways_from_command_to_command_are_bounded the_ways_of_all_ranks_count_together
     """,
     "program/test_parser.py": """
-        a_megabyte_of_nonsense_is_refused_soon_and_briefly everything_nested_at_once_up_to_the_bound
+        much_nonsense_is_refused_soon_and_briefly everything_nested_at_once_up_to_the_bound
         reading_ends_where_nothing_can_be_made_of_the_text
     """,
     "program/test_printer.py": """

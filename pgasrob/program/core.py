@@ -221,6 +221,10 @@ def lower(command: Command) -> Form:
         case commands.Put(local, rank, remote, queue):
             captured = Access(Place(local), reads=True, writes=False)
             return _transfer(rank, queue, _writes("popb", Place(remote, rank), 1, fenced=True), captured=captured)
+        case commands.Update("fetch", value, rank, remote, queue, result, _, located, type):
+            # Its operand is evaluated, and not used.
+            step = _reads("popa", Place(remote, rank), located=located)
+            return _transfer(rank, queue, step, _result(result), update=_update("fetch", value, type=type))
         case commands.Update(operation, value, rank, remote, queue, result, expected, located, type):
             update = _update(operation, value, expected, type)
             step = _updates(update, Place(remote, rank), located=located, fenced=True)
