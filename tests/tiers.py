@@ -18,6 +18,9 @@ SLOW: dict[str, str] = {
     "automata/test_intersection.py": """
         pruning_loses_no_word several_acceptors_all_have_a_say the_intersection_accepts_exactly_the_common_words
     """,
+    "export/test_expressions.py": """
+        random_expressions
+    """,
     "export/test_promela.py": """
         spin_accepts_many_ranks_and_long_programs
     """,
@@ -177,7 +180,7 @@ SLOW: dict[str, str] = {
         programs_with_doubles_and_wide_types
     """,
     "robustness/test_spin.py": """
-        the_corpus random_programs barriers
+        barriers integers_of_all_types_and_doubles random_programs rules the_corpus
     """,
     "test_corpus.py": """
         an_engine_finds_what_is_expected a_second_engine_agrees_on_c_where_it_can_decide

@@ -31,39 +31,39 @@ class Rules:
     """
 
     def __init__(self, tables: Tables, rank: int, bits: Bits, moves: bool) -> None:
-        self._tables = tables
+        self.tables = tables
         self._instance = tables.instance
-        self._rank = rank
+        self.rank = rank
         self._bits = bits
-        self._moves = moves
+        self.moves = moves
         self._queues = sorted({case.queue for case in self._transfers()})
         self.globals: set[Bit] = set()
         self.scratch: set[str] = set()
 
     def _transfers(self) -> Iterator[Case]:
-        for leaving in self._tables.leaving[self._rank]:
+        for leaving in self.tables.leaving[self.rank]:
             for edge in leaving:
-                yield from (case for case in self._tables.cases.get(edge, ()) if isinstance(case.form, core.Transfer))
+                yield from (case for case in self.tables.cases.get(edge, ()) if isinstance(case.form, core.Transfer))
 
     def options(self, state: int, edge: int, target: int, waits: bool) -> Iterator[Option]:
         """The ways of taking a transition from ``state`` to ``target``; ``waits``: not while the rank stands in a
         barrier."""
-        for case in self._tables.cases.get(edge, ()):
+        for case in self.tables.cases.get(edge, ()):
             yield from _Command(self, state, edge, target, case, waits).options()
 
     # The bits of all processes, and what they say
 
     def me(self) -> list[Bit]:
         """The taint of this rank."""
-        if not self._tables.sources:
+        if not self.tables.sources:
             return []
-        bit = f"tainted_{self._rank}"
+        bit = f"tainted_{self.rank}"
         self._bits.ask(bit)  # barriers set it too
         return [self._named(bit)]
 
     def taint(self) -> list[Bit]:
         """The same to be set, when the rank asks for it any more."""
-        return [self._named(bit) for bit in self._bits.put(f"tainted_{self._rank}")] if self._tables.sources else []
+        return [self._named(bit) for bit in self._bits.put(f"tainted_{self.rank}")] if self.tables.sources else []
 
     def _named(self, bit: Bit) -> Bit:
         self.globals.add(bit)
@@ -74,7 +74,7 @@ class Rules:
         return self._mark(part, access.cell, access.writes)
 
     def _mark(self, part: str, cell: Cell, writes: bool) -> list[Bit]:
-        tables, bit = self._tables, 1 << cell
+        tables, bit = self.tables, 1 << cell
         made = tables.delayed if part == "d" else tables.ever
         asked = made.written & bit if writes else made.read & tables.ever.written & bit
         if not asked or not tables.sources:
@@ -88,7 +88,7 @@ class Rules:
     def leaves(self, access: Access[Cell]) -> list[str]:
         """That the source is a step that an access conflicts with."""
         kinds = (False, True) if access.writes else (True,)
-        numbers = (self._tables.sources.get((access.cell, writes)) for writes in kinds)
+        numbers = (self.tables.sources.get((access.cell, writes)) for writes in kinds)
         return [f"source == {number}" for number in numbers if number is not None]
 
     # Where steps of the rank lie
@@ -120,7 +120,7 @@ class Rules:
         if step.after_bundle:
             found.append("bundled")
         if step.located:
-            found.append(f"at_{self._tables.cell_names[step.access.cell]}")
+            found.append(f"at_{self.tables.cell_names[step.access.cell]}")
         return self._bits.ask(*found)
 
     def placed(self, case: Case, steps: tuple[core.Step[Cell], ...]) -> list[Bit]:
@@ -134,9 +134,9 @@ class Rules:
             if step.fenced and (not fifo or self._instance.notifies_everywhere):
                 found.append(f"{queue}_to_{case.target}")
             if step.located:
-                found.append(f"at_{self._tables.cell_names[step.access.cell]}")
+                found.append(f"at_{self.tables.cell_names[step.access.cell]}")
             found.append("bundled")
-        return self._bits.put(*found) if self._tables.sources else []
+        return self._bits.put(*found) if self.tables.sources else []
 
     def fence(self, queue: int, target: int | None) -> Lines:
         """Where fenced steps to a rank are delayed, later ones cannot come before."""
@@ -159,8 +159,8 @@ class _Command:
 
     def __init__(self, rules: Rules, state: int, edge: int, target: int, case: Case, waits: bool) -> None:
         self._rules = rules
-        self._tables = rules._tables
-        self._rank = rules._rank
+        self._tables = rules.tables
+        self._rank = rules.rank
         self._edge = edge
         self._needed = self._tables.needed[self._rank][target]
         self._case = case
@@ -196,7 +196,7 @@ class _Command:
                 assert_never(self._case.form)
 
     def _printed(self, parts: str = "-") -> Lines:
-        return [f'printf("move {self._rank} {self._edge} {parts}\\n");'] if self._rules._moves else []
+        return [f'printf("move {self._rank} {self._edge} {parts}\\n");'] if self._rules.moves else []
 
     def _private(self, body: Lines, *guards: str) -> Option:
         """A command that accesses no cell."""
