@@ -165,7 +165,7 @@ def test_updates(operation: str) -> None:
     """The new values of cells are those of the semantics."""
     old, operand, expected = (Register("r", index) for index in range(3))
     for type in TYPES:
-        update = Update[Expr](operation, operand, expected, type)
+        update: Update[Expr] = Update(operation, operand, expected, type)
         run = evaluator(updated(update, old, operand, expected))
         source = random.Random(type.bits)
         pool = [*DOUBLES] if operation.endswith(".") else [number for number in NUMBERS if type.wrap(number) == number]

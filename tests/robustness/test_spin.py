@@ -156,7 +156,11 @@ RULES = {
         ("write(x, 1, y, q); notify_all(set, 1, 1, w, u);", "await(mem[w] == 1); r <- mem[y];"),
         True,
     ),
-    "one over its own queue does not": (
+    "one over its own queue comes after writes there": (
+        ("write(x, 1, y, u); notify(set, 1, 1, w, u);", "await(mem[w] == 1); r <- mem[y];"),
+        True,
+    ),
+    "and after no others": (
         ("write(x, 1, y, q); notify(set, 1, 1, w, u);", "await(mem[w] == 1); r <- mem[y];"),
         False,
     ),
@@ -164,9 +168,21 @@ RULES = {
         ("update(add, 1, 1, y, q, w);", "await(mem[y] == 1); r <- fetch(0, w);"),
         False,
     ),
-    "a result arrives in the order of its queue": (
-        ("update(add, 1, 1, y, q, z); update(add, 1, 1, y, q, w);", "await(mem[y] == 2); r <- fetch(0, y);"),
+    "results arrive in the order of their queue": (
+        ("update(add, 1, 1, y, q, z); update(add, 1, 1, y, q, w);", "s <- fetch(0, w); r <- fetch(0, z);"),
         True,
+    ),
+    "what comes later in a queue does not wait for results": (
+        ("update(add, 1, 1, y, q, w); write(x, 1, z, q);", "await(mem[z] == 1); r <- fetch(0, w);"),
+        False,
+    ),
+    "a wait does": (
+        ("update(add, 1, 1, y, q, w); wait(q); r <- fetch_add(1, z, 1);", "await(mem[z] == 1); r <- fetch(0, w);"),
+        True,
+    ),
+    "a put reads at its issue": (
+        ("write(x, 1, y, q); r <- fetch_add(1, w, 1);", "await(mem[w] == 1); put(y, 0, z, q);"),
+        False,
     ),
     "a bundle forgets what was before it": (
         ("write(x, 1, y, u); bundle; signal(set, 1, 1, w, u);", "await(mem[w] == 1); r <- mem[y];"),
