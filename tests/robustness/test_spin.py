@@ -323,7 +323,7 @@ def test_a_check_with_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_model_nothing_is_known() -> None:
     search = searched(instance("loop { r <- r * 3 + 1; } write(x, me, y, r);"))
     assert search.violation is None and search.states == 0
-    assert search.gave_up == NoModel("the queue of write(x, 0, y, r) may have too many values")
+    assert search.gave_up == NoModel("the queue of write(x, 0, y, r) (line 1) may have too many values")
 
 
 @needs_spin
