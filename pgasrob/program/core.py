@@ -49,16 +49,14 @@ class Access(NamedTuple, Generic[P]):
     writes: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison(Generic[V]):
+class Comparison(NamedTuple, Generic[V]):
     """What a cell has to satisfy: ``relation`` is a symbol of :data:`~pgasrob.program.expressions.RELATIONS`."""
 
     relation: str
     value: V
 
 
-@dataclass(frozen=True, slots=True)
-class Update(Generic[V]):
+class Update(NamedTuple, Generic[V]):
     """What is done to a cell: one of :data:`~pgasrob.program.commands.UPDATES`, computed in ``type``.
 
     ``operand`` and ``expected`` (of a compare_swap) are None where the operation takes none, or where a step reads
@@ -76,8 +74,7 @@ class Update(Generic[V]):
         return self.operation != "set"
 
 
-@dataclass(frozen=True, slots=True)
-class Step(Generic[P]):
+class Step(NamedTuple, Generic[P]):
     """A step of a transfer; ``kind`` is the name of its event: popa reads the source, popd what a compare_swap expects,
     popb writes or updates the destination, popc writes the result.
 

@@ -17,7 +17,11 @@ Option = Literal["max-states", "timeout", "memory-limit", "max-sc-states"]
 
 
 class Reason(ABC):
-    """A reason; ``str`` gives its sentence, without a capital or a full stop."""
+    """A reason; ``str`` gives its sentence, without a capital or a full stop.
+
+    Reasons are equal when they say the same. That stands here, and the classes below have their fields alone from
+    `dataclass`: every check imports them, and whole dataclasses take five times as long to make.
+    """
 
     code: ClassVar[str]
 
@@ -29,11 +33,20 @@ class Reason(ABC):
     @abstractmethod
     def __str__(self) -> str: ...
 
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
 
 # --- Limits that the caller sets -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class StateLimit(Reason):
     code = "state-limit"
     option = "max-states"
@@ -43,7 +56,7 @@ class StateLimit(Reason):
         return f"the limit of {self.states:,} states was reached"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class ScStateLimit(Reason):
     """The limit of a search for the facts of the SC runs alone."""
 
@@ -55,7 +68,7 @@ class ScStateLimit(Reason):
         return f"the limit of {self.states:,} SC states was reached"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class TimeLimit(Reason):
     code = "time-limit"
     option = "timeout"
@@ -65,7 +78,7 @@ class TimeLimit(Reason):
         return f"the time limit of {self.seconds:g} s was reached"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class MemoryLimit(Reason):
     code = "memory-limit"
     option = "memory-limit"
@@ -78,7 +91,7 @@ class MemoryLimit(Reason):
 # --- What else ends a check before its end ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class OutOfMemory(Reason):
     code = "out-of-memory"
 
@@ -86,7 +99,7 @@ class OutOfMemory(Reason):
         return "out of memory"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class Interruption(Reason):
     code = "interrupted"
 
@@ -94,7 +107,7 @@ class Interruption(Reason):
         return "interrupted"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class WorkerDied(Reason):
     """The process that checked it is gone; ``how`` completes the sentence."""
 
@@ -108,7 +121,7 @@ class WorkerDied(Reason):
 # --- Why an engine gives up ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class PendingBound(Reason):
     """The bound of the `definition` engine on what can be pending."""
 
@@ -119,7 +132,7 @@ class PendingBound(Reason):
         return f"more than {self.operations} operations can be pending at a rank"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class NoModel(Reason):
     code = "no-model"
     why: str
@@ -128,7 +141,7 @@ class NoModel(Reason):
         return f"no model for SPIN: {self.why}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class DepthBound(Reason):
     """The depth to which the `spin` engine goes at most."""
 
@@ -139,7 +152,7 @@ class DepthBound(Reason):
         return f"SPIN's search ended at depth {self.depth:,}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class SpinOutOfMemory(Reason):
     code = "spin-out-of-memory"
 
@@ -147,7 +160,7 @@ class SpinOutOfMemory(Reason):
         return "SPIN ran out of memory"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class SpinFailed(Reason):
     """SPIN or the compiler did what they should not; ``said`` has what they said."""
 
@@ -161,7 +174,7 @@ class SpinFailed(Reason):
 # --- What a verdict is about -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class FaultReached(Reason):
     """An SC run reaches a command that cannot be evaluated."""
 
@@ -174,7 +187,7 @@ class FaultReached(Reason):
         return f"rank {self.rank} faults at {self.command}: {self.why}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class NoProgram(Reason):
     """The text is no program, or none on so many nodes."""
 
@@ -185,7 +198,7 @@ class NoProgram(Reason):
         return self.message
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class FaultPossible(Reason):
     """No computation is violating, but not all SC runs were seen, and one of them may fault."""
 
@@ -200,7 +213,7 @@ class FaultPossible(Reason):
         return f"no computation is violating, but a fault cannot be excluded: {self.because}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class ScRunsLeft(Reason):
     """The program is robust; what the SC runs that were not seen would show is not known."""
 
@@ -215,7 +228,7 @@ class ScRunsLeft(Reason):
         return f"not all sequentially consistent runs were seen: {self.because}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class RunsLeftOut(Reason):
     """What was looked at is not violating, but the program stands for more runs than were looked at."""
 
@@ -226,7 +239,7 @@ class RunsLeftOut(Reason):
         return f"not all runs were looked at: {'; '.join(self.gaps)}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class AnyValue(Reason):
     """These memory objects hold what nothing in the program decides, so there are more outcomes than are listed."""
 
@@ -237,7 +250,7 @@ class AnyValue(Reason):
         return f"any value may be in {', '.join(self.objects)}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class InternalError(Reason):
     """An engine claims a violation that its run does not show."""
 

@@ -8,7 +8,6 @@ unordered queues and fences alike.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple, TypeVar, assert_never
 
 from pgasrob.program import core
@@ -209,7 +208,7 @@ def issue_pending(instance: Instance, operands: Operands, memory: Memory, pendin
     match operands:
         case core.Transfer(target, queue, steps, _, update, everywhere):
             # The operands are carried.
-            done = None if update is None else replace(update, operand=None, expected=None)
+            done = None if update is None else update._replace(operand=None, expected=None)
             return (*pending, Operation(queue, target, steps, done, everywhere, captured(operands, memory)))
         case core.Fence(queue, to):
             if not instance.is_unordered(queue):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -475,7 +474,7 @@ def operation(kind: str, queue: int = 1, target: int = 0) -> Operation:
     arguments = {"update": "add, 0, {}, y, {}, z", "signal": "set, 0, {}, y, {}"}.get(kind, "x, {}, y, {}")
     transfer = operands(f"{kind}({arguments.format(target, queue)})", nodes=2)
     assert isinstance(transfer, Transfer)
-    update = transfer.update and replace(transfer.update, operand=None)
+    update = transfer.update and transfer.update._replace(operand=None)
     return Operation(queue, target, transfer.steps, update)
 
 
