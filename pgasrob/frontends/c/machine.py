@@ -267,7 +267,7 @@ class Machine(Merging):
         for term, value in self.each_value(several.expr, several.what):
             state = self.state.copy()
             self.substitute(state, term, value)
-            ways.append(_Pending(self.fresh().label, state))
+            ways.append(_Pending(self.fresh().label, state, first=committed(self.span)))
         self.pending += ways[::-1]
         self.close(*(way.label for way in ways))
 

@@ -74,6 +74,14 @@ class Bounds:
     def count(self) -> int:
         return self.high - self.low + 1 - len(self.others)
 
+    def __contains__(self, value: int) -> bool:
+        return self.low <= value <= self.high and value not in self.others
+
+    def some(self, most: int) -> Iterator[int]:
+        """Values from both ends and about 0, so many of each."""
+        places = range(self.low, self.low + most), range(-most, most), range(self.high - most + 1, self.high + 1)
+        return (value for value in sorted(set().union(*places)) if value in self)
+
 
 Assumed = Mapping[Expr, Bounds]
 

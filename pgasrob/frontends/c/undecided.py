@@ -8,7 +8,8 @@ a fault. Where there are too many of them the way ends, and the program has a ga
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from pgasrob.analysis.intervals import Interval
@@ -33,15 +34,15 @@ from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Unknown, Value
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands
-from pgasrob.program.expressions import Binary, Const, Expr, Register, Unary
+from pgasrob.program.expressions import Binary, Const, Expr, Fault, Register, evaluator
 from pgasrob.program.statements import Block, Choose, Do, Span
 
 LARGEST_EXPRESSION = 16
 """Operations and leaves; what is larger is computed into a register, or is an unknown value of its own."""
 FEW_CHOICES, MOST_CHOICES = 16, 1024
 """So many values are chosen from where nothing asks for a choice but that it is exact; and where a place needs one."""
-MONOTONE = {"+", "-", "*", "/", "%", "&", "<<", ">>", "~", "cast"}
-"""Operations that reach the bounds which intervals give for them, on one unknown value."""
+MOST_TRIED = 1024
+"""From each end of what an unknown value may be, to find out whether a computation with it comes to some value."""
 
 
 class Undecided(Writer):
@@ -143,15 +144,27 @@ class Undecided(Writer):
             if term is None:
                 raise Beyond(f"{what} is an unknown value, and there are too many to try each")
             part, values = term
-            if within is not None and not self._certain(part):
-                legal = [each for each in values if self._may_lie(replaced(expr, part, Const(each)), within)]
-                if len(legal) < len(values):
-                    self.gap(f"{what} is an unknown value, which may be out of range")
-                values = legal
+            if within is not None:
+                values = self._worth_trying(expr, part, values, what, within)
             if not values:
                 raise Beyond(f"{what} is an unknown value out of range")
             expr = self._chosen(expr, part, values)
         return expr
+
+    def _worth_trying(self, expr: Expr, part: Expr, values: list[int], what: str, within: Interval) -> list[int]:
+        """Those of the ``values`` of a part of ``expr`` with which it may lie ``within``, and of the others, which are
+        faults, those that it certainly takes."""
+        inside = [each for each in values if self._may_lie(replaced(expr, part, Const(each)), within)]
+        outside = set(values).difference(inside)
+        if not outside:
+            return values
+        if part == expr:
+            faults = sorted(self._drawn(part, lambda value: not within[0] <= value <= within[1]))[:1]
+        else:
+            faults = sorted(self._drawn(part, outside.__contains__))
+        if not faults:
+            self.gap(f"{what} is an unknown value, which may be out of range")
+        return inside + faults
 
     def each_value(self, expr: Expr, what: str) -> list[tuple[Expr, Const]]:
         """The terms and constants that make ``expr`` known, one way for each value of an unknown one in it."""
@@ -197,17 +210,25 @@ class Undecided(Writer):
         bounds = self.bounds(expr)
         return bounds is None or (bounds.low <= within[1] and within[0] <= bounds.high)
 
-    def _certain(self, term: Expr) -> bool:
-        """Whether ``term`` takes the values at its bounds in some run: so much is known of it and no more."""
-        found = [part for part in parts(term) if isinstance(part, Leaf)]
-        others = [part for part in parts(term) if not isinstance(part, Leaf | Const)]
-        return (
-            len(found) == 1
-            and found[0].exact
-            and found[0] not in self.state.guarded
-            and all(isinstance(part, Unary | Binary) and part.operator in MONOTONE for part in others)
-            and not any(found[0] in leaves(known) and known not in parts(term) for known in self.state.assumed)
-        )
+    def _drawn(self, term: Expr, wanted: Callable[[int], bool]) -> set[int]:
+        """Values of ``term`` that are wanted and that it takes in some run. There may be more of them."""
+        found = leaves(term)
+        if len(found) != 1 or not only_leaves(term):
+            return set()
+        (leaf,) = found
+        known = {each: bounds for each, bounds in self.state.assumed.items() if leaf in leaves(each)}
+        if not leaf.exact or leaf in self.state.guarded or any(leaves(each) != found for each in known):
+            return set()
+        bounds = known.pop(leaf, Bounds(leaf.low, leaf.high))
+        evaluators = [(evaluator(replaced(each, leaf, Register("", 0))), limits) for each, limits in known.items()]
+        value_of_term = evaluator(replaced(term, leaf, Register("", 0)))
+        values: set[int] = set()
+        for drawn in bounds.some(MOST_TRIED):
+            with suppress(Fault):
+                value = value_of_term((drawn,))
+                if wanted(value) and all(evaluate((drawn,)) in limits for evaluate, limits in evaluators):
+                    values.add(value)
+        return values
 
     def _chosen(self, expr: Expr, term: Expr, values: Sequence[int]) -> Expr:
         """``expr`` with a register for ``term``, which holds one of ``values``."""
@@ -216,6 +237,8 @@ class Undecided(Writer):
         self.chosen[term] = register
         branches = (Block((Do(commands.Assign(register, Const(each)), self.span),)) for each in values)
         Writer.emit(self, Choose(tuple(branches)))
+        if not isinstance(term, Leaf):
+            self.state.guarded |= set(leaves(term))
         self.substitute(self.state, term, register)
         return replaced(expr, term, register)
 
@@ -288,20 +311,20 @@ class Undecided(Writer):
             # Of what is divided no more is known, but of this: it faults here or nowhere.
             self.issue(commands.Assign(self.register("t"), Binary(expr.operator, Const(0), right, expr.type)))
             return
-        bounds = self.bounds(right)
-        if expr.operator in ("/", "%"):
+        bounds, divides = self.bounds(right), expr.operator in ("/", "%")
+        if divides:
             fails = bounds is None or (bounds.low <= 0 <= bounds.high and 0 not in bounds.others)
         else:
             fails = bounds is None or bounds.low < 0 or bounds.high >= expr.type.bits
         if not fails:
             return
-        if self._certain(right):
-            without = Binary(expr.operator, Const(0), Const(0 if expr.operator in ("/", "%") else -1), expr.type)
+        if self._drawn(right, lambda value: not value if divides else not 0 <= value < expr.type.bits):
+            without = Binary(expr.operator, Const(0), Const(0 if divides else -1), expr.type)
             failing = Do(commands.Assign(self.register("undefined"), without), self.span)
             Writer.emit(self, Choose((Block((failing,)), Block(()))))
         else:
             self.gap(f"the right side of `{expr.operator}` is an unknown value, for which it may have no value")
-        if expr.operator in ("/", "%") and only_leaves(right):
+        if divides and only_leaves(right):
             self.assume(self.state, Binary("!=", right, Const(0), expr.type), True)
 
     # Where ways come together

@@ -158,6 +158,20 @@ def test_what_is_out_of_range_is_a_fault(body: str, expected: str) -> None:
     assert verdict(body).verdict == expected
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int r = rand(); cells[r & 7] = 1; if ((r & 7) == 4) shmem_int_p(&x, 10 / (r & 4), 0);",
+        "int r = rand(); shmem_int_p(&x, 10 / ((r % 8 * 2 + 1) % 4), 0);",
+        "int r = rand(); cells[(r & 12 & 3) + 7] = 1; shmem_int_p(&x, cells[2], 0);",
+        "int r = rand(); cells[(r & 6) % 4 + 5] = 1; shmem_int_p(&x, cells[2], 0);",
+    ],
+)
+def test_a_value_that_no_run_comes_to_is_no_fault(body: str) -> None:
+    """Bounds alone do not say that a computation comes to all the values between them, nor to them."""
+    assert verdict(body).verdict == "unknown"
+
+
 UNFOLLOWED = {
     "a size": ("shmem_int_put(large, large, rand(), me);", "argument 3 `rand()` of `shmem_int_put`"),
     "a pointer": ("int *p = find(); if (p) *p = 4; shmem_int_p(&x, 1, 0);", "memory is set through a pointer"),
@@ -262,6 +276,23 @@ def test_a_rank_may_be_stuck_on_the_way_that_it_has_drawn() -> None:
     body = "if (rand() % 2) { shmem_int_p(&x, 1, 1 - me); shmem_int_wait_until(&x, SHMEM_CMP_EQ, 1); }"
     assert verdict(body).deadlock is True
     assert verdict(body.replace("rand() % 2", "rand() % 2 < 2")).deadlock is False
+
+
+def test_a_rank_may_be_stuck_in_a_call_with_what_it_has_drawn() -> None:
+    """Each of two ranks may take the other one for the root, and wait for it."""
+    text = """#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int rank, x;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    x = rank;
+    MPI_Bcast(&x, 1, MPI_INT, ROOT, MPI_COMM_WORLD);
+}
+"""
+    for root, deadlock in (("rand() % 2", True), ("1 - rank", True), ("rank", False), ("rand() % 1", False)):
+        found = check(parse_c(text, options=FrontEnd(defines=(("ROOT", root),))), 2)
+        assert (found.verdict, bool(found.deadlock)) == ("robust", deadlock)
 
 
 def test_nobody_knows_whether_an_await_of_an_unknown_value_ends() -> None:
