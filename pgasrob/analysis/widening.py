@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from pgasrob.analysis.intervals import File, Interval, bounds
 from pgasrob.program import core
 from pgasrob.program.core import Form
-from pgasrob.program.expressions import Binary, Conditional, Expr, IntType, Unary, constant
+from pgasrob.program.expressions import Binary, IntType, Unary, constant, parts
 
 EXACT_GROWTHS = 32
 """Times that what is known of a loop's head or of cells grows before it is widened to constants of the program."""
@@ -29,7 +29,7 @@ class Widening:
             if update is not None:
                 types.add(_DOUBLE if update.operation.endswith(".") else update.type)
             for _, expr in core.expressions(form):
-                for part in _parts(expr):
+                for part in parts(expr):
                     if isinstance(part, Unary | Binary):
                         of_doubles = part.operator.endswith(".") or part.operator in ("float", "float32")
                         types.add(_DOUBLE if of_doubles else part.type)
@@ -60,17 +60,3 @@ class Widening:
         return tuple(
             two if one is two or one == two else self.grown(one, two, times) for one, two in zip(old, new, strict=True)
         )
-
-
-def _parts(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    match expr:
-        case Unary(_, operand):
-            yield from _parts(operand)
-        case Binary(_, left, right):
-            yield from _parts(left)
-            yield from _parts(right)
-        case Conditional(condition, then, otherwise):
-            yield from _parts(condition)
-            yield from _parts(then)
-            yield from _parts(otherwise)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import operator
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -323,6 +323,21 @@ def _fold(expr: Unary | Binary) -> Expr:
         return Const(evaluator(expr)(()))
     except Fault:
         return expr
+
+
+def parts(expr: Expr) -> Iterator[Expr]:
+    """``expr`` and all that it is computed from."""
+    yield expr
+    match expr:
+        case Unary(_, operand):
+            yield from parts(operand)
+        case Binary(_, left, right):
+            yield from parts(left)
+            yield from parts(right)
+        case Conditional(condition, then, otherwise):
+            yield from parts(condition)
+            yield from parts(then)
+            yield from parts(otherwise)
 
 
 def registers_of(expr: Expr) -> frozenset[int]:

@@ -30,6 +30,7 @@ from pgasrob.program.expressions import (
     constant,
     float_bits,
     float_value,
+    parts,
 )
 
 if TYPE_CHECKING:
@@ -105,21 +106,6 @@ def leaves_of(value: Value) -> list[Leaf]:
 def only_leaves(expr: Expr) -> bool:
     """Whether no true register is in ``expr``."""
     return all(isinstance(each, Leaf) for each in parts(expr) if isinstance(each, Register))
-
-
-def parts(expr: Expr) -> Iterator[Expr]:
-    """``expr`` and all that it is computed from."""
-    yield expr
-    match expr:
-        case Unary(_, operand):
-            yield from parts(operand)
-        case Binary(_, left, right):
-            yield from parts(left)
-            yield from parts(right)
-        case Conditional(condition, then, otherwise):
-            yield from parts(condition)
-            yield from parts(then)
-            yield from parts(otherwise)
 
 
 def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:

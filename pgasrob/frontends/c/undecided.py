@@ -23,7 +23,6 @@ from pgasrob.frontends.c.nondeterminism import (
     literal,
     narrowed,
     only_leaves,
-    parts,
     replaced,
     rewritten,
     values_of,
@@ -34,7 +33,7 @@ from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Unknown, Value
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands
-from pgasrob.program.expressions import Binary, Const, Expr, Fault, Register, evaluator
+from pgasrob.program.expressions import Binary, Const, Expr, Fault, Register, evaluator, parts
 from pgasrob.program.statements import Block, Choose, Do, Span
 
 LARGEST_EXPRESSION = 16
