@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from pgasrob.cli import cli
 from pgasrob.cli.witness_files import Witnesses
 from pgasrob.render.files import FORMATS
-from pgasrob.robustness import batch
+from pgasrob.robustness import side_by_side
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 
 ROOT = Path(__file__).parents[1]
@@ -68,7 +68,7 @@ def test_every_format_at_once_and_again_from_the_json(folder: Path) -> None:
 
 
 def test_the_endings_are_looked_at_before_anything_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "convert_all", lambda *_: pytest.fail("searched"))
+    monkeypatch.setattr(side_by_side, "convert_all", lambda *_: pytest.fail("searched"))
     for path, message in (
         ("ring.svgg", "did you mean `.svg`?"),
         ("ring", "has no ending"),
