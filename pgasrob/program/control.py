@@ -14,11 +14,13 @@ from functools import cache
 from pgasrob.automata.automaton import number_of
 from pgasrob.program.commands import Assume, Command
 from pgasrob.program.core import Form, lower
-from pgasrob.program.expressions import Unary, constant
+from pgasrob.program.expressions import Expr, Unary, constant
 from pgasrob.program.statements import (
     Block,
+    Body,
     Choose,
     Do,
+    FlowGraph,
     Goto,
     If,
     Labelled,
@@ -80,14 +82,19 @@ class Ways:
 
 
 class _Graph:
-    """The statements of a block as a graph with silent edges, which `build` then removes."""
+    """What a process does as a graph with silent edges, which `build` then removes."""
 
-    def __init__(self, ways: Ways | None) -> None:
+    def __init__(self, body: Body, ways: Ways | None = None) -> None:
         self.ways = ways
         self.silent: list[list[int]] = []
         self.issues: list[list[int]] = []  # node -> occurrences
         self.occurrences: list[tuple[Command, Span, int]] = []  # command, where, node after it
         self.labels: dict[str, int] = {}
+        self.start, self.end = self.node(), self.node()
+        if isinstance(body, FlowGraph):
+            self.add_pieces(body)
+        else:
+            self.add_block(body, self.start, self.end)
 
     def node(self) -> int:
         self.silent.append([])
@@ -102,6 +109,21 @@ class _Graph:
         if name not in self.labels:
             self.labels[name] = self.node()
         return self.labels[name]
+
+    def branch(self, start: int, condition: Expr, span: Span, yes: int, no: int) -> None:
+        self.issue(start, Assume(condition), span, yes)
+        self.issue(start, Assume(Unary("!", condition)), span, no)
+
+    def add_pieces(self, graph: FlowGraph) -> None:
+        self.silent[self.start].append(self.label(graph.pieces[0].label))
+        for piece in graph.pieces:
+            last = self.node()
+            self.add_block(Block(piece.statements), self.label(piece.label), last)
+            ways = [self.label(each) for each in piece.goes_to] or [self.end]
+            if piece.condition is None:
+                self.silent[last] += ways
+            else:
+                self.branch(last, piece.condition, piece.span, *ways)
 
     def add_block(self, block: Block, start: int, end: int) -> None:
         for statement in block.statements[:-1]:
@@ -127,15 +149,13 @@ class _Graph:
                 self.add(inner, target, end)
             case If(condition, then, otherwise, span):
                 yes, no = self.node(), self.node()
-                self.issue(start, Assume(condition), span, yes)
-                self.issue(start, Assume(Unary("!", condition)), span, no)
+                self.branch(start, condition, span, yes, no)
                 self.add_block(then, yes, end)
                 self.add_block(otherwise or Block(()), no, end)
             case While(condition, body, span):
                 head, inside = self.node(), self.node()
                 self.silent[start].append(head)
-                self.issue(head, Assume(condition), span, inside)
-                self.issue(head, Assume(Unary("!", condition)), span, end)
+                self.branch(head, condition, span, inside, end)
                 self.add_block(body, inside, head)
             case Choose(branches):
                 for branch in branches:
@@ -166,17 +186,15 @@ class _Graph:
 
 
 def build(
-    block: Block, change: Callable[[Command], Command] = lambda command: command, ways: Ways | None = None
+    body: Body, change: Callable[[Command], Command] = lambda command: command, ways: Ways | None = None
 ) -> ControlAutomaton:
-    """The control automaton of ``block``, with ``change`` (partial evaluation, say) applied to every command.
+    """The control automaton of ``body``, with ``change`` (partial evaluation, say) applied to every command.
 
     An assume that is constantly false is left out unless it stands among false assumes alone: a rank that can only
     stand there is blocked by it, which is not the same as having ended. Raises :class:`TooManyWays` when there are not
     enough ``ways`` left for the automaton.
     """
-    graph = _Graph(ways)
-    start, end = graph.node(), graph.node()
-    graph.add_block(block, start, end)
+    graph = _Graph(body, ways)
     commands = [change(command) for command, _, _ in graph.occurrences]
     false = {
         occurrence
@@ -192,7 +210,7 @@ def build(
         alive = tuple(occurrence for occurrence in occurrences if occurrence not in false)
         return number_of(alive or occurrences, numbers, queue)
 
-    state_at(start)
+    state_at(graph.start)
     out: list[tuple[Transition, ...]] = []
     for state in queue:
         leaving = []
@@ -203,19 +221,17 @@ def build(
     return ControlAutomaton(tuple(out))
 
 
-def may_be_left_out(block: Block) -> tuple[Span, ...]:
+def may_be_left_out(body: Body) -> tuple[Span, ...]:
     """Where commands stand at which a process may also end: behind them, or beside them in a `choose`, is nothing.
 
     Control automata do not say so. It makes no difference to computations, which may end anywhere.
     """
-    graph = _Graph(None)
-    start, end = graph.node(), graph.node()
-    graph.add_block(block, start, end)
-    nodes = {start, *(after for _, _, after in graph.occurrences)}
+    graph = _Graph(body)
+    nodes = {graph.start, *(after for _, _, after in graph.occurrences)}
     found = {
         graph.occurrences[occurrence][1]
         for node in nodes
-        if end in graph.reached(node)
+        if graph.end in graph.reached(node)
         for occurrence in graph.next_occurrences(node)
     }
     return tuple(sorted(found, key=lambda span: (span.line, span.column)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pgasrob.program.statements import NOWHERE, Block, Span
+from pgasrob.program.statements import NOWHERE, Body, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Process:
     """A block for the ranks it names; None: for every rank that no other block names."""
 
     ranks: tuple[int, ...] | None
-    body: Block
+    body: Body
     span: Span = NOWHERE
 
 

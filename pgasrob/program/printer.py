@@ -22,6 +22,7 @@ from pgasrob.program.statements import (
     Statement,
     While,
 )
+from pgasrob.program.structure import structured
 
 INDENT = "  "
 WIDTH = 100
@@ -96,7 +97,7 @@ class _Writer:
 
     def process(self, process: Process) -> None:
         ranks = "" if process.ranks is None else " " + ", ".join(map(str, process.ranks))
-        self.block(f"process{ranks} {{", process.body)
+        self.block(f"process{ranks} {{", structured(process.body))
         self.line("}")
 
     def block(self, head: str, block: Block) -> None:

@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from pgasrob.program.commands import Command, expressions_of
-from pgasrob.program.declarations import Declared, Process
+from pgasrob.program.declarations import Declared
 from pgasrob.program.expressions import (
     CONVERSIONS,
     INT32,
@@ -25,7 +25,8 @@ from pgasrob.program.expressions import (
     Symbol,
     Unary,
 )
-from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Loop, Statement, While
+from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Loop, Statement, While, statements_in
+from pgasrob.program.structure import structured
 from pgasrob.program.vocabulary import KEYWORDS
 
 NO_NAME = re.compile(r"[^A-Za-z0-9_]+")
@@ -107,30 +108,17 @@ def _parts(expr: Expr) -> Iterator[Expr]:
             yield from _parts(inner)  # type: ignore[arg-type]
 
 
-def _statements(block: Block) -> Iterator[Statement]:
-    for statement in block.statements:
-        while isinstance(statement, Labelled):
-            statement = statement.statement
-        yield statement
-        match statement:
-            case If(_, then, otherwise):
-                yield from _statements(then)
-                yield from _statements(otherwise or Block(()))
-            case While(_, body) | Loop(body):
-                yield from _statements(body)
-            case Choose(branches):
-                for branch in branches:
-                    yield from _statements(branch)
+def _statements(program: Declared) -> Iterator[Statement]:
+    for process in program.processes:
+        yield from statements_in(structured(process.body))
 
 
 def _commands(program: Declared) -> Iterator[Command]:
-    for process in program.processes:
-        yield from (each.command for each in _statements(process.body) if isinstance(each, Do))
+    return (each.command for each in _statements(program) if isinstance(each, Do))
 
 
 def _conditions(program: Declared) -> Iterator[Expr]:
-    for process in program.processes:
-        yield from (each.condition for each in _statements(process.body) if isinstance(each, If | While))
+    return (each.condition for each in _statements(program) if isinstance(each, If | While))
 
 
 class _Speller:
@@ -154,7 +142,7 @@ class _Speller:
             memory=tuple(replace(memory, name=self.memory[memory.name]) for memory in given.memory),
             registers=tuple(self.registers[name] for name in given.registers),
             queues=tuple(replace(queue, name=self.queues[queue.id]) for queue in given.queues),
-            processes=tuple(Process(each.ranks, self.block(each.body), each.span) for each in given.processes),
+            processes=tuple(replace(each, body=self.block(structured(each.body))) for each in given.processes),
         )
 
     def block(self, block: Block) -> Block:

@@ -1,8 +1,10 @@
-"""Structured statements of a process block, as written in the source."""
+"""What a process does: structured statements, as written in the source, or a graph of pieces of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from pgasrob.program.commands import Command
 from pgasrob.program.expressions import Expr
@@ -76,3 +78,52 @@ class Block:
 
 
 Statement = Do | Skip | Goto | If | While | Choose | Loop | Labelled
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Statements and what comes after them: the pieces of all the labels in ``goes_to``, any of which may be taken.
+
+    With a ``condition`` there are two: where it holds and where not. Without labels the process has ended.
+    """
+
+    label: str
+    statements: tuple[Statement, ...]
+    goes_to: tuple[str, ...]
+    condition: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class FlowGraph:
+    """A process that begins with the first of its ``pieces``; every piece can be reached."""
+
+    pieces: tuple[Piece, ...]
+
+
+Body = Block | FlowGraph
+
+
+def statements_in(body: Body | Sequence[Statement]) -> Iterator[Statement]:
+    """The statements of ``body`` and those inside of them."""
+    if isinstance(body, FlowGraph):
+        for piece in body.pieces:
+            yield from statements_in(piece.statements)
+        return
+    for statement in body.statements if isinstance(body, Block) else body:
+        yield statement
+        match statement:
+            case If(_, then, otherwise):
+                yield from statements_in(then)
+                yield from statements_in(otherwise or ())
+            case While(_, inner) | Loop(inner):
+                yield from statements_in(inner)
+            case Choose(branches):
+                for branch in branches:
+                    yield from statements_in(branch)
+            case Labelled(_, labelled):
+                yield from statements_in((labelled,))
+            case Do() | Skip() | Goto():
+                pass
+            case _:
+                assert_never(statement)

@@ -151,8 +151,8 @@ def _unknown_values(program: Declared) -> Reason | None:
 def _left_out(instance: Instance) -> tuple[int, ...]:
     """A command that no rank can stand before cannot be left out."""
     reachable = {edge.span for automaton in instance.automata for edge in automaton.transitions}
-    blocks = [process.body for process in instance.program.processes]
-    return tuple(sorted({span.line for block in blocks for span in may_be_left_out(block) if span in reachable}))
+    bodies = [process.body for process in instance.program.processes]
+    return tuple(sorted({span.line for body in bodies for span in may_be_left_out(body) if span in reachable}))
 
 
 def joined(sc: Enumeration[Any], network: Enumeration[Any]) -> Iterator[Outcome]:

@@ -14,7 +14,7 @@ from pgasrob.program import core
 from pgasrob.program.core import Form
 from pgasrob.program.declarations import MemoryObject, Process
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Register, Unary
-from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Loop, Statement, While
+from pgasrob.program.statements import Do, statements_in
 
 LEAST_BITS = 1 << 52
 """The bits of a double that is neither 0 nor tiny are at least as much, as a signed integer in absolute value."""
@@ -32,7 +32,9 @@ def doubles(world: World, processes: Iterable[Process]) -> frozenset[str]:
     memory = world.cells.memory
     flows = _Flows(memory, world.registers)
     for process in processes:
-        flows.block(process.body)
+        for statement in statements_in(process.body):
+            if isinstance(statement, Do):
+                flows.command(core.lower(statement.command))
     if flows.lost:
         return frozenset()
     used = {each.address: _use(world, each) for each in memory}
@@ -80,25 +82,6 @@ class _Flows:
         self.owner = {cell: each.address for each in memory for cell in range(each.address, each.address + each.cells)}
         self.into: dict[Place, list[Expr | int]] = {each.address: [*map(Const, each.initial)] for each in memory}
         self.lost = False
-
-    def block(self, block: Block) -> None:
-        for statement in block.statements:
-            self.statement(statement)
-
-    def statement(self, statement: Statement) -> None:
-        match statement:
-            case Do(command):
-                self.command(core.lower(command))
-            case Labelled(_, inner):
-                self.statement(inner)
-            case If(_, then, otherwise):
-                self.block(then)
-                self.block(otherwise or Block(()))
-            case While(_, body) | Loop(body):
-                self.block(body)
-            case Choose(branches):
-                for branch in branches:
-                    self.block(branch)
 
     def objects(self, address: Expr) -> Iterator[int]:
         """The objects that a cell at ``address`` may belong to."""

@@ -20,7 +20,19 @@ from pgasrob.program import commands, core
 from pgasrob.program.commands import Command, map_expressions
 from pgasrob.program.core import Role
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Register, Symbol, Unary
-from pgasrob.program.statements import Block, Choose, Do, Goto, If, Labelled, Loop, Skip, Statement, While
+from pgasrob.program.statements import (
+    Block,
+    Choose,
+    Do,
+    Goto,
+    If,
+    Labelled,
+    Loop,
+    Skip,
+    Statement,
+    While,
+    statements_in,
+)
 
 UNKNOWN = "unknown"
 Cells = list[tuple[ObjectId, int | None]]
@@ -40,10 +52,10 @@ class Flows(Undecided):
         self.read, self.chosen = {}, {}
         if not self.facts.unknowns:
             return list(statements)
-        self.loops = any(isinstance(each, Loop | While) for each in _all(statements))
-        self._look_for_reads([each.command for each in _all(statements) if isinstance(each, Do)])
+        self.loops = any(isinstance(each, Loop | While) for each in statements_in(statements))
+        self._look_for_reads([each.command for each in statements_in(statements) if isinstance(each, Do)])
         statements = [_mapped(each, self._as_read) for each in statements]
-        for form in [core.lower(each.command) for each in _all(statements) if isinstance(each, Do)]:
+        for form in [core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do)]:
             for role, expr in core.expressions(form):
                 self._settle_place(role, rewritten(expr, self.chosen.get))
         return [new for each in statements for new in self._known(each)]
@@ -224,27 +236,6 @@ class Flows(Undecided):
             return False
         self.world.blind_awaits = True
         return True
-
-
-def _all(statements: Sequence[Statement]) -> Iterator[Statement]:
-    """``statements`` and those inside of them."""
-    for statement in statements:
-        yield statement
-        match statement:
-            case If(_, then, otherwise):
-                yield from _all(then.statements)
-                yield from _all(otherwise.statements if otherwise else ())
-            case While(_, body) | Loop(body):
-                yield from _all(body.statements)
-            case Choose(branches):
-                for branch in branches:
-                    yield from _all(branch.statements)
-            case Labelled(_, inner):
-                yield from _all((inner,))
-            case Do() | Skip() | Goto():
-                pass
-            case _:
-                assert_never(statement)
 
 
 def _mapped(statement: Statement, change: Callable[[Expr], Expr | None], deep: bool = True) -> Statement:

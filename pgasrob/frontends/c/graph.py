@@ -1,4 +1,4 @@
-"""The graph of what a rank does, before it becomes structured statements."""
+"""The graph of what a rank does, while it is made."""
 
 from __future__ import annotations
 

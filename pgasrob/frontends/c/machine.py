@@ -30,7 +30,7 @@ from pgasrob.frontends.c.types import CHAR, INT, Array, Pointer, Void
 from pgasrob.frontends.c.undecided import committed
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.frontends.c.world import World
-from pgasrob.program.statements import Block, Statement
+from pgasrob.program.statements import FlowGraph, Statement
 
 MOST_INSTRUCTIONS = 2_000_000
 """For one rank in one pass."""
@@ -48,7 +48,7 @@ class _Pending:
 
 
 class Machine(Merging):
-    """One rank in one pass. ``run`` gives the block of its process."""
+    """One rank in one pass. ``run`` gives what its process does."""
 
     def __init__(self, world: World, rank: int, seen_by_handlers: Callable[[Machine, code.Call, str], Call]) -> None:
         super().__init__(world, rank)
@@ -56,18 +56,17 @@ class Machine(Merging):
         self.pending: list[_Pending] = []
         self.instructions = 0
 
-    def run(self) -> Block:
+    def run(self) -> FlowGraph:
         main = self.unit.functions.get("main")
         if main is None:
             raise Problem("PG144", "there is no function `main`", "add one: it is where every rank begins")
         self.frame = Frame(main, self.world.live_slots(main), 0, None, INT)
         self.state = State([self.frame])
         self._give_arguments()
-        start = self.fresh().label
-        self.pending.append(_Pending(start, self.state))
+        self.pending.append(_Pending(self.fresh().label, self.state))
         while self.pending:
             self._fill(self.pending.pop())
-        return assemble(start, self.nodes)
+        return assemble(self.nodes)
 
     def _give_arguments(self) -> None:
         """`argc` is 1 and `argv[0]` the program's name: programs use their defaults."""

@@ -11,7 +11,7 @@ from pgasrob.frontends.c.graph import Node
 from pgasrob.frontends.c.liveness import reads
 from pgasrob.program.commands import Assign, expressions_of
 from pgasrob.program.expressions import Expr, registers_of
-from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Loop, Skip, Statement, While
+from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Skip, Statement, While, statements_in
 
 COMPUTES = (code.Set, code.Move, code.Convert, code.Unary, code.Binary)
 
@@ -58,29 +58,17 @@ def drop_idle_assignments(nodes: Iterable[Node]) -> None:
         node.statements = list(_without(node.statements, needed))
 
 
-def _expressions(statements: Iterable[Statement]) -> Iterator[tuple[Expr, int | None]]:
+def _expressions(statements: Sequence[Statement]) -> Iterator[tuple[Expr, int | None]]:
     """All expressions, with the register that an assignment gives them to."""
-    for statement in statements:
+    for statement in statements_in(statements):
         match statement:
             case Do(Assign(register, value)):
                 yield value, register.index
             case Do(command):
                 for expr in expressions_of(command).values():
                     yield expr, None
-            case If(condition, then, otherwise):
+            case If(condition) | While(condition):
                 yield condition, None
-                yield from _expressions(then.statements)
-                yield from _expressions(otherwise.statements if otherwise else ())
-            case While(condition, body):
-                yield condition, None
-                yield from _expressions(body.statements)
-            case Choose(branches):
-                for branch in branches:
-                    yield from _expressions(branch.statements)
-            case Loop(body):
-                yield from _expressions(body.statements)
-            case Labelled(_, inner):
-                yield from _expressions((inner,))
 
 
 def _without(statements: Sequence[Statement], needed: set[int]) -> Iterator[Statement]:

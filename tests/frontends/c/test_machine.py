@@ -137,6 +137,11 @@ def test_an_unknown_index_puts_the_whole_array_into_cells() -> None:
     assert "a[4]" in text and "i >= 0 && i < 4 ? a + i : -1" in text
 
 
+def test_a_branch_with_nothing_but_an_else_is_turned_round() -> None:
+    text = lowered("if (shmem_int_g(&x, 0) == 1) { } else { shmem_int_p(&flag, 1, 0); } shmem_barrier_all();")
+    assert "  if (result != 1) {\n" in text and "else" not in text
+
+
 def test_spinning_is_a_loop_and_its_counter_is_left_out() -> None:
     text = lowered('int tries = 0; if (!me) shmem_int_p(&flag, 1, 1); else while (!flag) tries++; printf("%d", tries);')
     assert process(text, 1)[1:3] == ["if (!t) {", "goto s1;"]
