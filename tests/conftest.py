@@ -48,8 +48,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = quick
         config.hook.pytest_deselected(items=slow)
         return
-    for item in slow:
-        item.add_marker("no_cover")  # of pytest-cov: under it they would take more than twice as long
+    late = {id(item) for item in slow}
+    for item in items:
+        # Under coverage (pytest-cov) tests take more than twice as long.
+        if id(item) in late or not item.nodeid.startswith(tiers.TRACED):
+            item.add_marker("no_cover")
     if config.getoption("--nightly"):
         return
     skip = pytest.mark.skip(reason="a long random run; --nightly chooses it")

@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+TRACED = ("tests/test_cli", "tests/test_corpus", "tests/test_lectures", "tests/program/", "tests/semantics/")
+"""Where the quick tests begin that line coverage is measured in: the command line on the corpus, and the core."""
+
 SLOW: dict[str, str] = {
     "automata/test_emptiness.py": """
         emptiness_and_the_shortest_path_agree_with_enumeration the_witness_is_in_both_languages
