@@ -20,6 +20,7 @@ from pgasrob.analysis.regions import Location, Region, Regions
 from pgasrob.program import core
 from pgasrob.program.core import Form, Place, Role
 from pgasrob.program.expressions import Expr, IntType
+from pgasrob.semantics.effect import OPERATOR_OF
 
 Effect = Callable[[File, Location | None], File | None]
 """What a command makes of a file, and writes to memory; None when it cannot be issued. The location, if any, is entered
@@ -211,11 +212,8 @@ def _updating(name: str, type: IntType) -> _Updating:
             return lambda old, operand, expected: (max(old[0], operand[0]), max(old[1], operand[1]))
         case "min." | "max.":
             return lambda old, operand, expected: operand
-    compute = operation(_OPERATOR[name])
+    compute = operation(OPERATOR_OF[name])
     return lambda old, operand, expected: compute(old, operand, type)
-
-
-_OPERATOR = {"add": "+", "mul": "*", "and": "&", "or": "|", "xor": "^", "add.": "+.", "mul.": "*."}
 
 
 def _read(region: Region, location: Location | None) -> Interval:

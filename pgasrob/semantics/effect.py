@@ -110,10 +110,10 @@ def updated(operation: str, old: int, operand: int, expected: int, type: IntType
         case "min." | "max.":
             smaller = bool(float_value(old) < float_value(operand))
             return old if smaller == (operation == "min.") else operand
-    return OPERATORS[_OPERATOR[operation]](old, operand, type)
+    return OPERATORS[OPERATOR_OF[operation]](old, operand, type)
 
 
-_OPERATOR = {"add": "+", "mul": "*", "and": "&", "or": "|", "xor": "^", "add.": "+.", "mul.": "*."}
+OPERATOR_OF = {"add": "+", "mul": "*", "and": "&", "or": "|", "xor": "^", "add.": "+.", "mul.": "*."}
 
 
 def set_register(registers: Registers, index: int, value: int) -> Registers:
