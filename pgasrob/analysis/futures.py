@@ -13,12 +13,12 @@ from typing import NamedTuple, assert_never
 
 from pgasrob.analysis.bits import members
 from pgasrob.analysis.ranges import ranges, single
-from pgasrob.analysis.touched import Touched
+from pgasrob.analysis.touched import Planes, Touched
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import EVERY_QUEUE, Form
-from pgasrob.program.expressions import registers_of
 from pgasrob.program.instance import Instance
+from pgasrob.program.polls import live_registers
 
 WAITED, WAITED_LOCAL, ISSUED, FENCED, NOTIFIED = 1, 2, 4, 8, 16
 """How a command may use a queue: as wait, wait_local, command with steps, fence, notification of what is in it."""
@@ -70,15 +70,12 @@ def futures(instance: Instance) -> Futures:
 
 
 def _of_rank(instance: Instance, rank: int) -> _Rank:
-    automaton, cells, known = instance.automata[rank], len(instance.memory), ranges(instance)
+    automaton, known = instance.automata[rank], ranges(instance)
+    planes = Planes(len(instance.memory), instance.update_kinds)
     queues: dict[int | None, int] = {}  # where its uses stand in a set of bits
 
     def accesses(state: int, transition: Transition) -> int:
-        made = known.touched(rank, state, transition)
-        return made.read | made.written << cells
-
-    def touched(bits: int) -> Touched:
-        return Touched(bits & ((1 << cells) - 1), bits >> cells)
+        return planes.bits(known.touched(rank, state, transition))
 
     def used(state: int, transition: Transition) -> int:
         named = known.named(rank, state, transition)
@@ -102,14 +99,12 @@ def _of_rank(instance: Instance, rank: int) -> _Rank:
     barrier_later = _backwards(
         automaton, lambda state, transition: _is_barrier(transition) and possible(state, transition), followed=possible
     )
-    # Registers of commands that cannot be issued count: whether an assume holds is found out by what it reads.
-    live = _backwards(automaton, lambda _, transition: _registers_read(transition), _register_set)
     uses = _backwards(automaton, used, unused, possible)
     return _Rank(
-        tuple(touched(bits) for bits in before_barrier),
-        tuple(touched(bits) for bits in _backwards(automaton, accesses, followed=possible)),
+        tuple(map(planes.touched, before_barrier)),
+        tuple(planes.touched(bits) for bits in _backwards(automaton, accesses, followed=possible)),
         tuple(bool(bits) for bits in barrier_later),
-        tuple(frozenset(members(bits)) for bits in live),
+        tuple(live_registers(automaton)),
         tuple({queue: use for queue, place in queues.items() if (use := bits >> place & _USES)} for bits in uses),
     )
 
@@ -170,15 +165,6 @@ def _backwards(
 
 def _is_barrier(transition: Transition) -> bool:
     return isinstance(transition.form, core.Barrier)
-
-
-def _registers_read(transition: Transition) -> int:
-    return _bits(register for _, expr in core.expressions(transition.form) for register in registers_of(expr))
-
-
-def _register_set(transition: Transition) -> int:
-    register = core.register_set(transition.form)
-    return 0 if register is None else 1 << register
 
 
 def _bits(members: Iterable[int]) -> int:

@@ -21,7 +21,7 @@ from pgasrob.analysis.effects import Effect, effect_of, legal
 from pgasrob.analysis.intervals import File, Interval, joined_files, may_fault, value_of
 from pgasrob.analysis.regions import Location, Regions
 from pgasrob.analysis.symmetry import symmetry
-from pgasrob.analysis.touched import Touched
+from pgasrob.analysis.touched import Touched, touching
 from pgasrob.analysis.widening import Widening
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
@@ -145,7 +145,7 @@ class Ranges:
 
         def touched(access: Access[Place], reads: bool, addresses: range) -> Touched:
             cells = self._cells(range(rank, rank + 1) if access.cell.rank is None else named.rank, addresses)
-            return Touched(cells if reads else 0, cells if access.writes else 0)
+            return touching(cells, reads, access.writes, access.commutes)
 
         # What cannot be issued names nothing.
         made = tuple(map(touched, accesses, core.observed(form), named.addresses or [range(0)] * len(accesses)))
@@ -182,7 +182,7 @@ class Ranges:
         if file is None:
             return IMPOSSIBLE
         possible = effect_of(self._memory, self._nodes, rank, form)(file, None) is not None
-        if not possible and not (isinstance(form, core.Immediate) and form.condition is not None):
+        if not possible and not (isinstance(form, core.Immediate) and form.may_block):
             return IMPOSSIBLE
         found: dict[Role, list[range]] = {role: [] for role in Role}
         for role, expr in core.expressions(form):

@@ -17,11 +17,8 @@ from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.core import Form, Role
-from pgasrob.program.expressions import Binary, Conditional, Expr, IntType, Unary, constant, registers_of
+from pgasrob.program.expressions import Expr, faults_inside, registers_of
 from pgasrob.program.instance import Instance
-
-FAULTING = frozenset(("/", "%", "<<", ">>"))
-"""The binary operators that have no value for some operands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +54,12 @@ def _needed(instance: Instance, rank: int, cells: int, assertions: bool) -> list
             needed = found[state]
             for transition in out[state]:
                 form, later = transition.form, found[transition.target]
-                register, written = core.register_set(form), known.touched(rank, state, transition).written
+                register, written = core.register_set(form), known.touched(rank, state, transition).changed
                 if not known.named(rank, state, transition).possible:
                     continue
                 computes = register in later or bool(written & cells)
                 exprs = (expr for _, expr in core.expressions(form)) if computes else _deciding(form, assertions)
-                needed = needed.union(later - {register}, *map(registers_of, exprs))
+                needed = needed.union(later - {register}, core.registers_compared(form), *map(registers_of, exprs))
             if needed != found[state]:
                 found[state], changed = needed, True
     return found
@@ -74,13 +71,14 @@ class _Analysis:
         self.registers: list[set[int]] = [set() for _ in range(instance.nodes)]
         self.cells = 0
         self.commands = [
-            (rank, form, touched.read, touched.written)
+            (rank, form, touched.used, touched.changed)
             for rank in range(instance.nodes)
             for form, touched in _touched(instance, rank)
         ]
         for rank, form, read, _ in self.commands:
             for expr in _deciding(form, assertions):
                 self.registers[rank] |= registers_of(expr)
+            self.registers[rank] |= core.registers_compared(form)
             if _has_condition(form, assertions):
                 self.cells |= read
 
@@ -115,7 +113,7 @@ def _touched(instance: Instance, rank: int) -> Iterator[tuple[Form, Touched]]:
 def _deciding(form: Form, assertions: bool) -> Iterator[Expr]:
     """The expressions of a command that decide something by themselves."""
     for role, expr in core.expressions(form):
-        if role is not Role.VALUE or _has_condition(form, assertions) or _may_fault(expr):
+        if role is not Role.VALUE or _has_condition(form, assertions) or faults_inside(expr):
             yield expr
 
 
@@ -124,30 +122,7 @@ def _has_condition(form: Form, assertions: bool) -> bool:
     match form:
         case core.Test(_, blocks):
             return blocks or assertions
-        case core.Immediate(_, condition):
-            return condition is not None
+        case core.Immediate():
+            return form.may_block
         case _:
             return False
-
-
-def _may_fault(expr: Expr) -> bool:
-    """Whether ``expr`` has no value for some registers, whatever their ranges: what decides nothing is forgotten, and
-    then holds a value that is not in its range."""
-    match expr:
-        case Unary("int", _):
-            return True  # a double that no integer is near to
-        case Unary(_, operand):
-            return _may_fault(operand)
-        case Binary(symbol, left, right, type):
-            safe = symbol not in FAULTING or _has_value(symbol, constant(right), type)
-            return not safe or _may_fault(left) or _may_fault(right)
-        case Conditional(condition, then, otherwise):
-            return _may_fault(condition) or _may_fault(then) or _may_fault(otherwise)
-    return False
-
-
-def _has_value(symbol: str, right: int | None, type: IntType) -> bool:
-    """Whether the operation has a value for every left side."""
-    if right is None:
-        return False
-    return right != 0 if symbol in ("/", "%") else 0 <= right < type.bits

@@ -22,12 +22,14 @@ from pgasrob.cli.options import (
     memory_for,
     mention_a_missing_kernel,
     progress_display,
+    reading_options,
     seconds,
 )
 from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, WitnessPath, endings, holding_many
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.reading import Reading
     from pgasrob.render.json import Result
 
 EXAMPLES = """\b
@@ -86,6 +88,7 @@ Examples:
 @click.option("--without", type=Reduction(), multiple=True, metavar="NAME",
               cls=FromTable, told=lambda: "The attack engine without one of its reductions: "
               f"{listed(Reduction().names())}. Can be repeated.")  # fmt: skip
+@reading_options
 @c_options
 @click.pass_context
 def check(
@@ -107,6 +110,7 @@ def check(
     heads: int | None,
     no_reduction: bool,
     without: tuple[str, ...],
+    reading: Reading,
     front_end: FrontEnd,
 ) -> None:
     """Decide whether programs are robust.
@@ -135,7 +139,9 @@ def check(
     outcomes = [ERROR] * len(problems)
     jobs = min(jobs or available_cores(), max(len(files) * len(nodes or (None,)), 1))
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, jobs), max_sc_states or None)
-    job = Job(nodes, engine, limits, heads, expect, _reductions(no_reduction, without), front_end=front_end)
+    job = Job(
+        nodes, engine, limits, heads, expect, _reductions(no_reduction, without), front_end=front_end, reading=reading
+    )
     printing = printer(files, expect, format_ == "json", verbose, strict)
     display = progress_display(limits.max_states)
     interrupted = False

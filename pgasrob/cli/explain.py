@@ -16,12 +16,14 @@ from pgasrob.cli.options import (
     c_options,
     mention_a_missing_kernel,
     node_count,
+    reading_options,
     refuse,
     seconds,
 )
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.reading import Reading
 
 EXAMPLES = """\b
 Examples:
@@ -44,6 +46,7 @@ CODE = re.compile(r"PG\d{3}", re.IGNORECASE | re.ASCII)
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=6.0, show_default=True,
               callback=seconds, metavar="SECONDS",
               help="What the verdict may take, and again all that follows.")  # fmt: skip
+@reading_options
 @c_options
 def explain(
     file: str,
@@ -52,6 +55,7 @@ def explain(
     output: str | None,
     max_states: int,
     timeout: float,
+    reading: Reading,
     front_end: FrontEnd,
 ) -> None:
     """Explain the theory on one program, step by step.
@@ -81,7 +85,7 @@ def explain(
         program = load(file, front_end)
         mention_a_missing_kernel(DEFAULT_ENGINE)
         compared = name is None or name in SEARCHES
-        found = explained(program, nodes, max_states, timeout, compared, simplify_guard)
+        found = explained(program, nodes, max_states, timeout, compared, simplify_guard, reading)
     except SourceError as error:
         refuse(str(error))
     verdict = found.verdict

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.options import HELP, c_options, load_instance, node_count, refuse
+from pgasrob.cli.options import HELP, c_options, load_instance, node_count, reading_options, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.reading import Reading
 
 
 EXAMPLES = """\b
@@ -24,12 +25,14 @@ Examples:
 @click.option("--to", "language", type=click.Choice(["promela"]), required=True, help="The language to write.")
 @node_count
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Default: standard output.")
+@reading_options
 @c_options
 def export(
     file: str,
     language: str,
     nodes: int | None,
     output: str | None,
+    reading: Reading,
     front_end: FrontEnd,
 ) -> None:
     """Write the question for another tool.
@@ -40,7 +43,7 @@ def export(
     from pgasrob.export.promela import Unsupported, to_promela
 
     try:
-        text = to_promela(load_instance(file, nodes, front_end))
+        text = to_promela(load_instance(file, nodes, front_end, reading=reading))
     except Unsupported as error:
         refuse(f"pgasrob: {file} has no {language} model: {error}")
     if output is None:

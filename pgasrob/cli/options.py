@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
+    from pgasrob.program.reading import Conflicts, FailedPolls, Reading
     from pgasrob.render.json import Error
     from pgasrob.render.progress import Display
 
@@ -192,6 +193,30 @@ def c_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options about what counts as an event and as a conflict, which ``command`` gets as its parameter
+    ``reading``."""
+
+    @functools.wraps(command)
+    def with_reading(*arguments: Any, failed_polls: FailedPolls, conflicts: Conflicts, **options: Any) -> Any:
+        from pgasrob.program.reading import Reading
+
+        return command(*arguments, reading=Reading(failed_polls, conflicts), **options)
+
+    options = (
+        click.option("--failed-polls", type=click.Choice(["wait", "count"]), default="wait", show_default=True,
+                     help="A read after which a rank can but come back and read again: wait: it is no event, so that "
+                     "a polling loop waits; count: it is one like any other."),
+        click.option("--conflicts", type=click.Choice(["commuting", "all"]), default="commuting", show_default=True,
+                     help="Two additions to one cell that fetch nothing (or two `or`, `min`, ...): commuting: they do "
+                     "not conflict; all: they do, as any two writes."),
+    )  # fmt: skip
+    decorated: Callable[..., Any] = with_reading
+    for option in reversed(options):
+        decorated = option(decorated)
+    return decorated
+
+
 class Size(click.ParamType):  # type: ignore[type-arg]
     """An amount of memory in bytes: ``500M``, ``1.5G``; ``0`` for none."""
 
@@ -265,14 +290,22 @@ def refuse(
 
 
 def load_instance(
-    file: str, nodes: int | None, front_end: FrontEnd | None = None, in_json: Empty | None = None
+    file: str,
+    nodes: int | None,
+    front_end: FrontEnd | None = None,
+    in_json: Empty | None = None,
+    reading: Reading | None = None,
 ) -> Instance:
-    """The program in ``file`` on ``nodes`` nodes; ends the command (`refuse`) when it is none."""
+    """The program in ``file`` on ``nodes`` nodes; ends the command (`refuse`) when it is none.
+
+    ``reading``: every command is an event when None, for runs as they are.
+    """
     from pgasrob.diagnostics import SourceError
+    from pgasrob.program.reading import LITERAL_READING
     from pgasrob.robustness.check import load
 
     try:
-        return load(file, front_end).instantiate(nodes)
+        return load(file, front_end).instantiate(nodes, reading or LITERAL_READING)
     except SourceError as error:
         if in_json is None:
             refuse(str(error))

@@ -19,6 +19,7 @@ from pgasrob.program.declarations import Source
 from pgasrob.program.expectation import COMMENT, node_count
 from pgasrob.program.parser import read_source
 from pgasrob.program.program import DEFAULT_NODES, Program
+from pgasrob.program.reading import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
     from pgasrob.frontends.apis.interface import Api
@@ -51,10 +52,10 @@ class CProgram(Displayed):
             self.lowered[count] = lower(self.unit, self.apis, count, self.name, self.dialects, self.pure)
         return self.lowered[count]
 
-    def instantiate(self, nodes: int | None = None) -> Instance:
+    def instantiate(self, nodes: int | None = None, reading: Reading = DEFAULT_READING) -> Instance:
         """As for a `.pgas` program; raises :class:`pgasrob.diagnostics.SourceError` for what cannot be lowered."""
         program = self.program(nodes)
-        return program.instantiate(program.nodes)
+        return program.instantiate(program.nodes, reading)
 
 
 def load_c(path: str | Path, options: FrontEnd | None = None) -> CProgram:

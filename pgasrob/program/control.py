@@ -8,6 +8,7 @@ the next command. A state in which nothing may come next has ended.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -49,6 +50,12 @@ class Transition:
     def __post_init__(self) -> None:
         object.__setattr__(self, "form", lower(self.command))
 
+    def with_form(self, form: Form) -> Transition:
+        """The same edge with a form that says more or less of the command."""
+        changed = copy(self)
+        object.__setattr__(changed, "form", form)
+        return changed
+
 
 @dataclass(frozen=True, slots=True)
 class ControlAutomaton:
@@ -59,6 +66,12 @@ class ControlAutomaton:
     @property
     def transitions(self) -> list[Transition]:
         return [transition for leaving in self.out for transition in leaving]
+
+    def with_forms(self, change: Callable[[Form], Form]) -> ControlAutomaton:
+        """The same automaton with another form of every command."""
+        return ControlAutomaton(
+            tuple(tuple(edge.with_form(change(edge.form)) for edge in leaving) for leaving in self.out)
+        )
 
 
 class TooManyWays(Exception):

@@ -10,14 +10,15 @@ what the expressions are at the issue, where each is evaluated once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import cache
 from typing import Generic, Literal, NamedTuple, TypeVar, assert_never
 
 from pgasrob.program import commands
 from pgasrob.program.commands import Command
-from pgasrob.program.expressions import INT32, Expr, IntType, Register
+from pgasrob.program.expressions import INT32, Expr, Fault, IntType, Register, evaluator, registers_of
 
 P = TypeVar("P")
 """Where an access is: a :class:`Place`, or a cell."""
@@ -42,11 +43,16 @@ class Place(NamedTuple):
 
 
 class Access(NamedTuple, Generic[P]):
-    """One access: to which cell, whether it reads, whether it writes (an atomic does both)."""
+    """One access: to which cell, whether it reads, whether it writes (an atomic does both).
+
+    ``commutes``: the kind of update that it is, when it does not matter in which order it and others of its kind come:
+    nobody learns what the cell held in between. Empty for every other access.
+    """
 
     cell: P
     reads: bool
     writes: bool
+    commutes: str = ""
 
 
 class Comparison(NamedTuple, Generic[V]):
@@ -54,6 +60,10 @@ class Comparison(NamedTuple, Generic[V]):
 
     relation: str
     value: V
+
+
+COMMUTING = frozenset(("add", "and", "or", "xor", "min", "max"))
+"""The operations on integers that give the same whatever the order in which they are done to a cell."""
 
 
 class Update(NamedTuple, Generic[V]):
@@ -72,6 +82,34 @@ class Update(NamedTuple, Generic[V]):
     def reads(self) -> bool:
         """Whether what the cell held decides what it holds then."""
         return self.operation != "set"
+
+    @property
+    def kind(self) -> str:
+        """The kind of update, where it commutes with those of its kind (:attr:`Access.commutes`)."""
+        if self.operation not in COMMUTING:
+            return ""
+        return f"{self.operation} {'' if self.type.signed else 'u'}int{self.type.bits}"
+
+
+class Until(NamedTuple):
+    """What a read has to bring, so that the rank does not just come back and read again (`program.polls`).
+
+    ``holds`` is over the registers after the read. ``spins``: while it does not hold, the rank goes round a loop, and
+    is not stuck.
+    """
+
+    holds: Expr
+    spins: bool
+
+    def satisfied(self, registers: Sequence[int]) -> bool:
+        """Whether it holds; so it does where it has no value, and the rank is to fault by itself."""
+        try:
+            return bool(_evaluator(self.holds)(registers))
+        except Fault:
+            return True
+
+
+_evaluator = cache(evaluator)
 
 
 class Step(NamedTuple, Generic[P]):
@@ -119,12 +157,21 @@ class Test(Generic[V]):
 @dataclass(frozen=True, slots=True)
 class Immediate(Generic[P, V]):
     """One event that accesses a cell at its issue: when the cell satisfies ``condition``, the register gets what it
-    holds, and it is updated; each as far as there is one."""
+    holds, and it is updated; each as far as there is one.
+
+    ``until``: what the registers have to satisfy then, or the command is not enabled.
+    """
 
     access: Access[P]
     condition: Comparison[V] | None = None
     update: Update[V] | None = None
     register: int | None = None
+    until: Until | None = None
+
+    @property
+    def may_block(self) -> bool:
+        """Whether it depends on the value of the cell whether the command is enabled."""
+        return self.condition is not None or self.until is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +271,7 @@ def lower(command: Command) -> Form:
             return _transfer(rank, queue, step, _result(result), update=_update("fetch", value, type=type))
         case commands.Update(operation, value, rank, remote, queue, result, expected, located, type):
             update = _update(operation, value, expected, type)
-            step = _updates(update, Place(remote, rank), located=located, fenced=True)
+            step = _updates(update, Place(remote, rank), located=located, fenced=True, fetches=result is not None)
             return _transfer(rank, queue, step, _result(result), update=update)
         case commands.UpdateFrom("fetch", _, rank, remote, queue, result, _, located, type):
             # It reads at its target: nothing there is ready for reuse, the result is what arrives.
@@ -237,7 +284,7 @@ def lower(command: Command) -> Form:
                 queue,
                 None if local is None else _reads("popa", Place(local), local=True),
                 None if expected is None else _reads("popd", Place(expected), local=True),
-                _updates(update, Place(remote, rank), located=located, fenced=True),
+                _updates(update, Place(remote, rank), located=located, fenced=True, fetches=result is not None),
                 _result(result),
                 update=update,
             )
@@ -306,8 +353,9 @@ def _updates(
     after_writes: bool = False,
     after_bundle: bool = False,
     located: bool = False,
+    fetches: bool = False,
 ) -> Step[Place]:
-    access = Access(place, reads=update.reads, writes=True)
+    access = Access(place, reads=update.reads, writes=True, commutes="" if fetches else update.kind)
     return Step("popb", access, 1, False, fenced, after_writes, after_bundle, located)
 
 
@@ -340,6 +388,14 @@ def accesses_of(shape: Shape[V, P]) -> tuple[Access[P], ...]:
     """All accesses of a command, in their order."""
     first = at_issue(shape)
     return (*(() if first is None else (first,)), *(step.access for step in steps_of(shape)))
+
+
+def all_in_conflict(form: Form) -> Form:
+    """``form`` with updates that conflict with their own kind, as with any other access."""
+    if not isinstance(form, Transfer):
+        return form
+    steps = tuple(step._replace(access=step.access._replace(commutes="")) for step in form.steps)
+    return replace(form, steps=steps)
 
 
 def observed(shape: Shape[V, P]) -> tuple[bool, ...]:
@@ -417,6 +473,18 @@ def expressions(form: Form) -> Iterator[tuple[Role, Expr]]:
 def _values(update: Update[Expr] | None) -> Iterator[tuple[Role, Expr]]:
     if update is not None:
         yield from ((Role.VALUE, each) for each in (update.operand, update.expected) if each is not None)
+
+
+def registers_read(form: Form) -> frozenset[int]:
+    """The registers that it depends on what a command does."""
+    return registers_compared(form).union(*(registers_of(expr) for _, expr in expressions(form)))
+
+
+def registers_compared(form: Form) -> frozenset[int]:
+    """The registers by which it is decided whether what a command reads is what it waits for."""
+    if not isinstance(form, Immediate) or form.until is None:
+        return frozenset()
+    return registers_of(form.until.holds) - {form.register}
 
 
 def register_set(form: Form) -> int | None:

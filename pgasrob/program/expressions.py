@@ -290,7 +290,7 @@ def specialise(expr: Expr, me: int, nodes: int) -> Expr:
         case Nodes():
             return Const(nodes)
         case Unary(symbol, operand, type):
-            return _fold(Unary(symbol, specialise(operand, me, nodes), type))
+            return folded(Unary(symbol, specialise(operand, me, nodes), type))
         case Binary(symbol, left, right, type):
             first = specialise(left, me, nodes)
             second = specialise(right, me, nodes)
@@ -300,7 +300,7 @@ def specialise(expr: Expr, me: int, nodes: int) -> Expr:
                 return Const(0)
             if symbol == "||" and decided:
                 return Const(1)
-            return _fold(Binary(symbol, first, second, type))
+            return folded(Binary(symbol, first, second, type))
         case Conditional(condition, then, otherwise):
             test = specialise(condition, me, nodes)
             decided = constant(test)
@@ -315,7 +315,8 @@ def constant(expr: Expr) -> int | None:
     return expr.value if isinstance(expr, Const | Symbol) else None
 
 
-def _fold(expr: Unary | Binary) -> Expr:
+def folded(expr: Unary | Binary) -> Expr:
+    """``expr`` as one constant where it is one and has a value."""
     parts = (expr.operand,) if isinstance(expr, Unary) else (expr.left, expr.right)
     if any(constant(part) is None for part in parts):
         return expr
@@ -323,6 +324,26 @@ def _fold(expr: Unary | Binary) -> Expr:
         return Const(evaluator(expr)(()))
     except Fault:
         return expr
+
+
+def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """``expr`` with what ``change`` gives for its parts, the largest first, folded again; None leaves a part as it
+    is."""
+    new = change(expr)
+    if new is not None:
+        return new
+    match expr:
+        case Unary(symbol, operand, type):
+            inner = rewritten(operand, change)
+            return expr if inner is operand else folded(Unary(symbol, inner, type))
+        case Binary(symbol, left, right, type):
+            first, second = rewritten(left, change), rewritten(right, change)
+            return expr if first is left and second is right else folded(Binary(symbol, first, second, type))
+        case Conditional(condition, then, otherwise):
+            test, yes, no = (rewritten(each, change) for each in (condition, then, otherwise))
+            decided = constant(test)
+            return Conditional(test, yes, no) if decided is None else yes if decided else no
+    return expr
 
 
 def parts(expr: Expr) -> Iterator[Expr]:
@@ -338,6 +359,31 @@ def parts(expr: Expr) -> Iterator[Expr]:
             yield from parts(condition)
             yield from parts(then)
             yield from parts(otherwise)
+
+
+def may_fault(expr: Expr) -> bool:
+    """Whether the outermost operation of ``expr`` may have no value."""
+    match expr:
+        case Binary("/" | "%", _, right):
+            return constant(right) in (None, 0)
+        case Binary("<<" | ">>", _, right, type):
+            places = constant(right)
+            return places is None or not 0 <= places < type.bits
+        case Unary("int"):
+            return True
+    return False
+
+
+def faults_inside(expr: Expr) -> bool:
+    """Whether any operation in ``expr`` may have no value."""
+    match expr:
+        case Unary(_, operand):
+            return may_fault(expr) or faults_inside(operand)
+        case Binary(_, left, right):
+            return may_fault(expr) or faults_inside(left) or faults_inside(right)
+        case Conditional(condition, then, otherwise):
+            return any(map(faults_inside, (condition, then, otherwise)))
+    return False
 
 
 def registers_of(expr: Expr) -> frozenset[int]:

@@ -17,6 +17,8 @@ from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, W
 from pgasrob.program.core import Cell, Form, Operands, Place
 from pgasrob.program.declarations import Declared, Process
 from pgasrob.program.expressions import Evaluator, Expr, Fault, evaluator, specialise
+from pgasrob.program.polls import with_polls
+from pgasrob.program.reading import DEFAULT_READING, Reading
 
 MAX_NODES = 1024
 MAX_CELLS_IN_ALL = 1 << 20
@@ -34,14 +36,18 @@ Evaluated = Callable[[Registers], Operands]
 class Instance:
     """A program on ``nodes`` nodes.
 
-    Attributes: ``automata`` (one control automaton per rank), ``size`` (cells per node), ``memory`` (initial values of
-    all cells, flat), ``registers`` (initial register file of one rank), ``notifies_everywhere`` (whether some
-    notification comes after writes in every queue), ``signals`` (whether there are signals).
+    Attributes: ``reading``, ``automata`` (one control automaton per rank, with the commands as they are read), ``size``
+    (cells per node), ``memory`` (initial values of all cells, flat), ``registers`` (initial register file of one rank),
+    ``notifies_everywhere`` (whether some notification comes after writes in every queue), ``signals`` (whether there
+    are signals).
     """
 
-    def __init__(self, program: Declared, nodes: int, automata: tuple[ControlAutomaton, ...]) -> None:
+    def __init__(
+        self, program: Declared, nodes: int, automata: tuple[ControlAutomaton, ...], reading: Reading = DEFAULT_READING
+    ) -> None:
         self.program = program
         self.nodes = nodes
+        self.reading = reading
         self.automata = automata
         self.size = program.cells
         self.memory: Memory = tuple(value for object in program.memory for value in object.initial) * nodes
@@ -62,6 +68,12 @@ class Instance:
     def communicates(self) -> bool:
         """Whether some rank has a command that may access the memory of another one."""
         return any(made.cell.rank is not None for form in self.forms for made in core.accesses_of(form))
+
+    @cached_property
+    def update_kinds(self) -> tuple[str, ...]:
+        """The kinds of updates that commute with their own, in alphabetical order."""
+        kinds = {made.commutes for form in self.forms for made in core.accesses_of(form)}
+        return tuple(sorted(kinds - {""}))
 
     @cached_property
     def has_assertions(self) -> bool:
@@ -139,10 +151,10 @@ class Instance:
             case core.Test(condition, blocks):
                 holds = evaluator(condition)
                 return lambda registers: core.Test(holds(registers), blocks)
-            case core.Immediate(access, condition, update, register):
+            case core.Immediate(access, condition, update, register, until):
                 cell, compared, updated = self._access(rank, access), _comparison(condition), _update(update)
                 return lambda registers: core.Immediate(
-                    cell(registers), compared(registers), updated(registers), register
+                    cell(registers), compared(registers), updated(registers), register, until
                 )
             case core.Transfer():
                 return self._transfer(rank, form)
@@ -181,9 +193,9 @@ class Instance:
         return operands
 
     def _access(self, rank: int, access: core.Access[Place]) -> Callable[[Registers], core.Access[Cell]]:
-        place, reads, writes = access
+        place, reads, writes, commutes = access
         cell = self._cell(evaluator(place.address), _constantly(rank) if place.rank is None else evaluator(place.rank))
-        return lambda registers: core.Access(cell(registers), reads, writes)
+        return lambda registers: core.Access(cell(registers), reads, writes, commutes)
 
     def _rank(self, run: Evaluator) -> Evaluator:
         def checked(registers: Sequence[int]) -> int:
@@ -246,8 +258,8 @@ def _specialised(command: Command, rank: int, nodes: int) -> Command:
     return map_expressions(command, lambda expr: specialise(expr, rank, nodes))
 
 
-def instantiate(program: Declared, nodes: int) -> Instance:
-    """``program`` on ``nodes`` nodes; see :meth:`Program.instantiate`."""
+def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READING) -> Instance:
+    """``program`` on ``nodes`` nodes, as ``reading`` says; see :meth:`Program.instantiate`."""
     if not 1 <= nodes <= MAX_NODES:
         raise _error(
             program, "PG031", f"{nodes} nodes, but a program runs on 1..{MAX_NODES}", "choose another node count"
@@ -280,7 +292,8 @@ def instantiate(program: Declared, nodes: int) -> Instance:
     try:
         for rank in range(nodes):
             body = (by_rank.get(rank) or others).body  # type: ignore[union-attr]  # missing ranks are reported above
-            automata.append(build(body, partial(_specialised, rank=rank, nodes=nodes), ways))
+            automaton = build(body, partial(_specialised, rank=rank, nodes=nodes), ways)
+            automata.append(_as_read(automaton, reading, program.cells, nodes))
     except TooManyWays:
         raise _error(
             program,
@@ -288,7 +301,13 @@ def instantiate(program: Declared, nodes: int) -> Instance:
             f"more than {MAX_WAYS} ways from one command to the next on {nodes} nodes",
             "verify a smaller case: fewer `choose` in a row, or fewer nodes",
         ) from None
-    return Instance(program, nodes, tuple(automata))
+    return Instance(program, nodes, tuple(automata), reading)
+
+
+def _as_read(automaton: ControlAutomaton, reading: Reading, size: int, nodes: int) -> ControlAutomaton:
+    if reading.conflicts == "all":
+        automaton = automaton.with_forms(core.all_in_conflict)
+    return with_polls(automaton, size, nodes) if reading.failed_polls == "wait" else automaton
 
 
 def _error(program: Declared, code: str, message: str, hint: str) -> SourceError:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pgasrob.display import Displayed
 from pgasrob.program.declarations import Declared
 from pgasrob.program.instance import Instance, instantiate
+from pgasrob.program.reading import DEFAULT_READING, Reading
 
 DEFAULT_NODES = 2
 
@@ -15,10 +16,12 @@ DEFAULT_NODES = 2
 class Program(Declared, Displayed):
     """A PGAS program before the number of nodes is known."""
 
-    def instantiate(self, nodes: int | None = None) -> Instance:
+    def instantiate(self, nodes: int | None = None, reading: Reading = DEFAULT_READING) -> Instance:
         """The program on ``nodes`` nodes (its own count, or 2, when None), every rank partially evaluated.
+
+        ``reading`` says which polls and which conflicts count.
 
         Raises :class:`pgasrob.diagnostics.SourceError` when a rank has no process block or the count is out of bounds.
         """
         counts = (nodes, self.nodes, DEFAULT_NODES)
-        return instantiate(self, next(count for count in counts if count is not None))
+        return instantiate(self, next(count for count in counts if count is not None), reading)

@@ -14,6 +14,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.program.commands import show
 from pgasrob.program.core import at_issue
 from pgasrob.program.expressions import Fault as NoValue
+from pgasrob.program.reading import Conflicts, FailedPolls
 from pgasrob.render.doubles import shown, value
 from pgasrob.render.written import WrittenCommands
 from pgasrob.robustness.reasons import FaultReached
@@ -212,6 +213,8 @@ class Result(TypedDict):
     assertions: Literal["hold", "violated", "unknown"] | None
     deadlock: bool | Literal["unknown"] | None
     communicates: bool | None
+    failed_polls: NotRequired[FailedPolls]
+    conflicts: NotRequired[Conflicts]
     stats: Stats
     witness: Witness | None
     assertion_run: Witness | None
@@ -294,6 +297,8 @@ def to_json(verdict: library.Verdict) -> Result:
         "assertions": verdict.assertions,
         "deadlock": verdict.deadlock,
         "communicates": verdict.communicates,
+        "failed_polls": verdict.reading.failed_polls,
+        "conflicts": verdict.reading.conflicts,
         "stats": {
             "states": stats.states,
             "transitions": stats.transitions,

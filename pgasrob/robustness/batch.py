@@ -13,6 +13,7 @@ from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.parser import MAX_FILE
 from pgasrob.program.program import DEFAULT_NODES, Program
+from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.check import Interrupted, check, load
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits
@@ -50,6 +51,7 @@ class Job:
     reductions: tuple[str, ...] | None = None
     threads: int | None = None
     front_end: FrontEnd | None = None
+    reading: Reading = DEFAULT_READING
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,15 @@ class Checker:
             self.nodes = task.nodes or program.nodes or DEFAULT_NODES
             with watch(f"{task.title}, {self.nodes} nodes") as progress:
                 verdict = check(
-                    program, self.nodes, job.engine, job.limits, progress, job.heads, job.reductions, job.threads
+                    program,
+                    self.nodes,
+                    job.engine,
+                    job.limits,
+                    progress,
+                    job.heads,
+                    job.reductions,
+                    job.threads,
+                    *job.reading,
                 )
         except Interrupted as interrupt:
             return replace(self.checked(task.file, interrupt.verdict), interrupted=True)
@@ -163,7 +173,9 @@ class Checker:
 
     def unknown(self, file: str, nodes: int | None, reason: Reason) -> Checked:
         """The result of a check that came to nothing."""
-        return self.checked(file, Verdict(file, None, nodes, self.job.engine, "unknown", reason))
+        return self.checked(
+            file, Verdict(file, None, nodes, self.job.engine, "unknown", reason, reading=self.job.reading)
+        )
 
     def checked(self, file: str, verdict: Verdict) -> Checked:
         """``verdict``, compared with the header of the program if that is part of the job."""

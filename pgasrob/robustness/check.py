@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, assert_never
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES, Program
+from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
 from pgasrob.robustness.counterexample import Counterexample
 from pgasrob.robustness.engines import (
     DEFAULT_ENGINE,
@@ -83,15 +84,18 @@ def check(
     heads: int | None = None,
     reductions: Collection[str] | None = None,
     threads: int | None = None,
+    failed_polls: FailedPolls = DEFAULT_READING.failed_polls,
+    conflicts: Conflicts = DEFAULT_READING.conflicts,
 ) -> Verdict:
     """Decide whether ``program`` on ``nodes`` nodes (its own count, or 2, when None) is robust.
 
     ``engine`` is one of :data:`ENGINES`; ``heads`` (2, or 4 for the paper's procedure to the letter) is for `product`,
     ``reductions`` (of :data:`~pgasrob.robustness.reduction.REDUCTIONS`; all when None) for `attack`. A large search by
     the kernel uses so many ``threads`` (as there are processors, at most :data:`MOST_THREADS`, when None); the verdict
-    and the witness do not depend on it. ``progress`` is called a few times a second. A program that has no process for
-    some rank gives verdict `error`; a limit that is hit gives `unknown`. Raises :class:`Interrupted` on Ctrl-C, and
-    ValueError for an engine that does not exist or has no such heads or reductions.
+    and the witness do not depend on it. ``failed_polls`` and ``conflicts`` say how computations are read
+    (:class:`~pgasrob.program.reading.Reading`). ``progress`` is called a few times a second. A program that has no
+    process for some rank gives verdict `error`; a limit that is hit gives `unknown`. Raises :class:`Interrupted` on
+    Ctrl-C, and ValueError for an engine that does not exist or has no such heads or reductions.
     """
     if engine not in ENGINES:
         raise ValueError(f"no engine {engine!r}; there is {', '.join(ENGINES)}")
@@ -99,9 +103,10 @@ def check(
     limits = limits or Limits()
     settings = Settings(heads, reductions, limits.memory, threads or min(available_cores(), MOST_THREADS))
     count = next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
-    nothing = Verdict(program.source.file, program.name, count, engine, "unknown")
+    reading = Reading(failed_polls, conflicts)
+    nothing = Verdict(program.source.file, program.name, count, engine, "unknown", reading=reading)
     try:
-        instance = program.instantiate(count)
+        instance = program.instantiate(count, reading)
         checking = _Check(instance, engine, limits, progress, settings, started)
     except SourceError as error:
         found = tuple(error.diagnostics)
@@ -271,6 +276,7 @@ class _Check:
             assertion_run=violated,
             deadlock_run=deadlock,
             communicates=self.instance.communicates,
+            reading=self.instance.reading,
         )
         if facts.checks_assertions or program.gaps:
             verdict = replace(verdict, assertions="violated" if violated else "hold" if complete else "unknown")

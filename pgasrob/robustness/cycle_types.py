@@ -18,7 +18,7 @@ from pgasrob.automata.acceptor import Acceptor
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, UNMARKED, Marked
 from pgasrob.robustness.normal_form import Letter
-from pgasrob.semantics.accesses import Access, access, conflict, possible_accesses
+from pgasrob.semantics.accesses import Access, access_of, conflict, possible_accesses
 from pgasrob.semantics.computation import EventKind
 
 if TYPE_CHECKING:
@@ -97,8 +97,7 @@ class PairAutomaton:
         )
 
     def symbol(self, mark: str, made: Access) -> str:
-        mode = ("r" if made.reads else "") + ("w" if made.writes else "")
-        return f"{mark} {self.name(made.cell)} {mode}"
+        return f"{mark} {self.name(made.cell)} {mode(made)}"
 
     def read(self, letter: Marked) -> str | None:
         """The symbol of a marked event, None when it does not concern this pair."""
@@ -108,7 +107,7 @@ class PairAutomaton:
         if leaves and enters:
             return BOTH
         if leaves or enters:
-            made = access(event.kind, event.cell)
+            made = access_of(event)
             if made is None:
                 return LEAVE_BARRIER if leaves else ENTER_BARRIER
             return self.symbol(LEAVE if leaves else ENTER, made)
@@ -215,10 +214,10 @@ class CycleTypeAutomata:
         marks = [frozenset((ENTER,)), frozenset((LEAVE,)), frozenset((ENTER, LEAVE))]
         for rank in sorted(cycle):
             for made in sorted(self._accesses[rank]):
-                mode, kind = _MODES[made.reads, made.writes]
+                kind = _KIND[made.reads, made.writes]
                 for mark in marks:
-                    name = f"{rank}: {' and '.join(sorted(mark))} {self._instance.cell_name(made.cell)} {mode}"
-                    found[name] = Marked(Letter(kind, rank, made.cell, -1), mark)
+                    name = f"{rank}: {' and '.join(sorted(mark))} {self._instance.cell_name(made.cell)} {mode(made)}"
+                    found[name] = Marked(Letter(kind, rank, made.cell, -1, made.commutes), mark)
         if self._barriers:
             for rank in sorted({0, *cycle}):
                 for mark in [*([UNMARKED] if rank == 0 else []), *(marks if rank in cycle else [])]:
@@ -238,12 +237,13 @@ class CycleTypeAutomata:
         return result
 
 
-# The mode of an access in the names of letters, and an event kind that makes such an access.
-_MODES: dict[tuple[bool, bool], tuple[str, EventKind]] = {
-    (True, False): ("r", "load"),
-    (False, True): ("w", "store"),
-    (True, True): ("rw", "swap"),
-}
+_KIND: dict[tuple[bool, bool], EventKind] = {(True, False): "load", (False, True): "store", (True, True): "swap"}
+"""An event kind that makes an access that reads, that writes."""
+
+
+def mode(made: Access) -> str:
+    """The way in which ``made`` accesses its cell, in the names of letters."""
+    return made.commutes or ("r" if made.reads else "") + ("w" if made.writes else "")
 
 
 def _lifted(

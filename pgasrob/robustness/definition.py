@@ -4,9 +4,9 @@ X(P, N) is the automaton of all computations (`semantics.state_space`). Walking 
 situation again and again. Two prefixes with the same state of X(P, N) have the same continuations, and these close a
 cycle in the same way when the two agree on which command happens before which, for the *live* commands, those that can
 still get an edge: the last command of each rank (program order), the commands with pending steps, and for each cell its
-last writer and its latest readers since (conflicts). So the search keeps the state and that relation, which is exact
-and not an approximation (`proofs/definition-engine.md`; words: `proofs/glossary.md`). It ends whenever the pending
-operations of the program are bounded, loops or not.
+last writer and its latest readers and updaters since (conflicts). So the search keeps the state and that relation,
+which is exact and not an approximation (`proofs/definition-engine.md`; words: `proofs/glossary.md`). It ends whenever
+the pending operations of the program are bounded, loops or not.
 """
 
 from __future__ import annotations
@@ -18,26 +18,31 @@ from pgasrob.automata.automaton import Reached
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.robustness.violation import Violation
-from pgasrob.semantics.accesses import access
-from pgasrob.semantics.computation import POPS, EventKind, has_steps
+from pgasrob.semantics.accesses import access_of
+from pgasrob.semantics.computation import POPS, has_steps
 from pgasrob.semantics.state_space import Letter, State, StateSpace, computation_of
 
 Command = int
 """A live command, numbered by where it is mentioned first in a `Relation`."""
 
 
+Way = str
+"""How a command has accessed a cell: :data:`WRITTEN`, :data:`READ`, or by which kind of update that commutes."""
+WRITTEN, READ = "", "read"
+
+
 class Relation(NamedTuple):
     """Happens-before between the commands that can still get an edge.
 
     ``last``: per rank its last command (-1: none yet). ``pending``: per rank the commands of its pending operations, in
-    the order of X's state. ``cells``: per cell that has been accessed, its last writer (-1: none) and the readers since
-    that happen before no other of them.
+    the order of X's state. ``cells``: per cell that has been accessed, its last writer, and the readers and updaters of
+    each kind since that happen before no other of them, by ways.
     ``before[c]``: the commands that happen before c, as a bit set.
     """
 
     last: tuple[Command, ...]
     pending: tuple[tuple[Command, ...], ...]
-    cells: tuple[tuple[int, Command, tuple[Command, ...]], ...]
+    cells: tuple[tuple[int, tuple[tuple[Way, tuple[Command, ...]], ...]], ...]
     before: tuple[int, ...]
 
 
@@ -47,7 +52,7 @@ class _Draft:
     def __init__(self, relation: Relation) -> None:
         self.last = list(relation.last)
         self.pending = [list(commands) for commands in relation.pending]
-        self.cells = {cell: (writer, readers) for cell, writer, readers in relation.cells}
+        self.cells = {cell: dict(ways) for cell, ways in relation.cells}
         self.before = list(relation.before)
         self.cyclic = False
 
@@ -74,28 +79,32 @@ class _Draft:
             self.last[rank] = command
         return command
 
-    def access(self, command: Command, kind: EventKind, cell: int | None) -> None:
+    def access(self, command: Command, letter: Letter) -> None:
         """Conflict edges to an access of ``command`` from the accesses since the last write to the cell."""
-        made = access(kind, cell)
+        made = access_of(letter)
         if made is None:
             return
-        writer, readers = self.cells.get(made.cell, (-1, ()))
-        self.edge(writer, command)
-        if made.writes:
-            for reader in readers:
-                self.edge(reader, command)
+        way = made.commutes or (WRITTEN if made.writes else READ)
+        known = self.cells.setdefault(made.cell, {})
+        for other, commands in known.items():
+            if way == WRITTEN or other != way:
+                for earlier in commands:
+                    self.edge(earlier, command)
+        if way == WRITTEN:
             # The write is itself the place that later accesses refer to, whether or not it also reads.
-            self.cells[made.cell] = (command, ())
-        elif command not in readers:
-            self.cells[made.cell] = (writer, (*readers, command))
+            self.cells[made.cell] = {way: (command,)}
+        elif command not in known.get(way, ()):
+            known[way] = (*known.get(way, ()), command)
 
-    def _latest(self, readers: tuple[Command, ...]) -> tuple[Command, ...]:
-        """The readers that happen before no other of them.
+    def _latest(self, commands: tuple[Command, ...]) -> tuple[Command, ...]:
+        """Those of the commands, which access a cell in one way, that happen before no other of them.
 
-        The others can get no edge that matters: an edge from such a reader to a later write is implied by the one from
-        the reader after it. Without this, a loop that polls a cell would leave a new reader behind in every round.
+        The others can get no edge that matters: what conflicts with them conflicts with the one after, too. Without
+        this, a loop that polls a cell would leave a new reader behind in every round.
         """
-        return tuple(reader for reader in readers if not any(self.before[other] >> reader & 1 for other in readers))
+        return tuple(
+            command for command in commands if not any(self.before[other] >> command & 1 for other in commands)
+        )
 
     def finish(self) -> Relation:
         numbers: dict[Command, Command] = {-1: -1}
@@ -106,13 +115,15 @@ class _Draft:
         last = tuple(map(number, self.last))
         pending = tuple(tuple(map(number, commands)) for commands in self.pending)
         cells = []
-        for cell, (writer, readers) in sorted(self.cells.items()):
-            first = number(writer)
-            readers = self._latest(readers)
-            # Readers of one cell have no order among themselves: those mentioned before keep their place.
-            known = sorted(numbers[reader] for reader in readers if reader in numbers)
-            fresh = [number(reader) for reader in sorted(set(readers) - numbers.keys())]
-            cells.append((cell, first, tuple(known + fresh)))
+        for cell, ways in sorted(self.cells.items()):
+            found = []
+            for way, commands in sorted(ways.items()):
+                commands = self._latest(commands)
+                # Commands of one way have no order among themselves: those mentioned before keep their place.
+                known = sorted(numbers[command] for command in commands if command in numbers)
+                fresh = [number(command) for command in sorted(set(commands) - numbers.keys())]
+                found.append((way, tuple(known + fresh)))
+            cells.append((cell, tuple(found)))
         live = [command for command in numbers if command >= 0]
         before = tuple(
             sum(1 << numbers[earlier] for earlier in live if self.before[command] >> earlier & 1) for command in live
@@ -159,7 +170,7 @@ class HappensBeforeSpace:
 
     @staticmethod
     def _extend(draft: _Draft, word: tuple[Letter, ...]) -> None:
-        kind, rank, cell, which, last = word[0]
+        kind, rank, _, which, last, _ = word[0]
         if kind in POPS:
             command = draft.pending[rank][which]
             if last:
@@ -168,7 +179,7 @@ class HappensBeforeSpace:
             command = draft.issue([letter.rank for letter in word])
             if has_steps(kind):
                 draft.pending[rank].append(command)
-        draft.access(command, kind, cell)
+        draft.access(command, word[0])
 
 
 class _Steps(StateSpace):

@@ -30,12 +30,14 @@ HEADS = 4
 
 
 class Letter(NamedTuple):
-    """An event as Y(P, N) generates it; a step carries the occurrence of the command it belongs to."""
+    """An event as Y(P, N) generates it; a step carries the occurrence of the command it belongs to, and ``commutes``
+    is that of its access."""
 
     kind: EventKind
     rank: int
     cell: Cell | None
     occurrence: int
+    commutes: str = ""
 
 
 Word = tuple[tuple[int, Letter], ...]
@@ -119,7 +121,7 @@ def word_of(rank: int, transition: Transition, operands: Operands, parts: Sequen
     return (
         (1, Letter(transition.command.kind, rank, None if made is None else made.cell, occurrence)),
         *(
-            (part, Letter(step.kind, rank, step.access.cell, occurrence))
+            (part, Letter(step.kind, rank, step.access.cell, occurrence, step.access.commutes))
             for part, step in zip(parts, core.steps_of(operands), strict=True)
         ),
     )
@@ -145,7 +147,8 @@ def numbered(path: list[Word]) -> list[tuple[int, Event]]:
         for head, letter in word:
             if letter.kind not in POPS:
                 issued[letter.rank] = issued.get(letter.rank, -1) + 1
-            events.append((head, Event(letter.kind, letter.rank, issued[letter.rank], letter.cell, letter.occurrence)))
+            kind, rank, cell, occurrence, commutes = letter
+            events.append((head, Event(kind, rank, issued[rank], cell, occurrence, commutes)))
     return events
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, assert_never
 
 from pgasrob.analysis.bits import members
@@ -31,7 +32,7 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.instance import Instance
 
-FORMAT = 6
+FORMAT = 7
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 SHAPES = ("assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier")
@@ -55,19 +56,22 @@ _INSTRUCTION = {
 _NEGATION = {"-": "negate", "-.": "negate."}
 """The unary operators that are called as binary ones."""
 
-BLOCKS, READS, WRITES, EVERYWHERE, LOCAL = 1, 2, 4, 8, 16
-"""The flags of a command: of a test, of an immediate access, of a transfer, of a wait."""
+BLOCKS, READS, WRITES, EVERYWHERE, LOCAL, SPINS = 1, 2, 4, 8, 16, 32
+"""The flags of a command: of a test, of an immediate access, of a transfer, of a wait, of a read that polls."""
 AT_TARGET, STEP_READS, STEP_WRITES, STEP_LOCAL, FENCED, AFTER_WRITES, AFTER_BUNDLE, LOCATED = (1 << k for k in range(8))
 """The flags of a step."""
-OPERANDS = 5
+OPERANDS = 6
 """Expressions of a command, at most, the addresses of its steps not counted."""
 MOST_STEPS = 4
-NO_STEP = (-1, -1, 0, 0)
+NO_STEP = (-1, -1, 0, -1, 0)
 ANY_QUEUE, NO_QUEUE = -1, -2
 """What stands for a queue in `Tables.queues`: any of them, or what does not depend on the queue."""
 
-READ, WRITTEN, DELAYED_READ, DELAYED_WRITTEN = 1, 2, 4, 8
-"""In which ways a cell may be touched: by any command, and by a step (only steps are delayed)."""
+READ, WRITTEN, UPDATED = 1, 2, 4
+"""In which ways a cell may be touched: bits. Those from :data:`UPDATED` on are for the kinds of updates that commute
+with their own (`Instance.update_kinds`)."""
+DELAYED = 32
+"""So many bits higher stand the ways in which steps touch it (only steps are delayed)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +92,13 @@ class Tables:
     - ``commands``: rows (shape, register, relation, operation, bits, signed, flags, :data:`OPERANDS` expressions,
       :data:`MOST_STEPS` steps), -1 where there is none. Bits and signed give the type that an update computes in; flags
       are the sum of :data:`BLOCKS` and so on. Expressions are those of the shape: value or condition alone; address,
-      rank, what is compared, operand, what is expected; of a transfer captured address, rank, queue, operand, what is
-      expected; queue, rank. A step is (kind, address, stage, flags), with flags as :data:`AT_TARGET`.
+      rank, what is compared, what has to hold then, operand, what is expected; of a transfer captured address, rank,
+      queue, none, operand, what is expected; queue, rank. A step is (kind, address, stage, kind of update that commutes
+      or -1, flags), with flags as :data:`AT_TARGET`.
     - ``expressions``: the pieces of ``code``, one for every expression.
     - ``code``: rows (instruction, argument, bits, signed). The argument is a value, a register, or the instruction of
       the same expression to jump to; bits and signed give the type of an operation.
-    - ``sets``: pieces with rows (cell, :data:`READ` and :data:`WRITTEN`). ``soon``, ``ever``: for every control state
+    - ``sets``: pieces with rows (cell, :data:`READ` and so on). ``soon``, ``ever``: for every control state
       the piece that holds what the rank may access before its next barrier, and at all.
     - ``barrier_later``: for every control state whether a barrier may come.
     - ``live``: for every control state the registers that may be read before they are set, and decide anything.
@@ -103,6 +108,7 @@ class Tables:
     - ``classes``: pieces of interchangeable ranks. ``moving``: the addresses of cells that move with their rank.
       ``rank_registers``, ``rank_cells``: rows (register or address, k) for those that hold a rank plus k.
       ``moving_targets``: whether the targets of operations are ranks that move.
+    - ``kinds``: how many kinds of updates there are that commute with their own.
     - ``edges``: the transitions, in the order of their rows.
 
     The analyses for the reductions stand in what comes after the code; without those reductions it is empty.
@@ -139,6 +145,7 @@ class Tables:
     rank_registers: list[int]
     rank_cells: list[int]
     moving_targets: int
+    kinds: int
     edges: list[Transition]
 
 
@@ -192,6 +199,7 @@ class _Compiler:
             self.starts,
             self.code,
             **_analyses(instance, reductions),
+            kinds=len(instance.update_kinds),
             edges=edges,
         )
 
@@ -209,21 +217,25 @@ class _Compiler:
                 return self._row("assign", register=register, operands=(value,))
             case core.Test(condition, blocks):
                 return self._row("test", flags=BLOCKS * blocks, operands=(condition,))
-            case core.Immediate(access, compared, update, loaded):
+            case core.Immediate(access, compared, update, loaded, until):
                 return self._row(
                     "immediate",
                     register=-1 if loaded is None else loaded,
                     relation=None if compared is None else compared.relation,
                     update=update,
-                    flags=READS * access.reads + WRITES * access.writes,
-                    operands=(*access.cell, None if compared is None else compared.value),
+                    flags=READS * access.reads + WRITES * access.writes + SPINS * (until is not None and until.spins),
+                    operands=(
+                        *access.cell,
+                        None if compared is None else compared.value,
+                        None if until is None else until.holds,
+                    ),
                 )
             case core.Transfer(rank, queue, steps, captured, update, everywhere):
                 return self._row(
                     "transfer",
                     update=update,
                     flags=EVERYWHERE * everywhere,
-                    operands=(None if captured is None else captured.cell.address, rank, queue),
+                    operands=(None if captured is None else captured.cell.address, rank, queue, None),
                     steps=steps,
                 )
             case core.Wait(queue, local):
@@ -263,9 +275,9 @@ class _Compiler:
             *(entry for step in chain for entry in step),
         )
 
-    def step(self, step: core.Step[Place]) -> tuple[int, int, int, int]:
+    def step(self, step: core.Step[Place]) -> tuple[int, int, int, int, int]:
         """The entries of a step."""
-        (address, rank), reads, writes = step.access
+        (address, rank), reads, writes, commutes = step.access
         flags = (
             AT_TARGET * (rank is not None)
             + STEP_READS * reads
@@ -276,7 +288,8 @@ class _Compiler:
             + AFTER_BUNDLE * step.after_bundle
             + LOCATED * step.located
         )
-        return _STEP[step.kind], self.expression(address), step.stage, flags
+        kind = self.instance.update_kinds.index(commutes) if commutes else -1
+        return _STEP[step.kind], self.expression(address), step.stage, kind, flags
 
     def expression(self, expr: Expr) -> int:
         number = self.expressions.get(expr)
@@ -349,10 +362,10 @@ class _Compiler:
 
 def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]:
     """The tables that only reductions need."""
-    sets: dict[tuple[int, int], int] = {}  # many control states have the same
+    sets: dict[Touched, int] = {}  # many control states have the same
 
     def number(touched: Touched) -> int:
-        return sets.setdefault((touched.read, touched.written), len(sets))
+        return sets.setdefault(touched, len(sets))
 
     soon: list[int] = []
     ever: list[int] = []
@@ -395,7 +408,7 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
             registers = [entry for index, k in enumerate(found.registers) if k is not None for entry in (index, k)]
             cells = [entry for index, k in enumerate(found.cells) if k is not None for entry in (index, k)]
     return {
-        **_pieces("sets", [_rows(*touched) for touched in sets], 2, "set_starts"),
+        **_pieces("sets", [_rows(instance, touched) for touched in sets], 2, "set_starts"),
         "soon": soon,
         "ever": ever,
         "barrier_later": barriers,
@@ -417,13 +430,20 @@ def _queue(queue: int | None) -> int:
     return NO_QUEUE if queue == EVERY_QUEUE else queue
 
 
-def _rows(read: int, written: int) -> list[int]:
-    """Rows (cell, ways) of the cells in two bit sets, ascending."""
-    ways = dict.fromkeys(members(read | written), 0)
-    for way, cells in ((READ, read), (WRITTEN, written)):
+def _ways(instance: Instance, touched: Touched) -> dict[int, int]:
+    """The ways in which cells are touched, by cells, ascending."""
+    planes = [(READ, touched.read), (WRITTEN, touched.written)]
+    planes += [(UPDATED << instance.update_kinds.index(kind), cells) for kind, cells in touched.updated]
+    ways = dict.fromkeys(members(touched.cells), 0)
+    for way, cells in planes:
         for cell in members(cells):
             ways[cell] |= way
-    return [entry for row in ways.items() for entry in row]
+    return ways
+
+
+def _rows(instance: Instance, touched: Touched) -> list[int]:
+    """Rows (cell, ways) of the cells that are touched."""
+    return [entry for row in _ways(instance, touched).items() for entry in row]
 
 
 def _pieces(name: str, pieces: list[list[int]], row: int, starts: str | None = None) -> dict[str, list[int]]:
@@ -442,19 +462,16 @@ def touchable(instance: Instance) -> list[int]:
     from pgasrob.analysis.ranges import ranges
 
     known = ranges(instance)
-    cells = {READ: 0, WRITTEN: 0, DELAYED_READ: 0, DELAYED_WRITTEN: 0}
+    any_time = delayed = Touched()
     for rank, automaton in enumerate(instance.automata):
         for state, leaving in enumerate(automaton.out):
             for transition in leaving:
                 made = known.made(rank, state, transition)
-                for one in (made.at_issue, *made.steps):
-                    cells[READ] |= one.read
-                    cells[WRITTEN] |= one.written
-                for step in made.steps:
-                    cells[DELAYED_READ] |= step.read
-                    cells[DELAYED_WRITTEN] |= step.written
+                delayed = reduce(Touched.joined, made.steps, delayed)
+                any_time = any_time.joined(made.at_issue)
     ways = [0] * len(instance.memory)
-    for way, found in cells.items():
-        for cell in members(found):
-            ways[cell] |= way
+    for cell, bits in _ways(instance, any_time.joined(delayed)).items():
+        ways[cell] |= bits
+    for cell, bits in _ways(instance, delayed).items():
+        ways[cell] |= bits << DELAYED
     return ways

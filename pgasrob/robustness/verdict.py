@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pgasrob.diagnostics import Diagnostic
 from pgasrob.display import Displayed
 from pgasrob.program.commands import show
+from pgasrob.program.reading import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
     from pgasrob.program.control import Transition
@@ -80,7 +81,7 @@ class Verdict(Displayed):
     ``assertions`` and ``deadlock`` are about SC runs; for a robust program they hold for every run on the network.
     ``witness`` is the run to show first; ``assertion_run`` and ``deadlock_run`` show those facts whenever they are so.
     ``errors`` is non-empty for a text that is no program. ``communicates``: whether some rank has a command that may
-    access the memory of another one.
+    access the memory of another one. ``reading``: which polls and conflicts count.
     """
 
     file: str
@@ -97,3 +98,4 @@ class Verdict(Displayed):
     deadlock_run: Witness | None = None
     errors: tuple[Diagnostic, ...] = ()
     communicates: bool | None = None
+    reading: Reading = DEFAULT_READING

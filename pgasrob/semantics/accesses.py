@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from pgasrob.program import core
 from pgasrob.program.core import Cell, Form, Place
@@ -15,11 +16,14 @@ Access = core.Access[Cell]
 
 
 def conflict(first: Access, second: Access) -> bool:
-    """Whether two accesses are to the same cell and at least one of them writes."""
-    return first.cell == second.cell and (first.writes or second.writes)
+    """Whether two accesses are to the same cell, at least one of them writes, and they are no updates of one kind that
+    commute."""
+    if first.cell != second.cell or (first.commutes and first.commutes == second.commutes):
+        return False
+    return first.writes or second.writes
 
 
-def access(kind: EventKind, cell: Cell | None) -> Access | None:
+def access(kind: EventKind, cell: Cell | None, commutes: str = "") -> Access | None:
     """The access that an event of ``kind`` makes to its ``cell``; None for an event that makes none.
 
     A compare_swap counts as a read and a write even when it fails (the design, section 2). The popb of an atomic counts
@@ -27,7 +31,21 @@ def access(kind: EventKind, cell: Cell | None) -> Access | None:
     """
     if cell is None:
         return None
-    return core.Access(cell, kind not in ("store", "popb", "popc"), writes(kind))
+    return core.Access(cell, kind not in ("store", "popb", "popc"), writes(kind), commutes)
+
+
+class _Event(Protocol):
+    @property
+    def kind(self) -> EventKind: ...
+    @property
+    def cell(self) -> Cell | None: ...
+    @property
+    def commutes(self) -> str: ...
+
+
+def access_of(event: _Event) -> Access | None:
+    """The access that an event, or the letter of one, makes; None when it makes none."""
+    return access(event.kind, event.cell, event.commutes)
 
 
 def possible_accesses(instance: Instance, rank: int) -> frozenset[Access]:
@@ -39,17 +57,17 @@ def possible_accesses(instance: Instance, rank: int) -> frozenset[Access]:
     return frozenset(
         made
         for transition in forms.values()
-        for kind, place in _events(transition.command.kind, transition.form)
+        for kind, place, commutes in _events(transition.command.kind, transition.form)
         for cell in _cells(instance, rank, place)
-        if (made := access(kind, cell))
+        if (made := access(kind, cell, commutes))
     )
 
 
-def _events(kind: EventKind, form: Form) -> list[tuple[EventKind, Place]]:
-    """The events of a command that access a cell, and where."""
+def _events(kind: EventKind, form: Form) -> list[tuple[EventKind, Place, str]]:
+    """The events of a command that access a cell, where, and how they commute."""
     first = core.at_issue(form)
-    events: list[tuple[EventKind, Place]] = [] if first is None else [(kind, first.cell)]
-    return [*events, *((step.kind, step.access.cell) for step in core.steps_of(form))]
+    events: list[tuple[EventKind, Place, str]] = [] if first is None else [(kind, first.cell, first.commutes)]
+    return [*events, *((step.kind, step.access.cell, step.access.commutes) for step in core.steps_of(form))]
 
 
 def _cells(instance: Instance, rank: int, place: Place) -> list[Cell]:

@@ -19,7 +19,8 @@ class Event(NamedTuple):
 
     ``operation`` counts the issued events of its rank from 0, in program order; a step (:data:`POPS`) carries the
     operation of the command that issued it. ``occurrence`` is that command's place in the control automaton of its
-    rank, ``cell`` the flat number of the cell accessed, None for an event that accesses none.
+    rank, ``cell`` the flat number of the cell accessed, None for an event that accesses none. ``commutes``: the kind of
+    update, when it commutes with those of its kind (:attr:`pgasrob.program.core.Access.commutes`).
     """
 
     kind: EventKind
@@ -27,6 +28,7 @@ class Event(NamedTuple):
     operation: int
     cell: Cell | None
     occurrence: int
+    commutes: str = ""
 
     @property
     def is_step(self) -> bool:

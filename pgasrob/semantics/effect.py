@@ -24,12 +24,14 @@ def issue(operands: Operands, registers: Registers, memory: Memory) -> tuple[Reg
             return set_register(registers, register, value), memory
         case core.Test(condition, blocks):
             return None if blocks and not condition else (registers, memory)
-        case core.Immediate(access, compared, update, loaded):
+        case core.Immediate(access, compared, update, loaded, until):
             old = memory[access.cell]
             if compared is not None and not RELATIONS[compared.relation](old, compared.value):
                 return None
             if loaded is not None:
                 registers = set_register(registers, loaded, old)
+            if until is not None and not until.satisfied(registers):
+                return None
             if update is not None:
                 assert update.operand is not None, "what is updated at the issue has its operand then"
                 new = updated(update.operation, old, update.operand, update.expected or 0, update.type)

@@ -61,21 +61,16 @@ class HappensBefore:
 
     @cached_property
     def conflicts(self) -> tuple[Edge, ...]:
-        """Accesses to one cell, at least one of which writes, with no write to the cell between them."""
+        """Accesses to one cell, at least one of which writes, with no write between them that conflicts with both.
+
+        Updates of one kind that commute do not conflict: an access that does with one of them does with all of them.
+        """
         edges = []
-        writer: dict[int, int] = {}
-        readers: dict[int, list[int]] = {}
+        cells: dict[int, _Last] = {}
         for place, event in enumerate(self.computation):
-            cell = event.cell
-            if cell is None:
-                continue
-            if cell in writer:
-                edges.append(Edge(writer[cell], place, "cf"))
-            if writes(event.kind):
-                edges += [Edge(reader, place, "cf") for reader in readers.get(cell, [])]
-                writer[cell], readers[cell] = place, []
-            else:
-                readers.setdefault(cell, []).append(place)
+            if event.cell is not None:
+                last = cells.setdefault(event.cell, _Last())
+                edges += [Edge(earlier, place, "cf") for earlier in last.met(place, writes(event.kind), event.commutes)]
         return tuple(edges)
 
     @cached_property
@@ -113,6 +108,32 @@ class HappensBefore:
                 closed.append(Edge(arrived, edge.source, "id"))
             closed.append(edge)
         return closed
+
+
+class _Last:
+    """The accesses to a cell that a later one may still be joined with.
+
+    Behind a write that commutes with some, those before it are joined with these alone.
+    """
+
+    def __init__(self) -> None:
+        self.accesses: list[tuple[int, bool, str]] = []  # where, whether it writes, with what it commutes
+        self.before: dict[str, list[tuple[int, bool, str]]] = {}  # what updates of this kind are still joined with
+
+    def met(self, place: int, writing: bool, commutes: str) -> list[int]:
+        """The accesses that one at ``place`` is joined with."""
+        accesses = self.accesses
+        if commutes:
+            own = [each for each in accesses if each[2] == commutes]
+            others = [*self.before.get(commutes, []), *(each for each in accesses if each[2] != commutes)]
+            self.before = {commutes: others}
+            self.accesses = [*own, (place, writing, commutes)]
+            return [earlier for earlier, _, _ in others]
+        joined = [earlier for earlier, wrote, _ in accesses if wrote or writing]
+        self.accesses = [(place, writing, commutes)] if writing else [*accesses, (place, writing, commutes)]
+        if writing:
+            self.before = {}
+        return joined
 
 
 class _Links:

@@ -114,6 +114,14 @@ class _Issued:
         return getattr(self.transition.command, "operation", None)
 
     @property
+    def commuting(self) -> str:
+        """Which kind of update it is that nobody sees the order of; "" when that may be seen, or it is none."""
+        if self.operation not in ("add", "and", "or", "xor", "min", "max") or "popc" in self.cells:
+            return ""
+        type: IntType = getattr(self.transition.command, "type", INT32)
+        return f"{self.operation} {'' if type.signed else 'u'}int{type.bits}"
+
+    @property
     def is_remote(self) -> bool:
         return self.kind in REMOTE
 
@@ -353,6 +361,9 @@ class _Replay:
             raise self._reject(position, event, "its operation has no such step")
         if event.cell != cells[event.kind]:
             raise self._reject(position, event, "its cell is not that of the command")
+        commutes = self.instance.reading.conflicts == "commuting" and event.kind == "popb"
+        if event.commutes != (command.commuting if commutes else ""):
+            raise self._reject(position, event, "it does not say with which updates it commutes")
         order = list(cells)
         if order[: order.index(event.kind)] != [step for step in order if step in command.happened]:
             why = f"the steps of its operation come once each, in the order {', '.join(order)}"

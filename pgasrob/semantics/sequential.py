@@ -85,7 +85,14 @@ class SequentialSpace:
         ]
         if not any(leaving - {"assume"} for leaving in kinds) or any(True for _ in self.successors(state)):
             return False
+        if any(self._spins(rank, control) for rank, control in enumerate(state.control)):
+            return False
         return not (assumes_are_guesses(self.instance) and {"assume"} in kinds)
+
+    def _spins(self, rank: int, control: int) -> bool:
+        """Whether ``rank`` polls at ``control``, and so can go on without getting anywhere."""
+        forms = (transition.form for transition in self.instance.automata[rank].out[control])
+        return any(isinstance(form, core.Immediate) and form.until is not None and form.until.spins for form in forms)
 
     @staticmethod
     def _moved(state: SequentialState, rank: int, target: int, registers: Registers, memory: Memory) -> SequentialState:
@@ -104,7 +111,10 @@ def sequential_word(rank: int, transition: Transition, operands: Operands) -> tu
     chain = core.steps_of(operands)
     return (
         issued(rank, transition, operands),
-        *(Letter(step.kind, rank, step.access.cell, 0, number == len(chain)) for number, step in enumerate(chain, 1)),
+        *(
+            Letter(step.kind, rank, step.access.cell, 0, number == len(chain), step.access.commutes)
+            for number, step in enumerate(chain, 1)
+        ),
     )
 
 

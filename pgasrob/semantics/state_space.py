@@ -67,6 +67,7 @@ class Letter(NamedTuple):
 
     For an issued event ``which`` is the occurrence of its command, for a step the place of its operation among the
     operations (marks not counted) that its rank has pending; ``last`` says of a step that it ends its operation.
+    ``commutes`` is that of its access.
     """
 
     kind: EventKind
@@ -74,6 +75,7 @@ class Letter(NamedTuple):
     cell: Cell | None
     which: int
     last: bool = False
+    commutes: str = ""
 
 
 Edge = tuple[tuple[Letter, ...], State]
@@ -139,7 +141,7 @@ class StateSpace:
         stays = (entry._replace(left=tuple(left), carried=carried),) if left else ()
         after = drop_idle_marks((*before, *stays, *pending[position + 1 :]))
         place = sum(isinstance(other, Operation) for other in before)
-        letter = Letter(step.kind, rank, step.access.cell, place, not left)
+        letter = Letter(step.kind, rank, step.access.cell, place, not left, step.access.commutes)
         return (letter,), state._replace(memory=memory, pending=_put(state.pending, rank, after))
 
     def issues(self, state: State) -> Iterator[Edge]:
@@ -290,7 +292,7 @@ def computation_of(words: list[tuple[Letter, ...]]) -> Computation:
     issued: dict[int, int] = {}  # rank -> commands so far
     pending: dict[int, list[list[int]]] = {}  # rank -> [operation, occurrence] of what is pending
     for letter in (letter for word in words for letter in word):
-        kind, rank, cell, which, last = letter
+        kind, rank, cell, which, last, commutes = letter
         if kind in POPS:
             operation, occurrence = pending[rank][which]
             if last:
@@ -300,7 +302,7 @@ def computation_of(words: list[tuple[Letter, ...]]) -> Computation:
             issued[rank] = operation + 1
             if has_steps(kind):
                 pending.setdefault(rank, []).append([operation, occurrence])
-        events.append(Event(kind, rank, operation, cell, occurrence))
+        events.append(Event(kind, rank, operation, cell, occurrence, commutes))
     return tuple(events)
 
 

@@ -9,19 +9,7 @@ from __future__ import annotations
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.types import CType, Floating, Integer, Opaque, Pointer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, Undefined, Unknown, Value
-from pgasrob.program.expressions import (
-    INT32,
-    RELATIONS,
-    Binary,
-    Conditional,
-    Const,
-    Expr,
-    Fault,
-    IntType,
-    Unary,
-    constant,
-    evaluator,
-)
+from pgasrob.program.expressions import INT32, RELATIONS, Binary, Const, Expr, IntType, Unary, constant, folded
 
 LONG = IntType(64, True)
 WORD = IntType(64, False)
@@ -36,45 +24,9 @@ def value_of(expr: Expr) -> Known | Unknown:
     return Known(expr.value) if isinstance(expr, Const) else Unknown(expr)
 
 
-def folded(expr: Unary | Binary) -> Expr:
-    """``expr`` as one constant where it is one and has a value."""
-    parts = (expr.operand,) if isinstance(expr, Unary) else (expr.left, expr.right)
-    if any(constant(part) is None for part in parts):
-        return expr
-    try:
-        return Const(evaluator(expr)(()))
-    except Fault:
-        return expr
-
-
 def integer_type(type: CType) -> IntType:
     """The type that integers and pointers are computed in."""
     return type.type if isinstance(type, Integer) else WORD
-
-
-def may_fault(expr: Expr) -> bool:
-    """Whether the outermost operation of ``expr`` may have no value."""
-    match expr:
-        case Binary("/" | "%", _, right):
-            return constant(right) in (None, 0)
-        case Binary("<<" | ">>", _, right, type):
-            places = constant(right)
-            return places is None or not 0 <= places < type.bits
-        case Unary("int"):
-            return True
-    return False
-
-
-def faults_inside(expr: Expr) -> bool:
-    """Whether any operation in ``expr`` may have no value."""
-    match expr:
-        case Unary(_, operand):
-            return may_fault(expr) or faults_inside(operand)
-        case Binary(_, left, right):
-            return may_fault(expr) or faults_inside(left) or faults_inside(right)
-        case Conditional(condition, then, otherwise):
-            return any(map(faults_inside, (condition, then, otherwise)))
-    return False
 
 
 def unary(operator: str, source: Value, type: CType) -> Value:
@@ -232,4 +184,4 @@ def size(expr: Expr) -> int:
     return 1
 
 
-__all__ = ["INT32", "binary", "cast", "convert", "expression", "folded", "may_fault", "size", "unary", "value_of"]
+__all__ = ["INT32", "binary", "cast", "convert", "expression", "size", "unary", "value_of"]

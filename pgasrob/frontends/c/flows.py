@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from pgasrob.frontends.c.nondeterminism import Leaf, leaves, rewritten
+from pgasrob.frontends.c.nondeterminism import Leaf, leaves
 from pgasrob.frontends.c.problem import Beyond
 from pgasrob.frontends.c.undecided import Undecided, committed
 from pgasrob.frontends.c.values import ObjectId, Unknown, Value
@@ -19,7 +19,7 @@ from pgasrob.frontends.c.world import World
 from pgasrob.program import commands, core
 from pgasrob.program.commands import Command, map_expressions
 from pgasrob.program.core import Role
-from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Register, Symbol, Unary
+from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Register, Symbol, Unary, rewritten
 from pgasrob.program.statements import (
     Block,
     Choose,

@@ -9,12 +9,12 @@ where it decides something is said in `undecided.py` and `flows.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pgasrob.analysis.intervals import Interval, value_of
-from pgasrob.frontends.c.arithmetic import NEGATED, folded
+from pgasrob.frontends.c.arithmetic import NEGATED
 from pgasrob.frontends.c.types import CType, Integer
 from pgasrob.frontends.c.values import Unknown, Value
 from pgasrob.program.expressions import (
@@ -22,15 +22,14 @@ from pgasrob.program.expressions import (
     OPERATORS,
     RELATIONS,
     Binary,
-    Conditional,
     Const,
     Expr,
     Register,
     Unary,
-    constant,
     float_bits,
     float_value,
     parts,
+    rewritten,
 )
 
 if TYPE_CHECKING:
@@ -106,26 +105,6 @@ def leaves_of(value: Value) -> list[Leaf]:
 def only_leaves(expr: Expr) -> bool:
     """Whether no true register is in ``expr``."""
     return all(isinstance(each, Leaf) for each in parts(expr) if isinstance(each, Register))
-
-
-def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
-    """``expr`` with what ``change`` gives for its parts, the largest first, folded again; None leaves a part as it
-    is."""
-    new = change(expr)
-    if new is not None:
-        return new
-    match expr:
-        case Unary(symbol, operand, type):
-            inner = rewritten(operand, change)
-            return expr if inner is operand else folded(Unary(symbol, inner, type))
-        case Binary(symbol, left, right, type):
-            first, second = rewritten(left, change), rewritten(right, change)
-            return expr if first is left and second is right else folded(Binary(symbol, first, second, type))
-        case Conditional(condition, then, otherwise):
-            test, yes, no = (rewritten(each, change) for each in (condition, then, otherwise))
-            decided = constant(test)
-            return Conditional(test, yes, no) if decided is None else yes if decided else no
-    return expr
 
 
 def replaced(expr: Expr, old: Expr, new: Expr) -> Expr:

@@ -24,7 +24,6 @@ from pgasrob.frontends.c.nondeterminism import (
     narrowed,
     only_leaves,
     replaced,
-    rewritten,
     values_of,
 )
 from pgasrob.frontends.c.output import Writer
@@ -33,7 +32,7 @@ from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Unknown, Value
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands
-from pgasrob.program.expressions import Binary, Const, Expr, Fault, Register, evaluator, parts
+from pgasrob.program.expressions import Binary, Const, Expr, Fault, Register, evaluator, may_fault, parts, rewritten
 from pgasrob.program.statements import Block, Choose, Do, Span
 
 LARGEST_EXPRESSION = 16
@@ -288,7 +287,7 @@ class Undecided(Writer):
         if not isinstance(value, Unknown) or isinstance(value.expr, Register):
             return value
         expr = value.expr
-        faults, large = arithmetic.may_fault(expr), arithmetic.size(expr) > LARGEST_EXPRESSION
+        faults, large = may_fault(expr), arithmetic.size(expr) > LARGEST_EXPRESSION
         if not faults and not large:
             return value
         if not leaves(expr):

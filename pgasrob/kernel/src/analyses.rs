@@ -4,6 +4,7 @@
 
 use crate::code::Value;
 use crate::memory::{Error, Result, filled};
+use crate::tables::touch::Ways;
 use crate::tables::{Raw, Tables, below, collect, malformed, number, offsets, rows, touch};
 
 /// Which reductions are on.
@@ -57,35 +58,55 @@ pub enum Used {
 /// A set of cells read and one of cells written, a bit per cell.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Cells {
-    pub read: Vec<u64>,
-    pub written: Vec<u64>,
+    /// For every way, in the order of the bits of [`touch`], a bit per cell.
+    planes: Vec<Vec<u64>>,
 }
 
 impl Cells {
-    pub fn new(cells: usize) -> Result<Self> {
-        let words = cells.div_ceil(64);
-        Ok(Cells { read: filled(0, words)?, written: filled(0, words)? })
+    /// No accesses, in programs with so many `kinds` of updates that commute.
+    pub fn new(cells: usize, kinds: usize) -> Result<Self> {
+        let planes = (0..2 + kinds).map(|_| filled(0, cells.div_ceil(64)));
+        Ok(Cells { planes: collect(planes)? })
+    }
+
+    /// No accesses.
+    pub fn empty(&self) -> Result<Self> {
+        Cells::new(self.planes[0].len() * 64, self.planes.len() - 2)
     }
 
     pub fn clear(&mut self) {
-        self.read.fill(0);
-        self.written.fill(0);
+        self.planes.iter_mut().for_each(|plane| plane.fill(0));
     }
 
     pub fn add(&mut self, other: &Cells) {
-        for (words, others) in [(&mut self.read, &other.read), (&mut self.written, &other.written)] {
+        for (words, others) in self.planes.iter_mut().zip(&other.planes) {
             for (word, other) in words.iter_mut().zip(others) {
                 *word |= other;
             }
         }
     }
 
-    pub fn reads(&self, cell: usize) -> bool {
-        self.read[cell / 64] >> (cell % 64) & 1 == 1
+    fn enter(&mut self, cell: usize, ways: Ways) {
+        for (way, plane) in self.planes.iter_mut().enumerate() {
+            plane[cell / 64] |= (ways >> way & 1) << (cell % 64);
+        }
     }
 
-    pub fn writes(&self, cell: usize) -> bool {
-        self.written[cell / 64] >> (cell % 64) & 1 == 1
+    fn is_empty(&self) -> bool {
+        self.planes.iter().flatten().all(|&word| word == 0)
+    }
+
+    /// In which ways a cell is accessed, bits of [`touch`].
+    pub fn ways(&self, cell: usize) -> Ways {
+        let bit = |plane: &Vec<u64>| plane[cell / 64] >> (cell % 64) & 1;
+        self.planes.iter().enumerate().fold(0, |ways, (way, plane)| ways | bit(plane) << way)
+    }
+
+    /// The ways that conflict with one of the accesses to a cell.
+    pub fn met(&self, cell: usize) -> Ways {
+        let ways = self.ways(cell);
+        let one = |way: usize| 1 << way & ways;
+        (0..self.planes.len()).map(one).filter(|&way| way != 0).fold(0, |met, way| met | touch::against(way))
     }
 }
 
@@ -109,6 +130,8 @@ pub struct Symmetry {
 #[derive(Debug)]
 pub struct Analyses {
     pub on: Reductions,
+    /// Kinds of updates that commute with their own.
+    pub kinds: usize,
     /// For every control state the numbers of two of the `sets`.
     soon: Vec<usize>,
     ever: Vec<usize>,
@@ -128,7 +151,8 @@ impl Analyses {
     pub fn new(raw: &Raw, tables: &Tables, on: Reductions) -> Result<Self> {
         let cells = tables.memory.len();
         let states: usize = tables.states.iter().map(|&count| count as usize).sum();
-        let sets = sets(raw, cells)?;
+        let kinds = number(raw.kinds, "kinds", 0, touch::KINDS)?;
+        let sets = sets(raw, cells, kinds)?;
         let number_of = |numbers: &[i64], count: usize, table: &str| -> Result<Vec<usize>> {
             if numbers.len() != count {
                 return malformed(format!("{table} must have an entry per control state"));
@@ -159,10 +183,10 @@ impl Analyses {
         let mut acts_later = filled(false, count)?;
         for (state, acts) in acts_later.iter_mut().enumerate() {
             let set = &sets[ever[state]];
-            *acts = raw.barrier_later[state] != 0 || set.read.iter().chain(&set.written).any(|&word| word != 0);
+            *acts = raw.barrier_later[state] != 0 || !set.is_empty();
         }
         let symmetry = symmetry(raw, tables)?;
-        Ok(Analyses { on, soon, ever, sets, acts_later, live_starts, live, relevant, queue_starts, queues, symmetry })
+        Ok(Analyses { on, kinds, soon, ever, sets, acts_later, live_starts, live, relevant, queue_starts, queues, symmetry })
     }
 
     /// Whether there are ranks that change places.
@@ -171,10 +195,8 @@ impl Analyses {
     }
 
     /// In which ways a cell may be accessed from a control state on, before the next barrier.
-    pub fn soon(&self, control: usize, cell: usize) -> u8 {
-        let set = &self.sets[self.soon[control]];
-        let way = |is: bool, way: u8| if is { way } else { 0 };
-        way(set.reads(cell), touch::READ) | way(set.writes(cell), touch::WRITTEN)
+    pub fn soon(&self, control: usize, cell: usize) -> Ways {
+        self.sets[self.soon[control]].ways(cell)
     }
 
     /// The cells that may be accessed from a control state on.
@@ -212,21 +234,18 @@ impl Analyses {
     }
 }
 
-fn sets(raw: &Raw, cells: usize) -> Result<Vec<Cells>> {
+fn sets(raw: &Raw, cells: usize, kinds: usize) -> Result<Vec<Cells>> {
     let rows = collect(rows::<2>(&raw.sets, "sets")?.map(|row| {
-        let ways = (touch::READ | touch::WRITTEN) as usize;
-        Ok((below(row[0], "sets", cells)?, number(row[1], "sets", 0, ways)? as u8))
+        Ok((below(row[0], "sets", cells)?, number(row[1], "sets", 0, (4 << kinds) - 1)? as Ways))
     }))?;
     let count = raw.set_starts.len().checked_sub(1).ok_or_else(|| Error::Malformed("set_starts is empty".into()))?;
     let starts = offsets(&raw.set_starts, count, rows.len(), "sets")?;
     let mut sets = Vec::new();
     sets.try_reserve_exact(count)?;
     for piece in starts.windows(2) {
-        let mut set = Cells::new(cells)?;
+        let mut set = Cells::new(cells, kinds)?;
         for &(cell, ways) in &rows[piece[0]..piece[1]] {
-            let bit = |way: u8| u64::from(ways & way != 0) << (cell % 64);
-            set.read[cell / 64] |= bit(touch::READ);
-            set.written[cell / 64] |= bit(touch::WRITTEN);
+            set.enter(cell, ways);
         }
         sets.push(set);
     }

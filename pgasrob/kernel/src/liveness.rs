@@ -36,7 +36,7 @@ impl Liveness {
         Ok(Liveness {
             registers,
             cells,
-            later: Cells::new(tables.memory.len())?,
+            later: Cells::new(tables.memory.len(), analyses.kinds)?,
             live: filled(false, tables.registers)?,
         })
     }
@@ -46,7 +46,7 @@ impl Liveness {
         Ok(Liveness {
             registers: copied(&self.registers)?,
             cells: copied(&self.cells)?,
-            later: Cells::new(self.later.read.len() * 64)?,
+            later: self.later.empty()?,
             live: copied(&self.live)?,
         })
     }
@@ -85,7 +85,7 @@ impl Liveness {
             }
         }
         for (cell, value) in state.memory.iter_mut().enumerate() {
-            if !(self.later.reads(cell) && analyses.is_relevant(cell)) {
+            if !(self.later.ways(cell) & !touch::WRITTEN != 0 && analyses.is_relevant(cell)) {
                 *value = self.cells[cell % tables.size];
             }
         }
@@ -99,13 +99,8 @@ impl Liveness {
     fn forget_attack(&self, tables: &Tables, analyses: &Analyses, world: &World, state: &mut State) {
         for (cell, touched) in state.touched.iter_mut().enumerate() {
             if *touched != 0 {
-                let (read, written) = (self.later.reads(cell), self.later.writes(cell));
-                if !written {
-                    *touched &= !(touch::READ | touch::DELAYED_READ);
-                }
-                if !read && !written {
-                    *touched = 0;
-                }
+                let met = self.later.met(cell);
+                *touched &= met | touch::delayed(met);
             }
         }
         for rank in 0..tables.nodes {
@@ -123,7 +118,7 @@ impl Liveness {
     /// Whether some command can still meet the source, and some way into the cycle is left.
     fn leads_somewhere(&self, state: &State) -> bool {
         let Some(source) = state.source else { return true };
-        let met = self.later.writes(source.cell) || (source.writes && self.later.reads(source.cell));
+        let met = self.later.ways(source.cell) & touch::against(source.ways) != 0;
         met && (state.tainted.contains(&true) || state.touched.iter().any(|&touched| touched != 0))
     }
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use crate::intern::ValueId;
 use crate::memory::{Error, Result};
-use crate::operands::{Operands, Transfer, World, evaluate};
+use crate::operands::{Operands, Transfer, World, evaluate, value_after};
 use crate::placement::{begin_bundle, delay, fence, first_bound, wait_is_over};
 use crate::state::{Source, State};
 use crate::steps::{Access, MOST_STEPS, Phase, Step};
@@ -101,10 +101,15 @@ impl<'a> Space<'a> {
     }
 
     /// What a command would do if it could be issued, as far as other ranks are concerned.
-    pub fn outlook(&self, world: &World, state: &State, rank: usize, operands: &Operands<'_>) -> Outlook {
-        let waits = |queue, local| !wait_is_over(world, state, rank, queue, local);
+    pub fn outlook(
+        &self,
+        world: &mut World,
+        state: &State,
+        rank: usize,
+        operands: &Operands<'_>,
+    ) -> Result<Outlook> {
         let blocked = match *operands {
-            Operands::Wait { queue, local } => waits(queue, local),
+            Operands::Wait { queue, local } => !wait_is_over(world, state, rank, queue, local),
             _ => false,
         };
         let at_issue = access_at_issue(operands);
@@ -117,8 +122,8 @@ impl<'a> Space<'a> {
             }
         }
         let pruned = at_issue.is_some_and(|access| access.meets_delayed(state));
-        let moves = !blocked && !pruned && self.enabled(world, state, operands);
-        Outlook { accesses, moves, passes: !blocked && !pruned }
+        let moves = !blocked && !pruned && self.enabled(world, state, rank, operands)?;
+        Ok(Outlook { accesses, moves, passes: !blocked && !pruned })
     }
 
     /// The operands of a transition of `rank`; None for a fault.
@@ -175,19 +180,31 @@ impl<'a> Space<'a> {
     }
 
     /// Whether the operands are those of a command that its condition lets through (the design, section 2: an assume,
-    /// an await). Waits are not looked at.
-    pub fn enabled(&self, world: &World, state: &State, operands: &Operands<'_>) -> bool {
-        match *operands {
+    /// an await; a read that does not just come back). Waits are not looked at.
+    pub fn enabled(&self, world: &mut World, state: &State, rank: usize, operands: &Operands<'_>) -> Result<bool> {
+        Ok(match *operands {
             Operands::Test { holds, blocks } => holds || !blocks,
-            Operands::Immediate { access, condition: Some((relation, value)), .. } => {
-                relation.holds(world.values.get(state.memory[access.cell]), value)
+            Operands::Immediate { access, condition, register, until, .. } => {
+                let held = state.memory[access.cell];
+                let satisfied =
+                    condition.is_none_or(|(relation, value)| relation.holds(world.values.get(held), value));
+                satisfied
+                    && match until {
+                        None => true,
+                        Some(until) => {
+                            let registers = &state.registers[rank * self.tables.registers..];
+                            let after = |index| if register == Some(index) { held } else { registers[index] };
+                            // Where it has no value, the rank is to fault by itself.
+                            value_after(self.tables, world, until, after)?.is_none_or(|holds| holds != 0)
+                        }
+                    }
             }
             _ => true,
-        }
+        })
     }
 
     fn set_cell(&self, next: &mut State, cell: usize, value: u32) -> Result<()> {
-        if self.tables.touchable[cell] & touch::WRITTEN == 0 {
+        if self.tables.touchable[cell] & touch::CHANGED == 0 {
             return Err(Error::Malformed(format!("touchable leaves out a write to cell {cell}")));
         }
         next.set_cell(cell, value)
@@ -213,7 +230,7 @@ impl Issue<'_> {
         visit: &mut impl Visit,
     ) -> Result<ControlFlow<()>> {
         let Issue { space, state, rank, transition } = self;
-        if !self.wait_is_over(world, operands) || !space.enabled(world, state, operands) {
+        if !self.wait_is_over(world, operands) || !space.enabled(world, state, rank, operands)? {
             return Ok(ControlFlow::Continue(()));
         }
         let label = Move { rank, transition, now: 0, steps: 0 };
@@ -318,7 +335,7 @@ impl Issue<'_> {
     fn begin(self, world: &mut World, next: &mut State, transfer: &Transfer<'_>, first: usize) -> Result<()> {
         self.issue_steps(world, next, transfer, first)?;
         let access = transfer.access(&transfer.steps()[first]);
-        next.source = Some(Source { cell: access.cell, writes: access.writes, updates: access.reads && access.writes });
+        next.source = Some(Source { cell: access.cell, ways: access.ways });
         self.taint(next, transfer, first)
     }
 

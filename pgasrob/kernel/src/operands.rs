@@ -61,7 +61,7 @@ impl<'a> Transfer<'a> {
     }
 
     pub fn access(&self, step: &Step) -> Access {
-        Access { cell: self.cells[step.place] as usize, reads: step.reads, writes: step.writes }
+        Access { cell: self.cells[step.place] as usize, ways: step.ways }
     }
 
     /// What it accesses at its issue: a put reads its source.
@@ -85,7 +85,13 @@ impl<'a> Transfer<'a> {
 pub enum Operands<'a> {
     Assign { register: usize, value: ValueId },
     Test { holds: bool, blocks: bool },
-    Immediate { access: Access, condition: Option<(Relation, Value)>, update: Option<Update>, register: Option<usize> },
+    Immediate {
+        access: Access,
+        condition: Option<(Relation, Value)>,
+        update: Option<Update>,
+        register: Option<usize>,
+        until: Option<Operand>,
+    },
     Transfer(Transfer<'a>),
     Wait { queue: u64, local: bool },
     Fence { queue: u64, target: Option<u32> },
@@ -141,10 +147,25 @@ pub fn evaluate<'a>(
                 Some(update) => Some(some!(evaluation.update(update)?)),
                 None => None,
             };
-            let access = Access { cell, reads: immediate.reads, writes: immediate.writes };
-            Operands::Immediate { access, condition, update, register: immediate.register }
+            let access = Access { cell, ways: immediate.ways };
+            Operands::Immediate { access, condition, update, register: immediate.register, until: immediate.until }
         }
     }))
+}
+
+/// The value of an operand over other registers than those of a state; None when it faults.
+pub fn value_after(
+    tables: &Tables,
+    world: &mut World,
+    operand: Operand,
+    register: impl Fn(usize) -> ValueId,
+) -> Result<Option<Value>> {
+    let World { values, stack, .. } = world;
+    match &tables.expressions[operand] {
+        &Expression::Constant(value) => Ok(Some(value)),
+        &Expression::Register(index) => Ok(Some(values.get(register(index)))),
+        Expression::Code(code) => code.evaluate(|index| values.get(register(index)), stack),
+    }
 }
 
 /// Operands of one command; each is None when it faults.
@@ -200,12 +221,7 @@ impl Evaluation<'_> {
     }
 
     fn value(&mut self, operand: Operand) -> Result<Option<Value>> {
-        let World { values, stack, .. } = &mut *self.world;
-        match &self.tables.expressions[operand] {
-            &Expression::Constant(value) => Ok(Some(value)),
-            &Expression::Register(index) => Ok(Some(values.get(self.registers[index]))),
-            Expression::Code(code) => code.evaluate(|index| values.get(self.registers[index]), stack),
-        }
+        value_after(self.tables, self.world, operand, |index| self.registers[index])
     }
 
     /// The number of the operand's value.

@@ -6,7 +6,6 @@ use crate::moves::Space;
 use crate::operands::{Operands, World};
 use crate::state::State;
 use crate::steps::Access;
-use crate::tables::touch;
 
 /// What one rank may do next.
 #[derive(Debug, Default)]
@@ -57,7 +56,7 @@ impl Persistent {
                     looked.at_barrier = true;
                     continue;
                 }
-                let outlook = space.outlook(world, state, rank, &operands);
+                let outlook = space.outlook(world, state, rank, &operands)?;
                 looked.moves |= outlook.moves;
                 looked.next.try_reserve(outlook.accesses.len())?;
                 looked.next.extend(outlook.accesses.into_iter().flatten());
@@ -106,11 +105,9 @@ impl Persistent {
         let (member, other) = (&self.ranks[member], &self.ranks[other]);
         other.active
             && member.next.iter().any(|access| {
-                other.next.iter().any(|its| its.cell == access.cell && (its.writes || access.writes))
-                    || other.behind.iter().any(|&control| {
-                        let ways = analyses.soon(control, access.cell);
-                        ways & if access.writes { touch::READ | touch::WRITTEN } else { touch::WRITTEN } != 0
-                    })
+                let against = access.against();
+                other.next.iter().any(|its| its.cell == access.cell && its.ways & against != 0)
+                    || other.behind.iter().any(|&control| analyses.soon(control, access.cell) & against != 0)
             })
     }
 

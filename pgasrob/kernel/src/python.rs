@@ -206,6 +206,7 @@ fn raw(tables: &Bound<'_, PyAny>) -> PyResult<Raw> {
         rank_registers: field(tables, "rank_registers")?,
         rank_cells: field(tables, "rank_cells")?,
         moving_targets: field(tables, "moving_targets")?,
+        kinds: field(tables, "kinds")?,
     })
 }
 

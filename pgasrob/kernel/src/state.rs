@@ -7,23 +7,16 @@
 use crate::analyses::{Analyses, Reductions};
 use crate::code::Value;
 use crate::intern::{Slots, ValueId, Values};
-use crate::memory::{Error, Result, filled};
+use crate::memory::{Error, Result, copied, filled};
 use crate::operands::World;
+use crate::tables::touch::Ways;
 use crate::tables::{Command, Immediate, Tables, touch};
 
 /// The step that the violation delays first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
     pub cell: usize,
-    pub writes: bool,
-    /// It writes and reads.
-    pub updates: bool,
-}
-
-impl Source {
-    fn way(self) -> u32 {
-        u32::from(self.writes) | u32::from(self.updates) << 1
-    }
+    pub ways: Ways,
 }
 
 /// A part of a state that a move may change.
@@ -49,7 +42,7 @@ pub struct State {
     /// The ranks whose further commands happen after the source's command (T).
     pub tainted: Vec<bool>,
     /// How each cell has been touched by tainted commands and by D: bits of [`touch`].
-    pub touched: Vec<u8>,
+    pub touched: Vec<Ways>,
     /// The bits of every slot; slots that are not there are zero.
     pub placement: Vec<u8>,
     /// What may differ from the state that this one was copied from, besides the source; a field may be listed twice.
@@ -102,7 +95,7 @@ impl State {
         let registers = tables.nodes.checked_mul(tables.registers).ok_or(Error::OutOfMemory)?;
         let numbers = registers.checked_add(tables.nodes + tables.memory.len()).ok_or(Error::OutOfMemory)?;
         let bytes = numbers.checked_mul(size_of::<u32>()).ok_or(Error::OutOfMemory)?;
-        bytes.checked_add(tables.nodes + tables.memory.len()).ok_or(Error::OutOfMemory)
+        bytes.checked_add(tables.nodes + tables.memory.len() * size_of::<Ways>()).ok_or(Error::OutOfMemory)
     }
 
     /// Becomes equal to `other`, a state of the same tables.
@@ -177,7 +170,7 @@ impl State {
     }
 
     /// Adds `bits` of [`touch`] to a cell.
-    pub fn touch(&mut self, cell: usize, bits: u8) -> Result<()> {
+    pub fn touch(&mut self, cell: usize, bits: Ways) -> Result<()> {
         self.touched[cell] |= bits;
         self.change(Field::Touched(cell))
     }
@@ -212,8 +205,10 @@ struct Shape {
     registers: Vec<usize>,
     cells: Vec<usize>,
     /// The cells that may be touched, each with one of its bits.
-    touchable: Vec<(usize, u8)>,
-    /// Bits of the number of a cell, and of the way in which a source accesses its cell.
+    touchable: Vec<(usize, Ways)>,
+    /// The ways in which a source may access its cell.
+    ways: Vec<Ways>,
+    /// Bits of the number of a cell, and of the place in `ways`.
     cell: u32,
     way: u32,
     /// For every rank the bits before its control state.
@@ -272,8 +267,8 @@ impl Shape {
             }
         }
         let touchable = &tables.touchable;
-        let changes = |(cell, bits): (usize, &u8)| {
-            bits & touch::WRITTEN != 0 || named(analyses.symmetry.cells[cell % tables.size])
+        let changes = |(cell, bits): (usize, &Ways)| {
+            bits & touch::CHANGED != 0 || named(analyses.symmetry.cells[cell % tables.size])
         };
         let registers = places(assigned.iter().copied())?;
         let cells = places(touchable.iter().enumerate().map(changes))?;
@@ -293,10 +288,16 @@ impl Shape {
             cells,
             touchable: touchable_bits(touchable)?,
             cell: bits_for(touchable.len()),
-            way: 1 + u32::from(tables.updates),
+            way: bits_for(tables.step_ways.len()),
+            ways: copied(&tables.step_ways)?,
             control_at,
             touched_place,
         })
+    }
+
+    /// The place in `ways` of what a source, a step of some command, does.
+    fn way_of(&self, source: Source) -> u32 {
+        self.ways.iter().position(|&ways| ways == source.ways).unwrap_or(0) as u32
     }
 
     fn control_bits(&self) -> usize {
@@ -321,12 +322,12 @@ fn places(chosen: impl Iterator<Item = bool> + Clone) -> Result<Vec<usize>> {
     Ok(places)
 }
 
-fn touchable_bits(touchable: &[u8]) -> Result<Vec<(usize, u8)>> {
+fn touchable_bits(touchable: &[Ways]) -> Result<Vec<(usize, Ways)>> {
     let mut bits = Vec::new();
     bits.try_reserve_exact(touchable.iter().map(|bits| bits.count_ones() as usize).sum())?;
     for (cell, &possible) in touchable.iter().enumerate() {
-        let each = [touch::READ, touch::WRITTEN, touch::DELAYED_READ, touch::DELAYED_WRITTEN];
-        bits.extend(each.into_iter().filter(|bit| possible & bit != 0).map(|bit| (cell, bit)));
+        let each = (0..Ways::BITS).map(|place| 1 << place);
+        bits.extend(each.filter(|bit| possible & bit != 0).map(|bit| (cell, bit)));
     }
     Ok(bits)
 }
@@ -382,7 +383,7 @@ impl Layout {
         record.resize(self.bytes[1] + WINDOW, 0);
         if let (false, Some(source)) = (begun, state.source) {
             poke(record, attack, shape.cell, u32::try_from(source.cell)?);
-            poke(record, attack + shape.cell as usize, shape.way, source.way());
+            poke(record, attack + shape.cell as usize, shape.way, shape.way_of(source));
         }
         for &change in &state.changes {
             match change {
@@ -438,7 +439,7 @@ impl Layout {
         }
         if let Some(source) = state.source {
             writer.write(u32::try_from(source.cell)?, shape.cell);
-            writer.write(source.way(), shape.way);
+            writer.write(shape.way_of(source), shape.way);
             for &tainted in &state.tainted {
                 writer.write(tainted.into(), 1);
             }
@@ -477,7 +478,7 @@ impl Layout {
             return Ok(());
         }
         let (cell, way) = (reader.read(shape.cell) as usize, reader.read(shape.way));
-        state.source = Some(Source { cell, writes: way & 1 != 0, updates: way & 2 != 0 });
+        state.source = Some(Source { cell, ways: shape.ways[way as usize] });
         for tainted in &mut state.tainted {
             *tainted = reader.read(1) == 1;
         }

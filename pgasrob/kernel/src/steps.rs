@@ -4,45 +4,47 @@ use std::ops::Deref;
 
 use crate::memory::{Error, Result};
 use crate::state::{Source, State};
+use crate::tables::touch::Ways;
 use crate::tables::{Operand, Tables, touch};
 
-/// An access to a cell; an atomic reads and writes.
+/// An access to a cell, in some ways: an atomic that fetches reads and writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     pub cell: usize,
-    pub reads: bool,
-    pub writes: bool,
+    pub ways: Ways,
 }
 
 impl Access {
     pub fn reading(cell: usize) -> Self {
-        Access { cell, reads: true, writes: false }
+        Access { cell, ways: touch::READ }
     }
 
     pub fn writing(cell: usize) -> Self {
-        Access { cell, reads: false, writes: true }
+        Access { cell, ways: touch::WRITTEN }
+    }
+
+    /// The ways of other accesses to its cell that conflict with it.
+    pub fn against(self) -> Ways {
+        touch::against(self.ways)
     }
 
     pub fn conflicts_with(self, source: Source) -> bool {
-        self.cell == source.cell && (self.writes || source.writes)
+        self.cell == source.cell && self.against() & source.ways != 0
     }
 
-    /// Whether it conflicts with what tainted commands have accessed without delay (t_r, t_w).
+    /// Whether it conflicts with what tainted commands have accessed without delay (t).
     pub fn meets_done(self, state: &State) -> bool {
-        state.touched[self.cell] & if self.writes { touch::READ | touch::WRITTEN } else { touch::WRITTEN } != 0
+        state.touched[self.cell] & self.against() != 0
     }
 
-    /// Whether it conflicts with a step in D (d_r, d_w).
+    /// Whether it conflicts with a step in D (d).
     pub fn meets_delayed(self, state: &State) -> bool {
-        let written = touch::DELAYED_WRITTEN;
-        state.touched[self.cell] & if self.writes { touch::DELAYED_READ | written } else { written } != 0
+        state.touched[self.cell] & touch::delayed(self.against()) != 0
     }
 
-    /// Enters it into t_r and t_w, or into d_r and d_w.
+    /// Enters it into t, or into d.
     pub fn enter(self, tables: &Tables, state: &mut State, delayed: bool) -> Result<()> {
-        let (read, written) =
-            if delayed { (touch::DELAYED_READ, touch::DELAYED_WRITTEN) } else { (touch::READ, touch::WRITTEN) };
-        let bits = if self.reads { read } else { 0 } | if self.writes { written } else { 0 };
+        let bits = if delayed { touch::delayed(self.ways) } else { self.ways };
         if bits & !tables.touchable[self.cell] != 0 {
             return Err(Error::Malformed(format!("touchable leaves out an access to cell {}", self.cell)));
         }
@@ -76,8 +78,7 @@ pub struct Step {
     pub at_target: bool,
     /// Its place in the FIFO order, in which every stage of a queue is a queue of its own.
     pub stage: usize,
-    pub reads: bool,
-    pub writes: bool,
+    pub ways: Ways,
     /// wait_local waits for it.
     pub local: bool,
     /// Fences order it, as the destination write of a put.

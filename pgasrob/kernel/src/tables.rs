@@ -5,10 +5,11 @@
 use crate::code::{GREATEST, Instruction, LEAST, Program, Relation, Type, Value};
 use crate::memory::{Error, Result};
 use crate::steps::{MOST_STEPS, Phase, Step, Steps};
+use crate::tables::touch::Ways;
 use crate::updates::Operation;
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 6;
+pub const FORMAT: i64 = 7;
 /// The shapes of commands by their number in the tables (`pgasrob/program/core.py`).
 pub const SHAPES: [&str; 8] = ["assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier"];
 /// Instructions by their number in the tables; the relations follow, first between integers and then between doubles.
@@ -47,8 +48,8 @@ const MAX_CELLS: usize = 1 << 31;
 const MAX_REGISTERS: usize = 1 << 27;
 /// Integers per row of `commands` and `code`.
 const COMMAND_ROW: usize = 7 + OPERANDS + STEP_ROW * MOST_STEPS;
-const OPERANDS: usize = 5;
-const STEP_ROW: usize = 4;
+const OPERANDS: usize = 6;
+const STEP_ROW: usize = 5;
 const CODE_ROW: usize = 4;
 const TRANSITION_ROW: usize = 2;
 /// The stages of a FIFO queue, the last one for results.
@@ -61,6 +62,7 @@ mod flag {
     pub const WRITES: usize = 4;
     pub const EVERYWHERE: usize = 8;
     pub const LOCAL: usize = 16;
+    pub const SPINS: usize = 32;
     pub const AT_TARGET: usize = 1;
     pub const STEP_READS: usize = 2;
     pub const STEP_WRITES: usize = 4;
@@ -71,15 +73,42 @@ mod flag {
     pub const LOCATED: usize = 128;
 }
 
-/// In which ways a cell may be touched, bits of [`Tables::touchable`] and of the state's sets.
+/// In which ways a cell may be touched, bits of [`Tables::touchable`] and of the state's sets (`proofs/attack.md`).
+///
+/// The lower half is for what is not delayed, t, and the upper one for the steps in D, d. In each there is a bit for
+/// reads, one for writes, and one for every kind of update that commutes with its own.
 pub mod touch {
-    /// By the commands that are not delayed: t_r and t_w (`proofs/attack.md`).
-    pub const READ: u8 = 1;
-    pub const WRITTEN: u8 = 2;
-    /// By the steps in D: d_r and d_w.
-    pub const DELAYED_READ: u8 = 4;
-    pub const DELAYED_WRITTEN: u8 = 8;
-    pub const ALL: u8 = 15;
+    pub type Ways = u64;
+    pub const READ: Ways = 1;
+    pub const WRITTEN: Ways = 2;
+    /// Kinds of updates there may be, so that a number of 63 bits has them all.
+    pub const KINDS: usize = 29;
+    const HALF: u32 = 32;
+    /// All ways, not delayed.
+    pub const ALL: Ways = (1 << (KINDS + 2)) - 1;
+    /// Those that change the cell.
+    pub const CHANGED: Ways = ALL & !READ;
+
+    /// The way of the updates of a kind.
+    pub fn updated(kind: usize) -> Ways {
+        4 << kind
+    }
+
+    /// The same ways, of steps in D.
+    pub fn delayed(ways: Ways) -> Ways {
+        ways << HALF
+    }
+
+    /// The ways that conflict with an access of these `ways`, of which one is to commute, if any.
+    pub fn against(ways: Ways) -> Ways {
+        if ways & !(READ | WRITTEN) != 0 {
+            ALL & !ways
+        } else if ways & WRITTEN != 0 {
+            ALL
+        } else {
+            CHANGED
+        }
+    }
 }
 
 /// The tables as they come from Python.
@@ -116,6 +145,7 @@ pub struct Raw {
     pub rank_registers: Vec<i64>,
     pub rank_cells: Vec<i64>,
     pub moving_targets: i64,
+    pub kinds: i64,
 }
 
 /// An operand: most are constants or a register, which need no code.
@@ -168,8 +198,11 @@ pub struct Immediate {
     pub update: Option<Update>,
     /// What gets the value that the cell held.
     pub register: Option<usize>,
-    pub reads: bool,
-    pub writes: bool,
+    /// What has to hold of the registers then.
+    pub until: Option<Operand>,
+    /// While that does not hold, the rank goes round a loop.
+    pub spins: bool,
+    pub ways: Ways,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -215,11 +248,11 @@ pub struct Tables {
     pub memory: Vec<usize>,
     pub values: Vec<Value>,
     /// In which ways every cell may be touched at all, bits of [`touch`].
-    pub touchable: Vec<u8>,
+    pub touchable: Vec<Ways>,
     pub unordered: Vec<u64>,
-    /// Whether there are steps that read and write, signals, and notifications that come after writes in every queue; the
-    /// stages of a FIFO queue.
-    pub updates: bool,
+    /// In which ways steps access cells, each once.
+    pub step_ways: Vec<Ways>,
+    /// Whether there are signals, and notifications that come after writes in every queue; the stages of a FIFO queue.
     pub signals: bool,
     pub notifies_everywhere: bool,
     pub stages: u8,
@@ -288,7 +321,10 @@ impl Tables {
         }))?;
         let memory = collect(raw.memory.iter().map(|&value| below(value, "memory", values.len())))?;
         let touchable =
-            collect(raw.touchable.iter().map(|&bits| Ok(number(bits, "touchable", 0, touch::ALL as usize)? as u8)))?;
+            collect(raw.touchable.iter().map(|&bits| {
+                let most = touch::ALL | touch::delayed(touch::ALL);
+                Ok(number(bits, "touchable", 0, most as usize)? as Ways)
+            }))?;
         let unordered = collect(raw.unordered.iter().map(|&queue| {
             u64::try_from(queue).map_err(|_| Error::Malformed("unordered has a negative queue".into()))
         }))?;
@@ -300,8 +336,18 @@ impl Tables {
         let transfers = |wanted: fn(&Transfer) -> bool| {
             commands.iter().any(|command| matches!(command, Command::Transfer(transfer) if wanted(transfer)))
         };
-        let (updates, signals, notifies_everywhere, results) = (
-            transfers(|transfer| transfer.steps.iter().any(|step| step.reads && step.writes)),
+        let mut step_ways = Vec::new();
+        for command in &commands {
+            if let Command::Transfer(transfer) = command {
+                for step in transfer.steps.iter() {
+                    if !step_ways.contains(&step.ways) {
+                        step_ways.try_reserve(1)?;
+                        step_ways.push(step.ways);
+                    }
+                }
+            }
+        }
+        let (signals, notifies_everywhere, results) = (
             transfers(|transfer| transfer.steps.iter().any(|step| step.after_bundle)),
             transfers(|transfer| transfer.everywhere),
             transfers(|transfer| transfer.steps.iter().any(|step| step.stage == STAGES - 1)),
@@ -345,7 +391,7 @@ impl Tables {
             values,
             touchable,
             unordered,
-            updates,
+            step_ways,
             signals,
             notifies_everywhere,
             stages: if results { STAGES as u8 } else { STAGES as u8 - 1 },
@@ -497,7 +543,7 @@ impl<'a> Row<'a> {
             operation: *operation,
             bits: *bits,
             signed: *signed,
-            flags: number(*flags, "commands", 0, 31)?,
+            flags: number(*flags, "commands", 0, 63)?,
             operands,
             steps,
             expressions,
@@ -527,8 +573,9 @@ impl<'a> Row<'a> {
                 },
                 update: self.update(false)?,
                 register: if self.register == -1 { None } else { Some(register()?) },
-                reads: self.has(flag::READS),
-                writes: self.has(flag::WRITES),
+                until: self.operands[3],
+                spins: self.has(flag::SPINS),
+                ways: ways(self.has(flag::READS), self.has(flag::WRITES), -1)?,
             }),
             "transfer" => Command::Transfer(self.transfer()?),
             "wait" => Command::Wait { queue: operand(0)?, local: self.has(flag::LOCAL) },
@@ -582,7 +629,7 @@ impl<'a> Row<'a> {
     }
 
     fn step(&self, place: usize, row: &[i64; STEP_ROW]) -> Result<Step> {
-        let [kind, address, stage, flags] = *row;
+        let [kind, address, stage, commutes, flags] = *row;
         let flags = number(flags, "commands", 0, 255)?;
         Ok(Step {
             place,
@@ -590,8 +637,7 @@ impl<'a> Row<'a> {
             address: below(address, "commands", self.expressions)?,
             at_target: flags & flag::AT_TARGET != 0,
             stage: below(stage, "commands", STAGES)?,
-            reads: flags & flag::STEP_READS != 0,
-            writes: flags & flag::STEP_WRITES != 0,
+            ways: ways(flags & flag::STEP_READS != 0, flags & flag::STEP_WRITES != 0, commutes)?,
             local: flags & flag::STEP_LOCAL != 0,
             fenced: flags & flag::FENCED != 0,
             after_writes: flags & flag::AFTER_WRITES != 0,
@@ -599,6 +645,14 @@ impl<'a> Row<'a> {
             located: flags & flag::LOCATED != 0,
         })
     }
+}
+
+/// The ways of an access; `commutes` is the kind of an update that does, or -1.
+fn ways(reads: bool, writes: bool, commutes: i64) -> Result<Ways> {
+    if commutes != -1 {
+        return Ok(touch::updated(below(commutes, "commands", touch::KINDS)?));
+    }
+    Ok(if reads { touch::READ } else { 0 } | if writes { touch::WRITTEN } else { 0 })
 }
 
 fn optional(expression: i64, expressions: usize) -> Result<Option<Operand>> {

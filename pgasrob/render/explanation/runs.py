@@ -23,7 +23,7 @@ from pgasrob.render.explanation.blocks import (
 from pgasrob.render.json import Event
 from pgasrob.render.words import count
 from pgasrob.robustness.explanation.reordering import Moved, Reordering, commands_in_order
-from pgasrob.semantics.accesses import access, conflict
+from pgasrob.semantics.accesses import access_of, conflict
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayedEvent
 
@@ -349,9 +349,9 @@ def _segment(places: tuple[int, ...]) -> str:
 def _why(order: Reordering, moved: Moved) -> str:
     """Why an event may overtake others, from what they are."""
     events = order.computation
-    mine = access(events[moved.place].kind, events[moved.place].cell)
+    mine = access_of(events[moved.place])
     others = [events[place] for place in moved.overtaken]
-    accesses = [access(other.kind, other.cell) for other in others]
+    accesses = [access_of(other) for other in others]
     assert not any(mine and made and conflict(mine, made) for made in accesses)
     if mine is None:
         reason = "it accesses no cell"

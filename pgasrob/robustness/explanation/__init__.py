@@ -16,6 +16,7 @@ from pgasrob.program import core
 from pgasrob.program.expressions import Expr
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES
+from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.check import check
 from pgasrob.robustness.engines import ENGINES, Settings
 from pgasrob.robustness.explanation.marking import Marking, PairRun, mark, pair_runs
@@ -90,6 +91,7 @@ def explain(
     timeout: float = SECONDS,
     searches: bool = True,
     simplify: Callable[[Expr], Expr] = lambda expr: expr,
+    reading: Reading = DEFAULT_READING,
 ) -> Explanation:
     """Explain ``program`` on ``nodes`` nodes (its own count, or 2, when None).
 
@@ -98,8 +100,9 @@ def explain(
     Raises :class:`~pgasrob.diagnostics.SourceError` when the program does not exist on so many nodes.
     """
     count = next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
-    instance = program.instantiate(count)
-    verdict = check(program, count, limits=Limits(max_states=max(max_states, 1), timeout=timeout))
+    instance = program.instantiate(count, reading)
+    limits = Limits(max_states=max(max_states, 1), timeout=timeout)
+    verdict = check(program, count, limits=limits, failed_polls=reading.failed_polls, conflicts=reading.conflicts)
     share = Share(max_states, timeout / 8)
     found = Explanation(verdict, instance, control(instance, simplify).graphs, share=share)
     if verdict.verdict == "robust":

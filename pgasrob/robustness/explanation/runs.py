@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from pgasrob.program.instance import Instance
-from pgasrob.semantics.accesses import access, conflict
+from pgasrob.semantics.accesses import access_of, conflict
 from pgasrob.semantics.computation import POPS, Computation, Event
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.sc_order import last_command
@@ -56,7 +56,7 @@ def _turns(events: Sequence[Event], rank: int) -> list[Event]:
     left: dict[int, list[int]] = {}
     for place, event in enumerate(events):
         left.setdefault(event.rank, []).append(place)
-    accesses = [access(event.kind, event.cell) for event in events]
+    accesses = [access_of(event) for event in events]
     open_: list[int] = list(range(len(events)))  # places not taken yet, in order
     found: list[Event] = []
 

@@ -21,7 +21,7 @@ from pgasrob.robustness.normal_form import Word
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.violation import Violation
-from pgasrob.semantics.accesses import Access, access, conflict
+from pgasrob.semantics.accesses import Access, access_of, conflict
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.happens_before import Edge, HappensBefore
 
@@ -233,4 +233,4 @@ def _first_delayed(word: Word) -> str | None:
 
 
 def _access(event: Event) -> Access | None:
-    return access(event.kind, event.cell)
+    return access_of(event)

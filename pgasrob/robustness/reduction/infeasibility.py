@@ -30,7 +30,7 @@ from pgasrob.analysis.placement import (
 )
 from pgasrob.analysis.ranges import ranges, single
 from pgasrob.analysis.symmetry import symmetry
-from pgasrob.analysis.touched import Touched
+from pgasrob.analysis.touched import Planes, Touched
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Form, Operands, Place
@@ -159,7 +159,9 @@ class _Program:
             for command in leaving
             if command.possible and command.accesses
         ]
-        self._conflicting: list[list[int]] = [[] for _ in range(2 * len(instance.memory))]
+        self._conflicting: list[list[int]] = [
+            [] for _ in range((2 + len(instance.update_kinds)) * len(instance.memory))
+        ]
         self._uncertain: list[tuple[int, _Access]] = []  # which may be to any of many cells
         for number, (_, _, command) in enumerate(self.accessing):
             for access in command.chain:
@@ -417,14 +419,11 @@ def _delayed(way: _Way, command: _Command, bounds: Sequence[int]) -> list[bool]:
 
 
 def _command(instance: Instance, rank: int, state: int, transition: Transition) -> _Command:
-    known, cells = ranges(instance), len(instance.memory)
+    known, planes = ranges(instance), Planes(len(instance.memory), instance.update_kinds)
     named, made = known.named(rank, state, transition), known.made(rank, state, transition)
 
     def access(touched: Touched) -> _Access:
-        accessed = touched.read | touched.written
-        return _Access(
-            touched.read | touched.written << cells, accessed << cells | touched.written, accessed.bit_count() == 1
-        )
+        return _Access(planes.bits(touched), planes.against(touched), touched.cells.bit_count() == 1)
 
     at_issue = access(made.at_issue) if made.at_issue != Touched() else None
     in_steps = tuple(map(access, made.steps))
@@ -458,12 +457,12 @@ def _for_placement(form: Form, queue: int | None, target: int | None, steps: Seq
 def _known_of(step: core.Step[Place], touched: Touched, aimed: bool) -> core.Step[Cell]:
     """``step`` to one of the cells ``touched``, as far as something certain follows from it; ``aimed``: its target is
     known."""
-    accessed = touched.read | touched.written
+    accessed = touched.cells
     certain = accessed.bit_count() == 1
     cell = accessed.bit_length() - 1 if certain else 0
     return core.Step(
         step.kind,
-        core.Access(cell, step.access.reads, step.access.writes),
+        core.Access(cell, *step.access[1:]),
         step.stage,
         step.local,
         fenced=step.fenced and aimed,

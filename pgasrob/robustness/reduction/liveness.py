@@ -79,7 +79,7 @@ class Liveness:
                 return None
             placement = tuple(self._placement(state, rank, rank in going) for rank in range(self._instance.nodes))
         registers = tuple(self._file(state, rank, rank in going) for rank in range(self._instance.nodes))
-        memory = _kept(state.memory, later.read & self._relevance.cells, self._cells)
+        memory = _kept(state.memory, later.used & self._relevance.cells, self._cells)
         return State(state.control, registers, memory, placement, attack)
 
     def _file(self, state: State, rank: int, going: bool) -> Registers:
@@ -93,15 +93,12 @@ class Liveness:
     def _attack(self, state: State, attack: Attack, going: Sequence[int], later: Touched) -> Attack:
         """An access matters as long as one can come that conflicts with it, a tainted rank as long as it can do
         anything that others notice."""
-        tainted, touched = 0, later.read | later.written
+        tainted = 0
         for rank in going:
             control = state.control[rank]
             if self._futures.barrier_later[rank][control] or self._futures.ever[rank][control] != Touched():
                 tainted |= attack.tainted & 1 << rank
-        done, delayed = (
-            Touched(made.read & later.written, made.written & touched) for made in (attack.done, attack.delayed)
-        )
-        return Attack(attack.source, tainted, done, delayed)
+        return Attack(attack.source, tainted, attack.done.met_by(later), attack.delayed.met_by(later))
 
     def _placement(self, state: State, rank: int, going: bool) -> Placement:
         if not going:

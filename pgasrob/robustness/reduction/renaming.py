@@ -82,7 +82,8 @@ def renamed(instance: Instance, symmetry: Symmetry, state: State, renaming: Rena
         return sum(1 << cell for cell, source in enumerate(sources) if bits >> source & 1) if bits else 0
 
     def touched(touched: Touched) -> Touched:
-        return Touched(cells(touched.read), cells(touched.written))
+        updated = tuple((kind, cells(bits)) for kind, bits in touched.updated)
+        return Touched(cells(touched.read), cells(touched.written), updated)
 
     attack = state.attack
     if attack is not None:

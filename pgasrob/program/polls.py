@@ -1,0 +1,440 @@
+"""Polling loops: which reads can but come back to where the rank has been (the design, section 2: polls).
+
+A read *fails* when, whatever it is followed by, the rank has done nothing but read when it is back at a control state
+at which it has been, with the same values of all registers that matter there. Taking such an iteration out of a
+computation leaves one that does the same to everything else; so failed reads are disabled, as an await is whose
+condition does not hold, and a polling loop *is* an await. `proofs/polling.md` has the definition, the proof, and what
+is not recognised.
+
+It is worked out here, from the control automaton of a rank: what a load or fetch has to bring is an expression over
+the registers after it (:class:`~pgasrob.program.core.Until`), and all that engines know of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from pgasrob.program import core
+from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.core import Place, Until
+from pgasrob.program.expressions import (
+    Binary,
+    Const,
+    Expr,
+    Register,
+    Unary,
+    constant,
+    faults_inside,
+    folded,
+    registers_of,
+    rewritten,
+)
+
+MOST_WAYS = 256
+"""Transitions looked at for one read: a loop body with very many ways is no poll."""
+
+TRUE: Expr = Const(1)
+FALSE: Expr = Const(0)
+
+Values = Mapping[int, Expr | None]
+"""What registers hold, over those after the read: itself when a register is not among them, None: nobody knows."""
+Goal = Callable[[int, Values], Expr | None]
+"""When a walk with these values has arrived at a control state: FALSE, another expression, or None: it has not."""
+
+
+def with_polls(automaton: ControlAutomaton, size: int, nodes: int) -> ControlAutomaton:
+    """``automaton``, of a rank with ``size`` cells on every of ``nodes`` nodes, with its failed reads disabled."""
+    polls = _Polls(automaton, size, nodes)
+    out = [[polls.waiting(state, transition) for transition in leaving] for state, leaving in enumerate(automaton.out)]
+    return ControlAutomaton(tuple(map(tuple, out)))
+
+
+def live_registers(automaton: ControlAutomaton) -> list[frozenset[int]]:
+    """For each control state the registers that some command may read before they are set.
+
+    Those of commands that cannot be issued count: whether an assume holds is found out by what it reads.
+    """
+    live = [frozenset[int]()] * len(automaton.out)
+    changed = True
+    while changed:
+        changed = False
+        for state in reversed(range(len(live))):  # states are numbered forwards, so most of it is done in one go
+            found = frozenset[int]()
+            for transition in automaton.out[state]:
+                found |= live[transition.target] - {core.register_set(transition.form)}
+                found |= core.registers_read(transition.form)
+            if found != live[state]:
+                live[state], changed = found, True
+    return live
+
+
+def _is_read(form: core.Form) -> bool:
+    """Whether a command brings what a cell holds, and does nothing else."""
+    return isinstance(form, core.Immediate) and form.condition is None and form.update is None
+
+
+def _is_quiet(form: core.Form, silently: bool = False) -> bool:
+    """Whether a command writes nothing and needs nobody else (what it waits for happens by itself); with ``silently``,
+    whether it is an assume or an assign."""
+    match form:
+        case core.Assign():
+            return True
+        case core.Test(_, blocks):
+            return blocks
+        case core.Wait() | core.Fence():
+            return not silently
+        case core.Immediate():
+            return not silently and _is_read(form)
+        case core.Transfer() | core.Bundle() | core.Barrier():
+            return False
+        case _:
+            assert_never(form)
+
+
+@dataclass(frozen=True, slots=True)
+class _Awaited:
+    """A command that waits for a value of a cell: which one, how it must compare to what, where the rank is then, and
+    whether it polls."""
+
+    place: Place
+    signs: frozenset[str]
+    value: Expr
+    target: int
+    polls: bool = False
+
+
+class _Polls:
+    def __init__(self, automaton: ControlAutomaton, size: int, nodes: int) -> None:
+        self.out = automaton.out
+        self.size, self.nodes = size, nodes
+        self.live = live_registers(automaton)
+        self._loops: dict[int, frozenset[int]] = {}
+        self.arriving: list[list[tuple[int, Transition]]] = [[] for _ in self.out]
+        for state, leaving in enumerate(self.out):
+            for transition in leaving:
+                self.arriving[transition.target].append((state, transition))
+
+    def waiting(self, state: int, transition: Transition) -> Transition:
+        """``transition``, which leaves ``state``, enabled only when it is a read that does not fail."""
+        form = transition.form
+        if not isinstance(form, core.Immediate) or not _is_read(form):
+            return transition
+        fails, spins = self.fails(state, transition), True
+        if fails == FALSE:
+            fails, spins = self.looks(transition)
+        if fails == FALSE:
+            return transition
+        return transition.with_form(replace(form, until=Until(_not(fails), spins)))
+
+    # Back where it has been
+
+    def fails(self, state: int, read: Transition) -> Expr:
+        """When ``read`` is bound to come back: over the registers after it."""
+        found = FALSE
+        for back in sorted(self._loop_of(state) if read.target in self._loop_of(state) else ()):
+            changed = self._changed_since(back, state)
+            register = core.register_set(read.form)
+            if changed is None or (changed | {register}) & self.live[back]:
+                continue
+            found = _or(found, self._bound(read.target, self._back_at(back)))
+        return found
+
+    def _loop_of(self, state: int) -> frozenset[int]:
+        """The control states from which and to which quiet commands may lead from ``state`` and to it."""
+        if state not in self._loops:
+            before, stack = {state}, [state]
+            while stack:
+                for other, transition in self.arriving[stack.pop()]:
+                    if other not in before and _is_quiet(transition.form):
+                        before.add(other)
+                        stack.append(other)
+            loop = frozenset(self._reached(state) & before)
+            self._loops |= dict.fromkeys(loop, loop)
+        return self._loops[state]
+
+    def _back_at(self, back: int) -> Goal:
+        """To be at ``back`` with the registers that are live there as after the read, and so as before."""
+
+        def arrived(state: int, values: Values) -> Expr | None:
+            return self._agree(back, values) if state == back else None
+
+        return arrived
+
+    def _agree(self, state: int, values: Values) -> Expr:
+        """When the registers that are live at ``state`` have the values that they had after the read."""
+        same = TRUE
+        for register in sorted(self.live[state] & values.keys()):
+            value = values[register]
+            same = _and(same, FALSE if value is None else Binary("==", value, Register(f"r{register}", register)))
+        return same
+
+    def _reached(self, start: int, silently: bool = False) -> set[int]:
+        """The control states to which quiet commands alone may lead from ``start``, or assumes and assigns alone."""
+        seen, stack = {start}, [start]
+        while stack:
+            for transition in self.out[stack.pop()]:
+                if transition.target not in seen and _is_quiet(transition.form, silently):
+                    seen.add(transition.target)
+                    stack.append(transition.target)
+        return seen
+
+    def _changed_since(self, back: int, state: int) -> frozenset[int] | None:
+        """The registers that may have been set since a rank at ``state`` was at ``back``.
+
+        None unless each way to ``state`` has come by there, and by quiet commands alone since.
+        """
+        changed = frozenset[int]()
+        seen, stack = {state}, [state]
+        while stack:
+            here = stack.pop()
+            if here == back:
+                continue
+            if here == 0:
+                return None  # a rank may have begun here
+            for before, transition in self.arriving[here]:
+                if not _is_quiet(transition.form):
+                    return None
+                register = core.register_set(transition.form)
+                changed |= frozenset() if register is None else {register}
+                if before not in seen:
+                    seen.add(before)
+                    stack.append(before)
+        return changed if back in seen else None
+
+    # What a rank is bound to
+
+    def _bound(self, start: int, goal: Goal, silently: bool = False) -> Expr:
+        """When each way from ``start`` on comes to ``goal`` by quiet commands, or ``silently``, by assumes and assigns
+        alone; FALSE also when that is hard to say."""
+        left = MOST_WAYS
+
+        def bound(state: int, values: Values, been: frozenset[int]) -> Expr:
+            nonlocal left
+            arrived = goal(state, values)
+            if arrived is not None:
+                return arrived
+            leaving = self.out[state]
+            left -= len(leaving)
+            if left < 0 or state in been or not leaving:
+                return FALSE
+            found = self._some_enabled(leaving, values)
+            for transition in leaving:
+                form = transition.form
+                if not _is_quiet(form, silently):
+                    return FALSE
+                after = bound(transition.target, self._after(form, values), been | {state})
+                found = _and(found, _and(self._has_operands(form, values), _or(self._blocked(form, values), after)))
+                if found == FALSE:
+                    break
+            return found
+
+        return bound(start, {}, frozenset())
+
+    def _some_enabled(self, leaving: Sequence[Transition], values: Values) -> Expr:
+        """When one of the commands can be issued."""
+        found, conditions = FALSE, []
+        for transition in leaving:
+            form = transition.form
+            if not isinstance(form, core.Test):
+                return TRUE
+            conditions.append(form.condition)
+            holds = _over(form.condition, values)
+            found = _or(found, FALSE if holds is None else holds)
+        if any(Unary("!", one) in conditions for one in conditions):
+            return TRUE
+        return found
+
+    def _blocked(self, form: core.Form, values: Values) -> Expr:
+        """When a command cannot be issued; FALSE when that depends on what nobody knows."""
+        if not isinstance(form, core.Test):
+            return FALSE
+        holds = _over(form.condition, values)
+        return FALSE if holds is None else _not(holds)
+
+    def _after(self, form: core.Form, values: Values) -> Values:
+        """The registers after a quiet command."""
+        match form:
+            case core.Assign(register, value):
+                return {**values, register: _over(value, values)}
+            case core.Immediate(register=int(register)):
+                return {**values, register: None}
+        return values
+
+    def _has_operands(self, form: core.Form, values: Values) -> Expr:
+        """When a quiet command does not fault, its conditions not counted: they fault as they do when it is issued."""
+        found = TRUE
+        for role, expr in core.expressions(form):
+            value = _over(expr, values)
+            if isinstance(form, core.Test):
+                if value is None and faults_inside(expr):
+                    return FALSE
+                continue
+            if faults_inside(expr):
+                return FALSE
+            if role is core.Role.VALUE:
+                continue
+            if value is None:
+                return FALSE
+            match role:
+                case core.Role.ADDRESS:
+                    found = _and(found, _within(value, self.size))
+                case core.Role.RANK:
+                    found = _and(found, _within(value, self.nodes))
+                case core.Role.QUEUE:
+                    found = _and(found, folded(Binary(">=", value, Const(0))))
+                case _:
+                    assert_never(role)
+        return found
+
+    # Looking before waiting
+
+    def looks(self, read: Transition) -> tuple[Expr, bool]:
+        """When ``read`` is bound to lead to a command that waits for a value of the same cell with which it would have
+        led to where the wait does; and whether that command polls."""
+        form, polls = read.form, False
+        assert isinstance(form, core.Immediate) and form.register is not None
+        found = FALSE
+        for state in sorted(self._reached(read.target, silently=True)):
+            for awaited in self._awaits(state):
+                if awaited.place != form.access.cell or form.register in _registers_of(awaited):
+                    continue
+                after = self._after_wait(form.register, read.target, awaited)
+                if after is None:
+                    continue
+
+                kept = self.live[after] | _registers_of(awaited)
+                bound = self._bound(read.target, _unchanged_at(state, kept), silently=True)
+                found, polls = _or(found, bound), polls or (bound != FALSE and awaited.polls)
+        return found, polls
+
+    def _awaits(self, state: int) -> Iterator[_Awaited]:
+        """What a rank at ``state`` waits for, when that is all that it can do there: an await, or a read that polls."""
+        leaving = self.out[state]
+        form = leaving[0].form if len(leaving) == 1 else None
+        if not isinstance(form, core.Immediate) or form.update is not None:
+            return
+        if form.condition is not None:
+            relation, value = form.condition
+            yield _Awaited(form.access.cell, SIGNS[relation], value, leaving[0].target)
+        elif form.register is not None:
+            compared = _compared(_not(self.fails(state, leaving[0])), form.register)
+            if compared is not None:
+                # The loop's own test comes next, and holds.
+                for after in sorted(self._reached(leaving[0].target, silently=True)):
+                    if form.register not in self.live[after] and self._leads(
+                        leaving[0].target, after, form.register, *compared
+                    ):
+                        yield _Awaited(form.access.cell, *compared, after, polls=True)
+
+    def _after_wait(self, register: int, start: int, awaited: _Awaited) -> int | None:
+        """Where both the wait and a read into ``register`` of what it waits for lead, the read behind ``start``."""
+        for after in sorted(self._reached(awaited.target, silently=True) & self._reached(start, silently=True)):
+            if (
+                register not in self.live[after]
+                and self._leads(start, after, register, awaited.signs, awaited.value)
+                and self._leads(awaited.target, after, register, awaited.signs, awaited.value)
+            ):
+                return after
+        return None
+
+    def _leads(self, start: int, after: int, register: int, signs: frozenset[str], value: Expr) -> bool:
+        """Whether ``start`` leads silently to ``after`` when ``register`` compares so to ``value``, and nothing else
+        changes that is live there."""
+
+        kept = self.live[after] | registers_of(value)
+        return _truth(self._bound(start, _unchanged_at(after, kept), silently=True), register, signs, value) is True
+
+
+def _unchanged_at(state: int, kept: frozenset[int]) -> Goal:
+    """To be at ``state`` with the registers ``kept`` as they were."""
+
+    def arrived(at: int, values: Values) -> Expr | None:
+        if at != state:
+            return None
+        return FALSE if kept & values.keys() else TRUE
+
+    return arrived
+
+
+def _registers_of(awaited: _Awaited) -> frozenset[int]:
+    exprs = [awaited.value, awaited.place.address, *([] if awaited.place.rank is None else [awaited.place.rank])]
+    return frozenset[int]().union(*map(registers_of, exprs))
+
+
+# Expressions
+
+
+def _over(expr: Expr, values: Values) -> Expr | None:
+    """``expr`` over the registers after the read; None when it depends on what nobody knows."""
+    known = {register: value for register, value in values.items() if value is not None}
+    if registers_of(expr) & (values.keys() - known.keys()):
+        return None
+    return rewritten(expr, lambda part: known.get(part.index) if isinstance(part, Register) else None)
+
+
+def _within(value: Expr, bound: int) -> Expr:
+    return _and(folded(Binary(">=", value, Const(0))), folded(Binary("<", value, Const(bound))))
+
+
+def _not(expr: Expr) -> Expr:
+    return folded(Unary("!", expr))
+
+
+def _and(left: Expr, right: Expr) -> Expr:
+    if constant(left) is not None:
+        return right if constant(left) else FALSE
+    return FALSE if constant(right) == 0 else left if constant(right) else Binary("&&", left, right)
+
+
+def _or(left: Expr, right: Expr) -> Expr:
+    if constant(left) is not None:
+        return TRUE if constant(left) else right
+    return TRUE if constant(right) else left if constant(right) == 0 else Binary("||", left, right)
+
+
+SIGNS = {
+    "==": frozenset("="),
+    "!=": frozenset("<>"),
+    "<": frozenset("<"),
+    "<=": frozenset("<="),
+    ">": frozenset(">"),
+    ">=": frozenset(">="),
+}
+"""How two numbers that satisfy a relation compare."""
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def _compared(expr: Expr, register: int) -> tuple[frozenset[str], Expr] | None:
+    """How ``register`` compares to which value when ``expr`` holds, if it says just that."""
+    match expr:
+        case Register(_, index) if index == register:
+            return SIGNS["!="], FALSE
+        case Unary("!", inner):
+            found = _compared(inner, register)
+            return None if found is None else (frozenset("<=>") - found[0], found[1])
+        case Binary(symbol, Register(_, index), value) if symbol in SIGNS and index == register:
+            return None if register in registers_of(value) else (SIGNS[symbol], value)
+        case Binary(symbol, value, Register(_, index)) if symbol in SIGNS and index == register:
+            return None if register in registers_of(value) else (SIGNS[_MIRRORED.get(symbol, symbol)], value)
+    return None
+
+
+def _truth(expr: Expr, register: int, signs: frozenset[str], value: Expr) -> bool | None:
+    """Whether ``expr`` holds when ``register`` compares to ``value`` in one of the ways ``signs``; None: who knows."""
+    known = constant(expr)
+    if known is not None:
+        return bool(known)
+    compared = _compared(expr, register)
+    if compared is not None and compared[1] == value:
+        return True if signs <= compared[0] else False if not signs & compared[0] else None
+    match expr:
+        case Unary("!", inner):
+            found = _truth(inner, register, signs, value)
+            return None if found is None else not found
+        case Binary("&&" | "||" as symbol, left, right):
+            parts = [_truth(each, register, signs, value) for each in (left, right)]
+            decisive = symbol == "||"
+            return decisive if decisive in parts else None if None in parts else not decisive
+    return None
