@@ -12,6 +12,7 @@ the registers after it (:class:`~pgasrob.program.core.Until`), and all that engi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
@@ -52,9 +53,10 @@ def with_polls(automaton: ControlAutomaton, size: int, nodes: int) -> ControlAut
 
 
 def live_registers(automaton: ControlAutomaton) -> list[frozenset[int]]:
-    """For each control state the registers that some command may read before they are set.
+    """For each control state the registers whose values may still be used: read by some command before they are set.
 
-    Those of commands that cannot be issued count: whether an assume holds is found out by what it reads.
+    An assign does not use what it computes a register from that nobody uses. Commands that cannot be issued count:
+    whether an assume holds is found out by what it reads.
     """
     live = [frozenset[int]()] * len(automaton.out)
     changed = True
@@ -63,8 +65,10 @@ def live_registers(automaton: ControlAutomaton) -> list[frozenset[int]]:
         for state in reversed(range(len(live))):  # states are numbered forwards, so most of it is done in one go
             found = frozenset[int]()
             for transition in automaton.out[state]:
-                found |= live[transition.target] - {core.register_set(transition.form)}
-                found |= core.registers_read(transition.form)
+                form, later = transition.form, live[transition.target]
+                found |= later - {core.register_set(form)}
+                if not isinstance(form, core.Assign) or form.register in later or faults_inside(form.value):
+                    found |= core.registers_read(form)
             if found != live[state]:
                 live[state], changed = found, True
     return live
@@ -138,7 +142,7 @@ class _Polls:
             register = core.register_set(read.form)
             if changed is None or (changed | {register}) & self.live[back]:
                 continue
-            found = _or(found, self._bound(read.target, self._back_at(back)))
+            found = _or(found, self._bound(read.target, self._back_at(back), back=back))
         return found
 
     def _loop_of(self, state: int) -> frozenset[int]:
@@ -205,9 +209,12 @@ class _Polls:
 
     # What a rank is bound to
 
-    def _bound(self, start: int, goal: Goal, silently: bool = False) -> Expr:
+    def _bound(self, start: int, goal: Goal, silently: bool = False, back: int | None = None) -> Expr:
         """When each way from ``start`` on comes to ``goal`` by quiet commands, or ``silently``, by assumes and assigns
-        alone; FALSE also when that is hard to say."""
+        alone; FALSE also when that is hard to say.
+
+        Where all that the rank could do at ``back`` can be done, to do it is as good as to be there.
+        """
         left = MOST_WAYS
 
         def bound(state: int, values: Values, been: frozenset[int]) -> Expr:
@@ -222,6 +229,9 @@ class _Polls:
             found = self._some_enabled(leaving, values)
             for transition in leaving:
                 form = transition.form
+                if back is not None and self._includes(leaving, back) and transition in self.out[back]:
+                    found = _and(found, self._agree(back, values))
+                    continue
                 if not _is_quiet(form, silently):
                     return FALSE
                 after = bound(transition.target, self._after(form, values), been | {state})
@@ -231,6 +241,9 @@ class _Polls:
             return found
 
         return bound(start, {}, frozenset())
+
+    def _includes(self, leaving: Sequence[Transition], state: int) -> bool:
+        return all(transition in leaving for transition in self.out[state])
 
     def _some_enabled(self, leaving: Sequence[Transition], values: Values) -> Expr:
         """When one of the commands can be issued."""
@@ -421,14 +434,31 @@ def _compared(expr: Expr, register: int) -> tuple[frozenset[str], Expr] | None:
     return None
 
 
+def _possible_signs(signs: frozenset[str], value: Expr, other: Expr) -> frozenset[str]:
+    """How a number may compare to ``other`` that compares to ``value`` in one of the ways ``signs``."""
+    first, second = constant(value), constant(other)
+    if value == other:
+        return signs
+    if first is None or second is None:
+        return frozenset("<=>")
+    found = set[str]()
+    for sign in signs:
+        low, high = {"<": (-math.inf, first - 1), "=": (first, first), ">": (first + 1, math.inf)}[sign]
+        found |= {"<"} if low < second else set()
+        found |= {"="} if low <= second <= high else set()
+        found |= {">"} if high > second else set()
+    return frozenset(found)
+
+
 def _truth(expr: Expr, register: int, signs: frozenset[str], value: Expr) -> bool | None:
     """Whether ``expr`` holds when ``register`` compares to ``value`` in one of the ways ``signs``; None: who knows."""
     known = constant(expr)
     if known is not None:
         return bool(known)
     compared = _compared(expr, register)
-    if compared is not None and compared[1] == value:
-        return True if signs <= compared[0] else False if not signs & compared[0] else None
+    if compared is not None:
+        possible = _possible_signs(signs, value, compared[1])
+        return True if possible <= compared[0] else False if not possible & compared[0] else None
     match expr:
         case Unary("!", inner):
             found = _truth(inner, register, signs, value)

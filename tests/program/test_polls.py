@@ -1,0 +1,177 @@
+"""Which reads fail: what a read has to bring so that the rank does not just come back (`proofs/polling.md`)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob.program.instance import Instance
+from pgasrob.program.parser import parse
+from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
+
+HEADER = "program p; nodes 2;\nmemory x, y, a[4];\nregister r, s, n;\nqueue q unordered;\n"
+
+
+def instance(body: str, reading: Reading = DEFAULT_READING) -> Instance:
+    return parse(f"{HEADER}process {{ {body} }}").instantiate(2, reading)
+
+
+def fails(body: str, *values: int, read: int = 0) -> list[int]:
+    """Those of ``values`` with which the ``read``-th load or fetch of ``body`` fails, all registers being 0 before."""
+    guarded = instance(body)
+    automaton = guarded.automata[0]
+    reads = sorted(
+        (edge.occurrence, state)
+        for state, leaving in enumerate(automaton.out)
+        for edge in leaving
+        if edge.command.kind in ("load", "fetch")
+    )
+    occurrence, state = sorted(dict.fromkeys(reads))[read]
+    edge = next(each for each in automaton.out[state] if each.occurrence == occurrence)
+    registers = [0, 0, 0]
+    found = []
+    for value in values:
+        after = list(registers)
+        after[edge.form.register] = value
+        if edge.form.until is not None and not edge.form.until.satisfied(after):
+            found.append(value)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("body", "failing"),
+    [
+        ("while (r == 0) { r <- mem[x]; }", [0]),
+        ("while (r < 2) { r <- mem[x]; }", [0, 1]),
+        ("while (r < 2) { r <- fetch(1, x); }", [0, 1]),
+        ("r <- mem[x]; ", []),
+        ("again: r <- mem[x]; if (r == 0) { goto again; }", [0]),
+        ("again: r <- mem[x]; if (r == 0) { n <- n + 1; goto again; }", [0]),  # nobody uses n
+        ("again: r <- mem[x]; if (r == 0) { n <- n + 1; goto again; } mem[y] <- n;", []),
+        ("again: r <- mem[x]; if (r == 0) { n <- 0; goto again; } mem[y] <- n;", [0]),  # it is 0 at the start, too
+        ("again: r <- mem[x]; if (r == 0) { n <- 7; goto again; } mem[y] <- n;", []),
+        ("again: r <- mem[x]; if (r == 0) { mem[y] <- 1; goto again; }", []),
+        ("again: r <- mem[x]; if (r == 0) { assert(r == 0); goto again; }", []),
+        ("again: r <- mem[x]; if (r == 0) { s <- fetch_add(0, y, 0); goto again; }", []),
+        ("again: r <- mem[x]; if (r == 0) { await(mem[y] == 0); goto again; }", []),
+        ("again: r <- mem[x]; if (r == 0) { barrier; goto again; }", []),
+        ("again: r <- mem[x]; if (r == 0) { write(x, 1, y, q); goto again; }", []),
+        ("again: r <- mem[x]; if (r == 0) { wait(q); wait_local(q); fence(q); fence(q, 1); goto again; }", [0]),
+        ("again: r <- mem[x]; if (r == 0) { s <- mem[y]; goto again; }", [0]),
+        ("again: r <- mem[x]; if (r == 0) { s <- mem[y]; if (s == 5) { goto again; } }", []),
+        ("again: r <- mem[x]; if (r == 0) { s <- mem[y]; if (s == 5) { skip; } else { skip; } goto again; }", [0]),
+        ("again: r <- mem[x]; if (r == 0) { s <- mem[y]; if (1 / s) { skip; } goto again; }", []),
+        ("again: r <- mem[x]; if (r == 0) { s <- mem[y]; s <- s / 0; goto again; }", []),
+        ("again: r <- mem[x]; if (r == 0) { choose { skip; } or { s <- 1; } goto again; }", [0]),
+        ("again: r <- mem[x]; if (r == 0) { choose { goto again; } or { mem[y] <- 1; } }", []),
+        ("again: r <- mem[x]; if (r == 0) { choose { goto again; } or { skip; } }", [0]),  # it may end anywhere
+        ("again: r <- mem[x]; if (r == 0) { loop { s <- mem[y]; } goto again; }", []),
+        ("again: r <- mem[x]; if (r == 0) { assume(s == 1); goto again; }", []),
+        ("loop { r <- mem[x]; assume(r == 0); }", [0]),
+        ("r <- mem[x]; assume(r == 1);", []),
+        ("again: r <- mem[x]; goto again;", [0, 1, 2]),
+        # the read's own register is read before it is set again
+        ("again: s <- r + 1; r <- mem[x]; if (r == 0) { goto again; } mem[y] <- s;", []),
+        ("again: s <- r; r <- mem[x]; if (r == 0) { goto again; } mem[y] <- s;", [0]),  # s was 0, too
+        ("again: r <- r + 1; r <- mem[x]; if (r == 1) { goto again; }", [1]),  # nobody uses r + 1
+        ("while (r == 0) { r <- mem[x]; s <- r; }", [0]),
+        # back at some of what could be done before only: it may be stuck there
+        ("choose { r <- mem[x]; assume(r == 0); goto on; } or { on: await(mem[y] == 1); }", []),
+        # where the address comes from
+        ("again: r <- mem[a + s]; if (r == 0) { goto again; }", [0]),
+        ("again: r <- mem[x]; if (r == 0) { s <- mem[a + n]; goto again; }", [0]),
+        ("n <- 9; again: r <- mem[x]; if (r == 0) { s <- mem[a + 90]; goto again; }", []),
+        ("again: r <- mem[x]; if (r == 0) { s <- fetch(n, y); goto again; }", [0]),
+        ("again: r <- mem[x]; if (r == 0) { s <- fetch(n - 1, y); goto again; }", []),
+        ("again: r <- mem[x]; if (r == 0) { s <- fetch(7, y); goto again; }", []),
+        ("again: r <- mem[x]; if (r == 0) { wait(n - 1); goto again; }", []),
+        # entered in the middle
+        ("goto mid; again: s <- mem[y]; if (s) { mem[x] <- 1; } mid: r <- mem[x]; if (r == 0) { goto again; }", []),
+        ("goto middle; again: s <- mem[y]; middle: r <- mem[x]; if (r == 0) { goto again; }", [0]),
+        ("goto middle; again: skip; middle: r <- mem[x]; if (r == 0) { goto again; }", [0]),
+        # an awaited value, a value that leads elsewhere
+        ("again: r <- mem[x]; if (r == 0) { goto again; } if (r == 1) { mem[y] <- 1; goto again; }", [0]),
+        ("mem[y] <- 1; again: r <- mem[x]; if (r != 2) { if (r != 1) { goto again; } mem[y] <- 1; }", [0]),
+    ],
+)  # fmt: skip
+def test_values_with_which_a_read_fails(body: str, failing: list[int]) -> None:
+    read = 1 if "again: s <- mem[y]" in body else 0
+    assert fails(body, 0, 1, 2, read=read) == failing
+
+
+def test_two_tests_in_a_round() -> None:
+    both = "while (!(r && s)) { r <- mem[x]; if (r) { s <- mem[y]; } }"
+    assert fails(both, 0, 1, read=0) == [0]
+    # r is 0 before here; in a round it is not when y is read, and then its value does not matter
+    either = "again: r <- mem[x]; if (!r) { s <- mem[y]; if (!s) { goto again; } }"
+    assert fails(either, 0, 1, read=0) == []
+    assert fails(either, 0, 1, read=1) == [0]
+
+
+def test_both_tests_have_to_hold() -> None:
+    body = "again: r <- mem[x]; if (!r) { goto again; } s <- mem[y]; if (!s) { goto again; }"
+    assert fails(body, 0, 1, read=0) == [0]
+    assert fails(body, 0, 1, read=1) == [0]
+
+
+def test_a_register_set_in_the_round_decides_nothing_behind_it() -> None:
+    # y is looked at with r as it is; coming back to the load of x, r is set before it is read
+    body = "again: r <- mem[x]; s <- mem[y]; if (s < r) { goto again; }"
+    reads = instance(body).automata[0].transitions
+    until = next(edge.form.until for edge in reads if edge.command.kind == "load" and edge.form.register == 1)
+    assert until is not None and until.spins
+    assert not until.satisfied([5, 4, 0]) and until.satisfied([5, 5, 0]) and until.satisfied([5, 6, 0])
+
+
+def test_an_outer_loop_that_only_reads_is_a_poll_too() -> None:
+    tests = "r <- mem[x]; if (r == 0) { goto outer; } s <- mem[y]; if (s == 0) { goto outer; }"
+    body = f"outer: {tests} mem[x] <- 0; goto outer;"
+    assert fails(body, 0, 1, read=0) == [0]
+    assert fails(body, 0, 1, read=1) == [0]
+    silent = "outer: r <- mem[x]; if (r == 0) { goto outer; } goto outer;"
+    assert fails(silent, 0, 1) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("body", "failing", "spins"),
+    [
+        ("r <- mem[x]; if (r == 0) { await(mem[x] != 0); }", [0], False),
+        ("r <- mem[x]; if (!r) { await(mem[x] != 0); }", [0], False),
+        ("r <- mem[x]; if (r < 2) { await(mem[x] >= 2); }", [0, 1], False),
+        ("r <- mem[x]; if (2 > r) { await(mem[x] >= 2); }", [0, 1], False),
+        ("r <- mem[x]; if (r == n) { await(mem[x] != n); }", [0], False),
+        ("r <- mem[x]; if (r < 2) { await(mem[x] >= 1); }", [], False),  # 1 would have led to the await again
+        ("r <- mem[x]; if (r < 1) { await(mem[x] >= 2); }", [0], False),  # all that ends the wait would have led on
+        ("r <- mem[x]; if (r == 0) { await(mem[y] != 0); }", [], False),
+        ("r <- mem[x]; if (r == 0) { await(mem[x] != 0); n <- 1; } mem[y] <- n;", [], False),
+        ("r <- mem[x]; if (r == 0) { n <- 1; await(mem[x] != 0); } mem[y] <- n;", [], False),
+        ("r <- mem[x]; if (r == 0) { n <- 1; await(mem[x] != 0); }", [0], False),
+        ("r <- mem[x]; if (r == 0) { await(mem[x] != 0); } mem[y] <- r;", [], False),  # which look it was, shows
+        ("r <- mem[x]; if (r == 0) { mem[y] <- 1; await(mem[x] != 0); }", [], False),
+        ("r <- mem[x]; if (r == n) { n <- 1; await(mem[x] != n); }", [], False),
+        ("r <- mem[x]; if (r == 0) { choose { await(mem[x] != 0); } or { mem[y] <- 1; } }", [], False),
+        ("r <- fetch(1, x); if (r == 0) { await(mem[x] != 0); }", [], False),  # another cell
+        ("r <- mem[x]; while (r == 0) { r <- mem[x]; }", [0], True),
+        ("r <- mem[x]; if (r == 0) { again: s <- mem[x]; if (s == 0) { goto again; } }", [0], True),
+        ("r <- mem[x]; if (r == 0) { again: s <- mem[x]; if (s < 2) { goto again; } }", [0], True),
+        ("r <- mem[x]; if (r < 2) { again: s <- mem[x]; if (s == 0) { goto again; } }", [], True),
+    ],
+)  # fmt: skip
+def test_looking_before_waiting(body: str, failing: list[int], spins: bool) -> None:
+    assert fails(body, 0, 1, 2) == failing
+    first = next(edge.form for edge in instance(body).automata[0].transitions if edge.command.kind in ("load", "fetch"))
+    assert not failing or first.until.spins == spins
+
+
+def test_in_the_other_reading_no_read_fails() -> None:
+    body = "while (r == 0) { r <- mem[x]; }"
+    assert [edge.form.until for edge in instance(body, LITERAL_READING).automata[0].transitions if
+            edge.command.kind == "load"] == [None]  # fmt: skip
+
+
+def test_a_body_with_very_many_ways_is_no_poll() -> None:
+    def rounds(tests: int) -> str:
+        body = " ".join(f"if (n == {k}) {{ s <- {k}; }} else {{ s <- 0; }}" for k in range(tests))
+        return f"again: r <- mem[x]; {body} if (r == 0) {{ goto again; }}"
+
+    assert fails(rounds(3), 0, 1) == [0]
+    assert fails(rounds(12), 0, 1) == []
