@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.instance import Instance
 from pgasrob.semantics.computation import Computation, Event, writes
-from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.happens_before import HappensBefore, LatestAccesses
 
 Commands = int
 """A set of commands, as bits."""
@@ -85,8 +85,7 @@ class Cycles:
         before: dict[int, set[int]] = {}
         after: dict[int, set[int]] = {}
         last: dict[int, int] = {}
-        writers: dict[int, int] = {}
-        readers: dict[int, list[int]] = {}
+        cells: dict[int, LatestAccesses] = {}
         for command, events in self._items:
             if not kept >> command & 1:
                 continue
@@ -97,16 +96,9 @@ class Cycles:
                     if event.rank in last:
                         earlier.add(last[event.rank])
                     last[event.rank] = command
-                cell = event.cell
-                if cell is None:
-                    continue
-                if cell in writers:
-                    earlier.add(writers[cell])
-                if writes(event.kind):
-                    earlier.update(readers.pop(cell, ()))
-                    writers[cell] = command
-                else:
-                    readers.setdefault(cell, []).append(command)
+                if event.cell is not None:
+                    latest = cells.setdefault(event.cell, LatestAccesses())
+                    earlier.update(latest.joined(command, writes(event.kind), event.commutes))
             earlier.discard(command)
         for command, earlier in before.items():
             for other in earlier:

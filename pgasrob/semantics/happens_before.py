@@ -66,11 +66,13 @@ class HappensBefore:
         Updates of one kind that commute do not conflict: an access that does with one of them does with all of them.
         """
         edges = []
-        cells: dict[int, _Last] = {}
+        cells: dict[int, LatestAccesses] = {}
         for place, event in enumerate(self.computation):
             if event.cell is not None:
-                last = cells.setdefault(event.cell, _Last())
-                edges += [Edge(earlier, place, "cf") for earlier in last.met(place, writes(event.kind), event.commutes)]
+                latest = cells.setdefault(event.cell, LatestAccesses())
+                edges += [
+                    Edge(earlier, place, "cf") for earlier in latest.joined(place, writes(event.kind), event.commutes)
+                ]
         return tuple(edges)
 
     @cached_property
@@ -110,29 +112,29 @@ class HappensBefore:
         return closed
 
 
-class _Last:
-    """The accesses to a cell that a later one may still be joined with.
+class LatestAccesses:
+    """The accesses to a cell that a later one may still be joined with by a conflict.
 
-    Behind a write that commutes with some, those before it are joined with these alone.
+    Those before an update that commutes with its kind are joined with updates of that kind alone.
     """
 
     def __init__(self) -> None:
-        self.accesses: list[tuple[int, bool, str]] = []  # where, whether it writes, with what it commutes
-        self.before: dict[str, list[tuple[int, bool, str]]] = {}  # what updates of this kind are still joined with
+        self._accesses: list[tuple[int, bool, str]] = []  # where, whether it writes, with what it commutes
+        self._before: dict[str, list[tuple[int, bool, str]]] = {}  # what updates of this kind are still joined with
 
-    def met(self, place: int, writing: bool, commutes: str) -> list[int]:
-        """The accesses that one at ``place`` is joined with."""
-        accesses = self.accesses
+    def joined(self, place: int, writing: bool, commutes: str) -> list[int]:
+        """The places of the accesses that one at ``place`` is joined with; from here on it is one of them."""
+        accesses = self._accesses
         if commutes:
             own = [each for each in accesses if each[2] == commutes]
-            others = [*self.before.get(commutes, []), *(each for each in accesses if each[2] != commutes)]
-            self.before = {commutes: others}
-            self.accesses = [*own, (place, writing, commutes)]
+            others = [*self._before.get(commutes, []), *(each for each in accesses if each[2] != commutes)]
+            self._before = {commutes: others}
+            self._accesses = [*own, (place, writing, commutes)]
             return [earlier for earlier, _, _ in others]
         joined = [earlier for earlier, wrote, _ in accesses if wrote or writing]
-        self.accesses = [(place, writing, commutes)] if writing else [*accesses, (place, writing, commutes)]
+        self._accesses = [(place, writing, commutes)] if writing else [*accesses, (place, writing, commutes)]
         if writing:
-            self.before = {}
+            self._before = {}
         return joined
 
 

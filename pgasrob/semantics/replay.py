@@ -318,7 +318,12 @@ class _Replay:
         old, operand = self.memory[cell], update.operand if update and update.operand is not None else 0
         match kind:
             case "load" | "fetch":
-                return self._describe(event, issued, read=old, register=self._set(rank, operands.register, old))
+                register = self._set(rank, operands.register, old)
+                if operands.until is not None and not operands.until.satisfied(rank.registers):
+                    raise self._reject(
+                        position, event, f"it reads {old}, and the rank can but come back and read again"
+                    )
+                return self._describe(event, issued, read=old, register=register)
             case "store":
                 return self._describe(event, issued, cell=self._write(cell, operand))
             case "await" | "await_add":
