@@ -42,6 +42,10 @@ class Touched(NamedTuple):
     def _updated(self) -> int:
         return reduce(or_, (cells for _, cells in self.updated), 0)
 
+    def has(self, made: Access[Cell]) -> bool:
+        """Whether ``made``, which commutes with its own kind, is one of the accesses."""
+        return any(kind == made.commutes and cells >> made.cell & 1 for kind, cells in self.updated)
+
     def hits(self, made: Access[Cell]) -> bool:
         """Whether ``made`` conflicts with one of the accesses."""
         cells = self.written | (self.read if made.writes else 0)

@@ -4,6 +4,7 @@ A program that is not robust has a violating computation whose last command, e, 
 violating. So without e it has the happens-before relation of an SC run, *sigma*, and the cycle leaves e by a conflict
 into a step of an earlier command, the *source*. It is enough to run sigma command by command, guess the source once,
 delay what has to come after it (the set D), and watch for a command e whose access can slip in before the source.
+Where e waits for a value, further updates of the source's kind may have to be delayed with it.
 Neither cycle types nor four parts are needed: part 1 is what is not delayed, with e at its end; part 2 is D, and what
 is left of e (`proofs/two-parts.md`).
 
@@ -19,6 +20,7 @@ from typing import NamedTuple
 
 from pgasrob.analysis.placement import DELAYED, NOW, Placement, fenced, lower_bounds, placed, wait_is_over
 from pgasrob.analysis.touched import Touched
+from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Operands
@@ -31,9 +33,9 @@ from pgasrob.semantics.effect import Transferred, execute, issue
 class Attack(NamedTuple):
     """What there is to know once the source has been chosen; (a, T, t, d) in `proofs/attack.md`, section 2.
 
-    ``source``: the access of the step chosen, a. ``tainted``: the ranks whose further commands happen after the
-    source's command, T, as a bit set. ``done``: what commands that happen after the source's command, it among them,
-    have accessed without delay, t. ``delayed``: what the steps in D access, d.
+    ``source``: the access of the step chosen, a, and of further ones if there are any. ``tainted``: the ranks whose
+    further commands happen after the source's command, T, as a bit set. ``done``: what commands that happen after the
+    source's command, it among them, have accessed without delay, t. ``delayed``: what the steps in D access, d.
     """
 
     source: Access
@@ -76,6 +78,7 @@ class AttackSpace:
     def __init__(self, instance: Instance, choosable: Choosable | None = None) -> None:
         self.instance = instance
         self._choosable = choosable
+        self._waited_for = updates_waited_for(instance)
         nodes = instance.nodes
         self.initial: State | Found = State(
             (0,) * nodes, (instance.registers,) * nodes, instance.memory, ((),) * nodes, None
@@ -157,6 +160,13 @@ class AttackSpace:
         for step, bound in zip(steps, bounds, strict=True):
             parts.append(max(bound, DELAYED if attack.delayed.hits(step.access) else NOW, *parts[-1:]))
         yield self._issued(state, rank, transition, operands, parts, attack)
+        for further, (step, part) in enumerate(zip(steps, parts, strict=True)):
+            if part == NOW and step.access == attack.source and self._waited_for.has(step.access):
+                # What e waits for may be there only as long as this update is not.
+                parts = [NOW] * further + [DELAYED] * (len(steps) - further)
+                joined = attack._replace(tainted=attack.tainted | 1 << rank)
+                yield self._issued(state, rank, transition, operands, parts, joined)
+                return
 
     def _sources(self, state: State, rank: int, transition: Transition, steps: int) -> Iterator[int]:
         """The steps of a remote command that may be the source."""

@@ -13,6 +13,7 @@ from typing import Any, assert_never
 
 from pgasrob.analysis.bits import members
 from pgasrob.analysis.touched import Touched
+from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.program import core
 from pgasrob.program.commands import UPDATES
 from pgasrob.program.control import Transition
@@ -32,7 +33,7 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.instance import Instance
 
-FORMAT = 7
+FORMAT = 8
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 SHAPES = ("assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier")
@@ -84,6 +85,7 @@ class Tables:
     - ``memory``: for every cell of every node the value it starts with.
     - ``touchable``: for every cell the sum of the ways (:data:`READ` and so on) in which it may be touched. What stands
       in no record, because nobody can change it, is left out by this table.
+    - ``waited``: for every cell 1 when some command may wait for its value and updates of it commute, else 0.
     - ``unordered``: the ids of the unordered queues.
     - ``states``: for every rank the number of its control states.
     - ``leaving``: the pieces of ``transitions``, one for every control state, rank by rank.
@@ -121,6 +123,7 @@ class Tables:
     values: list[int]
     memory: list[int]
     touchable: list[int]
+    waited: list[int]
     unordered: list[int]
     states: list[int]
     leaving: list[int]
@@ -190,6 +193,7 @@ class _Compiler:
             list(self.values),
             memory,
             touchable(instance),
+            waited(instance),
             sorted(instance.unordered),
             [len(automaton.out) for automaton in instance.automata],
             leaving,
@@ -452,6 +456,12 @@ def _pieces(name: str, pieces: list[list[int]], row: int, starts: str | None = N
     for piece in pieces:
         where.append(where[-1] + len(piece) // row)
     return {starts or f"{name}_starts": where, name: [entry for piece in pieces for entry in piece]}
+
+
+def waited(instance: Instance) -> list[int]:
+    """For every cell whether updates of it that commute are waited for (:func:`updates_waited_for`)."""
+    cells = updates_waited_for(instance).cells
+    return [cells >> cell & 1 for cell in range(len(instance.memory))]
 
 
 def touchable(instance: Instance) -> list[int]:

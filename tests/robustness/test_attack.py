@@ -11,7 +11,9 @@ import pgasrob
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.definition import DefinitionSearch
+from pgasrob.robustness.native import NativeSearch
 from pgasrob.robustness.product import ProductSearch
+from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from tests.support import Drawn, drawn_programs, examples, instance, one_to_one
@@ -100,3 +102,53 @@ def test_a_put_takes_part_by_its_read_and_by_its_step(first: str, second: str, v
         for _ in found.run():
             pass
         assert (found.violation is not None) == violating
+
+
+WAITS = {
+    "await": "await(mem[w] == 0);",
+    "await_add": "await_add(0, mem[w] == 0, 5);",
+    "poll": "r <- mem[w]; while (r) { r <- mem[w]; }",
+}
+
+
+@pytest.mark.parametrize("waits", WAITS.values(), ids=WAITS)
+@pytest.mark.parametrize(
+    ("ranks", "violating"),
+    [
+        # Neither increment may have happened when the wait is over, which is behind both issues.
+        (("await(mem[y] == 1); update(add, 1, 0, w, u); {}", "update(add, 1, 0, w, u); r <- swap(0, y, 1);"), True),
+        # Three of them, by three ranks.
+        (
+            (
+                "await(mem[y] == 2); update(add, 1, 0, w, u); {}",
+                "update(add, 1, 0, w, u); r <- fetch_add(0, y, 1);",
+                "update(add, 1, 0, w, u); r <- fetch_add(0, y, 1);",
+            ),
+            True,
+        ),
+        # Different kinds conflict: one of them is the source, which the other comes after.
+        (("await(mem[y] == 1); update(add, 1, 0, w, u); {}", "update(or, 1, 0, w, u); r <- swap(0, y, 1);"), True),
+        # One of the increments is over before, so that no run passes the wait.
+        (
+            (
+                "await(mem[y] == 1); update(add, 1, 0, w, u); {}",
+                "update(add, 1, 0, w, u); wait(u); r <- swap(0, y, 1);",
+            ),
+            False,
+        ),
+    ],
+)
+def test_a_wait_may_come_before_several_updates_of_one_kind(
+    waits: str, ranks: tuple[str, ...], violating: bool
+) -> None:
+    """`proofs/attack.md`, section 5: further sources."""
+    program = instance(*(rank.replace("{}", waits) for rank in ranks))
+    searches = [AttackSearch(program), DefinitionSearch(program), ProductSearch(program)]
+    searches += [NativeSearch(program, reductions) for reductions in ((), ("infeasibility",), REDUCTIONS)]
+    for found in searches:
+        for _ in found.run():
+            pass
+        assert (found.violation is not None) == violating, found
+        if found.violation is not None:
+            computation = found.violation.computation
+            assert replay(program, computation).complete and HappensBefore(computation).cycle is not None

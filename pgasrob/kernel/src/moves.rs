@@ -328,7 +328,17 @@ impl Issue<'_> {
         {
             self.taint(next, transfer, now)?;
         }
-        visit(world, label(now), Successor::State(next))
+        if visit(world, label(now), Successor::State(next))?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        let joins = |step: &Step| transfer.access(step).joins(source, space.tables);
+        if let Some(first) = steps[..now].iter().position(joins) {
+            // What e waits for may be there only as long as this update is not.
+            self.issue_steps(world, next, transfer, first)?;
+            self.taint(next, transfer, first)?;
+            return visit(world, label(first), Successor::State(next));
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Makes `next` the state in which the step `first` of the command has become the source.

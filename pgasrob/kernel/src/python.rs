@@ -182,6 +182,7 @@ fn raw(tables: &Bound<'_, PyAny>) -> PyResult<Raw> {
         values: field(tables, "values")?,
         memory: field(tables, "memory")?,
         touchable: field(tables, "touchable")?,
+        waited: field(tables, "waited")?,
         unordered: field(tables, "unordered")?,
         states: field(tables, "states")?,
         leaving: field(tables, "leaving")?,

@@ -32,6 +32,12 @@ impl Access {
         self.cell == source.cell && self.against() & source.ways != 0
     }
 
+    /// Whether it is another source: an update like `source`, of a cell for whose value some command may wait.
+    pub fn joins(self, source: Source, tables: &Tables) -> bool {
+        let commutes = self.ways & !(touch::READ | touch::WRITTEN) != 0;
+        commutes && self.cell == source.cell && self.ways == source.ways && tables.waited[self.cell]
+    }
+
     /// Whether it conflicts with what tainted commands have accessed without delay (t).
     pub fn meets_done(self, state: &State) -> bool {
         state.touched[self.cell] & self.against() != 0

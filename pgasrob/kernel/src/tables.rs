@@ -9,7 +9,7 @@ use crate::tables::touch::Ways;
 use crate::updates::Operation;
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 7;
+pub const FORMAT: i64 = 8;
 /// The shapes of commands by their number in the tables (`pgasrob/program/core.py`).
 pub const SHAPES: [&str; 8] = ["assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier"];
 /// Instructions by their number in the tables; the relations follow, first between integers and then between doubles.
@@ -121,6 +121,7 @@ pub struct Raw {
     pub values: Vec<Value>,
     pub memory: Vec<i64>,
     pub touchable: Vec<i64>,
+    pub waited: Vec<i64>,
     pub unordered: Vec<i64>,
     pub states: Vec<i64>,
     pub leaving: Vec<i64>,
@@ -249,6 +250,8 @@ pub struct Tables {
     pub values: Vec<Value>,
     /// In which ways every cell may be touched at all, bits of [`touch`].
     pub touchable: Vec<Ways>,
+    /// Whether some command may wait for the value of a cell that updates may change which commute.
+    pub waited: Vec<bool>,
     pub unordered: Vec<u64>,
     /// In which ways steps access cells, each once.
     pub step_ways: Vec<Ways>,
@@ -312,8 +315,8 @@ impl Tables {
         let size = number(raw.size, "size", 0, MAX_CELLS)?;
         let registers = number(raw.registers, "registers", 0, MAX_REGISTERS / nodes)?;
         let cells = nodes.checked_mul(size).filter(|&cells| cells <= MAX_CELLS);
-        if cells != Some(raw.memory.len()) || cells != Some(raw.touchable.len()) {
-            return malformed("memory and touchable must have nodes * size entries");
+        if [&raw.memory, &raw.touchable, &raw.waited].iter().any(|table| cells != Some(table.len())) {
+            return malformed("memory, touchable and waited must have nodes * size entries");
         }
         let values = collect(raw.values.iter().map(|&value| match value {
             LEAST..=GREATEST => Ok(value),
@@ -325,6 +328,7 @@ impl Tables {
                 let most = touch::ALL | touch::delayed(touch::ALL);
                 Ok(number(bits, "touchable", 0, most as usize)? as Ways)
             }))?;
+        let waited = collect(raw.waited.iter().map(|&waited| Ok(number(waited, "waited", 0, 1)? == 1)))?;
         let unordered = collect(raw.unordered.iter().map(|&queue| {
             u64::try_from(queue).map_err(|_| Error::Malformed("unordered has a negative queue".into()))
         }))?;
@@ -390,6 +394,7 @@ impl Tables {
             memory,
             values,
             touchable,
+            waited,
             unordered,
             step_ways,
             signals,

@@ -31,6 +31,7 @@ from pgasrob.analysis.placement import (
 from pgasrob.analysis.ranges import ranges, single
 from pgasrob.analysis.symmetry import symmetry
 from pgasrob.analysis.touched import Planes, Touched
+from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Form, Operands, Place
@@ -152,6 +153,7 @@ class _Program:
         ]
         self.phases = self._phases()
         self._companies: dict[tuple[int, ...], list[set[int]]] = {}
+        self.waited_for = Planes(len(instance.memory), instance.update_kinds).bits(updates_waited_for(instance))
         self.accessing = [
             (rank, state, command)
             for rank, automaton in enumerate(self.commands)
@@ -272,6 +274,7 @@ class _Fixpoint:
         self.always_of_source = way._replace(placement=fenced(way.placement, core.Bundle()))
         self.always_of_others = way._replace(placement=())
         self._issue(rank, 0, _Way(), command, delayed)
+        self._delay_further()
 
     def finds_e(self) -> bool:
         """Whether some command may be e."""
@@ -330,6 +333,17 @@ class _Fixpoint:
         if (number, tuple(delayed)) not in self.joined:
             self.joined.add((number, tuple(delayed)))
             self._issue(rank, 0, way, command, delayed)
+
+    def _delay_further(self) -> None:
+        """F6: let ranks that are not tainted delay a further update of the source's kind."""
+        further = self.source & self.program.waited_for
+        for rank, state, command in self.program.accessing if further else ():
+            if rank == self.rank or state not in self.company[rank]:
+                continue
+            for step, access in enumerate(command.in_steps):
+                if access.accesses & further:
+                    delayed = [place >= step for place in range(len(command.in_steps))]
+                    self._issue(rank, 0, self.always_of_others, command, delayed)
 
     def _may_be_e(self, number: int) -> bool:
         """E2: whether a command of a rank that is not tainted may be e."""

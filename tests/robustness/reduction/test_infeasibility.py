@@ -1,6 +1,6 @@
 """No step that is not choosable is ever the source of a violation, and many steps are not choosable.
 
-F1 to F5, E1 and E2 are the rules of `proofs/reductions.md`, section 2.
+F1 to F6, E1 and E2 are the rules of `proofs/reductions.md`, section 2.
 """
 
 from __future__ import annotations
@@ -138,6 +138,19 @@ def chosen(*blocks: str, nodes: int | None = None) -> list[int]:
     """The steps of the remote commands that are choosable, in the order of the commands."""
     program = instance(*blocks, nodes=nodes)
     return [found for found, steps in zip(choosable(program), all_steps(program), strict=True) if steps]
+
+
+@pytest.mark.parametrize(
+    ("waits", "expected"),
+    [
+        ("await(mem[w] == 0);", [1, 1]),
+        ("r <- mem[w];", [1, 0]),  # it waits for nothing, and one source is enough
+        ("await(mem[z] == 0);", [0, 0]),
+    ],
+)
+def test_a_rank_is_tainted_by_delaying_a_further_update(waits: str, expected: list[int]) -> None:
+    """F6: the increment of rank 1 has nothing to do with rank 0 but that both may have to wait for e."""
+    assert chosen(f"update(add, 1, 0, w, u); {waits}", "update(add, 1, 0, w, u);") == expected
 
 
 @pytest.mark.parametrize(
