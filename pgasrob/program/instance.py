@@ -293,7 +293,7 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
         for rank in range(nodes):
             body = (by_rank.get(rank) or others).body  # type: ignore[union-attr]  # missing ranks are reported above
             automaton = build(body, partial(_specialised, rank=rank, nodes=nodes), ways)
-            automata.append(_as_read(automaton, reading, program.cells, nodes))
+            automata.append(_as_read(automaton, reading, rank, program.cells, nodes))
     except TooManyWays:
         raise _error(
             program,
@@ -304,10 +304,10 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
     return Instance(program, nodes, tuple(automata), reading)
 
 
-def _as_read(automaton: ControlAutomaton, reading: Reading, size: int, nodes: int) -> ControlAutomaton:
+def _as_read(automaton: ControlAutomaton, reading: Reading, rank: int, size: int, nodes: int) -> ControlAutomaton:
     if reading.conflicts == "all":
         automaton = automaton.with_forms(core.all_in_conflict)
-    return with_polls(automaton, size, nodes) if reading.failed_polls == "wait" else automaton
+    return with_polls(automaton, rank, size, nodes) if reading.failed_polls == "wait" else automaton
 
 
 def _error(program: Declared, code: str, message: str, hint: str) -> SourceError:

@@ -45,9 +45,9 @@ Goal = Callable[[int, Values], Expr | None]
 """When a walk with these values has arrived at a control state: FALSE, another expression, or None: it has not."""
 
 
-def with_polls(automaton: ControlAutomaton, size: int, nodes: int) -> ControlAutomaton:
-    """``automaton``, of a rank with ``size`` cells on every of ``nodes`` nodes, with its failed reads disabled."""
-    polls = _Polls(automaton, size, nodes)
+def with_polls(automaton: ControlAutomaton, rank: int, size: int, nodes: int) -> ControlAutomaton:
+    """``automaton``, of ``rank`` with ``size`` cells on every of ``nodes`` nodes, with its failed reads disabled."""
+    polls = _Polls(automaton, rank, size, nodes)
     out = [[polls.waiting(state, transition) for transition in leaving] for state, leaving in enumerate(automaton.out)]
     return ControlAutomaton(tuple(map(tuple, out)))
 
@@ -110,9 +110,9 @@ class _Awaited:
 
 
 class _Polls:
-    def __init__(self, automaton: ControlAutomaton, size: int, nodes: int) -> None:
+    def __init__(self, automaton: ControlAutomaton, rank: int, size: int, nodes: int) -> None:
         self.out = automaton.out
-        self.size, self.nodes = size, nodes
+        self.rank, self.size, self.nodes = rank, size, nodes
         self.live = live_registers(automaton)
         self._loops: dict[int, frozenset[int]] = {}
         self.arriving: list[list[tuple[int, Transition]]] = [[] for _ in self.out]
@@ -311,7 +311,7 @@ class _Polls:
         found = FALSE
         for state in sorted(self._reached(read.target, silently=True)):
             for awaited in self._awaits(state):
-                if awaited.place != form.access.cell or form.register in _registers_of(awaited):
+                if self._cell(awaited.place) != self._cell(form.access.cell) or form.register in _registers_of(awaited):
                     continue
                 after = self._after_wait(form.register, read.target, awaited)
                 if after is None:
@@ -321,6 +321,10 @@ class _Polls:
                 bound = self._bound(read.target, _unchanged_at(state, kept), silently=True)
                 found, polls = _or(found, bound), polls or (bound != FALSE and awaited.polls)
         return found, polls
+
+    def _cell(self, place: Place) -> tuple[Expr, Expr]:
+        """The address and the rank of a place."""
+        return place.address, Const(self.rank) if place.rank is None else place.rank
 
     def _awaits(self, state: int) -> Iterator[_Awaited]:
         """What a rank at ``state`` waits for, when that is all that it can do there: an await, or a read that polls."""
