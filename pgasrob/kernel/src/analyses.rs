@@ -186,7 +186,20 @@ impl Analyses {
             *acts = raw.barrier_later[state] != 0 || !set.is_empty();
         }
         let symmetry = symmetry(raw, tables)?;
-        Ok(Analyses { on, kinds, soon, ever, sets, acts_later, live_starts, live, relevant, queue_starts, queues, symmetry })
+        Ok(Analyses {
+            on,
+            kinds,
+            soon,
+            ever,
+            sets,
+            acts_later,
+            live_starts,
+            live,
+            relevant,
+            queue_starts,
+            queues,
+            symmetry,
+        })
     }
 
     /// Whether there are ranks that change places.
@@ -235,9 +248,10 @@ impl Analyses {
 }
 
 fn sets(raw: &Raw, cells: usize, kinds: usize) -> Result<Vec<Cells>> {
-    let rows = collect(rows::<2>(&raw.sets, "sets")?.map(|row| {
-        Ok((below(row[0], "sets", cells)?, number(row[1], "sets", 0, (4 << kinds) - 1)? as Ways))
-    }))?;
+    let rows = collect(
+        rows::<2>(&raw.sets, "sets")?
+            .map(|row| Ok((below(row[0], "sets", cells)?, number(row[1], "sets", 0, (4 << kinds) - 1)? as Ways))),
+    )?;
     let count = raw.set_starts.len().checked_sub(1).ok_or_else(|| Error::Malformed("set_starts is empty".into()))?;
     let starts = offsets(&raw.set_starts, count, rows.len(), "sets")?;
     let mut sets = Vec::new();

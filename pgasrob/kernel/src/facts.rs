@@ -99,8 +99,8 @@ pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<See
             }
             // A rank that polls goes on, if only without getting anywhere.
             let polls = matches!(space.tables.command(transition), Command::Immediate(Immediate { spins: true, .. }));
-            moves |= polls
-                || (!matches!(operands, Operands::Barrier) && space.enabled(world, state, rank, &operands)?);
+            moves |=
+                polls || (!matches!(operands, Operands::Barrier) && space.enabled(world, state, rank, &operands)?);
         }
     }
     Ok(Seen { fault: None, failed, deadlock: !moves && waits, stopped })

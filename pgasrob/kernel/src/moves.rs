@@ -101,13 +101,7 @@ impl<'a> Space<'a> {
     }
 
     /// What a command would do if it could be issued, as far as other ranks are concerned.
-    pub fn outlook(
-        &self,
-        world: &mut World,
-        state: &State,
-        rank: usize,
-        operands: &Operands<'_>,
-    ) -> Result<Outlook> {
+    pub fn outlook(&self, world: &mut World, state: &State, rank: usize, operands: &Operands<'_>) -> Result<Outlook> {
         let blocked = match *operands {
             Operands::Wait { queue, local } => !wait_is_over(world, state, rank, queue, local),
             _ => false,
@@ -186,8 +180,7 @@ impl<'a> Space<'a> {
             Operands::Test { holds, blocks } => holds || !blocks,
             Operands::Immediate { access, condition, register, until, .. } => {
                 let held = state.memory[access.cell];
-                let satisfied =
-                    condition.is_none_or(|(relation, value)| relation.holds(world.values.get(held), value));
+                let satisfied = condition.is_none_or(|(relation, value)| relation.holds(world.values.get(held), value));
                 satisfied
                     && match until {
                         None => true,

@@ -83,8 +83,14 @@ impl<'a> Transfer<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Operands<'a> {
-    Assign { register: usize, value: ValueId },
-    Test { holds: bool, blocks: bool },
+    Assign {
+        register: usize,
+        value: ValueId,
+    },
+    Test {
+        holds: bool,
+        blocks: bool,
+    },
     Immediate {
         access: Access,
         condition: Option<(Relation, Value)>,
@@ -93,8 +99,14 @@ pub enum Operands<'a> {
         until: Option<Operand>,
     },
     Transfer(Transfer<'a>),
-    Wait { queue: u64, local: bool },
-    Fence { queue: u64, target: Option<u32> },
+    Wait {
+        queue: u64,
+        local: bool,
+    },
+    Fence {
+        queue: u64,
+        target: Option<u32>,
+    },
     Bundle,
     Barrier,
 }

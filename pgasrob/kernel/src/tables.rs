@@ -323,11 +323,10 @@ impl Tables {
             _ => malformed(format!("value {value} has more than 64 bits")),
         }))?;
         let memory = collect(raw.memory.iter().map(|&value| below(value, "memory", values.len())))?;
-        let touchable =
-            collect(raw.touchable.iter().map(|&bits| {
-                let most = touch::ALL | touch::delayed(touch::ALL);
-                Ok(number(bits, "touchable", 0, most as usize)? as Ways)
-            }))?;
+        let touchable = collect(raw.touchable.iter().map(|&bits| {
+            let most = touch::ALL | touch::delayed(touch::ALL);
+            Ok(number(bits, "touchable", 0, most as usize)? as Ways)
+        }))?;
         let waited = collect(raw.waited.iter().map(|&waited| Ok(number(waited, "waited", 0, 1)? == 1)))?;
         let unordered = collect(raw.unordered.iter().map(|&queue| {
             u64::try_from(queue).map_err(|_| Error::Malformed("unordered has a negative queue".into()))
