@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import sys
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -37,6 +39,20 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--quick and --nightly exclude each other")
     # Before the test modules are imported: the settings of their tests start from the profile (support.examples).
     settings.load_profile("nightly" if config.getoption("--nightly") else "default")
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """What is marked no_cover is not traced in processes of pytest-xdist either: there pytest-cov has started coverage
+    twice, and pauses one of them."""
+    trace = sys.gettrace()
+    if trace is None or item.get_closest_marker("no_cover") is None:
+        return (yield)
+    sys.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(trace)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

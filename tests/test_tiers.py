@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 from tests import tiers
@@ -24,3 +25,8 @@ def test_of_many_slow_cases_the_first_is_quick() -> None:
     assert {few, many} <= tiers.FUNCTIONS
     tests = [f"{few}[1]", f"{few}[2]", *(f"{many}[{case}]" for case in range(4)), "tests/test_tiers.py::test_quick[1]"]
     assert tiers.slow(tests) == {*tests[:2], *tests[3:6]}
+
+
+def test_where_coverage_is_not_measured_nothing_is_traced() -> None:
+    assert not Path(__file__).relative_to(ROOT).as_posix().startswith(tiers.TRACED)
+    assert sys.gettrace() is None, "tracing makes Python code two to four times as slow (tests/conftest.py)"
