@@ -347,11 +347,15 @@ def test_ranks_that_can_be_exchanged_name_the_same(extended: bool) -> None:
         found = ranges(program)
         moving = sum(1 << address for address in kinds.moving)
         whole = (1 << program.size) - 1
+
+        def planes(made: Touched, kinds: tuple[str, ...] = program.update_kinds) -> list[int]:
+            return [made.read, made.written, *(dict(made.updated).get(kind, 0) for kind in kinds)]
+
         for first, second in (pair for ranks in kinds.classes for pair in pairwise(ranks)):
             for state, leaving in enumerate(program.automata[first].out):
                 for one, other in zip(leaving, program.automata[second].out[state], strict=True):
                     pair = found.touched(first, state, one), found.touched(second, state, other)
-                    for mine, theirs in zip(*pair, strict=True):
+                    for mine, theirs in zip(*map(planes, pair), strict=True):
                         ends = first * program.size, second * program.size
                         at = [cells >> end & whole for cells in (mine, theirs) for end in ends]
                         assert at[0] & moving == at[3] & moving and at[1] & moving == at[2] & moving

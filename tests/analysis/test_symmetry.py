@@ -14,6 +14,7 @@ import pytest
 import pgasrob
 from pgasrob.analysis.placement import Kind, Slot
 from pgasrob.analysis.symmetry import Symmetry, symmetry
+from pgasrob.analysis.touched import Touched
 from pgasrob.program.commands import Assign
 from pgasrob.program.expressions import Const
 from pgasrob.program.instance import Instance
@@ -437,7 +438,9 @@ def test_what_attacks_touch_moves_too() -> None:
     size = program.size
     assert target.attack.source.cell == state.attack.source.cell + size
     assert target.attack.tainted == 0b10
-    assert target.attack.delayed == tuple(cells << size for cells in state.attack.delayed)
+    delayed = state.attack.delayed
+    assert delayed.cells and not delayed.updated
+    assert target.attack.delayed == Touched(delayed.read << size, delayed.written << size)
     slots = Slot(1, Kind.PENDING), Slot(1, Kind.LOCAL), Slot(1, Kind.FENCED, 1)
     assert target.placement == ((), tuple((slot, 2) for slot in slots))
 

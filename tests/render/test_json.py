@@ -21,7 +21,7 @@ from tests.support import Drawn, drawn_programs, examples
 
 RESULT = {
     "schema", "file", "program", "nodes", "engine", "verdict", "reason", "reason_code", "limit", "assertions",
-    "deadlock", "communicates", "stats", "witness", "assertion_run", "deadlock_run", "errors",
+    "deadlock", "communicates", "failed_polls", "conflicts", "stats", "witness", "assertion_run", "deadlock_run", "errors",
 }  # fmt: skip
 WITNESS = {
     "shows", "nodes", "computation", "cycle", "cycle_type", "complete", "memory", "registers", "standing", "fault",

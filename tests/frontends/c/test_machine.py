@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgasrob import SourceError, check
+from pgasrob.frontends.c import machine
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.parser import parse
@@ -204,7 +205,8 @@ def test_a_loop_in_which_nothing_happens_ends_the_rank() -> None:
         ("shmem_int_p(&x, 1, 0); *(short *)&x = 3;", "PG142"),
     ],
 )
-def test_what_is_too_much(body: str, code: str | None) -> None:
+def test_what_is_too_much(monkeypatch: pytest.MonkeyPatch, body: str, code: str | None) -> None:
+    monkeypatch.setattr(machine, "MOST_INSTRUCTIONS", 100_000)
     if code is None:
         lowered(body)
         return

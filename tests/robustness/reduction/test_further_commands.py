@@ -232,20 +232,25 @@ def updates(cell: int) -> Touched:
     return Touched(1 << cell, 1 << cell)
 
 
+def adds(cell: int) -> Touched:
+    return Touched(updated=(("add int32", 1 << cell),))
+
+
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
         ("write(x, 1, y, q);", [reads(X), writes(4 + Y)]),
         ("read(x, 1, y, q);", [reads(4 + Y), writes(X)]),
         ("put(x, 1, y, q);", [reads(X), writes(4 + Y)]),
-        ("update(add, 1, 1, y, q);", [updates(4 + Y)]),
+        ("update(add, 1, 1, y, q);", [adds(4 + Y)]),
+        ("update(add, 1, 1, y, q, z);", [updates(4 + Y), writes(Z)]),
         ("update(set, 1, 1, y, q);", [writes(4 + Y)]),
         ("update(set, 1, 1, y, q, z);", [updates(4 + Y), writes(Z)]),  # what was there is read for the result
         ("update_from(max, x, 1, y, q, z);", [reads(X), updates(4 + Y), writes(Z)]),
         ("update_from(set, x, 1, y, q);", [reads(X), writes(4 + Y)]),
         ("update_from(compare_swap, x, w, 1, y, q, z);", [reads(X), reads(W), updates(4 + Y), writes(Z)]),
         ("update_from(fetch, 1, y, q, z);", [reads(4 + Y), writes(Z)]),
-        ("notify(add, 1, 1, y, q);", [updates(4 + Y)]),
+        ("notify(add, 1, 1, y, q);", [adds(4 + Y)]),
         ("signal(set, 1, 1, y, q);", [writes(4 + Y)]),
         ("r <- fetch(1, y);", [reads(4 + Y)]),
         ("r <- fetch_update(set, 1, y, 3);", [updates(4 + Y)]),
