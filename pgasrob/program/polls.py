@@ -32,6 +32,7 @@ from pgasrob.program.expressions import (
     registers_of,
     rewritten,
 )
+from pgasrob.program.graphs import components, dominators
 
 MOST_WAYS = 256
 """Transitions looked at for one read: a loop body with very many ways is no poll."""
@@ -114,11 +115,14 @@ class _Polls:
         self.out = automaton.out
         self.rank, self.size, self.nodes = rank, size, nodes
         self.live = live_registers(automaton)
-        self._loops: dict[int, frozenset[int]] = {}
         self.arriving: list[list[tuple[int, Transition]]] = [[] for _ in self.out]
         for state, leaving in enumerate(self.out):
             for transition in leaving:
                 self.arriving[transition.target].append((state, transition))
+        quiet = [[each.target for each in leaving if _is_quiet(each.form)] for leaving in self.out]
+        self._loop = components(quiet)
+        begins = {0} | {each.target for leaving in self.out for each in leaving if not _is_quiet(each.form)}
+        self._last_before = dominators(quiet, sorted(begins))
 
     def waiting(self, state: int, transition: Transition) -> Transition:
         """``transition``, which leaves ``state``, enabled only when it is a read that does not fail."""
@@ -136,27 +140,37 @@ class _Polls:
 
     def fails(self, state: int, read: Transition) -> Expr:
         """When ``read`` is bound to come back: over the registers after it."""
-        found = FALSE
-        for back in sorted(self._loop_of(state) if read.target in self._loop_of(state) else ()):
-            changed = self._changed_since(back, state)
-            register = core.register_set(read.form)
-            if changed is None or (changed | {register}) & self.live[back]:
+        found, register = FALSE, core.register_set(read.form)
+        for back, changed in sorted(self._been_at(state) if self._loop[read.target] == self._loop[state] else ()):
+            if (changed | {register}) & self.live[back]:
                 continue
             found = _or(found, self._bound(read.target, self._back_at(back), back=back))
         return found
 
-    def _loop_of(self, state: int) -> frozenset[int]:
-        """The control states from which and to which quiet commands may lead from ``state`` and to it."""
-        if state not in self._loops:
-            before, stack = {state}, [state]
-            while stack:
-                for other, transition in self.arriving[stack.pop()]:
-                    if other not in before and _is_quiet(transition.form):
-                        before.add(other)
-                        stack.append(other)
-            loop = frozenset(self._reached(state) & before)
-            self._loops |= dict.fromkeys(loop, loop)
-        return self._loops[state]
+    def _been_at(self, state: int) -> Iterator[tuple[int, frozenset[int]]]:
+        """The control states of the loop around ``state`` by which each way to it has come by, with quiet commands alone
+        since, and the registers that may have been set since."""
+        changed, back = frozenset[int](), state
+        while True:
+            yield back, changed
+            before = self._last_before[back]
+            if before is None or self._loop[before] != self._loop[state]:
+                return
+            changed |= self._set_between(before, back)
+            back = before
+
+    def _set_between(self, back: int, state: int) -> frozenset[int]:
+        """The registers that may be set on the ways from ``back`` to ``state``, of which all come by ``back``."""
+        changed: set[int] = set()
+        seen, stack = {back, state}, [state]
+        while stack:
+            for before, transition in self.arriving[stack.pop()]:
+                register = core.register_set(transition.form)
+                changed |= set() if register is None else {register}
+                if before not in seen:
+                    seen.add(before)
+                    stack.append(before)
+        return frozenset(changed)
 
     def _back_at(self, back: int) -> Goal:
         """To be at ``back`` with the registers that are live there as after the read, and so as before."""
@@ -183,29 +197,6 @@ class _Polls:
                     seen.add(transition.target)
                     stack.append(transition.target)
         return seen
-
-    def _changed_since(self, back: int, state: int) -> frozenset[int] | None:
-        """The registers that may have been set since a rank at ``state`` was at ``back``.
-
-        None unless each way to ``state`` has come by there, and by quiet commands alone since.
-        """
-        changed = frozenset[int]()
-        seen, stack = {state}, [state]
-        while stack:
-            here = stack.pop()
-            if here == back:
-                continue
-            if here == 0:
-                return None  # a rank may have begun here
-            for before, transition in self.arriving[here]:
-                if not _is_quiet(transition.form):
-                    return None
-                register = core.register_set(transition.form)
-                changed |= frozenset() if register is None else {register}
-                if before not in seen:
-                    seen.add(before)
-                    stack.append(before)
-        return changed if back in seen else None
 
     # What a rank is bound to
 

@@ -7,6 +7,7 @@ import pytest
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
+from tests.support import calls
 
 HEADER = "program p; nodes 2;\nmemory x, y, a[4];\nregister r, s, n;\nqueue q unordered;\n"
 
@@ -176,3 +177,12 @@ def test_a_body_with_very_many_ways_is_no_poll() -> None:
 
     assert fails(rounds(3), 0, 1) == [0]
     assert fails(rounds(12), 0, 1) == []
+
+
+def test_a_long_loop_takes_no_longer_for_each_of_its_reads() -> None:
+    def work(reads: int) -> int:
+        body = " ".join(f"r <- mem[x]; n <- n + r; if (n > {each}) {{ mem[y] <- n; }}" for each in range(reads))
+        program = parse(f"{HEADER}process {{ loop {{ {body} }} }}")
+        return calls(program.instantiate)[0]
+
+    assert work(160) < 2.2 * work(80)

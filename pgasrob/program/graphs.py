@@ -1,0 +1,73 @@
+"""Directed graphs, given by the successors of 0, 1, ...: what goes round together, and what each way comes by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Successors = Sequence[Sequence[int]]
+
+
+def components(successors: Successors) -> list[int]:
+    """For each node a number that it shares with the nodes to and from which it leads (Kosaraju's algorithm)."""
+    found = [-1] * len(successors)
+    predecessors = _reversed(successors)
+    for root in reversed(_postorder(successors, range(len(successors)))):
+        stack = [root] if found[root] < 0 else []
+        while stack:
+            node = stack.pop()
+            if found[node] < 0:
+                found[node] = root
+                stack += predecessors[node]
+    return found
+
+
+def dominators(successors: Successors, starts: Sequence[int]) -> list[int | None]:
+    """For each node the last one before it by which each way from ``starts`` to it comes; None when there is none, or
+    no way (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm)."""
+    root = len(successors)
+    graph = [*successors, starts]
+    order = _postorder(graph, [root])
+    place = {node: number for number, node in enumerate(order)}
+    predecessors = _reversed(graph)
+    last: dict[int, int] = {root: root}
+    changed = True
+    while changed:
+        changed = False
+        for node in reversed(order[:-1]):
+            first, *others = [each for each in predecessors[node] if each in last]
+            for other in others:
+                while first != other:
+                    if place[first] < place[other]:
+                        first = last[first]
+                    else:
+                        other = last[other]
+            if last.get(node) != first:
+                last[node], changed = first, True
+    return [None if (found := last.get(node)) == root else found for node in range(root)]
+
+
+def _reversed(successors: Successors) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in successors]
+    for node, leaving in enumerate(successors):
+        for target in leaving:
+            found[target].append(node)
+    return found
+
+
+def _postorder(successors: Successors, starts: Iterable[int]) -> list[int]:
+    """The nodes reached from ``starts``, each after those that are first reached from it."""
+    seen: set[int] = set()
+    order: list[int] = []
+    for start in starts:
+        stack = [(start, iter(successors[start]))] if start not in seen else []
+        seen.add(start)
+        while stack:
+            node, left = stack[-1]
+            following = next((each for each in left if each not in seen), None)
+            if following is None:
+                order.append(node)
+                stack.pop()
+            else:
+                seen.add(following)
+                stack.append((following, iter(successors[following])))
+    return order

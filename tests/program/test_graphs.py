@@ -1,0 +1,45 @@
+"""What goes round together and what each way comes by, by following all ways."""
+
+from __future__ import annotations
+
+import random
+
+from pgasrob.program.graphs import components, dominators
+
+
+def reached(successors: list[list[int]], starts: list[int], without: int | None = None) -> set[int]:
+    seen, stack = set(), [start for start in starts if start != without]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack += [each for each in successors[node] if each != without]
+    return seen
+
+
+def test_random_graphs() -> None:
+    parted = dominated = 0
+    for seed in range(400):
+        rng = random.Random(seed)
+        size = rng.randint(1, 9)
+        graph = [[rng.randrange(size) for _ in range(rng.choice((0, 1, 1, 2, 3)))] for _ in range(size)]
+        starts = rng.sample(range(size), rng.randint(1, min(2, size)))
+        found = components(graph)
+        for one in range(size):
+            for other in range(size):
+                together = other in reached(graph, [one]) and one in reached(graph, [other])
+                assert (found[one] == found[other]) == together
+        parted += 1 < len(set(found)) < size
+        last = dominators(graph, starts)
+        by = [
+            {each for each in range(size) if each != node and node not in reached(graph, starts, without=each)}
+            for node in range(size)
+        ]
+        for node in range(size):
+            if node not in reached(graph, starts) or not by[node]:
+                assert last[node] is None
+            else:
+                before = last[node]
+                assert before is not None and by[node] == {before, *by[before]}
+                dominated += 1
+    assert parted > 50 and dominated > 200
