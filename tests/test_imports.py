@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "semantics": {"automata", "program"},
     "analysis": {"program", "semantics"},
     "frontends": {"analysis", "diagnostics", "display", "program"},
-    "export": {"analysis", "program"},
+    "export": {"analysis", "program", "semantics"},
     "robustness": {"analysis", "automata", "diagnostics", "display", "export", "frontends", "program", "semantics"},
     "runs": {"diagnostics", "program", "robustness", "semantics"},
     "render": {"analysis", "diagnostics", "frontends", "program", "robustness", "runs", "semantics", TOP},

@@ -114,8 +114,8 @@ def _values(instance: Instance, transition: Transition, role: Role, expr: Expr, 
 def _at(form: Form, cells: Sequence[Cell]) -> At:
     """``form`` with ``cells`` for the places of its accesses, in their order."""
     match form:
-        case core.Immediate(access, condition, update, register):
-            return core.Immediate(_access(access, cells[0]), condition, update, register)
+        case core.Immediate(access, condition, update, register, until):
+            return core.Immediate(_access(access, cells[0]), condition, update, register, until)
         case core.Transfer(rank, queue, steps, captured, update, everywhere):
             first = len(cells) - len(steps)
             placed = tuple(
@@ -134,4 +134,4 @@ def _at(form: Form, cells: Sequence[Cell]) -> At:
 
 
 def _access(access: core.Access[core.Place], cell: Cell) -> core.Access[Cell]:
-    return core.Access(cell, access.reads, access.writes)
+    return core.Access(cell, access.reads, access.writes, access.commutes)

@@ -85,8 +85,8 @@ def promela_model(instance: Instance, moves: bool = True) -> Model:
 def _heading(tables: Tables, size: int, options: tuple[str, ...], moves: bool) -> Lines:
     instance = tables.instance
     sources = [
-        f"{number} the {'write' if writes else 'read'} of {instance.cell_name(cell)}"
-        for (cell, writes), number in tables.sources.items()
+        f"{number} the {access.commutes or ('write' if access.writes else 'read')} of {instance.cell_name(access.cell)}"
+        for access, number in tables.sources.items()
     ]
     room = f" -DVECTORSZ={size}" if size > STATE_BYTES else ""
     spin = " ".join(["spin", *options, "-a"])

@@ -12,12 +12,13 @@ from typing import assert_never
 
 from pgasrob.export.bits import Bit, Bits
 from pgasrob.export.cases import Case
-from pgasrob.export.expressions import OLD, OLD_WIDE, Scope, updated
+from pgasrob.export.expressions import OLD, OLD_WIDE, Scope, has_value, updated
 from pgasrob.export.statements import Lines, Option, any_of, branch, set_bits
-from pgasrob.export.tables import Tables
+from pgasrob.export.tables import Tables, marked
 from pgasrob.program import core
-from pgasrob.program.core import Access, Cell
-from pgasrob.program.expressions import Binary, Expr, constant, registers_of
+from pgasrob.program.core import Cell
+from pgasrob.program.expressions import Binary, Expr, Register, Unary, constant, registers_of, rewritten
+from pgasrob.semantics.accesses import Access, conflict
 
 STAGES = ("src", "dst", "res")
 """What the bits of a FIFO queue for its stages are called."""
@@ -69,27 +70,30 @@ class Rules:
         self.globals.add(bit)
         return bit
 
-    def mark(self, part: str, access: Access[Cell]) -> list[Bit]:
+    def mark(self, part: str, access: Access) -> list[Bit]:
         """The bit to set for an access in the part t or d; none when nobody asks for it."""
-        return self._mark(part, access.cell, access.writes)
+        return [self._noted(part, made) for made in self._marks(part, access.cell) if made == marked(access)]
 
-    def _mark(self, part: str, cell: Cell, writes: bool) -> list[Bit]:
-        tables, bit = self.tables, 1 << cell
-        made = tables.delayed if part == "d" else tables.ever
-        asked = made.written & bit if writes else made.read & tables.ever.written & bit
-        if not asked or not tables.sources:
-            return []
-        return [self._named(f"{part}{'w' if writes else 'r'}_{tables.cell_names[cell]}")]
-
-    def hit(self, part: str, access: Access[Cell]) -> list[Bit]:
+    def hit(self, part: str, access: Access) -> list[Bit]:
         """The bits of what is in a part that conflicts with an access."""
-        return self._mark(part, access.cell, True) + (self._mark(part, access.cell, False) if access.writes else [])
+        return [self._noted(part, made) for made in self._marks(part, access.cell) if conflict(made, access)]
 
-    def leaves(self, access: Access[Cell]) -> list[str]:
+    def _marks(self, part: str, cell: Cell) -> list[Access]:
+        return self.tables.marks[part].get(cell, []) if self.tables.sources else []
+
+    def _noted(self, part: str, made: Access) -> Bit:
+        way = f"u_{made.commutes.replace(' ', '_')}" if made.commutes else "w" if made.writes else "r"
+        return self._named(f"{part}{way}_{self.tables.cell_names[made.cell]}")
+
+    def source(self, access: Access) -> int | None:
+        """The number of an access as the source; None when it cannot be."""
+        return self.tables.sources.get(marked(access))
+
+    def leaves(self, access: Access) -> list[str]:
         """That the source is a step that an access conflicts with."""
-        kinds = (False, True) if access.writes else (True,)
-        numbers = (self.tables.sources.get((access.cell, writes)) for writes in kinds)
-        return [f"source == {number}" for number in numbers if number is not None]
+        sources = self.tables.sources
+        found = [sources[made] for made in self.tables.marks["d"].get(access.cell, ()) if conflict(made, access)]
+        return [f"source == {number}" for number in sorted(found)]
 
     # Where steps of the rank lie
 
@@ -233,6 +237,12 @@ class _Command:
         if form.condition is not None:
             compared = Binary(form.condition.relation, self._cells[made.cell], form.condition.value)
             guards.append(self._scope.condition(compared))
+        if form.until is not None:
+            passes = self._brought(form, form.until.holds)
+            value = constant(passes)
+            if value == 0:
+                return
+            guards += [self._scope.condition(passes)] if value is None else []
         delayed, done, me = rules.hit("d", made), rules.hit("t", made), rules.me()
         # In sigma it would come after what is delayed, so it can only be the command that closes the cycle.
         marks = set_bits([*rules.taint(), *rules.mark("t", made)])
@@ -241,6 +251,18 @@ class _Command:
         closing = rules.leaves(made)
         if delayed and closing:
             yield self._closed("-", *guards, any_of(delayed), any_of(closing), any_of([*me, *done]))
+
+    def _brought(self, form: core.Immediate[Cell, Expr], holds: Expr) -> Expr:
+        """That what a read brings lets it pass: ``holds`` is over the registers after it."""
+
+        def after(expr: Expr) -> Expr | None:
+            is_set = isinstance(expr, Register) and expr.index == form.register
+            return self._cells[form.access.cell] if is_set else None
+
+        passes = rewritten(holds, after)
+        defined = has_value(passes) if self._scope.may_fault(passes) else None
+        # Where it has no value, the rank is to fault by itself.
+        return passes if defined is None else Binary("||", Unary("!", defined), passes)
 
     def _changed(self, form: core.Immediate[Cell, Expr]) -> Lines:
         """What a command does to its register and its cell at its issue."""
@@ -295,7 +317,7 @@ class _Command:
         yield Option((*self._guards, *free), body)
 
         for place, step in enumerate(steps):
-            number = self._tables.sources.get((step.access.cell, step.access.writes))
+            number = rules.source(step.access)
             if number is not None:
                 yield Option((*self._guards, "source == 0"), [f"source = {number};", *delayed(place)])
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
 
 from pgasrob.analysis.intervals import File, Interval, joined
 from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.relevance import needed_registers, relevance
-from pgasrob.analysis.touched import Touched
 from pgasrob.export.cases import MOST_CASES, At, Case, cases, too_many
 from pgasrob.export.expressions import Scope, Unsupported, Variable, type_of
 from pgasrob.program import core
 from pgasrob.program.control import Transition
-from pgasrob.program.core import Access, Cell
+from pgasrob.program.core import Cell
 from pgasrob.program.expressions import Const, Expr
 from pgasrob.program.instance import Instance
+from pgasrob.semantics.accesses import Access, conflict
 
 MOST_PROCESSES = 255
 """SPIN has no more."""
@@ -26,10 +26,10 @@ class Tables:
     """The tables of one instance.
 
     ``edges``: the transitions of all ranks, which are known by their numbers here; ``leaving``: those numbers, by rank
-    and control state. ``cases``: by number the cases of each command that may be issued. ``sources``: numbers, from 1
-    on, for the steps that may be a source, by cell and whether they write: those that some access conflicts with.
-    ``needed``: by rank and control state the registers whose value decides anything. ``stored``: the variables of the
-    cells whose value does.
+    and control state. ``cases``: by number the cases of each command that may be issued. ``marks``: for the parts t and
+    d, by cells, the accesses that may be in them and conflict with some access; see :func:`marked`. ``sources``:
+    numbers, from 1 on, for the steps that may be a source, which are those of d. ``needed``: by rank and control state
+    the registers whose value decides anything. ``stored``: the variables of the cells whose value does.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -59,7 +59,7 @@ class Tables:
         self.stored = {
             cell: self._variable(f"m_{self.cell_names[cell]}", [self._ranges.cell(cell)], "now.")
             for cell in range(len(instance.memory))
-            if (cells & self.ever.written) >> cell & 1
+            if cell in self._changed and cells >> cell & 1
         }
         self.registers = [self._registers(rank) for rank in range(instance.nodes)]
 
@@ -84,16 +84,15 @@ class Tables:
             yield number, found
 
     def _accesses(self) -> None:
-        """Find what commands may access, at their issue or later, what steps may, and which steps may be sources.
-
-        An atomic is a write: whatever conflicts with its read conflicts with its write too.
-        """
+        """Find what commands may access, at their issue or later, what steps may, and which steps may be sources."""
         forms = [case.form for found in self.cases.values() for case in found]
-        self.ever = _touched(access for form in forms for access in core.accesses_of(form))
-        self.delayed = _touched(step.access for form in forms for step in core.steps_of(form))
-        steps = {(step.access.cell, step.access.writes) for form in forms for step in core.steps_of(form)}
-        conflicting = (step for step in sorted(steps) if self.ever.hits(Access(step[0], not step[1], step[1])))
-        self.sources = {step: number for number, step in enumerate(conflicting, start=1)}
+        ever = {marked(access) for form in forms for access in core.accesses_of(form)}
+        steps = {marked(step.access) for form in forms for step in core.steps_of(form)}
+        self._changed = {access.cell for access in ever if access.writes}
+        self.marks = {"t": _conflicting(ever, ever), "d": _conflicting(steps, ever)}
+        sources = [access for found in self.marks["d"].values() for access in found]
+        sources.sort(key=lambda access: (access.cell, access.writes, access.commutes))
+        self.sources = {access: number for number, access in enumerate(sources, start=1)}
         if len(self.sources) >= 1 << 15:
             raise Unsupported(f"{len(self.sources):,} cells that an operation may access")
 
@@ -136,7 +135,7 @@ class Tables:
         stored = [cell for cell in cells if cell in self.stored]
         scope, variables = scope.adding(*(self.stored[cell] for cell in stored))
         exprs: dict[Cell, Expr] = dict(zip(stored, variables, strict=True))
-        exprs.update((cell, Const(self.instance.memory[cell])) for cell in cells if not self.ever.written >> cell & 1)
+        exprs.update((cell, Const(self.instance.memory[cell])) for cell in cells if cell not in self._changed)
         return scope, exprs
 
     # Barriers
@@ -178,15 +177,18 @@ def _names(names: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def _touched(accesses: Iterator[Access[Cell]]) -> Touched:
-    read, written = set[Cell](), set[Cell]()
-    for access in accesses:
-        (written if access.writes else read).add(access.cell)
-    return Touched(_bits(read), _bits(written))
+def marked(access: Access) -> Access:
+    """What is noted of an access. An atomic is a write: whatever conflicts with its read conflicts with its write."""
+    return access._replace(reads=not access.writes)
 
 
-def _bits(cells: set[Cell]) -> int:
-    bits = 0
-    for cell in cells:
-        bits |= 1 << cell
-    return bits
+def _conflicting(made: Collection[Access], ever: Collection[Access]) -> dict[Cell, list[Access]]:
+    """By cells those of ``made`` that conflict with one of ``ever``, in order."""
+    others: dict[Cell, list[Access]] = {}
+    for access in ever:
+        others.setdefault(access.cell, []).append(access)
+    found: dict[Cell, list[Access]] = {}
+    for access in sorted(made):
+        if any(conflict(access, other) for other in others[access.cell]):
+            found.setdefault(access.cell, []).append(access)
+    return found
