@@ -105,6 +105,11 @@ def _heading(tables: Tables, size: int, options: tuple[str, ...], moves: bool) -
         "   tainted_0   what rank 0 does from now on happens after the source's command",
         "   tr_ tw_     cells that commands which happen after it have read, written",
         "   dr_ dw_     cells that delayed steps read, write",
+        *(
+            ["   tu_ du_     the same by the kind of update, for kinds that commute with themselves"]
+            if instance.update_kinds
+            else []
+        ),
         "   q_          what of this rank's operations in a queue is delayed: _src reads of sources, _dst writes",
         "               of destinations, _res writes of results, _any any of these, _loc what wait_local waits for,",
         "               _to_1 writes to rank 1, _bound_1 those that a fence puts before later ones",

@@ -313,13 +313,17 @@ class _Command:
         for place in reversed(range(len(steps))):
             body = branch([*bounds[place], *rules.hit("d", steps[place].access)], delayed(place), body)
         # In sigma an issue that conflicts with what is delayed would come after it.
-        free = (f"!{bit}" for made in captured for bit in rules.hit("d", made))
+        free = [f"!{bit}" for made in captured for bit in rules.hit("d", made)]
         yield Option((*self._guards, *free), body)
 
         for place, step in enumerate(steps):
+            free += [f"!{bit}" for bit in (*bounds[place], *rules.hit("d", step.access))]
             number = rules.source(step.access)
             if number is not None:
                 yield Option((*self._guards, "source == 0"), [f"source = {number};", *delayed(place)])
+                if self._tables.waited_for.has(step.access):
+                    # What e waits for may be there only as long as this update is not.
+                    yield Option((*self._guards, *dict.fromkeys(free), f"source == {number}"), delayed(place))
 
         # It closes the cycle by one of its accesses; the steps behind that come last of all.
         for place, made in enumerate(chain):

@@ -9,6 +9,7 @@ from functools import reduce
 from pgasrob.analysis.intervals import File, Interval, joined
 from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.relevance import needed_registers, relevance
+from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.export.cases import MOST_CASES, At, Case, cases, too_many
 from pgasrob.export.expressions import Scope, Unsupported, Variable, type_of
 from pgasrob.program import core
@@ -28,8 +29,9 @@ class Tables:
     ``edges``: the transitions of all ranks, which are known by their numbers here; ``leaving``: those numbers, by rank
     and control state. ``cases``: by number the cases of each command that may be issued. ``marks``: for the parts t and
     d, by cells, the accesses that may be in them and conflict with some access; see :func:`marked`. ``sources``:
-    numbers, from 1 on, for the steps that may be a source, which are those of d. ``needed``: by rank and control state
-    the registers whose value decides anything. ``stored``: the variables of the cells whose value does.
+    numbers, from 1 on, for the steps that may be a source, which are those of d. ``waited_for``: the updates that may
+    be further sources. ``needed``: by rank and control state the registers whose value decides anything. ``stored``:
+    the variables of the cells whose value does.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -54,6 +56,7 @@ class Tables:
                 self.cases.update(self._cases(rank, state))
         self.cell_names = self._cell_names()
         self._accesses()
+        self.waited_for = updates_waited_for(instance)
         cells = relevance(instance, assertions=False).cells
         self.needed = needed_registers(instance, cells, assertions=False)
         self.stored = {

@@ -17,9 +17,10 @@ from pgasrob.program.commands import Assign, Assume, Load, Store, Write
 from pgasrob.program.declarations import MemoryObject, Process
 from pgasrob.program.expressions import Binary, Const, IntType, Register
 from pgasrob.program.program import Program
+from pgasrob.program.reading import Reading
 from pgasrob.program.statements import Block, Do
 from pgasrob.robustness.check import load
-from tests.support import instance, one_to_one
+from tests.support import instance, one_to_one, program
 
 CORPUS = sorted(Path(__file__).parents[2].glob("programs/*/*.pgas"))
 
@@ -176,6 +177,53 @@ def test_a_bundle_forgets_what_was_before_it() -> None:
     body = "loop { bundle; write(x, 0, y, u); signal(add, 1, 0, z, v); }"
     assert "bundled = 0;" in to_promela(instance(body))
     assert "bundled = 0;" not in to_promela(instance(body.replace("bundle;", "")))
+
+
+@pytest.mark.parametrize(
+    ("poll", "guard"),
+    [
+        ("while (r < s) { r <- mem[y]; }", "(!(!(!(m_y_0 < r_s))))"),
+        ("while (r < s) { r <- fetch(1, x); }", "(!(!(!(m_x_1 < r_s))))"),
+        # It lets pass what faults behind it.
+        ("while (1 << r == 1) { r <- mem[y]; }", "((!((m_y_0 >= 0) && (m_y_0 < 32))) || (!(!(!((1 << m_y_0) == 1)))))"),
+    ],
+)
+def test_what_a_poll_waits_for(poll: str, guard: str) -> None:
+    """A guard over the cell that is read, in place of the register."""
+    blocks = (f"s <- mem[z]; {poll}", "mem[x] <- 3; r <- swap(0, y, 40); r <- swap(0, z, 2);")
+    assert f"d_step {{ {guard} ->" in to_promela(instance(*blocks))
+    counted = to_promela(program(*blocks).instantiate(reading=Reading(failed_polls="count")))
+    assert guard not in counted and "r_r = m_" in counted
+
+
+def test_a_poll_of_what_nobody_writes() -> None:
+    """It is over at once or never."""
+    assert "r_r = 1;" in to_promela(instance("while (r != 1) { r <- mem[x]; } assume(r);"))
+    assert "r_r = " not in to_promela(instance("while (r != 2) { r <- mem[x]; } assume(r);"))
+
+
+def test_updates_that_commute_have_bits_of_their_own() -> None:
+    blocks = "update(add, 1, 1, y, q); update(add, 1, 1, z, q);", "update(add, 1, 1, y, q); update(or, 1, 1, y, q);"
+    model = to_promela(instance(*blocks))
+    marks = {each for each in declared(model) if re.match(r"bit [td][ruw]", each)}
+    # Nobody else touches z, whose additions commute.
+    assert marks == {f"bit {part}u_{kind}_int32_y_1" for part in "td" for kind in ("add", "or")}
+    assert "1 the add int32 of y@1, 2 the or int32 of y@1" in model and "tu_ du_" in model
+    model = to_promela(program(*blocks).instantiate(reading=Reading(conflicts="all")))
+    marks = {each for each in declared(model) if re.match(r"bit [td][ruw]", each)}
+    assert marks == {"bit tw_y_1", "bit dw_y_1", "bit tw_z_1", "bit dw_z_1"} and "tu_" not in model
+
+
+def test_further_sources() -> None:
+    """Updates of cells that somebody waits for, when they and the steps before them would happen now."""
+    update = "write(z, 1, x, q); write(x, 0, z, q); update_from(add, z, 1, y, q);"
+    further = [
+        line.strip()
+        for line in to_promela(instance(update, "await(mem[y] == 0); r <- fetch(0, z);")).splitlines()
+        if re.search(r" && source == \d ->", line)
+    ]
+    assert further == [":: d_step { !q_q_src && !dw_z_0 && !q_q_dst && source == 4 ->"]
+    assert not re.search(r" && source == \d ->", to_promela(instance(update, "r <- mem[y]; r <- fetch(0, z);")))
 
 
 def test_the_steps_of_a_chain() -> None:

@@ -35,6 +35,7 @@ from pgasrob.program.declarations import MemoryObject, Process
 from pgasrob.program.expressions import Binary, Const, Expr, Register
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
+from pgasrob.program.reading import Reading
 from pgasrob.program.statements import Block, Choose, Do
 from pgasrob.robustness import spin
 from pgasrob.robustness.attack_search import AttackSearch
@@ -201,6 +202,63 @@ RULES = {
 def test_rules(rule: str) -> None:
     blocks, robust = RULES[rule]
     assert agree(instance(*blocks)) is robust
+
+
+SENT = "write(x, 1, y, q); r <- swap(1, w, 1);"
+ADDED = "update(add, 1, 1, y, q); r <- swap(1, w, 1);"
+HELD = "await(mem[y] == 1); update(add, 1, 0, w, u); await(mem[w] == 0);"
+COUNT, ALL = Reading(failed_polls="count"), Reading(conflicts="all")
+READINGS: dict[str, tuple[tuple[str, str], bool | Reading]] = {
+    "a failed poll is no event": ((SENT, "await(mem[w] == 1); while (r == 0) { r <- mem[y]; }"), COUNT),
+    "nor one at another rank": ((SENT, "await(mem[w] == 1); while (r == 0) { r <- fetch(1, y); }"), COUNT),
+    "one that succeeds is": ((SENT, "await(mem[w] == 1); r <- mem[y]; while (r != 0) { r <- mem[y]; }"), False),
+    "what is behind a poll that never succeeds does not happen": (
+        (SENT, "await(mem[w] == 1); while (r != 5) { r <- mem[y]; } s <- mem[y];"),
+        COUNT,
+    ),
+    "a register says what a poll is for": (
+        (SENT, "s <- mem[x]; await(mem[w] == 1); r <- mem[y]; while (r < s) { r <- mem[y]; }"),
+        COUNT,
+    ),
+    "with another value it is over at once": (
+        (SENT, "s <- mem[w]; await(mem[w] == 1); r <- mem[y]; while (r < s) { r <- mem[y]; }"),
+        False,
+    ),
+    "a poll passes what faults behind it": (
+        (SENT, "await(mem[w] == 1); r <- mem[y]; while (1 / r == 2) { r <- mem[y]; }"),
+        False,
+    ),
+    "two additions do not conflict": ((ADDED, "await(mem[w] == 1); update(add, 1, 1, y, q);"), ALL),
+    "whatever adds": (
+        ("notify(add, 1, 1, y, q); r <- swap(1, w, 1);", "await(mem[w] == 1); update_from(add, x, 1, y, q);"),
+        ALL,
+    ),
+    "an addition and another operation do": ((ADDED, "await(mem[w] == 1); update(or, 1, 1, y, q);"), False),
+    "and one whose result is fetched": ((ADDED, "await(mem[w] == 1); update(add, 1, 1, y, q, z);"), False),
+    "and one that is an atomic": ((ADDED, "await(mem[w] == 1); r <- fetch_add(1, y, 1);"), False),
+    "and a write": ((ADDED, "await(mem[w] == 1); mem[y] <- 1;"), False),
+    "and a read": ((ADDED, "await(mem[w] == 1); r <- mem[y];"), False),
+    "what has been added taints nobody who adds": (
+        ("write(x, 1, y, q); update(add, 1, 1, w, u); wait(u);", "update(add, 1, 1, w, u); wait(u); r <- mem[y];"),
+        ALL,
+    ),
+    "it does who reads it": (
+        ("write(x, 1, y, q); update(add, 1, 1, w, u); wait(u);", "await(mem[w] == 1); r <- mem[y];"),
+        False,
+    ),
+    "a wait comes before several additions": ((HELD, "update(add, 1, 0, w, u); r <- swap(0, y, 1);"), False),
+    "but not before one that is over": ((HELD, "update(add, 1, 0, w, u); wait(u); r <- swap(0, y, 1);"), True),
+}
+"""Programs on two nodes that are robust, are not, or are robust except in this reading."""
+
+
+@needs_spin
+@pytest.mark.parametrize("rule", READINGS)
+def test_readings(rule: str) -> None:
+    blocks, robust = READINGS[rule]
+    assert agree(instance(*blocks)) is (robust is not False)
+    if isinstance(robust, Reading):
+        assert agree(program(*blocks).instantiate(reading=robust)) is False
 
 
 BARRIERS = [
