@@ -93,7 +93,19 @@ def cli() -> None:
     """
 
 
-NAMES = ("check", "outcomes", "run", "explain", "draw", "show", "export", "catalogue", "explain_error", "completion")
+NAMES = (
+    "check",
+    "outcomes",
+    "run",
+    "explain",
+    "draw",
+    "show",
+    "export",
+    "catalogue",
+    "explain_error",
+    "explain_assumption",
+    "completion",
+)
 """The commands in the order of the help: each is a function of the same name in the module of its name."""
 
 for name in NAMES:

@@ -81,6 +81,7 @@ Examples:
 @click.option("--strict", is_flag=True,
               help="A failing assertion or a deadlock makes the exit code 1; when left open, 3.")  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Show every counterexample, also of several programs.")
+@click.option("--assumptions", is_flag=True, help="List all that each verdict rests on, in reports of all results.")
 @click.option("--heads", type=click.IntRange(2, 4), metavar="2|3|4",
               help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]")  # fmt: skip
 @click.option("--no-reduction", is_flag=True,
@@ -107,6 +108,7 @@ def check(
     expect: bool,
     strict: bool,
     verbose: bool,
+    assumptions: bool,
     heads: int | None,
     no_reduction: bool,
     without: tuple[str, ...],
@@ -142,7 +144,7 @@ def check(
     job = Job(
         nodes, engine, limits, heads, expect, _reductions(no_reduction, without), front_end=front_end, reading=reading
     )
-    printing = printer(files, expect, format_ == "json", verbose, strict)
+    printing = printer(files, expect, format_ == "json", verbose, strict, assumptions)
     display = progress_display(limits.max_states)
     interrupted = False
     try:

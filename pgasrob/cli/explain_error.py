@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from pgasrob.cli.options import HELP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pgasrob.diagnostics.catalogue import Entry
 
 
 @click.command("explain-error", context_settings=HELP)
 @click.argument("code", required=False)
 def explain_error(code: str | None) -> None:
     """Explain an error code, or list them all."""
-    from pgasrob.diagnostics.catalogue import CATALOGUE, UnknownCode, explain, known_codes
+    from pgasrob.diagnostics.catalogue import CATALOGUE, explain, known_codes
+
+    explain_code(code, {each: CATALOGUE[each] for each in known_codes()}, explain)
+
+
+def explain_code(code: str | None, entries: Mapping[str, Entry], explain: Callable[[str], str]) -> None:
+    """Print what ``explain`` says of ``code``; None: the codes and titles of all ``entries``."""
+    from pgasrob.diagnostics.catalogue import UnknownCode
 
     if code is None:
-        for each in known_codes():
-            click.echo(f"{each}  {CATALOGUE[each].title}")
+        width = max(map(len, entries))
+        for each, entry in entries.items():
+            click.echo(f"{each:<{width}}  {entry.title}")
         return
     try:
         click.echo(explain(code))

@@ -38,6 +38,16 @@ class UnknownCode(ValueError):
     """Asked to explain what is no code of the catalogue."""
 
 
+def entries(text: str) -> Iterator[Entry]:
+    """Reads ``text``: entries begin with ``== code title``, and their parts with ``-- wrong``, ``-- repaired``."""
+    for chunk in text.split("\n== ")[1:]:
+        head, *parts = chunk.split("\n-- ")
+        first, _, explanation = head.partition("\n")
+        code, _, title = first.partition(" ")
+        examples = {name: text.strip("\n") for name, _, text in (part.partition("\n") for part in parts)}
+        yield Entry(code, title, " ".join(explanation.split()), **examples)
+
+
 def explain(code: str) -> str:
     """The entry of ``code`` as text; case does not matter, and the letters may be left out (`explain("21")`).
 
@@ -65,16 +75,6 @@ def _closest(given: str) -> str | None:
 def known_codes() -> list[str]:
     """All codes of the catalogue, in order."""
     return sorted(CATALOGUE)
-
-
-def _entries() -> Iterator[Entry]:
-    """Reads :data:`_TEXT`: entries begin with ``== code title``, and their parts with ``-- wrong``, ``-- repaired``."""
-    for chunk in _TEXT.split("\n== ")[1:]:
-        head, *parts = chunk.split("\n-- ")
-        first, _, explanation = head.partition("\n")
-        code, _, title = first.partition(" ")
-        examples = {name: text.strip("\n") for name, _, text in (part.partition("\n") for part in parts)}
-        yield Entry(code, title, " ".join(explanation.split()), **examples)
 
 
 _TEXT = """
@@ -652,4 +652,4 @@ communication library, or begins like its names (`shmem_`, `gaspi_`, `MPI_`), mo
 header that declares it is not included.
 """
 
-CATALOGUE = {entry.code: entry for entry in _entries()}
+CATALOGUE = {entry.code: entry for entry in entries(_TEXT)}

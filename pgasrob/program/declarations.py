@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pgasrob.program.assumptions import Assumption
 from pgasrob.program.statements import NOWHERE, Body, Span
 
 
@@ -71,7 +72,8 @@ class Declared:
     ``doubles``: the memory objects and registers whose values are always the bits of doubles. ``gaps``: what the
     program stands for has more runs than these, and why; so it is never `robust`. ``uncertain``: the memory objects of
     which nothing is known, and the program decides nothing by them. ``blind_awaits``: what it stands for may block
-    where this program goes on, so nothing is said of deadlocks that it does not have.
+    where this program goes on, so nothing is said of deadlocks that it does not have. ``assumptions``: what
+    has to hold for it to be what the source means.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Declared:
     gaps: tuple[str, ...] = field(default=(), compare=False)
     uncertain: tuple[str, ...] = field(default=(), compare=False)
     blind_awaits: bool = field(default=False, compare=False)
+    assumptions: tuple[Assumption, ...] = field(default=(), compare=False)
 
     @property
     def cells(self) -> int:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
 
 from pgasrob.diagnostics import visible
+from pgasrob.program.assumptions import scope
 from pgasrob.program.commands import show
 from pgasrob.program.core import at_issue
 from pgasrob.program.expressions import Fault as NoValue
@@ -194,11 +195,22 @@ class Error(TypedDict):
     hint: str
 
 
+class Assumption(TypedDict):
+    """What a verdict rests on: its code (`program/assumptions.py`), a sentence, and the lines of the source that need
+    it, where they are known. ``scope``: what needs it, "every" verdict, every one on "C", or a "construct"."""
+
+    code: str
+    text: str
+    lines: list[int]
+    scope: str
+
+
 class Result(TypedDict):
     """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared.
 
     ``reason`` is a sentence; ``reason_code`` says of what kind it is (`robustness/reasons.py`), and ``limit`` which
-    option of `pgasrob check` sets the limit that was reached, if one was.
+    option of `pgasrob check` sets the limit that was reached, if one was. ``assumptions``: of a robust program all that
+    the verdict rests on, else what the runs that are shown rest on.
     """
 
     schema: int
@@ -215,6 +227,7 @@ class Result(TypedDict):
     communicates: bool | None
     failed_polls: NotRequired[FailedPolls]
     conflicts: NotRequired[Conflicts]
+    assumptions: NotRequired[list[Assumption]]
     stats: Stats
     witness: Witness | None
     assertion_run: Witness | None
@@ -299,6 +312,10 @@ def to_json(verdict: library.Verdict) -> Result:
         "communicates": verdict.communicates,
         "failed_polls": verdict.reading.failed_polls,
         "conflicts": verdict.reading.conflicts,
+        "assumptions": [
+            {"code": each.kind.value, "text": str(each), "lines": list(each.lines), "scope": scope(each.kind)}
+            for each in verdict.assumptions
+        ],
         "stats": {
             "states": stats.states,
             "transitions": stats.transitions,

@@ -16,13 +16,17 @@ from pgasrob.render.table import Table
 class Printer:
     """Prints results as they come; ``end`` prints what is about all of them.
 
-    ``strict``: a failing assertion or a deadlock counts as a failure, which ``end`` has to say.
+    ``strict``: a failing assertion or a deadlock counts as a failure, which ``end`` has to say. ``list_assumptions``:
+    reports name all that a verdict rests on.
     """
 
-    def __init__(self, files: Sequence[str], expect: bool, strict: bool = False) -> None:
+    def __init__(
+        self, files: Sequence[str], expect: bool, strict: bool = False, list_assumptions: bool = False
+    ) -> None:
         self.files = files
         self.expect = expect
         self.strict = strict
+        self.list_assumptions = list_assumptions
         self.width = terminal_width()
         self.glyphs = glyphs_for(sys.stdout)
         self.results: list[Result] = []
@@ -66,7 +70,8 @@ class Reports(Printer):
     def result(self, result: Result) -> None:
         from pgasrob.render.text import verdict_report
 
-        self.write([[]] * bool(self.results) + verdict_report(result, self.width, self.glyphs))
+        report = verdict_report(result, self.width, self.glyphs, self.list_assumptions)
+        self.write([[]] * bool(self.results) + report)
         self.keep(result)
 
     def end(self) -> None:
@@ -97,10 +102,18 @@ class Rows(Printer):
             self.write([[("Counterexamples are shown for a single program or with --verbose.", "faint")]])
 
 
-def printer(files: Sequence[str], expect: bool, as_json: bool, verbose: bool, strict: bool = False) -> Printer:
-    """The printer for results of ``files``: reports for a single file or when ``verbose``, else rows."""
+def printer(
+    files: Sequence[str],
+    expect: bool,
+    as_json: bool,
+    verbose: bool,
+    strict: bool = False,
+    list_assumptions: bool = False,
+) -> Printer:
+    """The printer for results of ``files``: reports for a single file or when ``verbose`` or when assumptions are to be
+    listed, else rows."""
     if hasattr(sys.stdout, "reconfigure"):
         # A file name or source text that the encoding does not have is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
-    kind = JsonLines if as_json else Reports if verbose or len(files) == 1 else Rows
-    return kind(files, expect, strict)
+    kind = JsonLines if as_json else Reports if verbose or list_assumptions or len(files) == 1 else Rows
+    return kind(files, expect, strict, list_assumptions)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import words
+from pgasrob.render import assumptions, words
 from pgasrob.render.json import Event, Fault, Result, Standing, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, together, wrap
 from pgasrob.robustness.reasons import FaultPossible, InternalError
@@ -34,14 +34,21 @@ SC = "sequentially consistent (SC)"
 A_SC_RUN = f"a {SC} run"
 
 
-def verdict_report(result: Result, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
-    """The report of ``result`` in lines of at most ``width`` characters (a long line of the source may be longer)."""
+def verdict_report(
+    result: Result, width: int = 80, glyphs: Glyphs = UNICODE, list_assumptions: bool = False
+) -> list[Line]:
+    """The report of ``result`` in lines of at most ``width`` characters (a long line of the source may be longer).
+
+    ``list_assumptions``: name all that it rests on, not only what is special to the program.
+    """
     lines = [_headline(result)]
     lines += _cost(result, width)
     for error in result["errors"]:
         lines += _error(result["file"], dict(error))
-    for sentence, style in sentences(result):
+    for sentence, style in sentences(result, assumed=not list_assumptions):
         lines += paragraph(sentence, width, style, "  ")
+    if list_assumptions:
+        lines += assumptions.listed(result, width)
     for witness in _witnesses(result):
         lines += [[], *section(result, witness, width, glyphs)]
     return lines
@@ -80,8 +87,9 @@ def _error(file: str, error: dict[str, object]) -> Iterator[Line]:
         yield [(line, "")]
 
 
-def sentences(result: Result) -> Iterator[tuple[str, str]]:
-    """What is known of robustness, assertions and deadlocks, each with a style, and about which runs that is."""
+def sentences(result: Result, assumed: bool = True) -> Iterator[tuple[str, str]]:
+    """What is known of robustness, assertions and deadlocks, each with a style, and about which runs that is; at the
+    end what it rests on, if that is to be ``assumed`` in a sentence."""
     robust, assertions, deadlock = result["verdict"] == "robust", result["assertions"], result["deadlock"]
     if robust:
         where = words.capital(words.on_nodes(result["nodes"] or 0).lstrip())
@@ -108,6 +116,8 @@ def sentences(result: Result) -> Iterator[tuple[str, str]]:
     if open_:
         more = f" --{result['limit']} sets the limit." if robust and result.get("limit") else ""
         yield f"Not all SC runs were seen, so it is unknown {' and '.join(open_)}.{more}", "open"
+    if assumed and (rests_on := assumptions.sentence(result)):
+        yield rests_on, "faint"
 
 
 def _witnesses(result: Result) -> Iterator[Witness]:

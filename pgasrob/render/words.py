@@ -201,8 +201,17 @@ def _waiting(command: NextCommand, all_ranks: list[Standing]) -> str:
 
 def ranks(numbers: list[int]) -> str:
     """``rank 1``, ``ranks 1 and 2``, ``ranks 1, 2 and 3``."""
+    return _numbered("rank", numbers)
+
+
+def lines(numbers: list[int]) -> str:
+    """``line 1``, ``lines 1 and 2``, ``lines 1, 2 and 3``."""
+    return _numbered("line", numbers)
+
+
+def _numbered(thing: str, numbers: list[int]) -> str:
     *first, last = map(str, numbers)
-    return f"ranks {', '.join(first)} and {last}" if first else f"rank {last}"
+    return f"{thing}s {', '.join(first)} and {last}" if first else f"{thing} {last}"
 
 
 def from_conflict(cycle: list[Edge], computation: list[Event]) -> list[Edge]:

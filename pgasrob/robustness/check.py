@@ -35,6 +35,7 @@ from pgasrob.robustness.reasons import (
     ScRunsLeft,
     ScStateLimit,
 )
+from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
 from pgasrob.robustness.verdict import Answer, Fault, Stats, Verdict, Witness
 from pgasrob.robustness.watch import LimitReached, Progress, Watch
@@ -259,6 +260,8 @@ class _Check:
         # A rank that has come to a gap goes no further here, and others may wait for it.
         deadlock = self._shown("deadlock", None if program.gaps else facts.deadlock)
         complete = facts.complete and not program.gaps
+        shown = witness or violated or deadlock
+        answers = answer == "robust" or shown is not None
         verdict = Verdict(
             program.source.file,
             program.name,
@@ -272,11 +275,12 @@ class _Check:
                 time.monotonic() - self.started,
                 facts.states,
             ),
-            witness=witness or violated or deadlock,
+            witness=shown,
             assertion_run=violated,
             deadlock_run=deadlock,
             communicates=self.instance.communicates,
             reading=self.instance.reading,
+            assumptions=rests_on(self.instance, self.name, answer == "robust") if answers else (),
         )
         if facts.checks_assertions or program.gaps:
             verdict = replace(verdict, assertions="violated" if violated else "hold" if complete else "unknown")

@@ -11,6 +11,7 @@ from pgasrob.program.commands import show
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
+    from pgasrob.program.assumptions import Assumption
     from pgasrob.program.control import Transition
     from pgasrob.program.instance import Instance, Registers
     from pgasrob.robustness.cycle_types import CycleType
@@ -81,7 +82,8 @@ class Verdict(Displayed):
     ``assertions`` and ``deadlock`` are about SC runs; for a robust program they hold for every run on the network.
     ``witness`` is the run to show first; ``assertion_run`` and ``deadlock_run`` show those facts whenever they are so.
     ``errors`` is non-empty for a text that is no program. ``communicates``: whether some rank has a command that may
-    access the memory of another one. ``reading``: which polls and conflicts count.
+    access the memory of another one. ``reading``: which polls and conflicts count. ``assumptions``: what the answer rests
+    on; where that is not `robust`, what the run that is shown rests on; none where there is no run.
     """
 
     file: str
@@ -99,3 +101,4 @@ class Verdict(Displayed):
     errors: tuple[Diagnostic, ...] = ()
     communicates: bool | None = None
     reading: Reading = DEFAULT_READING
+    assumptions: tuple[Assumption, ...] = ()

@@ -18,6 +18,7 @@ from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, element
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType
 from pgasrob.frontends.c.values import NULL, Known, Unknown, Value
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import (
     AwaitAdd,
     Barrier,
@@ -47,6 +48,7 @@ OK, FAILED = Known(0), Known(-1)
 """)
 def nothing(call: Call) -> Outcome:
     """Nothing that the memory shows."""
+    call.rests_on(Kind.NO_EFFECT, call.name)
     return Outcome()
 
 
@@ -56,15 +58,25 @@ def _constant(prototypes: str, value: Callable[[Call], Value]) -> None:
 
 _constant("int getRankGPI(void);", lambda call: Known(call.rank))
 _constant("int getNodeCountGPI(void);", lambda call: Known(call.nodes))
-_constant("int getNumberOfQueuesGPI(void); int getNumberOfCountersGPI(void);", lambda call: Known(QUEUES))
-_constant("int getQueueDepthGPI(void);", lambda call: Known(1024))
-_constant("char *getHostnameGPI(const unsigned int rank);", lambda call: NULL)
-_constant(
+
+
+def _fixed(prototypes: str, value: Value) -> None:
+    def answer(call: Call) -> Value:
+        call.rests_on(Kind.FIXED_ANSWERS, call.name)
+        return value
+
+    _constant(prototypes, answer)
+
+
+_fixed("int getNumberOfQueuesGPI(void); int getNumberOfCountersGPI(void);", Known(QUEUES))
+_fixed("int getQueueDepthGPI(void);", Known(1024))
+_fixed("char *getHostnameGPI(const unsigned int rank);", NULL)
+_fixed(
     """int checkEnvGPI(int argc, char **argv); int setNetworkGPI(int type); int setPortGPI(unsigned short port);
     int setMtuSizeGPI(const unsigned int size); int generateHostlistGPI(void); int pingDaemonGPI(const char *host);
     int runIBTestGPI(const char *host); int findProcGPI(const char *host); int checkPortGPI(const char *host, int port);
     int checkSharedLibsGPI(const char *host); int isMasterGPI(int argc, char **argv); float getVersionGPI(void);""",
-    lambda call: OK,
+    OK,
 )
 
 
@@ -241,6 +253,7 @@ API = Api(
     declaration=PROTOTYPES.declaration,
     handler=PROTOTYPES.handler,
     functions=PROTOTYPES.handlers,
+    specifications={"": "GPI (as in Calin et al., FSTTCS 2013)"},
     unsupported={
         "sendDma*": "use writeDmaGPI and a flag, two-sided communication is not modelled",
         "recvDma*": "use writeDmaGPI and a flag, two-sided communication is not modelled",

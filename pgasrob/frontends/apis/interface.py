@@ -17,6 +17,7 @@ from typing import NoReturn, Protocol
 
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import UNDEFINED, Address, ObjectId, Value
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr, Register
 from pgasrob.program.statements import Span, Statement
 
@@ -123,13 +124,20 @@ class Call(Protocol):
         ...
 
     def allocate(
-        self, kind: str, bytes: int, name: str | None = None, key: tuple[int | str, ...] | None = None
+        self,
+        kind: str,
+        bytes: int,
+        name: str | None = None,
+        key: tuple[int | str, ...] | None = None,
+        *,
+        asked_for: bool = True,
     ) -> Address:
         """A new object of this run, kind ``heap`` (each rank's own count) or ``symmetric`` (the same count on every
         rank that allocates in the same order). ``name`` is for display; None: the variable that the result goes to.
 
         With a ``key`` it is the object ``ObjectId(kind, key)``, whichever rank asks, as large as the largest request;
-        ranks may name it whether or not they have asked (a GASPI segment is known by its number)."""
+        ranks may name it whether or not they have asked (a GASPI segment is known by its number).
+        ``asked_for``: the program asks for memory, which may fail; else the front end alone needs the object."""
         ...
 
     def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:
@@ -167,6 +175,12 @@ class Call(Protocol):
 
     def do(self, *commands: object) -> tuple[Statement, ...]:
         """Commands (or statements) of the calculus as statements that carry the source position of the call."""
+        ...
+
+    # What the outcome rests on
+
+    def rests_on(self, kind: Kind, *about: str) -> None:
+        """The outcome is what the call does as far as an assumption holds; ``about`` fills its sentence."""
         ...
 
     # Errors
@@ -207,6 +221,8 @@ class Api:
     """Macros of its headers that are code: what stands behind `#define` (`GASNET_BLOCKUNTIL(cond)`), and its text."""
     functions: Collection[str] = ()
     """The names of its functions, for what is spelled like one of them."""
+    specifications: Mapping[str, str] = field(default_factory=dict)
+    """What its calls are read off, by dialect; under "" where no dialect is chosen."""
 
 
 __all__ = ["Address", "Api", "Call", "Handler", "ObjectId", "Outcome"]

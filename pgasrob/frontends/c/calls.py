@@ -17,6 +17,7 @@ from pgasrob.frontends.c.output import OUTSIDE
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.types import LONG, UCHAR, Array, CType, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command
 from pgasrob.program.expressions import Const, Expr, Register
 from pgasrob.program.statements import (
@@ -240,8 +241,16 @@ class MachineCall:
         return self.machine.node.label, len(self.machine.node.statements)
 
     def allocate(
-        self, kind: str, bytes: int, name: str | None = None, key: tuple[int | str, ...] | None = None
+        self,
+        kind: str,
+        bytes: int,
+        name: str | None = None,
+        key: tuple[int | str, ...] | None = None,
+        *,
+        asked_for: bool = True,
     ) -> Address:
+        if asked_for:
+            self.rests_on(Kind.ALLOCATION, self.name.removeprefix("__"))
         if key is not None:
             return self.allocated(kind, key, bytes, name)
         notes = self.machine.state.notes
@@ -293,6 +302,7 @@ class MachineCall:
         return Address(id, 0)
 
     def clock(self, most: int | None = None) -> Value:
+        self.rests_on(Kind.UNKNOWN_VALUES, f"{self.name}() ({'from 0 on' if most is None else f'0 to {most}'})")
         return Unknown(self.machine.new_leaf(CLOCK, (0, TIME[1] if most is None else most), exact=False))
 
     # Across ranks
@@ -321,6 +331,11 @@ class MachineCall:
             command if isinstance(command, STATEMENTS) else Do(cast(Command, command), self.span)
             for command in commands
         )
+
+    # What the outcome rests on
+
+    def rests_on(self, kind: Kind, *about: str) -> None:
+        self.machine.rests_on(kind, *about)
 
     # Errors
 

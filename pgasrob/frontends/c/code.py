@@ -239,10 +239,13 @@ class CompiledFunction:
 
 @dataclass(slots=True)
 class Unit:
-    """A C file: ``headers`` are the names that it includes, in order; ``pragmas`` those that mean something."""
+    """A C file: ``headers`` are the names of the APIs' headers that it includes, in order, ``unread`` those that are
+    not read, with their lines; ``defines`` are the macros of the command line."""
 
     file: str
     text: str
     headers: tuple[str, ...]
+    unread: tuple[tuple[str, int], ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()
     functions: dict[str, CompiledFunction] = field(default_factory=dict)
     objects: dict[str, Object] = field(default_factory=dict)

@@ -61,7 +61,7 @@ def _use(world: World, memory: MemoryObject) -> bool | None:
     for cell in range(memory.address, memory.address + memory.cells):
         id, offset = world.cells.at[cell]
         object = world.facts.objects[id]
-        if id.kind.startswith("internal"):
+        if id.of_api:
             return None
         types |= object.types.get(offset, frozenset())
         size = {**object.filler, **object.shared}.get(offset, object.granule)

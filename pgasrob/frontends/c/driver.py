@@ -12,6 +12,7 @@ from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.world import World
+from pgasrob.program.assumptions import Assumption, Kind, scope
 from pgasrob.program.declarations import Process, Queue, Source
 from pgasrob.program.program import Program
 
@@ -49,6 +50,7 @@ def lower(
                     tuple(world.gaps),
                     tuple(_uncertain(world)),
                     world.blind_awaits,
+                    tuple(_assumptions(world)),
                 )
         raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
     except Problem as problem:
@@ -61,6 +63,27 @@ def _uncertain(world: World) -> Iterator[str]:
     for memory in world.cells.memory:
         if any(uncertain.has(*at[cell]) for cell in range(memory.address, memory.address + memory.cells)):
             yield memory.name
+
+
+def _assumptions(world: World) -> Iterator[Assumption]:
+    """What the pass over all ranks has noted, and what every program in C rests on."""
+    noted, unit = world.assumptions, world.unit
+    for kind in Kind:
+        if scope(kind) == "C" and kind is not Kind.SPECIFICATION:
+            noted.add(kind)
+    noted.add(Kind.SIZES, *(f"-D {name}={text}" for name, text in unit.defines))
+    dialects = (*sorted(world.dialects), "")
+    chosen = (next(filter(None, map(api.specifications.get, dialects)), None) for api in world.apis)
+    specifications = [each for each in chosen if each is not None]
+    if specifications:
+        noted.add(Kind.SPECIFICATION, *specifications)
+    if len(specifications) > 1:
+        noted.add(Kind.SAME_RANKS, *specifications)
+    for header, line in unit.unread:
+        noted.add(Kind.UNREAD_HEADERS, f"<{header}>", line=line)
+    if names := tuple(_uncertain(world)):
+        noted.add(Kind.UNKNOWN_MEMORY, *names)
+    return iter(noted)
 
 
 def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:

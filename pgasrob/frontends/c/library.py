@@ -20,6 +20,7 @@ from pgasrob.frontends.c.standard import STANDARD_HEADERS
 from pgasrob.frontends.c.types import CHAR, DOUBLE, INT, LONG, UCHAR, CType, Floating, Integer, Opaque, Pointer
 from pgasrob.frontends.c.values import NULL, UNDEFINED, Address, Handle, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program import commands
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import (
     Binary,
     Conditional,
@@ -59,7 +60,16 @@ OUTPUT = """
 
 @calls(OUTPUT)
 def output(call: Call) -> Outcome:
+    call.rests_on(Kind.NO_EFFECT, call.name)
     return Outcome(result=VALUE)
+
+
+NOT_JUST_IDLE = {
+    **dict.fromkeys(("getpid", "getppid", "gethostname", "isatty", "clock_getres", "sysconf", "sched_getcpu", "getuid"),
+                    Kind.FIXED_ANSWERS),
+    "atexit": Kind.NOT_CALLED, "setenv": Kind.ENVIRONMENT,
+}  # fmt: skip
+"""What calls that do nothing here rest on otherwise than that they do nothing."""
 
 
 @calls(
@@ -79,18 +89,21 @@ def output(call: Call) -> Outcome:
 )
 def nothing(call: Call) -> Outcome:
     """Nothing that a program can see, and the result 0."""
+    call.rests_on(NOT_JUST_IDLE.get(call.name, Kind.NO_EFFECT), call.name)
     return Outcome(result=VALUE)
 
 
 @calls("void *signal(int number, void *handler); int sigaction(int number, const void *action, void *old);")
 def signal(call: Call) -> Outcome:
     """No signals arrive."""
+    call.rests_on(Kind.NOT_CALLED, call.name)
     return Outcome(result=VALUE)
 
 
 @calls("char *getenv(const char *name); char *secure_getenv(const char *name);")
 def environment(call: Call) -> Outcome:
     """The environment is empty."""
+    call.rests_on(Kind.ENVIRONMENT)
     return Outcome(result=NULL)
 
 
@@ -102,6 +115,8 @@ def environment(call: Call) -> Outcome:
     """
 )
 def end(call: Call) -> Outcome:
+    if "exit" not in call.name.lower():
+        call.rests_on(Kind.ENDS_ONE_RANK, call.name)
     return Outcome(ends=True)
 
 
@@ -109,8 +124,11 @@ def end(call: Call) -> Outcome:
 def assertion(call: Call) -> Outcome:
     """A false assertion is told, and does not end the run."""
     value = call.arguments[0]
+    if isinstance(value, Known) and value.value:
+        return Outcome()
+    call.rests_on(Kind.ASSERT_GOES_ON)
     if isinstance(value, Known):
-        return Outcome() if value.value else Outcome(call.do(commands.Assert(Const(0))))
+        return Outcome(call.do(commands.Assert(Const(0))))
     if isinstance(value, Undefined):
         return Outcome(call.do(commands.Assert(Const(0))))
     return Outcome(call.do(commands.Assert(call.expression(0))))
@@ -142,12 +160,14 @@ def time_of_day(call: Call) -> Outcome:
     "int rand(void); long random(void); int rand_r(unsigned int *seed); long lrand48(void); long nrand48(void *seed);"
 )
 def random(call: Call) -> Outcome:
+    call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}() (0 to {RAND_MAX})")
     return Outcome(result=Unknown(machine_of(call).machine.new_leaf(nondeterminism.RANDOM, (0, RAND_MAX))))
 
 
 @calls("double drand48(void); double erand48(void *seed);")
 def random_fraction(call: Call) -> Outcome:
     """From 0 to less than 1, in steps of 2^-48."""
+    call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}() (0 to less than 1)")
     whole = machine_of(call).machine.new_leaf(nondeterminism.RANDOM, (0, (1 << 48) - 1))
     fraction = Binary("*.", Unary("float", whole, IntType(64, True)), Const(float_bits(2.0**-48)))
     return Outcome(result=Unknown(fraction))
@@ -274,6 +294,7 @@ def free(call: Call) -> Outcome:
     freed = call.state.get(FREED, ())
     assert isinstance(freed, tuple)
     machine.end_of_life(address.object)
+    call.rests_on(Kind.FREED_MEMORY, call.name)
     return Outcome(state={FREED: tuple(sorted({*freed, (size, address.object.number)}))})
 
 
@@ -285,6 +306,7 @@ def allocated(call: Call, bytes: int, name: str | None = None, *, zero: bool = F
     again = next((number for size, number in freed if size == bytes), None)
     if again is None:
         return here.allocate("heap", bytes, name)
+    call.rests_on(Kind.ALLOCATION, call.name.removeprefix("__"))
     here.machine.state.notes[FREED] = tuple(each for each in freed if each[1] != again)
     address = here.allocated("heap", again, bytes, name)
     if zero:
@@ -422,6 +444,7 @@ def copy_string(call: Call) -> Outcome:
 )
 def print_to(call: Call) -> Outcome:
     """What is printed to memory is not known, and is an error where a program looks at it; as long as the format."""
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     machine = machine_of(call).machine
     place = 1 if call.name == "sprintf" else 2
     to = own(call, 0) if call.pointer(0) is not None else None
@@ -456,12 +479,14 @@ def character(call: Call) -> Outcome:
 
 @calls("char *strerror(int number);")
 def error_text(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return Outcome(result=Address(ObjectId("string", ("error",)), 0))
 
 
 @calls("int getopt(int count, char **arguments, const char *options);")
 def option(call: Call) -> Outcome:
     """There are no arguments, so there is no option."""
+    call.rests_on(Kind.ARGUMENTS)
     return Outcome(result=Known(-1))
 
 

@@ -28,8 +28,9 @@ from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.snapshots import Frame, State
 from pgasrob.frontends.c.types import CHAR, INT, Array, Pointer, Void
 from pgasrob.frontends.c.undecided import committed
-from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.frontends.c.world import World
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.statements import FlowGraph, Statement
 
 MOST_INSTRUCTIONS = 2_000_000
@@ -72,6 +73,8 @@ class Machine(Merging):
         """`argc` is 1 and `argv[0]` the program's name: programs use their defaults."""
         frame = self.frame
         values: tuple[Value, ...] = (Known(1),)
+        if frame.function.parameters:
+            self.world.assumptions.add(Kind.ARGUMENTS)
         if len(frame.function.parameters) > 1:
             id = ObjectId("argv", 0)
             self.declare(id, "argv", 16, Array(Pointer(CHAR), 2), Contents(0))
@@ -214,7 +217,7 @@ class Machine(Merging):
 
     def _call(self, call: code.Call) -> None:
         frame = self.frame
-        name = self._called(call)
+        name = self.called
         function = self.unit.functions.get(name)
         if function is not None:
             self._enter(function, call)
@@ -223,6 +226,7 @@ class Machine(Merging):
         if handler is None:
             if name not in self.world.pure:
                 raise self._unknown_function(name)
+            self.rests_on(Kind.ASSUMED_PURE, f"{name}()")
             self._pure(call)
             return
         self.taken = set()
@@ -275,15 +279,6 @@ class Machine(Merging):
         ways = [_Pending(self.fresh().label, self.state.copy(), outcome) for outcome in outcomes]
         self.pending += ways[::-1]
         self.close(*(way.label for way in ways))
-
-    def _called(self, call: code.Call) -> str:
-        """The name of the function that is called."""
-        if isinstance(call.function, str):
-            return call.function
-        pointed = self.frame.slots[call.function]
-        if not isinstance(pointed, Code):
-            raise Problem("PG140", "it is not known which function is called", "call it by its name")
-        return pointed.name
 
     def _finish(self, outcome: Outcome) -> None:
         """The rest of the call at hand, of which ``outcome`` is what it does."""

@@ -18,6 +18,7 @@ from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.types import CHAR, Array, CType, Floating, Integer, Void
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program import commands, core
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Register, Symbol, Unary
 from pgasrob.program.statements import (
     NOWHERE,
@@ -370,6 +371,8 @@ class Memory(Flows):
                 for expr in addresses_lent(form):
                     for id, _ in self.cells_at(expr):
                         self.facts.lend(id)
+                if any(not id.of_api for expr in addresses_computed(form) for id, _ in self.cells_at(expr)):
+                    self.rests_on(Kind.ATOMIC_TO_ALL, self.called)
             case Choose(branches):
                 for branch in branches:
                     for each in branch.statements:
@@ -474,6 +477,11 @@ def addresses_lent(form: core.Form) -> Iterator[Expr]:
     """The addresses here that a command reads or writes some time after its issue."""
     places = (step.access.cell for step in core.steps_of(form))
     return (place.address for place in places if place.rank is None)
+
+
+def addresses_computed(form: core.Form) -> Iterator[Expr]:
+    """The addresses at which a command computes a value from what is there, at once."""
+    return (made.cell.address for made in core.accesses_of(form) if made.reads and made.writes)
 
 
 def bytes_of(byte: int, size: int) -> bytes:

@@ -7,9 +7,10 @@ from pgasrob.frontends.c.code import Slot
 from pgasrob.frontends.c.graph import Node
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.snapshots import Frame, State
-from pgasrob.frontends.c.values import Address, Unknown, Value
+from pgasrob.frontends.c.values import Address, Code, Unknown, Value
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr, Register, registers_of
 from pgasrob.program.statements import Do, Span, Statement
 
@@ -77,6 +78,22 @@ class Writer:
 
     def too_large(self, what: str) -> Problem:
         return Problem("PG141", what, "verify a smaller case: fewer iterations, or smaller arrays")
+
+    @property
+    def called(self) -> str:
+        """The name of the function that is called by the instruction at hand."""
+        call = self.frame.function.code[self.frame.pc]
+        assert isinstance(call, code.Call)
+        if isinstance(call.function, str):
+            return call.function
+        pointed = self.frame.slots[call.function]
+        if not isinstance(pointed, Code):
+            raise Problem("PG140", "it is not known which function is called", "call it by its name")
+        return pointed.name
+
+    def rests_on(self, kind: Kind, *about: str) -> None:
+        """What is done here is what the program does as far as an assumption holds."""
+        self.world.assumptions.add(kind, *about, line=self.span.line)
 
     # Registers
 

@@ -36,13 +36,13 @@ class Macro:
 
 @dataclass(slots=True)
 class Preprocessed:
-    """``unread``: headers that are neither read nor known; what they would declare is missing."""
+    """``unread``: headers that are neither read nor known, with their lines; what they would declare is missing."""
 
     source: Source
     tokens: list[Token]
     headers: tuple[str, ...]
     apis: list[Api]
-    unread: list[str] = field(default_factory=list)
+    unread: list[tuple[str, int]] = field(default_factory=list)
 
 
 def preprocess(file: str, text: str, registry: Registry, defines: Mapping[str, str] = {}) -> Preprocessed:
@@ -76,7 +76,7 @@ class _Preprocessor:
         self.registry = registry
         self.macros: dict[str, Macro] = {}
         self.headers: list[str] = []
-        self.unread: list[str] = []
+        self.unread: list[tuple[str, int]] = []
         self.apis: list[Api] = []
         self.count = 0
         self.once: set[str] = set()
@@ -263,7 +263,7 @@ class _Preprocessor:
         elif quoted and _readable(path):
             self._read(path, name, source, output, depth)
         elif header not in STANDARD_HEADERS:
-            self.unread.append(header)
+            self.unread.append((header, name.place.line))
 
     def _read(self, path: Path, name: Token, source: Source, output: list[Token], depth: int) -> None:
         if str(path) in self.once:

@@ -24,6 +24,11 @@ class ObjectId:
     kind: str
     number: int | tuple[int | str, ...]
 
+    @property
+    def of_api(self) -> bool:
+        """Whether an API has it for itself, so that no program can name it."""
+        return self.kind.startswith("internal ")
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

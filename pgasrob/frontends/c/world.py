@@ -10,6 +10,7 @@ from pgasrob.frontends.c.code import CompiledFunction, Unit
 from pgasrob.frontends.c.facts import Cells, Facts
 from pgasrob.frontends.c.liveness import live_slots
 from pgasrob.frontends.c.needed import needed_slots
+from pgasrob.program.assumptions import Noted
 from pgasrob.program.expressions import Const, Register
 
 
@@ -33,6 +34,8 @@ class World:
     """Where ways end at an unknown value that is not followed any further, each once."""
     blind_awaits: bool = False
     """Whether an await looks at an unknown value, so that nobody can say whether it waits for ever."""
+    assumptions: Noted = field(default_factory=Noted)
+    """What calls and other constructs take for granted."""
 
     def __post_init__(self) -> None:
         self.cells = Cells(self.facts)
@@ -42,6 +45,7 @@ class World:
         self.facts.begin()
         self.cells = Cells(self.facts)
         self.gaps.clear()
+        self.assumptions = Noted()
         self.blind_awaits = False
         self.registers.clear()
         self.queues.clear()

@@ -10,6 +10,7 @@ from pgasrob.frontends.apis.interface import Api, Outcome
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.types import VOID, CType, Pointer
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import show
 from pgasrob.program.expressions import Const, Expr, Register, Symbol, render
 from pgasrob.program.statements import NOWHERE, Do, Span, Statement
@@ -60,6 +61,7 @@ class RecordedCall:
         self.world = world or World()
         self.names: dict[ObjectId, str] = {}
         self.registers = 0
+        self.assumed: list[tuple[Kind, tuple[str, ...]]] = []
 
     def known(self, index: int) -> int:
         value = self.arguments[index]
@@ -105,7 +107,13 @@ class RecordedCall:
         return self.world.contents.get(address)
 
     def allocate(
-        self, kind: str, bytes: int, name: str | None = None, key: tuple[int | str, ...] | None = None
+        self,
+        kind: str,
+        bytes: int,
+        name: str | None = None,
+        key: tuple[int | str, ...] | None = None,
+        *,
+        asked_for: bool = True,
     ) -> Address:
         return Address(ObjectId(kind, key or 0), 0)
 
@@ -132,6 +140,9 @@ class RecordedCall:
 
     def do(self, *commands: object) -> tuple[Statement, ...]:
         return tuple(Do(command, self.span) for command in commands)  # type: ignore[arg-type]
+
+    def rests_on(self, kind: Kind, *about: str) -> None:
+        self.assumed.append((kind, about))
 
     def fail(self, message: str, hint: str) -> NoReturn:
         raise Refused(message)

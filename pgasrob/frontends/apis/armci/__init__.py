@@ -35,6 +35,7 @@ API = Api(
     constants=CONSTANTS,
     declaration=_declaration,
     handler=_handler,
+    specifications={"": "ARMCI (as in Global Arrays 5)"},
     functions=ChainMap(*(table.handlers for table in _TABLES)),
     unsupported={
         "ARMCI_SET_AGGREGATE_HANDLE": "leave aggregation out: it joins transfers and promises nothing",

@@ -13,6 +13,7 @@ from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, element, pairs
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, INT, LONG, VOID, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Known
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Barrier, Load, Store
 from pgasrob.program.expressions import Expr
 
@@ -37,6 +38,10 @@ OK = Known(0)
 """)
 def nothing(call: Call) -> Outcome:
     """No access to memory, and no promise that others have arrived."""
+    if call.name in ("ARMCI_Free", "ARMCI_Free_local"):
+        call.rests_on(Kind.FREED_MEMORY, call.name)
+    if call.name == "ARMCI_Init_thread":
+        call.rests_on(Kind.THREAD_LEVEL, call.name)
     return Outcome(result=OK)
 
 
@@ -46,11 +51,13 @@ def nothing(call: Call) -> Outcome:
     void armci_msg_abort(int code);
 """)
 def end(call: Call) -> Outcome:
+    call.rests_on(Kind.ENDS_ONE_RANK, call.name)
     return Outcome(ends=True)
 
 
 @PROTOTYPES.calls("int ARMCI_Initialized(void);")
 def initialised(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return Outcome(result=Known(1))
 
 
@@ -75,6 +82,7 @@ def timer(call: Call) -> Outcome:
 @PROTOTYPES.calls("int ARMCI_Malloc(void **addresses, armci_size_t bytes);")
 def malloc(call: Call) -> Outcome:
     """Everyone learns the addresses of all, so all have arrived. Who asks for nothing has a null pointer."""
+    call.rests_on(Kind.CREATION_WAITS, call.name)
     table, size = target(call, 0), call.known(1)
     memory = call.allocate("symmetric", size, variable_in(call, 0) or "memory")
     name = f"armci.size.{memory.object.number}"
@@ -163,6 +171,6 @@ def broadcast(call: Call) -> Outcome:
 
 def _shaped(call: Call, data: Address, size: int) -> list[Expr]:
     """The cells of a message. All ranks pair them with one object of this API, so that they cut it alike."""
-    call.allocate("symmetric", size, "broadcast", ("armci", "broadcast"))
+    call.allocate("symmetric", size, "broadcast", ("armci", "broadcast"), asked_for=False)
     shape = Address(ObjectId("symmetric", ("armci", "broadcast")), 0)
     return [here for here, _ in pairs(call, data, shape, size)]

@@ -31,6 +31,7 @@ API = Api(
     constants=CONSTANTS,
     declaration=_declaration,
     handler=_handler,
+    specifications={"": "GASNet 1.8, or GASNet-EX,"},
     functions=ChainMap(*(table.handlers for table in _TABLES)),
     unsupported={
         "gasnet_AM*": _MESSAGES,

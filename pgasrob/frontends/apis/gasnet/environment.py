@@ -12,6 +12,7 @@ from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.types import ULONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Known, Value
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Barrier
 
 PROTOTYPES = Prototypes()
@@ -43,17 +44,28 @@ def _constant(prototypes: str, value: Callable[[Call], Value]) -> None:
 
 _constant("gasnet_node_t gasnet_mynode(void);", lambda call: Known(call.rank))
 _constant("gasnet_node_t gasnet_nodes(void);", lambda call: Known(call.nodes))
-_constant(
+
+
+def _fixed(prototypes: str, value: Value, kind: Kind = Kind.FIXED_ANSWERS) -> None:
+    def answer(call: Call) -> Value:
+        call.rests_on(kind, call.name)
+        return value
+
+    _constant(prototypes, answer)
+
+
+_fixed(
     "size_t gasnet_getMaxLocalSegmentSize(void); size_t gasnet_getMaxGlobalSegmentSize(void);",
-    lambda call: Known(SEGMENT_SIZE),
+    Known(SEGMENT_SIZE),
 )
-_constant("char *gasnet_getenv(const char *name);", lambda call: NULL)
-_constant("char *gasnet_ErrorName(int code); char *gasnet_ErrorDesc(int code);", lambda call: NULL)
+_fixed("char *gasnet_getenv(const char *name);", NULL, Kind.ENVIRONMENT)
+_fixed("char *gasnet_ErrorName(int code); char *gasnet_ErrorDesc(int code);", NULL)
 
 
 @PROTOTYPES.calls("void gasnet_exit(int code);")
 def end(call: Call) -> Outcome:
     """This rank ends. That the others are stopped too would only leave accesses out."""
+    call.rests_on(Kind.ENDS_ONE_RANK, call.name)
     return Outcome(ends=True)
 
 
@@ -70,6 +82,7 @@ def attach(call: Call) -> Outcome:
 
 def allocate(steps: Steps, size: int) -> None:
     """The segment of every rank."""
+    steps.call.rests_on(Kind.CREATION_WAITS, steps.call.name)
     steps.call.allocate("symmetric", size, "segment", ("gasnet", "segment"))
     steps.call.publish("gasnet.size", size)
     steps.note("gasnet.size", size)

@@ -27,6 +27,7 @@ from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, put, read, write
 from pgasrob.frontends.c.types import ULONG, VOID, Opaque, Pointer
 from pgasrob.frontends.c.values import NULL, Handle, Known, Value
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import WaitLocal
 
 PROTOTYPES = Prototypes()
@@ -78,6 +79,8 @@ def segment_size(call: Call) -> Outcome:
 def _bound(call: Call, result: Value) -> Outcome:
     """Where the segment of a rank is: its address there, here (nowhere), and its size. Null pointers ask nothing."""
     steps, owner = Steps(call), call.known(1)
+    if owner != call.rank:
+        call.rests_on(Kind.SEPARATE_MEMORY, call.name)
     answers = (
         (2, environment.segment_of(call, owner), Pointer(VOID)),
         (3, environment.segment_of(call, owner) if owner == call.rank else NULL, Pointer(VOID)),

@@ -15,6 +15,7 @@ from pgasrob.frontends.apis.arguments import target
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.values import Handle, Known, Value
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Wait
 from pgasrob.program.expressions import Const, Expr
 
@@ -99,7 +100,10 @@ def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
     """
     address, rank = target(call, index), call.expression(node)
     owner = address.owner
-    if owner is None and (address.object.kind in ("symmetric", "global") or rank == Const(call.rank)):
+    if owner is None and rank == Const(call.rank):
+        return address, rank
+    if owner is None and address.object.kind in ("symmetric", "global"):
+        call.rests_on(Kind.SAME_ADDRESSES)
         return address, rank
     if owner is None or rank != Const(owner):
         call.fail(

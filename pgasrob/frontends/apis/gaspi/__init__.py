@@ -32,6 +32,7 @@ API = Api(
     constants=CONSTANTS,
     declaration=_declaration,
     handler=_handler,
+    specifications={"": "GASPI 17.1", "gaspi-1.01": "GASPI 1.01"},
     functions=ChainMap(*(table.handlers for table in _TABLES)),
     unsupported={
         "gaspi_allreduce_user": "use gaspi_allreduce with GASPI_OP_MIN, _MAX or _SUM",

@@ -15,6 +15,7 @@ from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, element, value_at
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UCHAR, UINT, ULONG, USHORT, CType
 from pgasrob.frontends.c.values import Known
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Fetch, Load, Store
 from pgasrob.program.expressions import Const, Expr
 
@@ -192,7 +193,7 @@ def _contributed(call: Call, which: Group, parity: int, index: int) -> Expr:
 
 def _message(call: Call, local: Address, size: int) -> list[Expr]:
     """The cells of the message. Both sides pair them with one object of this API, so that they cut it alike."""
-    call.allocate("symmetric", size, "passive", ("gaspi", "passive"))
+    call.allocate("symmetric", size, "passive", ("gaspi", "passive"), asked_for=False)
     shape = Address(ObjectId("symmetric", ("gaspi", "passive")), 0)
     return [here for here, _ in call.paired_cells(local, shape, size, None)]
 
@@ -204,6 +205,7 @@ def _message(call: Call, local: Address, size: int) -> list[Expr]:
 def passive_send(call: Call) -> Sequence[Outcome]:
     """The data have been read when it returns; that they have been received is not promised."""
     steps, receiver = Steps(call), call.known(2)
+    call.rests_on(Kind.BUFFERED_SENDS, call.name)
     values: list[Expr] = []
     for cell in _message(call, place(call, call.known(0), call.known(1)), call.known(3)):
         register = call.register("message")

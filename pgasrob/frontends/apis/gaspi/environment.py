@@ -12,6 +12,7 @@ from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.c.types import CHAR, FLOAT, INT, UCHAR, UINT, ULONG, USHORT, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Known, Value
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Wait, WaitLocal
 from pgasrob.program.expressions import float_bits
 
@@ -39,6 +40,7 @@ def nothing(call: Call) -> Outcome:
 
 @PROTOTYPES.calls("void gaspi_printf(const char *format, ...); void gaspi_logger(void);")
 def printed(call: Call) -> Outcome:
+    call.rests_on(Kind.NO_EFFECT, call.name)
     return Outcome()
 
 
@@ -51,7 +53,11 @@ def _gives(prototype: str, type: CType, value: Callable[[Call], Value]) -> None:
 
 
 def _always(number: int) -> Callable[[Call], Value]:
-    return lambda call: Known(number)
+    def answer(call: Call) -> Value:
+        call.rests_on(Kind.FIXED_ANSWERS, call.name)
+        return Known(number)
+
+    return answer
 
 
 for _name, _number in {
@@ -73,26 +79,28 @@ for _name, _number in {
     _gives(f"gaspi_return_t {_name}(gaspi_size_t *size);", ULONG, _always(_number))
 _gives("gaspi_return_t gaspi_proc_rank(gaspi_rank_t *rank);", USHORT, lambda call: Known(call.rank))
 _gives("gaspi_return_t gaspi_proc_num(gaspi_rank_t *number);", USHORT, lambda call: Known(call.nodes))
-_gives("gaspi_return_t gaspi_initialized(gaspi_number_t *flag);", UINT, lambda call: Known(1))
-_gives("gaspi_return_t gaspi_network_type(gaspi_network_t *type);", INT, lambda call: Known(2))
-_gives("gaspi_return_t gaspi_version(float *version);", FLOAT, lambda call: Known(0))
+_gives("gaspi_return_t gaspi_initialized(gaspi_number_t *flag);", UINT, _always(1))
+_gives("gaspi_return_t gaspi_network_type(gaspi_network_t *type);", INT, _always(2))
+_gives("gaspi_return_t gaspi_version(float *version);", FLOAT, _always(0))
 _gives("gaspi_return_t gaspi_time_get(gaspi_time_t *time);", FLOAT, lambda call: call.clock())
 _gives("gaspi_return_t gaspi_time_ticks(gaspi_cycles_t *ticks);", ULONG, lambda call: call.clock())
-_gives("gaspi_return_t gaspi_cpu_frequency(gaspi_float *frequency);", FLOAT, lambda call: Known(float_bits(1.0)))
+_gives("gaspi_return_t gaspi_cpu_frequency(gaspi_float *frequency);", FLOAT, _always(float_bits(1.0)))
 _gives("gaspi_return_t gaspi_segment_num(gaspi_number_t *number);", UINT, lambda call: Known(len(segments(call))))
 _gives("gaspi_return_t gaspi_queue_num(gaspi_number_t *number);", UINT, lambda call: Known(QUEUES + _created(call)))
 for _name in ("gaspi_error_message", "gaspi_print_error"):
-    _gives(f"gaspi_return_t {_name}(gaspi_return_t code, gaspi_string_t *text);", Pointer(CHAR), lambda call: NULL)
+    _gives(f"gaspi_return_t {_name}(gaspi_return_t code, gaspi_string_t *text);", Pointer(CHAR), _always(NULL.value))
 
 
 @PROTOTYPES.calls("gaspi_string_t gaspi_error_str(gaspi_return_t code);")
 def error_text(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return Outcome(result=NULL)
 
 
 @PROTOTYPES.calls("gaspi_return_t gaspi_state_vec_get(gaspi_state_vector_t vector);")
 def state_vector(call: Call) -> Outcome:
     """Every rank is healthy."""
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     address = target(call, 0)
     stores = tuple((call.moved(address, rank), Known(0), UCHAR) for rank in range(call.nodes))
     return Outcome((), Known(SUCCESS), stores)
@@ -100,6 +108,7 @@ def state_vector(call: Call) -> Outcome:
 
 @PROTOTYPES.calls("gaspi_return_t gaspi_config_get(gaspi_config_t *configuration);")
 def configuration(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     address = target(call, 0)
     fields = [(field.offset, field.type, CONFIGURATION[field.name][1]) for field in CONFIG.fields]
     stores = tuple((call.moved(address, offset), Known(value), type) for offset, type, value in fields)
@@ -125,6 +134,7 @@ def queue_size(call: Call) -> Sequence[Outcome]:
     """The size is what is in the queue now, which may be less than what was posted and says nothing about completion.
     Something is in it or nothing, unless nothing has been posted since the queue was waited for. Programs compare the
     size with its maximum, to wait when the queue is full: here it never is."""
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     number = call.known(0)
     queue(call, number)
     sizes = (0, 1) if number in open_queues(call) else (0,)

@@ -12,6 +12,7 @@ from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.c.types import UCHAR, ULONG, VOID, Pointer
 from pgasrob.frontends.c.values import Known
+from pgasrob.program.assumptions import Kind
 
 PROTOTYPES = Prototypes()
 
@@ -79,6 +80,7 @@ def use(call: Call) -> Sequence[Outcome]:
 
 @PROTOTYPES.calls("gaspi_return_t gaspi_segment_delete(gaspi_segment_id_t segment);")
 def delete(call: Call) -> Outcome:
+    call.rests_on(Kind.FREED_MEMORY, call.name)
     number = call.known(0)
     segment(call, number)
     deleted = cast("tuple[int, ...]", call.state.get("gaspi.deleted", ()))

@@ -51,6 +51,7 @@ API = Api(
     handler=FUNCTIONS.handler,
     functions=FUNCTIONS.handlers,
     unsupported=UNSUPPORTED,
+    specifications={"": "MPI 4.0"},
 )
 
 __all__ = ["API", "messages", "requests", "rma", "setup", "windows"]

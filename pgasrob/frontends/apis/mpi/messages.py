@@ -31,6 +31,7 @@ from pgasrob.frontends.apis.mpi.requests import receive_into, receive_request, s
 from pgasrob.frontends.apis.transfers import Steps, bounded, value_at
 from pgasrob.frontends.c.types import INT, ULONG
 from pgasrob.frontends.c.values import Handle, Known
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Assume
 from pgasrob.program.expressions import Binary, Const, Expr
 
@@ -85,6 +86,8 @@ def _send(steps: Steps, first: int, place: int, comm: int = 5, *, until_received
     if place == PROC_NULL:
         return
     _check_rank(call, group, place)
+    if call.name not in ("MPI_Ssend", "MPI_Bsend"):
+        call.rests_on(Kind.BUFFERED_SENDS, call.name)
     values = _values(steps, first, bounded(call, first + 1), datatype(call, first + 2))
     way = channel(group, call.rank, group.members[place], "tag", call.known(first + 4))
     lengths = call.published(call.rank, way.name("lengths"))

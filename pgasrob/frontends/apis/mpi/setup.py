@@ -27,6 +27,7 @@ from pgasrob.frontends.apis.mpi.names import (
 from pgasrob.frontends.apis.transfers import MOST, Steps, bounded, element
 from pgasrob.frontends.c.types import CHAR, INT, LONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Handle, Known
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import float_bits
 
 MULTIPLE = 3
@@ -41,6 +42,8 @@ MULTIPLE = 3
 """)
 def nothing(call: Call) -> Outcome:
     """What has no effect on memory that a program shares."""
+    if call.name == "MPI_Free_mem":
+        call.rests_on(Kind.FREED_MEMORY, call.name)
     return Outcome(result=SUCCESS)
 
 
@@ -53,6 +56,7 @@ def info_set(call: Call) -> Outcome:
             f"accumulates that are ordered by `{value}` alone",
             "leave the default: accumulates of one origin to one location in program order",
         )
+    call.rests_on(Kind.HINTS, call.name)
     return Outcome(result=SUCCESS)
 
 
@@ -66,26 +70,31 @@ def _text(call: Call, index: int) -> str:
 
 @calls("Init_thread(int *argc, char ***argv, int required, int *provided)")
 def init_thread(call: Call) -> Outcome:
+    call.rests_on(Kind.THREAD_LEVEL, call.name)
     return answer(call, (3, Known(call.known(2)), INT))
 
 
 @calls("Initialized(int *flag); Is_thread_main(int *flag)")
 def yes(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return answer(call, (0, Known(1), INT))
 
 
 @calls("Finalized(int *flag)")
 def no(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return answer(call, (0, Known(0), INT))
 
 
 @calls("Query_thread(int *provided)")
 def query_thread(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return answer(call, (0, Known(MULTIPLE), INT))
 
 
 @calls("Abort(MPI_Comm comm, int errorcode)")
 def abort(call: Call) -> Outcome:
+    call.rests_on(Kind.ENDS_ONE_RANK, call.name)
     return Outcome(ends=True)
 
 
@@ -96,6 +105,7 @@ def wtime(call: Call) -> Outcome:
 
 @FUNCTIONS.calls("double MPI_Wtick(void)")
 def wtick(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return Outcome(result=Known(float_bits(1e-9)))
 
 
@@ -105,12 +115,14 @@ def wtick(call: Call) -> Outcome:
 """)
 def text(call: Call) -> Outcome:
     """An empty string."""
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     last = len(call.arguments) - 1
     return answer(call, (last - 1, Known(0), CHAR), (last, Known(0), INT))
 
 
 @calls("Get_version(int *version, int *subversion)")
 def version(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return answer(call, (0, Known(3), INT), (1, Known(1), INT))
 
 
@@ -153,6 +165,7 @@ def comm_dup(call: Call) -> Outcome:
 @calls("Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)")
 def comm_split(call: Call) -> Outcome:
     """Everybody must know the colours of all, so all meet."""
+    call.rests_on(Kind.CREATION_WAITS, call.name)
     steps, parent = Steps(call), communicator(call, 0)
     own = (call.known(1), call.known(2))
     split = f"{parent.name('split')}.{steps.recall(parent.name('made'), 0)}"
@@ -172,6 +185,7 @@ def comm_split(call: Call) -> Outcome:
 @calls("Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)")
 def comm_split_type(call: Call) -> Outcome:
     """No two ranks share memory here."""
+    call.rests_on(Kind.SEPARATE_MEMORY, call.name)
     steps, parent = Steps(call), communicator(call, 0)
     steps.store(pointer(call, 4), _made(steps, parent, (call.rank,), call.rank), COMM)
     return steps.outcome(SUCCESS)

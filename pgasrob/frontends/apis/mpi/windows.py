@@ -27,6 +27,7 @@ from pgasrob.frontends.apis.mpi.names import GROUP, LOCK_EXCLUSIVE, LOCK_SHARED,
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import AwaitAdd, FetchAdd, Notify, Wait, WaitLocal
 from pgasrob.program.expressions import Const, Expr
 
@@ -115,6 +116,8 @@ def _create(call: Call, communicator_index: int, window_index: int, part: Part, 
     """Make the next window. Everybody must know everybody's part, so all meet."""
     if part.unit <= 0 or part.bytes < 0:
         call.fail(f"{call.name} of {part.bytes} bytes in units of {part.unit}", "sizes and units are positive")
+    call.rests_on(Kind.CREATION_WAITS, call.name)
+    call.rests_on(Kind.UNIFIED_WINDOWS)
     of = communicator(call, communicator_index)
     made = Window(next_id(steps, of), of.members)
     call.publish(made.key("part"), part)
@@ -160,6 +163,7 @@ def free(call: Call) -> Outcome:
     if address is None or not isinstance(value, Handle) or value.kind != "window":
         call.fail("MPI_Win_free of what is no window here", "pass the address of a window that has been made")
     steps = Steps(call)
+    call.rests_on(Kind.FREED_MEMORY, call.name)
     barrier(steps, of_handle(value).group())
     steps.store(address, NULL, WINDOW)
     return steps.outcome(SUCCESS)
@@ -178,7 +182,7 @@ def get_attr(call: Call) -> Outcome:
     if key not in numbers:
         return answer(call, (3, Known(0), INT))
     value, type = numbers[key]
-    place = call.allocate("heap", 8, "attribute")
+    place = call.allocate("heap", 8, "attribute", asked_for=False)
     steps = Steps(call)
     steps.store(place, Known(value), type)
     for index, given, of_type in ((2, place, Pointer(VOID)), (3, Known(1), INT)):
@@ -199,6 +203,10 @@ def get_group(call: Call) -> Outcome:
 """)
 def nothing(call: Call) -> Outcome:
     """What changes nothing; there is one copy of a window's memory (MPI_WIN_UNIFIED), so sync has nothing to do."""
+    if call.name == "MPI_Win_set_info":
+        call.rests_on(Kind.HINTS, call.name)
+    if call.name == "MPI_Win_sync":
+        call.rests_on(Kind.UNIFIED_WINDOWS)
     return Outcome(result=SUCCESS)
 
 
@@ -214,9 +222,16 @@ def fence(call: Call) -> Outcome:
     an implementation that leaves the barrier out are not found.
     """
     steps, of = Steps(call), window(call, 1)
+    _modes(call, 0)
     of.complete(steps)
     barrier(steps, of.group())
     return steps.outcome(SUCCESS)
+
+
+def _modes(call: Call, index: int) -> None:
+    """Argument ``index`` holds assertions, which are promises of the program, and nobody looks at them."""
+    if call.arguments[index] != Known(0):
+        call.rests_on(Kind.MODES_HOLD, call.name)
 
 
 # Flush
@@ -253,6 +268,7 @@ def _wait(call: Call) -> type[Wait] | type[WaitLocal]:
 @calls("Win_lock(int lock_type, int rank, int assert, MPI_Win win)")
 def lock(call: Call) -> list[Outcome]:
     of, kind = window(call, 3), call.known(0)
+    _modes(call, 2)
     if kind not in (LOCK_EXCLUSIVE, LOCK_SHARED):
         call.fail(f"{kind} is no kind of lock", "use MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE")
     call.publish(of.key("exclusive" if kind == LOCK_EXCLUSIVE else "shared"), True)
@@ -267,6 +283,7 @@ def lock(call: Call) -> list[Outcome]:
 @calls("Win_lock_all(int assert, MPI_Win win)")
 def lock_all(call: Call) -> Outcome:
     steps, of = Steps(call), window(call, 1)
+    _modes(call, 0)
     call.publish(of.key("shared"), True)
     for target in range(len(of.members)):
         _acquire(steps, of, target, LOCK_SHARED)
@@ -300,7 +317,10 @@ def _acquire(steps: Steps, of: Window, target: int, kind: int) -> None:
         steps.call.fail(f"rank {target} of the window is locked already", "unlock it before it is locked again")
     steps.note(of.key("held"), tuple(sorted((*held, (target, kind)))))
     rank, change = Const(of.members[target]), Const(-1 if kind == LOCK_EXCLUSIVE else 1)
-    for cell in _lock_cells(steps.call, of, kind):
+    cells = _lock_cells(steps.call, of, kind)
+    if cells:
+        steps.call.rests_on(Kind.EPOCHS_WAIT, steps.call.name)
+    for cell in cells:
         steps.do(AwaitAdd(rank, cell, "==", Const(0), change))
 
 
@@ -338,6 +358,7 @@ def _lock_cells(call: Call, of: Window, kind: int) -> list[Expr]:
 @calls("Win_post(MPI_Group group, int assert, MPI_Win win)")
 def post(call: Call) -> Outcome:
     steps, of, origins = Steps(call), window(call, 2), group(call, 0)
+    _modes(call, 1)
     for origin in origins:
         steps.do(AwaitAdd(Const(origin), of.cell(call, "posted", call.rank), ">=", Const(0), Const(1)))
     steps.note(of.key("posted"), origins)
@@ -347,6 +368,8 @@ def post(call: Call) -> Outcome:
 @calls("Win_start(MPI_Group group, int assert, MPI_Win win)")
 def start(call: Call) -> Outcome:
     steps, of, targets = Steps(call), window(call, 2), group(call, 0)
+    _modes(call, 1)
+    call.rests_on(Kind.EPOCHS_WAIT, call.name)
     for target in targets:
         steps.do(_take(call, of, "posted", target))
     steps.note(of.key("started"), targets)

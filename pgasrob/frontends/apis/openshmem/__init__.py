@@ -29,6 +29,7 @@ API = Api(
     handler=FUNCTIONS.handler,
     functions=FUNCTIONS.handlers,
     unsupported=UNSUPPORTED,
+    specifications={"": "OpenSHMEM 1.5"},
 )
 
 __all__ = ["API", "atomics", "collectives", "ordering", "rma", "setup", "waiting"]

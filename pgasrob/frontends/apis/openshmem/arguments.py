@@ -8,6 +8,7 @@ from pgasrob.frontends.apis.openshmem.names import CONTEXT
 from pgasrob.frontends.apis.transfers import bounded
 from pgasrob.frontends.c.types import CType, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr
 
 PRIVATE = frozenset(("local", "heap", "string", "argv"))
@@ -129,8 +130,11 @@ def team_of(call: Call, index: int) -> tuple[int, ...] | None:
     (members,) = value.data
     if isinstance(members, tuple):
         return _ranks(members)
+    if members == "world":
+        return tuple(range(call.nodes))
     # No PE reaches another one's memory by loads and stores here, `shmem_ptr` says so too: SHMEM_TEAM_SHARED is itself.
-    return tuple(range(call.nodes)) if members == "world" else (call.rank,)
+    call.rests_on(Kind.SEPARATE_MEMORY, "SHMEM_TEAM_SHARED")
+    return (call.rank,)
 
 
 def group_of(call: Call, index: int) -> Group:
@@ -146,6 +150,7 @@ def active_set(call: Call, index: int) -> Group:
     # More than 30 doublings are as far beyond all PEs as 30 are.
     start, stride, size = call.known(index), 1 << min(max(call.known(index + 1), 0), 30), bounded(call, index + 2)
     members = tuple(start + place * stride for place in range(size))
+    call.rests_on(Kind.WORK_ARRAYS, call.name)
     if not members or not 0 <= members[0] <= members[-1] < call.nodes:
         call.fail(
             f"the active set of {call.name} is {size} PEs from {start} on, {stride} apart; there are {call.nodes} PEs",

@@ -11,6 +11,7 @@ from pgasrob.frontends.apis.openshmem.ordering import meeting
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.types import CHAR, INT, CType
 from pgasrob.frontends.c.values import NULL, Handle, Known, Value
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Wait
 
 MULTIPLE = 3
@@ -28,31 +29,38 @@ MULTIPLE = 3
 """)
 def nothing(call: Call) -> Outcome:
     """What has no effect that a program could see: caches are coherent, hints of sessions promise nothing."""
+    if "_session_" in call.name:
+        call.rests_on(Kind.HINTS, call.name)
     return Outcome()
 
 
 @FUNCTIONS.calls("int shmem_init_thread(int requested, int *provided)")
 def init_thread(call: Call) -> Outcome:
+    call.rests_on(Kind.THREAD_LEVEL, call.name)
     return _answer(call, (1, Known(call.known(0)), INT), result=Known(0))
 
 
 @FUNCTIONS.calls("void shmem_query_thread(int *provided)")
 def query_thread(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return _answer(call, (0, Known(MULTIPLE), INT))
 
 
 @FUNCTIONS.calls("void shmem_query_initialized(int *initialized)")
 def query_initialized(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return _answer(call, (0, Known(1), INT))
 
 
 @FUNCTIONS.calls("void shmem_info_get_version(int *major, int *minor)")
 def version(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return _answer(call, (0, Known(1), INT), (1, Known(5), INT))
 
 
 @FUNCTIONS.calls("void shmem_info_get_name(char *name)")
 def name(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return _answer(call, (0, Known(0), CHAR))
 
 
@@ -75,6 +83,7 @@ def finalize(call: Call) -> Outcome:
 
 @FUNCTIONS.calls("void shmem_global_exit(int status)")
 def global_exit(call: Call) -> Outcome:
+    call.rests_on(Kind.ENDS_ONE_RANK, call.name)
     return Outcome(ends=True)
 
 
@@ -90,11 +99,13 @@ def n_pes(call: Call) -> Outcome:
 
 @FUNCTIONS.calls("int shmem_pe_accessible(int pe)")
 def pe_accessible(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return Outcome(result=Known(int(0 <= call.known(0) < call.nodes)))
 
 
 @FUNCTIONS.calls("int shmem_addr_accessible(const void *addr, int pe)")
 def addr_accessible(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     address = call.pointer(0)
     accessible = address is not None and address.object.kind in ("global", "symmetric")
     return Outcome(result=Known(int(accessible and 0 <= call.known(1) < call.nodes)))
@@ -103,12 +114,14 @@ def addr_accessible(call: Call) -> Outcome:
 @FUNCTIONS.calls("void *shmem_ptr(const void *dest, int pe)")
 def ptr(call: Call) -> Outcome:
     """Only one's own memory is reached by loads and stores; for the others a PE gets a null pointer."""
+    call.rests_on(Kind.SEPARATE_MEMORY, call.name)
     address = call.pointer(0)
     return Outcome(result=address if address is not None and call.known(1) == call.rank else NULL)
 
 
 @FUNCTIONS.calls("void *shmem_team_ptr(shmem_team_t team, const void *dest, int pe)")
 def team_ptr(call: Call) -> Outcome:
+    call.rests_on(Kind.SEPARATE_MEMORY, call.name)
     members, address, place = team_of(call, 0), call.pointer(1), call.known(2)
     own = members is not None and 0 <= place < len(members) and members[place] == call.rank
     return Outcome(result=address if own and address is not None else NULL)
@@ -122,6 +135,8 @@ def _allocation(prototype: str, bytes: Callable[[Call], int]) -> None:
         size = bytes(call)
         if size == 0:
             return Outcome(result=NULL)
+        if call.name == "shmem_malloc_with_hints":
+            call.rests_on(Kind.HINTS, call.name)
         return Outcome(call.do(*meeting(call)), call.allocate("symmetric", size))
 
     FUNCTIONS.add(prototype, allocate)
@@ -138,7 +153,10 @@ _allocation(
 
 @FUNCTIONS.calls("void shmem_free(void *ptr); void shfree(void *ptr)")
 def free(call: Call) -> Outcome:
-    return Outcome() if call.pointer(0) is None else Outcome(call.do(*meeting(call)))
+    if call.pointer(0) is None:
+        return Outcome()
+    call.rests_on(Kind.FREED_MEMORY, call.name)
+    return Outcome(call.do(*meeting(call)))
 
 
 # Contexts: each has its own queue. Numbers are used again, so that loops come back to the state they began in.
@@ -159,6 +177,8 @@ def team_create_ctx(call: Call) -> Outcome:
 
 def _create(call: Call, pointer: int, members: str | tuple[int, ...]) -> Outcome:
     steps = Steps(call)
+    if call.arguments[pointer - 1] != Known(0):
+        call.rests_on(Kind.HINTS, call.name)
     live = _live(call)
     number = next(number for number in range(1, len(live) + 2) if number not in live)
     steps.note(LIVE, live | {number})
@@ -221,6 +241,7 @@ def translate_pe(call: Call) -> Outcome:
 
 @FUNCTIONS.calls("int shmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t *config)")
 def get_config(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return _answer(call, (2, Known(0), INT), result=Known(0))
 
 

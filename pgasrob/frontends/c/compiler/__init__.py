@@ -41,10 +41,10 @@ def compile_unit(
         found = preprocess(file, text, registry, defines)
         types = {name for api in found.apis for name in api.types}
         parsed = parse(found.tokens, found.source, types)
-        unit = Unit(file, text, found.headers)
+        unit = Unit(file, text, found.headers, tuple(found.unread), tuple(defines.items()))
         scope = Scope()
         scope.tags.update({tag: tag for tag in STRUCTS})
-        unread = ", ".join(f"<{header}>" for header in found.unread)
+        unread = ", ".join(f"<{header}>" for header, _ in found.unread)
         context = Context(
             found.source, parsed.tokens, found.apis, registry.like, declared_function, unread, pure, unit, scope
         )

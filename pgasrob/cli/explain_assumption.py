@@ -1,0 +1,20 @@
+"""`pgasrob explain-assumption`: what a verdict takes for granted by a code of its list."""
+
+from __future__ import annotations
+
+import click
+
+from pgasrob.cli.explain_error import explain_code
+from pgasrob.cli.options import HELP
+
+
+@click.command("explain-assumption", context_settings=HELP)
+@click.argument("code", required=False)
+def explain_assumption(code: str | None) -> None:
+    """Explain what a verdict rests on, or list all that one may rest on.
+
+    `pgasrob check --assumptions` lists what a verdict does rest on, by these codes.
+    """
+    from pgasrob.program.assumption_texts import CATALOGUE, explain
+
+    explain_code(code, CATALOGUE, explain)

@@ -1,0 +1,61 @@
+"""What a verdict rests on, in a sentence and as a list. Drawn from the JSON object alone."""
+
+from __future__ import annotations
+
+from pgasrob.program.assumptions import Kind
+from pgasrob.render import words
+from pgasrob.render.json import Assumption, Result
+from pgasrob.render.lines import Line, paragraph, together, wrap
+
+LONGEST = 150
+"""Characters of the sentence: two lines of 80."""
+MOST_LINES = 3
+ORDINARY = frozenset(kind.value for kind in (Kind.ARGUMENTS, Kind.NO_EFFECT, Kind.ALLOCATION))
+"""What nearly every program in C needs is not named in the sentence."""
+OPTION = "--assumptions"
+
+
+def sentence(result: Result) -> str | None:
+    """What ``result`` rests on: what every verdict does, and what constructs of the program add to that.
+
+    None where that says nothing: no verdict, or a run that rests on no more than those of all programs do.
+    """
+    found = result.get("assumptions", [])
+    own = [each for each in found if each["scope"] == "construct"]
+    named = [together(_with_lines(each)) for each in own if each["code"] not in ORDINARY]
+    robust = result["verdict"] == "robust"
+    if not found or not (robust or named):
+        return None
+    subject = "Assumes" if robust else "What is shown assumes"
+    general = f"{subject} what every verdict {'on C ' * any(each['scope'] == 'C' for each in found)}does"
+    for count in range(len(named), -1, -1):
+        more = [f"{len(own) - count} more"] * (count < len(own))
+        *first, last = [general, *named[:count], *more]
+        text = f"{', '.join(first)} and {last}" if first else last
+        text = f"{text} ({OPTION} lists all)."
+        if len(text) <= LONGEST:
+            break
+    return text
+
+
+def listed(result: Result, width: int) -> list[Line]:
+    """All that ``result`` rests on, each by its code."""
+    found = result.get("assumptions", [])
+    if not found:
+        return []
+    column = max(len(each["code"]) for each in found)
+    title = "What this rests on (`pgasrob explain-assumption CODE` explains it):"
+    lines = paragraph(title, width, "", "  ")
+    for each in found:
+        text = each["text"] + (f" ({words.lines(each['lines'])})" if each["lines"] else "")
+        first, *others = wrap(text, width, " " * (column + 6), " " * (column + 6))
+        lines.append([(f"    {each['code']:<{column}}", "heading"), (first[column + 4 :], "")])
+        lines += [[(line, "")] for line in others]
+    return lines
+
+
+def _with_lines(assumption: Assumption) -> str:
+    lines = assumption["lines"]
+    if len(lines) > MOST_LINES:
+        return f"{assumption['code']} (line {lines[0]} and {len(lines) - 1} others)"
+    return assumption["code"] + (f" ({words.lines(lines)})" if lines else "")
