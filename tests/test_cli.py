@@ -23,6 +23,7 @@ from pgasrob.cli import EXAMPLES, cli, main
 from pgasrob.cli.check import EXAMPLES as CHECK_EXAMPLES
 from pgasrob.cli.check import outcome
 from pgasrob.cli.options import Size, memory_for
+from pgasrob.program.assumptions import Kind
 from pgasrob.robustness import native
 from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES
 from pgasrob.robustness.limits import DEFAULT_MAX_STATES
@@ -688,7 +689,7 @@ def test_help_and_version() -> None:
     assert all(name in text for name in ("check", "explain-error", "completion", "Examples:"))
     check_help = run("check", "--help").output
     options = ["--nodes", "--engine", "--max-states", "--timeout", "--format", "--expect", "--strict", "--verbose"]
-    options += ["--memory-limit", "--jobs", "--no-reduction", "--without", *REDUCTIONS]
+    options += ["--memory-limit", "--jobs", "--no-reduction", "--without", "--assumptions", *REDUCTIONS]
     assert all(option in check_help for option in [*options, *ENGINES, "Exit code:", "Examples:"])
     assert all(run(name, "-h").exit_code == 0 for name in cli.commands)
     assert max(map(len, (text + check_help).splitlines())) <= 100
@@ -775,6 +776,24 @@ def test_explain_error() -> None:
     assert re.search(r"^PG011  \S", listed, re.MULTILINE)
     explained = run("explain-error", "PG011").output
     assert explained.startswith("PG011") and explained == run("explain-error", "pg011").output
+
+
+def test_explain_assumption() -> None:
+    listed = run("explain-assumption").output
+    assert re.findall(r"^[a-z-]+", listed, re.MULTILINE) == [kind.value for kind in Kind]
+    assert run("explain-assumption", "program-order").output.startswith("program-order: ")
+    wrong = run("explain-assumption", "program-ordre")
+    assert wrong.exit_code == 2 and "did you mean `program-order`?" in wrong.stderr
+
+
+def test_assumptions_are_listed_when_asked_for(folder: Path) -> None:
+    Path("wait.pgas").write_text(ROBUST)
+    Path("put.pgas").write_text(ONE_TO_ONE)
+    assert "Assumes what every verdict does (--assumptions lists all)." in run("check", "wait.pgas").output
+    listed = run("check", "wait.pgas", "--assumptions").output
+    assert "Assumes" not in listed and re.search(r"^    program-order   \S", listed, re.MULTILINE)
+    both = run("check", "wait.pgas", "put.pgas", "--assumptions").output
+    assert both.count("What this rests on") == 2 and both.count("    program-order ") == 1
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

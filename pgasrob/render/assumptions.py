@@ -26,13 +26,13 @@ def sentence(result: Result) -> str | None:
     robust = result["verdict"] == "robust"
     if not found or not (robust or named):
         return None
-    subject = "Assumes" if robust else "What is shown assumes"
-    general = f"{subject} what every verdict {'on C ' * any(each['scope'] == 'C' for each in found)}does"
+    every = f"what every verdict {'on C ' * any(each['scope'] == 'C' for each in found)}does"
+    start, general = ("Assumes", [every]) if robust else ("What is shown assumes", [])
     for count in range(len(named), -1, -1):
         more = [f"{len(own) - count} more"] * (count < len(own))
-        *first, last = [general, *named[:count], *more]
+        *first, last = [*general, *named[:count], *more]
         text = f"{', '.join(first)} and {last}" if first else last
-        text = f"{text} ({OPTION} lists all)."
+        text = f"{start} {text} ({OPTION} lists all)."
         if len(text) <= LONGEST:
             break
     return text

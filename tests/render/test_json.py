@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.render.json import to_json
 from pgasrob.robustness.check import check
@@ -21,7 +22,8 @@ from tests.support import Drawn, drawn_programs, examples
 
 RESULT = {
     "schema", "file", "program", "nodes", "engine", "verdict", "reason", "reason_code", "limit", "assertions",
-    "deadlock", "communicates", "failed_polls", "conflicts", "stats", "witness", "assertion_run", "deadlock_run", "errors",
+    "deadlock", "communicates", "stats", "witness", "assertion_run", "deadlock_run", "errors",
+    "failed_polls", "conflicts", "assumptions",
 }  # fmt: skip
 WITNESS = {
     "shows", "nodes", "computation", "cycle", "cycle_type", "complete", "memory", "registers", "standing", "fault",
@@ -82,6 +84,20 @@ def test_a_verdict_that_is_not_robust() -> None:
     assert (found["assertions"], found["deadlock"]) == ("hold", False)
     assert (found["assertion_run"], found["deadlock_run"], found["errors"]) == (None, None, [])
     assert found["stats"]["states"] > 0 and found["stats"]["transitions"] > 0 and found["stats"]["sc_states"] == 13
+
+
+def test_assumptions() -> None:
+    found = result(ONE_TO_ONE.replace("barrier", "wait(q); barrier"))["assumptions"]
+    assert all(set(each) == {"code", "text", "lines", "scope"} for each in found)
+    assert [each["code"] for each in found if each["scope"] == "every"] == [
+        "failed-polls", "conflicts", "program-order", "one-copy", "no-failures", "closed-program"
+    ]  # fmt: skip
+    text = "#include <stdlib.h>\nint main(void) {\n  return rand() < 3;\n}\n"
+    drawn = to_json(check(parse_c(text, "some.c"), 1))["assumptions"][-1]
+    assert drawn == {
+        "code": "unknown-values", "text": "any value may come of rand() (0 to 2147483647), each time another",
+        "lines": [3], "scope": "construct",
+    }  # fmt: skip
 
 
 def test_a_robust_verdict_has_no_witness() -> None:
