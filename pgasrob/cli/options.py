@@ -182,7 +182,7 @@ def c_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      help="C: which version of an API is meant where versions differ: gaspi-17 (the default) or "
                      "gaspi-1.01. Can be repeated."),
         click.option("--assume-pure", "pure", multiple=True, metavar="NAME",
-                     help="C: the function NAME, which is not in the file, touches no shared memory; it may "
+                     help="C: the function NAME, which is not in the file, accesses no memory of the program; it may "
                      "return any value. Can be repeated."),
         click.option("-D", "defines", type=Macro(), multiple=True, metavar="NAME[=VALUE]",
                      help="C: define a macro. Can be repeated."),

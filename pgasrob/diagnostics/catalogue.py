@@ -605,8 +605,8 @@ have a length that is only known when it is declared.
 
 == PG125 an unknown function
 The function is neither defined in the file nor one of a known API or of the C library, so nobody knows what it does to
-memory. Give its definition; or, when it touches no shared memory, accept it with `--assume-pure NAME`: its arguments
-are evaluated, it may return any value, and the call does nothing else.
+memory. Give its definition; or, when it accesses no memory of the program, accept it with `--assume-pure NAME`: its
+arguments are evaluated, it may return any value, and the call does nothing else.
 
 == PG126 a C function gets the wrong number of arguments
 The call has more or fewer arguments than the function's declaration, or than the call of the API that the header has.
@@ -647,9 +647,9 @@ A comment `// api: NAME` in the head of a C file says which version of an API is
 option `--api NAME` does.
 
 == PG162 a function of an API is assumed to be pure
-The option `--assume-pure NAME` says that a function touches no shared memory. A function whose name is that of a
-communication library, or begins like its names (`shmem_`, `gaspi_`, `MPI_`), most likely does: it is misspelled, or the
-header that declares it is not included.
+The option `--assume-pure NAME` says that a function accesses no memory of the program. A function whose name is that of
+a communication library, or begins like its names (`shmem_`, `gaspi_`, `MPI_`), most likely does: it is misspelled, or
+the header that declares it is not included.
 """
 
 CATALOGUE = {entry.code: entry for entry in entries(_TEXT)}

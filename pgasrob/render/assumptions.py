@@ -10,7 +10,9 @@ from pgasrob.render.lines import Line, paragraph, together, wrap
 LONGEST = 150
 """Characters of the sentence: two lines of 80."""
 MOST_LINES = 3
-ORDINARY = frozenset(kind.value for kind in (Kind.ARGUMENTS, Kind.NO_EFFECT, Kind.ALLOCATION))
+ORDINARY = frozenset(
+    kind.value for kind in (Kind.ARGUMENTS, Kind.ASSERT_GOES_ON, Kind.FREED_MEMORY, Kind.ALLOCATION, Kind.NO_EFFECT)
+)
 """What nearly every program in C needs is not named in the sentence."""
 OPTION = "--assumptions"
 

@@ -183,7 +183,11 @@ def _result(result: Result, rule: str, text: str, location: Object, commands: st
         "message": _message(text),
         "locations": [location],
         "partialFingerprints": {"commands/v1": hashlib.sha256(identity.encode(errors="replace")).hexdigest()},
-        "properties": {"nodes": result["nodes"], "engine": result["engine"]},
+        "properties": {
+            "nodes": result["nodes"],
+            "engine": result["engine"],
+            "assumptions": [each["code"] for each in result.get("assumptions", [])],
+        },
     }
 
 

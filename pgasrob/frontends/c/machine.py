@@ -333,7 +333,7 @@ class Machine(Merging):
         from pgasrob.diagnostics.suggestions import did_you_mean
 
         hint = did_you_mean(name, self.unit.functions)
-        pure = f"define it in this file, or, if it touches no shared memory, give `--assume-pure {name}`"
+        pure = f"define it in this file, or, if it accesses no memory of the program, give `--assume-pure {name}`"
         return Problem("PG144", f"nothing is known of the function `{name}`", f"{hint} {pure}".strip())
 
 

@@ -88,7 +88,7 @@ class Calls:
         near = did_you_mean(name, [*own, *self._functions_like(name)], 0.75)
         api = self.context.api_like(name)
         if api is None:
-            hint = f"if it touches no shared memory, `--assume-pure {name}` accepts it"
+            hint = f"if it accesses no memory of the program, `--assume-pure {name}` accepts it"
         elif api in self.context.apis:
             hint = f"the functions of <{api.headers[0]}> that are supported have other names"
         else:
