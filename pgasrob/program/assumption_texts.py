@@ -17,8 +17,8 @@ cell by one operation that commutes, with nothing fetched, do not, for nobody ca
 which reading it was.
 
 == program-order stores of a processor reach its peers in program order
-A rank accesses the memory of its own node by loads and stores, one after the other, and what it has stored is there for
-transfers and for other ranks from then on. Real processors keep stores in buffers and may load ahead of them, most
+A rank accesses the memory of its own node by loads and stores, one after the other, and what it has stored is there
+for transfers and for other ranks from then on. Real processors keep stores in buffers and may load ahead of them, most
 others than x86 reorder stores too, and network adapters need not read what a cache holds. Where a flag is set by a
 store that others look at, put the fence there that the machine and the API ask for; this tool does not miss it when it
 is left out.
@@ -40,18 +40,24 @@ process or device that accesses the same memory is not looked at, and neither is
 == specification calls do what their specification promises
 Each call is read as its specification has it, and not as some implementation does it: whatever is allowed may happen,
 and what is promised does. An implementation that keeps a promise less is wrong by its specification, and the verdict
-does not hold for it; one that does more than it has to, as most do, may never show the run of a counterexample. Where a
-specification is silent the reading is one of the other assumptions, or that which allows more runs.
+does not hold for it; one that does more than it has to, as most do, may never show the run of a counterexample. Where
+a specification is silent the reading is one of the other assumptions, or that which allows more runs.
+
+== calls-allowed calls are made where their API allows them
+APIs ask for more than is looked at here: that the library is initialised, that one-sided calls of MPI stand in an
+epoch, that all members of a group call its collectives in one order with arguments that fit, that buffers are of the
+kind that is wanted. Where a call is not allowed anything may happen. An error is told where the front end sees one;
+what it does not see is read as if it were allowed.
 
 == sizes the sizes of the text are checked, and no others
-The number of ranks, the lengths of arrays, the counts of loops and transfers are those of the text with the macros that
-the command line defines. A larger case is another program. Check several: mistakes in synchronisation mostly show with
-the smallest, but a race that needs a second round of a loop needs two rounds.
+The number of ranks, the lengths of arrays, the counts of loops and transfers are those of the text with the macros
+that the command line defines. A larger case is another program. Check several: mistakes in synchronisation mostly show
+with the smallest, but a race that needs a second round of a loop needs two rounds.
 
 == platform types lie in memory as on 64-bit Unix
 An int has 32 bits, a long and a pointer 64, a long double is a double, structs are padded as usual, and the first byte
-is the lowest. Macros say so too: what stands behind `#ifdef __x86_64__` or `__linux__` is read, and GNU C is version
-4.2. Code for other platforms is not looked at.
+is the lowest. Characters are ASCII. Macros say so too: what stands behind `#ifdef __x86_64__` or `__linux__` is read,
+and GNU C is version 4.2. Code for other platforms is not looked at.
 
 == arithmetic integers wrap round and doubles are rounded once
 A signed integer that grows too large wraps round, where C leaves everything open and a compiler may conclude that it
@@ -81,9 +87,9 @@ No other thread, handler of a signal or handler of an active message runs within
 send active messages are refused with an error; what a library does in threads of its own is not looked at.
 
 == unknown-values values that nothing in the program decides
-A random number or a time may be any that its function gives, within the bounds that are listed, and another one at each
-call, whatever the seed. A verdict `robust` holds for all of them. A run that is shown may need values that no run of
-the program has together: two times that go backwards, say.
+A random number or a time may be any that its function gives, within the bounds that are listed, and another one at
+each call, whatever the seed. A verdict `robust` holds for all of them. A run that is shown may need values that no run
+of the program has together: two times that go backwards, say.
 
 == unknown-memory memory that may hold any value
 Unknown values have been stored or transferred to these objects, so whatever is loaded from them may be anything that
@@ -107,17 +113,23 @@ is indivisible for all. Where a cell is accessed in several ways, see what the A
 
 == epochs-wait calls that begin an epoch wait for it
 MPI_Win_start may return before the targets have posted, and MPI_Win_lock before the lock is held; what is issued is
-delayed then. Here they wait. What a rank does between such a call and the first operation is later here than it may be.
+delayed then. Here they wait. What a rank does between such a call and the first operation is later here than it may
+be.
+
+== fence-barrier MPI_Win_fence is a barrier
+Nobody returns from a fence before all have called it. MPI promises that of fences that end an epoch; one that is known
+to end none, with MPI_MODE_NOPRECEDE say, need not be a barrier. Where the order of something else hangs on such a
+fence, put MPI_Barrier there.
 
 == modes-hold what MPI_MODE_... says is true
-The assertions of MPI_Win_fence, _post, _start and _lock are promises of the program, for which a call may do less: a
-fence with MPI_MODE_NOPRECEDE need not be a barrier. Nobody looks whether they are true, and calls do as much as without
-them. A program that is wrong only where a call does less is not found.
+The assertions of MPI_Win_fence, _post, _start and _lock are promises of the program, for which a call may do less.
+Nobody looks whether they are true, and calls do as much as without them. A program that is wrong only where a call
+does less is not found.
 
 == unified-windows windows have one copy of their memory
-MPI has two memory models. In the unified one, which nearly all machines have and MPI_WIN_MODEL tells, a window's memory
-is that of its owner. In the separate one there is a public and a private copy, and MPI_Win_sync copies between them,
-which does nothing here.
+MPI has two memory models. In the unified one, which nearly all machines have and MPI_WIN_MODEL tells, a window's
+memory is that of its owner. In the separate one there is a public and a private copy, and MPI_Win_sync copies between
+them, which does nothing here.
 
 == buffered-sends messages are copied when they are sent
 A send may wait for its receive or copy the message and go on, and a program must be right either way. Here it goes on,
@@ -151,7 +163,8 @@ initialised or accessible, how full a queue is) is the same on every rank and in
 branches on it, the other branch is not looked at.
 
 == thread-level the thread level asked for is granted
-The call says that it provides what was required, and a query says the highest level. A rank is one thread all the same.
+The call says that it provides what was required, and a query says the highest level. A rank is one thread all the
+same.
 
 == hints hints and options change nothing
 Info objects, options of contexts, hints of allocations and sessions tell an implementation how a program behaves, and
@@ -179,17 +192,16 @@ An assertion that fails is told, and the rank goes on as with NDEBUG. What is sh
 where assert ends the program.
 
 == freed-memory memory that has been given back is not used
-What is freed is not accessed any more, which is not checked but for operations that are still under way. Memory that is
-allocated later, with the same size, lies in the same place when it comes from malloc.
+What is freed is not accessed any more, which is not checked but for operations that are still under way. Memory that
+is allocated later, with the same size, lies in the same place when it comes from malloc.
 
 == allocation there is enough memory
-Every allocation succeeds and gives memory of its own, aligned as its type needs, on every rank. The stack is as deep as
-calls are nested.
+Every allocation succeeds and gives memory of its own, aligned as its type needs, on every rank. The stack is as deep
+as calls are nested.
 
 == no-effect functions of the C library that change nothing
 Output, sleeping, seeds of random numbers, fences of the processor and the like read their arguments and change nothing
-that ranks share. They return 0, which a program may see. Fences of the processor have nothing to do, by
-program-order.
+that ranks share. They return 0, which a program may see. Fences of the processor have nothing to do, by program-order.
 
 == model-checker SPIN has searched all states
 The answer of `--engine spin` that nothing is violated is that of SPIN and of the C compiler that has built its

@@ -27,6 +27,7 @@ class Kind(Enum):
     CLOSED_PROGRAM = "closed-program"
     # and every one on C
     SPECIFICATION = "specification"
+    CALLS_ALLOWED = "calls-allowed"
     SIZES = "sizes"
     PLATFORM = "platform"
     ARITHMETIC = "arithmetic"
@@ -42,6 +43,7 @@ class Kind(Enum):
     SEPARATE_MEMORY = "separate-memory"
     ATOMIC_TO_ALL = "atomic-to-all"
     EPOCHS_WAIT = "epochs-wait"
+    FENCE_BARRIER = "fence-barrier"
     MODES_HOLD = "modes-hold"
     UNIFIED_WINDOWS = "unified-windows"
     BUFFERED_SENDS = "buffered-sends"
@@ -91,6 +93,7 @@ def scope(kind: Kind) -> Literal["every", "C", "construct"]:
             return "every"
         case (
             Kind.SPECIFICATION
+            | Kind.CALLS_ALLOWED
             | Kind.SIZES
             | Kind.PLATFORM
             | Kind.ARITHMETIC
@@ -139,6 +142,7 @@ def matters_to_a_run(kind: Kind) -> bool:
             | Kind.ONE_COPY
             | Kind.NO_FAILURES
             | Kind.CLOSED_PROGRAM
+            | Kind.CALLS_ALLOWED
             | Kind.COMPILER
             | Kind.WHOLE_SCALARS
             | Kind.UNSET_MEMORY
@@ -146,6 +150,7 @@ def matters_to_a_run(kind: Kind) -> bool:
             | Kind.ONE_THREAD
             | Kind.ATOMIC_TO_ALL
             | Kind.EPOCHS_WAIT
+            | Kind.FENCE_BARRIER
             | Kind.MODES_HOLD
             | Kind.UNIFIED_WINDOWS
             | Kind.CREATION_WAITS
@@ -199,6 +204,8 @@ def _sentence(kind: Kind, about: tuple[str, ...]) -> str:
             return "all ranks run this program from its beginning, and nothing else accesses their memory"
         case Kind.SPECIFICATION:
             return f"calls keep what {names} promises, and may do all that it allows"
+        case Kind.CALLS_ALLOWED:
+            return "calls are made where their API allows them: in epochs, and collectives by all, in one order"
         case Kind.SIZES:
             return "arrays, loops and transfers are as long as the text says" + (f", with {names}" if about else "")
         case Kind.PLATFORM:
@@ -229,6 +236,8 @@ def _sentence(kind: Kind, about: tuple[str, ...]) -> str:
             return f"{names} {_verb(about, 'is', 'are')} atomic to all other accesses, not only to atomics of one kind"
         case Kind.EPOCHS_WAIT:
             return f"{names} {_verb(about, 'returns', 'return')} when access is granted, and not before"
+        case Kind.FENCE_BARRIER:
+            return "MPI_Win_fence is a barrier, also where it ends no epoch"
         case Kind.MODES_HOLD:
             return f"the MPI_MODE_... given to {names} are true, and no call does less for them"
         case Kind.UNIFIED_WINDOWS:

@@ -83,7 +83,9 @@ CASES = [
     Case(Kind.EPOCHS_WAIT, f"{CREATE} MPI_Group g; MPI_Win_get_group(w, &g); MPI_Win_start(g, 0, w);",
          f"{CREATE} MPI_Group g; MPI_Win_get_group(w, &g); MPI_Win_post(g, 0, w);", ("MPI_Win_start",), MPI, WINDOW),
     Case(Kind.MODES_HOLD, f"{CREATE} MPI_Win_fence(MPI_MODE_NOPRECEDE, w);", f"{CREATE} MPI_Win_fence(0, w);",
-         ("MPI_Win_fence",), MPI, WINDOW),
+         ("MPI_Win_fence",), MPI, WINDOW | {Kind.FENCE_BARRIER}),
+    Case(Kind.FENCE_BARRIER, f"{CREATE} MPI_Win_fence(0, w);", f"{CREATE} MPI_Barrier(MPI_COMM_WORLD);", (), MPI,
+         WINDOW),
     Case(Kind.UNIFIED_WINDOWS, CREATE, "MPI_Comm c; MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &c);", (), MPI,
          frozenset((Kind.CREATION_WAITS,))),
     Case(Kind.BUFFERED_SENDS, "MPI_Send(&x, 1, MPI_LONG, 0, 0, MPI_COMM_WORLD);",
@@ -135,7 +137,19 @@ def test_a_construct_needs_it_and_what_is_like_it_does_not(case: Case) -> None:
 
 
 def test_a_program_without_an_api_promises_nothing_about_calls() -> None:
-    assert assumed("x = 1;", "<stddef.h>").keys() == EVERY_C - {Kind.SPECIFICATION}
+    assert assumed("x = 1;", "<stddef.h>").keys() == EVERY_C - {Kind.SPECIFICATION, Kind.CALLS_ALLOWED}
+
+
+@pytest.mark.parametrize(
+    ("body", "header"),
+    [
+        (f"{CREATE} void *base; int flag; MPI_Win_get_attr(w, MPI_WIN_SIZE, &base, &flag);", MPI),
+        ("armci_msg_bcast(&x, 8, 0);", ARMCI),
+        ("shmem_set_lock(&x);", SHMEM),
+    ],
+)
+def test_what_the_front_end_keeps_for_itself_is_not_asked_for(body: str, header: str) -> None:
+    assert Kind.ALLOCATION not in assumed(body, header)
 
 
 def test_names_and_lines_of_all_places_are_there() -> None:

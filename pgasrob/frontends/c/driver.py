@@ -69,7 +69,7 @@ def _assumptions(world: World) -> Iterator[Assumption]:
     """What the pass over all ranks has noted, and what every program in C rests on."""
     noted, unit = world.assumptions, world.unit
     for kind in Kind:
-        if scope(kind) == "C" and kind is not Kind.SPECIFICATION:
+        if scope(kind) == "C" and kind not in (Kind.SPECIFICATION, Kind.CALLS_ALLOWED):
             noted.add(kind)
     noted.add(Kind.SIZES, *(f"-D {name}={text}" for name, text in unit.defines))
     dialects = (*sorted(world.dialects), "")
@@ -77,6 +77,7 @@ def _assumptions(world: World) -> Iterator[Assumption]:
     specifications = [each for each in chosen if each is not None]
     if specifications:
         noted.add(Kind.SPECIFICATION, *specifications)
+        noted.add(Kind.CALLS_ALLOWED)
     if len(specifications) > 1:
         noted.add(Kind.SAME_RANKS, *specifications)
     for header, line in unit.unread:

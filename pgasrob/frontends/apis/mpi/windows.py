@@ -217,12 +217,13 @@ def nothing(call: Call) -> Outcome:
 def fence(call: Call) -> Outcome:
     """Completes one's own operations, and all meet.
 
-    Assertions may save an implementation work and promise nothing. With MPI_MODE_NOPRECEDE the call "does not
-    necessarily act as a barrier" (MPI-4, 12.5.1); it is one here as it usually is, so that mistakes that show only in
-    an implementation that leaves the barrier out are not found.
+    A call that ends no epoch, with MPI_MODE_NOPRECEDE say, "does not necessarily act as a barrier" (MPI-4, 12.5.1); it
+    is one here as it usually is, so that mistakes that show only in an implementation that leaves the barrier out are
+    not found (`Kind.FENCE_BARRIER`).
     """
     steps, of = Steps(call), window(call, 1)
     _modes(call, 0)
+    call.rests_on(Kind.FENCE_BARRIER)
     of.complete(steps)
     barrier(steps, of.group())
     return steps.outcome(SUCCESS)
