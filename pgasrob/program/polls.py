@@ -148,7 +148,7 @@ class _Polls:
         return found
 
     def _been_at(self, state: int) -> Iterator[tuple[int, frozenset[int]]]:
-        """The control states of the loop around ``state`` by which each way to it has come by, with quiet commands alone
+        """The control states of the loop around ``state`` by which each way to it comes, with quiet commands alone
         since, and the registers that may have been set since."""
         changed, back = frozenset[int](), state
         while True:
