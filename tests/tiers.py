@@ -183,7 +183,7 @@ SLOW: dict[str, str] = {
         programs_with_doubles_and_wide_types
     """,
     "robustness/test_spin.py": """
-        barriers integers_of_all_types_and_doubles random_programs rules the_corpus
+        barriers integers_of_all_types_and_doubles random_programs readings rules the_corpus
     """,
     "test_corpus.py": """
         an_engine_finds_what_is_expected a_second_engine_agrees_on_c_where_it_can_decide

@@ -5,8 +5,8 @@ the delayed source and a few bits beside it, that reaches a command which closes
 bits can be printed for any model checker of interleaving programs. The model is what one would write by hand:
 
 - a process per rank, a command one transition, control states by labels and `goto`, ranks and addresses folded;
-- a bit per cell or queue only where some command can set it and another can ask for it, the smallest types that hold
-  the values, nothing stored that nobody reads;
+- a bit per cell and way of access (read, write, each kind of update that commutes) or per queue only where some command
+  can set it and another can ask for it, the smallest types that hold the values, nothing stored that nobody reads;
 - what only the rank itself can see (registers, what of its queues is delayed) is local to the process, so that SPIN's
   partial-order reduction and statement merging know it;
 - the arrival at a barrier belongs to the command before it and the meeting to the last arrival, so that barriers cost
