@@ -28,7 +28,7 @@ from pgasrob.robustness.explanation.runs import delayed_run, round_robin, withou
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, Marked, MarkedNormalForm
 from pgasrob.robustness.normal_form import NormalForm
 from pgasrob.robustness.product import ProductSearch
-from pgasrob.semantics.accesses import access, conflict
+from pgasrob.semantics.accesses import access_of, conflict
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
@@ -250,8 +250,7 @@ def what_moves_conflicts_with_nothing_that_it_overtakes(found: Explanation) -> N
     turned = {(one, other) for one, other in combinations(order.places, 2) if one > other}
     assert turned == {(each.place, other) for each in order.moved for other in each.overtaken}
     for one, other in turned:
-        first, second = (access(order.computation[place].kind, order.computation[place].cell)
-                         for place in (one, other))  # fmt: skip
+        first, second = (access_of(order.computation[place]) for place in (one, other))
         assert not (first and second and conflict(first, second))
         assert order.computation[one].issued != order.computation[other].issued
 
@@ -371,18 +370,18 @@ def the_source_is_what_e_slips_in_before_and_d_what_has_to_follow_it(found: Expl
     assert attack is not None and order is not None
     computation = attack.computation
     source, leaving = computation[attack.source], computation[attack.leaving]
-    first, second = access(leaving.kind, leaving.cell), access(source.kind, source.cell)
+    first, second = access_of(leaving), access_of(source)
     assert first and second and conflict(first, second)
     assert attack.leaving < attack.source and attack.source in attack.delayed and attack.leaving in attack.last
     assert all(computation[place].is_step for place in attack.delayed)
     assert [attack.parts[place] for place in attack.delayed] == [2] * len(attack.delayed)
     sigma, delayed = order.sigma_run.computation, {computation[place] for place in attack.delayed}
     for place, event in enumerate(sigma):
-        made = access(event.kind, event.cell)
+        made = access_of(event)
         if event not in delayed or made is None:
             continue
         for later in sigma[place + 1 :]:
-            other = access(later.kind, later.cell)
+            other = access_of(later)
             assert later in delayed or not (other and conflict(made, other))
             assert later in delayed or not (later.is_step and later.issued == event.issued)
 
@@ -392,16 +391,18 @@ def what_a_tainted_rank_does_comes_after_the_source(found: Explanation) -> None:
     """Against the relation of sigma itself."""
     attack, order = found.attack, found.order
     assert attack is not None and order is not None
-    (begin,) = [number for number, moment in enumerate(attack.search_steps) if moment.chooses]
+    (begin,) = [number for number, moment in enumerate(attack.search_steps) if moment.role == "the source"]
     assert all(not moment.tainted for moment in attack.search_steps[:begin])
-    assert [moment.closes for moment in attack.search_steps] == [False] * (len(attack.search_steps) - 1) + [True]
+    assert [moment.role == "e" for moment in attack.search_steps] == [False] * (len(attack.search_steps) - 1) + [True]
     sigma = order.sigma_run.computation
     hb = HappensBefore(sigma)
     after: dict[int, set[int]] = {}
     for edge in hb.edges:
         after.setdefault(hb.commands[edge.source], set()).add(hb.commands[edge.target])
-    start = hb.commands[sigma.index(attack.computation[attack.source])]
-    reached, stack = {start}, [start]
+    source = access_of(attack.computation[attack.source])
+    delayed = [attack.computation[place] for place in attack.delayed]
+    stack = [hb.commands[sigma.index(event)] for event in delayed if access_of(event) == source]  # further ones, too
+    reached = set(stack)
     while stack:
         stack += (fresh := after.get(stack.pop(), set()) - reached)
         reached |= fresh
@@ -444,6 +445,25 @@ def test_random_programs(program: Instance, first: bool) -> None:
 
 
 # 1to1, to the letter
+
+
+WAITS = ("await(mem[w] == 0);", "await_add(0, mem[w] == 0, 5);", "r <- mem[w]; while (r) { r <- mem[w]; }")
+
+
+@pytest.mark.parametrize("waits", WAITS)
+@pytest.mark.parametrize("further", [1, 2])
+def test_an_attack_with_further_sources(waits: str, further: int) -> None:
+    """A command that waits for a value comes before several updates of one kind (`proofs/attack.md`, section 5)."""
+    others = ["update(add, 1, 0, w, u); r <- fetch_add(0, y, 1);"] * further
+    found = explain(
+        parsed(f"await(mem[y] == {further}); update(add, 1, 0, w, u); {waits}", *others), 1 + further, searches=False
+    )
+    assert found.marked is not None and found.attack is not None
+    roles = [moment.role for moment in found.attack.search_steps if moment.role]
+    assert roles == ["the source", *["a further source"] * further, "e"]
+    assert len(found.attack.delayed) == 1 + further
+    for check in (*RUN_CHECKS, *VIOLATION_CHECKS):
+        check(found)
 
 
 def test_on_1to1_it_is_the_paper() -> None:

@@ -301,7 +301,7 @@ def _account(told: Told, found: Attack) -> Iterator[Block]:
             _letters(found, step.places, NOW, events),
             _letters(found, step.places, DELAYED, events),
             " ".join(map(str, step.tainted)),
-            "the source" if step.chooses else "e closes the cycle" if step.closes else "",
+            "e closes the cycle" if step.role == "e" else step.role,
         )
         for step in found.search_steps[:MOST_ROWS]
     ]

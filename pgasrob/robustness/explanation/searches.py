@@ -8,9 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pgasrob.analysis.placement import DELAYED, NOW
+from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import AttackSpace, Found, State
 from pgasrob.robustness.cycle_types import CycleTypeAutomata, possible_cycle_types
@@ -106,14 +107,16 @@ def _possible_types(instance: Instance) -> int | None:
     return found
 
 
+Role = Literal["", "the source", "a further source", "e"]
+
+
 @dataclass(frozen=True, slots=True)
 class SearchStep:
-    """A command as the attack search takes it: its events' places in ``Attack.computation``, whether it is the one with
-    the source, or e, and the ranks that are tainted after it."""
+    """A command as the attack search takes it: its events' places in ``Attack.computation``, what it is besides a command
+    of sigma, and the ranks that are tainted after it."""
 
     places: tuple[int, ...]
-    chooses: bool
-    closes: bool
+    role: Role
     tainted: tuple[int, ...]
 
 
@@ -140,22 +143,32 @@ class NoAttack(Exception):
 
 
 def attack(instance: Instance, order: Reordering) -> Attack:
-    """The path of the attack search along sigma to e (`proofs/two-parts.md`), told which step is the source.
+    """The path of the attack search along sigma to e (`proofs/two-parts.md`), told which steps are the sources.
 
     ``order`` is that of a violating computation. Raises :class:`NoAttack` when the search does not get there.
     """
-    edge = _leaving(order)
+    sources = _sources(instance, order)
     sigma = order.sigma_run.computation
-    chosen = order.computation[edge.target]
     commands = [[sigma[place] for place in places] for places in commands_in_order(sigma)]
     path = _Path(AttackSpace(instance))
     for events in commands:
-        if events[0].issued == chosen.issued and events[0].kind != "barrier":
-            path.choose(events, chosen)
-        else:
+        chosen = next((event for event in events if event in sources), None)
+        if chosen is None:
             path.take(events)
+        else:
+            path.choose(events, chosen)
     path.close([order.computation[place] for place in order.last])
     return path.account()
+
+
+def _sources(instance: Instance, order: Reordering) -> set[Event]:
+    """The step into which the cycle goes from e, and all others like it behind e, where e may wait for the cell."""
+    edge = _leaving(order)
+    chosen = order.computation[edge.target]
+    made = access_of(chosen)
+    if made is None or not updates_waited_for(instance).has(made):
+        return {chosen}
+    return {event for event in order.computation[edge.source + 1 :] if event.is_step and access_of(event) == made}
 
 
 def _leaving(order: Reordering) -> Edge:
@@ -173,7 +186,7 @@ class _Path:
         self._space = space
         self._state: State | Found = space.initial
         self._words: list[Word] = []
-        self._chooses: list[bool] = []
+        self._roles: list[Role] = []
         self._tainted: list[tuple[int, ...]] = []
 
     def take(self, events: Sequence[Event]) -> None:
@@ -182,13 +195,15 @@ class _Path:
         self._move(events, lambda word, after: isinstance(after, State) and self._begun(after) == begun)
 
     def choose(self, events: Sequence[Event], source: Event) -> None:
-        """The command whose step ``source`` is chosen."""
-        self._move(events, lambda word, after: self._begun(after) and _first_delayed(word) == source.kind)
-        self._chooses[-1] = True
+        """A command whose step ``source`` is chosen, or is a further source."""
+        first = not self._begun(self._state)
+        self._move(events, lambda word, after: self._begun(after) and _delays(word, source, first))
+        self._roles[-1] = "the source" if first else "a further source"
 
     def close(self, events: Sequence[Event]) -> None:
         """e."""
         self._move(events, lambda word, after: isinstance(after, Found))
+        self._roles[-1] = "e"
 
     def _move(self, events: Sequence[Event], fits: Callable[[Word, State | Found], bool]) -> None:
         letters = tuple(map(letter_of, events))
@@ -199,7 +214,7 @@ class _Path:
             raise NoAttack(f"no such move for {events[0].kind} of rank {events[0].rank}")
         self._state = after
         self._words.append(word)
-        self._chooses.append(False)
+        self._roles.append("")
         bits = after.attack.tainted if isinstance(after, State) and after.attack else 0
         self._tainted.append(tuple(rank for rank in range(self._space.instance.nodes) if bits >> rank & 1))
 
@@ -210,13 +225,11 @@ class _Path:
     def account(self) -> Attack:
         computation, parts = in_two_parts(self._words)
         search_steps = tuple(
-            SearchStep(tuple(places), chooses, number == len(self._words) - 1, tainted)
-            for number, (places, chooses, tainted) in enumerate(
-                zip(commands_in_order(computation), self._chooses, self._tainted, strict=True)
-            )
+            SearchStep(tuple(places), role, tainted)
+            for places, role, tainted in zip(commands_in_order(computation), self._roles, self._tainted, strict=True)
         )
         last = search_steps[-1].places
-        begun = next(step for step in search_steps if step.chooses)
+        begun = next(step for step in search_steps if step.role == "the source")
         source = next(place for place in begun.places if parts[place] == DELAYED)
         made = _access(computation[source])
         leaving = next(
@@ -228,8 +241,10 @@ class _Path:
         return Attack(computation, parts, search_steps, source, delayed, last, leaving)
 
 
-def _first_delayed(word: Word) -> str | None:
-    return next((letter.kind for part, letter in word if part == DELAYED), None)
+def _delays(word: Word, source: Event, first: bool) -> bool:
+    """Whether ``source`` is delayed, and if it is to be the ``first``, nothing before it."""
+    delayed = [letter.kind for part, letter in word if part == DELAYED]
+    return source.kind in (delayed[:1] if first else delayed)
 
 
 def _access(event: Event) -> Access | None:
