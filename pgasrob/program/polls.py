@@ -100,14 +100,15 @@ def _is_quiet(form: core.Form, silently: bool = False) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Awaited:
-    """A command that waits for a value of a cell: which one, how it must compare to what, where the rank is then, and
-    whether it polls."""
+    """A command that waits for a value of a cell: which one, how it must compare to what, where the rank is then,
+    whether it polls, and into which register."""
 
     place: Place
     signs: frozenset[str]
     value: Expr
     target: int
     polls: bool = False
+    register: int | None = None
 
 
 class _Polls:
@@ -329,20 +330,29 @@ class _Polls:
         elif form.register is not None:
             compared = _compared(_not(self.fails(state, leaving[0])), form.register)
             if compared is not None:
+                yield _Awaited(form.access.cell, *compared, leaving[0].target, True, form.register)
                 # The loop's own test comes next, and holds.
                 for after in sorted(self._reached(leaving[0].target, silently=True)):
                     if form.register not in self.live[after] and self._leads(
                         leaving[0].target, after, form.register, *compared
                     ):
-                        yield _Awaited(form.access.cell, *compared, after, polls=True)
+                        yield _Awaited(form.access.cell, *compared, after, True, form.register)
 
     def _after_wait(self, register: int, start: int, awaited: _Awaited) -> int | None:
-        """Where both the wait and a read into ``register`` of what it waits for lead, the read behind ``start``."""
+        """Where both the wait and a read into ``register`` of what it waits for lead, the read behind ``start``.
+
+        Behind a poll into the same register that has what was waited for, behind other waits what the look gave.
+        """
+        same = awaited.register == register
         for after in sorted(self._reached(awaited.target, silently=True) & self._reached(start, silently=True)):
             if (
-                register not in self.live[after]
+                (same or register not in self.live[after])
                 and self._leads(start, after, register, awaited.signs, awaited.value)
-                and self._leads(awaited.target, after, register, awaited.signs, awaited.value)
+                and (
+                    self._leads(awaited.target, after, register, awaited.signs, awaited.value)
+                    if same
+                    else self._bound(awaited.target, _unchanged_at(after, self.live[after]), silently=True) == TRUE
+                )
             ):
                 return after
         return None
