@@ -298,9 +298,9 @@ class _Polls:
     def looks(self, read: Transition) -> tuple[Expr, bool]:
         """When ``read`` is bound to lead to a command that waits for a value of the same cell with which it would have
         led to where the wait does; and whether that command polls."""
-        form, polls = read.form, False
+        form = read.form
         assert isinstance(form, core.Immediate) and form.register is not None
-        found = FALSE
+        found = {False: FALSE, True: FALSE}  # by whether it polls
         for state in sorted(self._reached(read.target, silently=True)):
             for awaited in self._awaits(state):
                 if self._cell(awaited.place) != self._cell(form.access.cell) or form.register in _registers_of(awaited):
@@ -311,8 +311,13 @@ class _Polls:
 
                 kept = self.live[after] | _registers_of(awaited)
                 bound = self._bound(read.target, _unchanged_at(state, kept), silently=True)
-                found, polls = _or(found, bound), polls or (bound != FALSE and awaited.polls)
-        return found, polls
+                # An await may be for ever. Then the look has to be, too: no other value may lead past the await.
+                others = frozenset("<=>") - awaited.signs
+                if awaited.polls or _truth(bound, form.register, others, awaited.value) is True:
+                    found[awaited.polls] = _or(found[awaited.polls], bound)
+        # One that may lead to either fails when it leads to the wait at which the rank is stuck.
+        polls = found[False] == FALSE
+        return found[polls], polls
 
     def _cell(self, place: Place) -> tuple[Expr, Expr]:
         """The address and the rank of a place."""

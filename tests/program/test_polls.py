@@ -141,7 +141,10 @@ def test_an_outer_loop_that_only_reads_is_a_poll_too() -> None:
         ("r <- mem[x]; if (2 > r) { await(mem[x] >= 2); }", [0, 1], False),
         ("r <- mem[x]; if (r == n) { await(mem[x] != n); }", [0], False),
         ("r <- mem[x]; if (r < 2) { await(mem[x] >= 1); }", [], False),  # 1 would have led to the await again
-        ("r <- mem[x]; if (r < 1) { await(mem[x] >= 2); }", [0], False),  # all that ends the wait would have led on
+        ("r <- mem[x]; if (r < 1) { await(mem[x] >= 2); }", [], False),  # who has seen 0 waits for ever when 1 comes
+        ("r <- mem[x]; if (r < 1) { again: s <- mem[x]; if (s < 2) { goto again; } }", [0], True),
+        ("r <- mem[x]; if (r) { await(mem[x] == 0); } else { while (r) { r <- mem[x]; } }", [1, 2], False),
+        ("r <- mem[x]; if (r == 0) { await(mem[x] >= 2); } else { while (r < 2) { r <- mem[x]; } }", [1], True),
         ("r <- mem[x]; if (r == 0) { await(mem[y] != 0); }", [], False),
         ("r <- mem[x]; if (r == 0) { await(mem[x] != 0); n <- 1; } mem[y] <- n;", [], False),
         ("r <- mem[x]; if (r == 0) { n <- 1; await(mem[x] != 0); } mem[y] <- n;", [], False),

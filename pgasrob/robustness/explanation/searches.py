@@ -112,8 +112,8 @@ Role = Literal["", "the source", "a further source", "e"]
 
 @dataclass(frozen=True, slots=True)
 class SearchStep:
-    """A command as the attack search takes it: its events' places in ``Attack.computation``, what it is besides a command
-    of sigma, and the ranks that are tainted after it."""
+    """A command as the attack search takes it: its events' places in ``Attack.computation``, what it is besides one of
+    sigma, and the ranks that are tainted after it."""
 
     places: tuple[int, ...]
     role: Role
