@@ -5,11 +5,13 @@ Nothing here is clever: the enumerations are what the code under test is compare
 
 from __future__ import annotations
 
+import pathlib
 import sys
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeVar
+from zlib import crc32
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -18,6 +20,7 @@ from pgasrob.program.core import Operands
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
+from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.normal_form import NormalForm
 from pgasrob.semantics.computation import POPS, Computation, Event
 from pgasrob.semantics.replay import Run
@@ -40,6 +43,11 @@ def is_nightly() -> bool:
 def examples(few: int, nightly: int = 1_000) -> int:
     """How many random examples a test tries: ``few``, or with --nightly ``nightly``."""
     return nightly if is_nightly() else few
+
+
+def sampled(paths: Sequence[pathlib.Path], one_in: int) -> list[pathlib.Path]:
+    """One in so many of ``paths``, by a checksum of the name, so that a new one moves no other; with --nightly all."""
+    return [path for path in paths if is_nightly() or crc32(path.stem.encode()) % one_in == 0]
 
 
 # Automata
@@ -129,8 +137,10 @@ def program(*blocks: str, nodes: int | None = None, declarations: str = DECLARAT
     return parse(f"{declarations} nodes {nodes or len(blocks)}; {processes}")
 
 
-def instance(*blocks: str, nodes: int | None = None, declarations: str = DECLARATIONS) -> Instance:
-    return program(*blocks, nodes=nodes, declarations=declarations).instantiate()
+def instance(
+    *blocks: str, nodes: int | None = None, declarations: str = DECLARATIONS, reading: Reading = DEFAULT_READING
+) -> Instance:
+    return program(*blocks, nodes=nodes, declarations=declarations).instantiate(reading=reading)
 
 
 def operands(command: str, registers: Registers = (0, 0), nodes: int = 1) -> Operands:
@@ -360,7 +370,8 @@ def generated(program: Instance, heads: int, most: int = 200_000) -> set[Computa
             counts, after = list(issued), list(tapes)
             for head, letter in word:
                 counts[letter.rank] += letter.kind not in POPS
-                event = Event(letter.kind, letter.rank, counts[letter.rank], letter.cell, letter.occurrence)
+                kind, rank, cell, occurrence, commutes = letter
+                event = Event(kind, rank, counts[rank], cell, occurrence, commutes)
                 after[head - 1] += (event,)
             node = (target, tuple(counts), tuple(after))
             if node not in seen:

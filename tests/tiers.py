@@ -15,8 +15,19 @@ TRACED = ("tests/test_cli", "tests/test_corpus", "tests/test_lectures", "tests/p
 """Where the quick tests begin that line coverage is measured in: the command line on the corpus, and the core."""
 
 SLOW: dict[str, str] = {
+    "analysis/test_futures.py": """
+        futures_are_what_paths_do
+    """,
+    "analysis/test_ranges.py": """
+        it_ends_fast ranges_of_idioms ranges_of_random_programs ranges_of_random_programs_with_arrays
+        ranges_of_random_programs_with_interchangeable_ranks
+    """,
+    "analysis/test_symmetry.py": """
+        renaming_maps_moves_to_moves the_search_on_representatives_says_the_same
+    """,
     "automata/test_emptiness.py": """
-        emptiness_and_the_shortest_path_agree_with_enumeration the_witness_is_in_both_languages
+        emptiness_and_the_shortest_path_agree_with_enumeration the_search_stops_at_the_first_final_state
+        the_witness_is_in_both_languages
     """,
     "automata/test_intersection.py": """
         pruning_loses_no_word several_acceptors_all_have_a_say the_intersection_accepts_exactly_the_common_words
@@ -40,16 +51,16 @@ SLOW: dict[str, str] = {
         it_has_the_verdict_that_it_expects
     """,
     "frontends/c/test_compiler_against_gcc.py": """
-        snippets_print_what_gcc_says
+        random_expressions_print_what_gcc_says snippets_print_what_gcc_says
     """,
     "frontends/c/test_fuzz_compiler.py": """
         any_text deep_and_long_programs mutated_programs pieces
     """,
     "frontends/c/test_machine.py": """
-        pure_c_does_what_gcc_says what_is_too_much
+        pure_c_does_what_gcc_says
     """,
     "frontends/c/test_unknown_values.py": """
-        every_value_counts
+        every_value_counts what_is_only_moved_costs_nothing
     """,
     "frontends/test_fuzz.py": """
         nothing_but_source_errors
@@ -57,17 +68,21 @@ SLOW: dict[str, str] = {
     "frontends/test_random_c.py": """
         the_programs_are_worth_comparing the_verdicts_agree
     """,
+    "frontends/test_text.py": """
+        the_text_has_the_automata_of_the_program
+    """,
     "frontends/test_unknown_c.py": """
         chains_of_computations programs_in_disguise the_programs_are_worth_comparing
     """,
     "oracle/test_extensions.py": """
         hypothesis_programs_can_be_printed_and_run memo_and_no_memo_agree memo_and_no_memo_agree_hypothesis
-        memo_and_no_memo_agree_with_loops some_random_programs_depend_on_every_rule statistics_of_random_programs
+        memo_and_no_memo_agree_with_loops some_random_programs_depend_on_every_rule
+        statistics_of_random_programs
     """,
     "oracle/test_oracle.py": """
-        hypothesis_programs_can_be_printed_and_run litmus memo_and_no_memo_agree memo_and_no_memo_agree_hypothesis
-        memo_and_no_memo_agree_with_loops random_programs_are_reproducible_and_keep_to_what_is_asked
-        statistics_of_random_programs
+        hypothesis_programs_can_be_printed_and_run litmus memo_and_no_memo_agree
+        memo_and_no_memo_agree_hypothesis memo_and_no_memo_agree_with_loops
+        random_programs_are_reproducible_and_keep_to_what_is_asked statistics_of_random_programs
     """,
     "program/test_control.py": """
         an_automaton_issues_what_the_statements_do
@@ -79,31 +94,35 @@ SLOW: dict[str, str] = {
         the_ways_from_command_to_command_are_bounded the_ways_of_all_ranks_count_together
     """,
     "program/test_parser.py": """
-        much_nonsense_is_refused_soon_and_briefly everything_nested_at_once_up_to_the_bound
-        reading_ends_where_nothing_can_be_made_of_the_text
+        everything_nested_at_once_up_to_the_bound much_nonsense_is_refused_soon_and_briefly
+        no_text_is_anything_but_a_program_or_a_source_error reading_ends_where_nothing_can_be_made_of_the_text
     """,
     "program/test_printer.py": """
         the_corpus_is_read_back what_is_printed_is_read_back_as_the_same_expression
         what_is_printed_is_read_back_as_the_same_program
     """,
     "program/test_spelled.py": """
-        what_is_shown_is_read_back
+        the_verdict_is_the_same what_is_shown_is_read_back
     """,
     "render/diagram/test_model.py": """
-        every_run_of_the_corpus
+        every_run_of_the_corpus long_runs_take_little_time
     """,
     "render/explanation/test_explanation.py": """
-        sigma_has_other_values_where_e_was_read the_page_follows_the_colours_of_the_system
+        lines_are_no_longer_than_the_terminal sigma_has_other_values_where_e_was_read
+        the_page_fits_and_the_console_is_silent the_page_follows_the_colours_of_the_system
         there_are_nine_chapters_and_none_is_empty
     """,
     "render/graphs/test_automata_lib.py": """
         the_same_program_gives_the_same_file
     """,
+    "render/graphs/test_svg.py": """
+        edges_lead_downwards_but_for_cycles
+    """,
     "render/test_doubles.py": """
         the_page_steps_through_doubles
     """,
     "render/test_explorer.py": """
-        print_shows_all_of_the_diagram
+        a_large_run_stays_quick print_shows_all_of_the_diagram
     """,
     "render/test_formats.py": """
         every_run_of_the_corpus
@@ -111,45 +130,43 @@ SLOW: dict[str, str] = {
     "render/test_json.py": """
         what_events_say_adds_up witnesses_hold_up_before_the_oracle
     """,
+    "render/test_mermaid.py": """
+        every_run_of_the_corpus_is_in_the_grammar
+    """,
     "render/test_run_dot.py": """
         dot_draws_it
     """,
     "render/test_svg.py": """
-        every_run_of_the_corpus_is_well_formed no_text_lies_on_another_in_a_browser
+        a_long_run_takes_little_time every_run_of_the_corpus_is_well_formed no_text_lies_on_another_in_a_browser
     """,
     "render/test_text.py": """
         lanes_give_way_to_a_single_column_when_they_get_too_narrow no_line_is_too_long
     """,
     "render/test_tikz.py": """
-        it_can_be_read_into_slides it_compiles_to_one_page_of_its_size nasty_texts_and_other_ends_compile
+        every_run_of_the_corpus_is_plain_ascii_and_balanced it_can_be_read_into_slides
+        it_compiles_to_one_page_of_its_size nasty_texts_and_other_ends_compile
     """,
     "render/test_witness_file.py": """
         mutants_are_refused_or_can_be_drawn
-    """,
-    "analysis/test_futures.py": """
-        futures_are_what_paths_do
     """,
     "robustness/reduction/test_infeasibility.py": """
         64_ranks_take_no_time knowing_less_is_no_harm most_robust_programs_are_settled
         neither_with_many_fences_and_barriers no_other_step_is_the_source_of_a_violation
         no_violation_of_the_corpus_is_lost ranks_that_are_alike_are_looked_at_once what_cannot_fault_does_not
     """,
-    "analysis/test_ranges.py": """
-        it_ends_fast ranges_of_idioms ranges_of_random_programs ranges_of_random_programs_with_arrays
-        ranges_of_random_programs_with_interchangeable_ranks
-    """,
     "robustness/reduction/test_reduced.py": """
         every_reduction_agrees_on_loops every_reduction_agrees_on_programs_of_a_seed
         every_reduction_agrees_with_the_plain_search_and_the_oracle
     """,
-    "analysis/test_symmetry.py": """
-        renaming_maps_moves_to_moves the_search_on_representatives_says_the_same
-    """,
     "robustness/test_attack.py": """
         attack_agrees_with_product_and_shows_a_violation the_corpus
     """,
+    "robustness/test_batch.py": """
+        several_processes_say_what_one_says
+    """,
     "robustness/test_check.py": """
         a_fault_far_away_ends_the_search a_memory_limit_gives_unknown
+        a_robust_verdict_waits_for_all_sc_runs_where_one_may_fault
     """,
     "robustness/test_cycle_types.py": """
         z_accepts_the_marked_words_with_an_edge_between_the_marked_events
@@ -162,12 +179,22 @@ SLOW: dict[str, str] = {
     "robustness/test_engines_agree.py": """
         all_engines_and_the_oracle_agree all_engines_and_the_oracle_agree_on_further_commands
         all_engines_and_the_oracle_agree_on_further_commands_in_loops all_engines_and_the_oracle_agree_on_loops
+        sc_facts_carry_over_to_all_computations_of_a_robust_program
         the_engines_agree_where_every_operation_meets_every_other the_litmus_programs
         the_random_programs_are_no_sham verdict_assertions_deadlock_and_faults_are_those_of_the_oracle
     """,
+    "robustness/test_explanation.py": """
+        every_program_of_the_corpus_is_explained
+    """,
+    "robustness/test_marked_normal_form.py": """
+        y_m_marks_every_normal_form_computation_in_every_right_way_and_no_other
+    """,
     "robustness/test_native.py": """
         any_subset_of_the_reductions expressions_of_all_types mangled_tables_are_refused_or_mean_something
-        queue_ids_that_are_known_only_in_the_search reductions_of_what_real_apis_promise reductions_on_the_corpus
+        more_barriers_than_the_kernel_passes_at_a_time queue_ids_that_are_known_only_in_the_search
+        random_programs random_programs_with_the_extended_calculus
+        reductions_keep_deadlocks_beside_false_assumes reductions_of_what_real_apis_promise
+        reductions_on_random_programs reductions_on_the_corpus the_corpus threads_change_nothing
         what_real_apis_promise
     """,
     "robustness/test_normal_form.py": """
@@ -179,19 +206,63 @@ SLOW: dict[str, str] = {
         states_transitions_and_refuted_cycle_types the_size_of_the_pieces_does_not_matter
     """,
     "robustness/test_reductions_agree.py": """
-        random_programs random_programs_with_commands_of_all_kinds programs_with_interchangeable_ranks
-        programs_with_doubles_and_wide_types
+        programs_with_doubles_and_wide_types programs_with_interchangeable_ranks random_programs
+        random_programs_with_commands_of_all_kinds
+    """,
+    "robustness/test_shrink.py": """
+        no_choice_of_commands_is_smaller no_choice_of_commands_that_may_all_go_is_smaller
+        the_witnesses_of_the_corpus_are_irreducible witnesses_of_the_other_engines
+        witnesses_of_the_search_with_all_reductions_lose_what_they_do_not_need
     """,
     "robustness/test_spin.py": """
         barriers integers_of_all_types_and_doubles random_programs readings rules the_corpus
     """,
+    "runs/test_outcomes.py": """
+        robust_programs_have_no_network_only_outcome runs_are_the_longest_computations
+        the_definition_engine_has_the_same_outcomes the_oracle_counts_as_many_runs
+    """,
+    "runs/test_simulate.py": """
+        biases_delay_more_or_less loops_of_the_corpus
+    """,
+    "semantics/test_accesses.py": """
+        every_access_of_a_computation_is_possible
+    """,
+    "semantics/test_chains.py": """
+        a_mutated_computation_is_rejected_or_a_path_of_x dropping_idle_marks_changes_no_language
+        the_paths_of_x_replay_to_the_same_state
+    """,
+    "semantics/test_happens_before.py": """
+        the_cycle_is_a_shortest_one_and_closes_up the_cycle_of_a_computation_is_a_shortest_one_and_closes_up
+    """,
+    "semantics/test_replay.py": """
+        a_mutated_computation_is_rejected_or_a_path_of_x the_oracle_accepts_the_same_runs_line_by_line
+        the_paths_of_x_replay_to_the_same_state
+    """,
+    "semantics/test_sc_order.py": """
+        an_acyclic_computation_has_the_relation_of_an_sc_run
+        every_violation_of_the_corpus_is_an_sc_run_and_one_command
+    """,
+    "semantics/test_sequential.py": """
+        deadlocks_beside_false_assumes_agree_with_the_oracle
+        sc_runs_are_the_computations_in_which_steps_directly_follow the_facts_agree_with_the_oracle
+    """,
+    "semantics/test_state_space.py": """
+        dropping_idle_fences_changes_no_language x_has_exactly_the_runs_of_the_oracle
+    """,
+    "test_cli.py": """
+        a_memory_limit_gives_unknown
+    """,
     "test_corpus.py": """
-        an_engine_finds_what_is_expected a_second_engine_agrees_on_c_where_it_can_decide
-        definition_finds_what_is_expected the_catalogue_is_up_to_date headers_with_several_counts_hold_for_each
+        a_second_engine_agrees_on_c_where_it_can_decide an_engine_of_the_paper_finds_what_is_expected
+        definition_finds_what_is_expected headers_with_several_counts_hold_for_each
+        the_default_engine_finds_what_is_expected_and_the_catalogue_is_up_to_date
     """,
     "test_lectures.py": """
         a_command_prints_what_the_page_shows a_picture_is_what_its_command_draws
         sentences_about_verdicts_are_true_and_shown
+    """,
+    "test_paper.py": """
+        theorem_5_a_program_is_robust_iff_it_has_no_normal_form_violation
     """,
 }
 """Test functions by file, without `test_`: those that take more than a second of CPU."""

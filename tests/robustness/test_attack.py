@@ -28,6 +28,7 @@ def attack(program: Instance) -> AttackSearch:
     return found
 
 
+@pytest.mark.nightly  # tests/test_corpus.py holds both engines to what the headers say
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_the_corpus(path: Path) -> None:
     program = pgasrob.load(path)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from pgasrob.automata.automaton import PIECE
 from pgasrob.program.instance import Instance
+from pgasrob.program.reading import LITERAL_READING
 from pgasrob.robustness import definition
 from pgasrob.robustness.definition import DefinitionSearch, HappensBeforeSpace, drain
 from pgasrob.robustness.product import ProductSearch
@@ -136,7 +137,11 @@ def test_doing_says_how_many_operations_are_pending() -> None:
         (one_to_one("wait(q);", nodes=3), (133, 313), False),
         (instance("write(x, 0, y, u); fence(u); write(x, 0, y, u);"), (14, 19), False),
         (instance("write(z, 1, x, q); r <- mem[y];", "write(z, 0, y, q); r <- mem[x];"), (62, 126), True),
-        (instance("loop { write(x, 1, y, q); wait(q); }", "loop { r <- mem[y]; }"), (22, 44), False),
+        (
+            instance("loop { write(x, 1, y, q); wait(q); }", "loop { r <- mem[y]; }", reading=LITERAL_READING),
+            (22, 44),
+            False,
+        ),
     ],
 )
 def test_states_and_transitions(program: Instance, counts: tuple[int, int], violation: bool) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from pgasrob.program.instance import Instance
+from pgasrob.program.reading import LITERAL_READING
 from pgasrob.robustness.normal_form import (
     Letter,
     NormalForm,
@@ -244,7 +245,7 @@ def test_operations_are_numbered_along_the_path_and_parts_are_joined() -> None:
         (one_to_one("wait(q);", nodes=3), (133, 313), (1736, 4765)),
         (instance(*STORE_BUFFERING), (55, 87), (461, 850)),
         (instance("write(x, 0, y, u); fence(u); write(x, 0, z, u);"), (12, 13), (34, 67)),
-        (instance("loop { write(x, 1, y, q); }", "loop { r <- mem[y]; }"), (9, 27), (30, 180)),
+        (instance("loop { write(x, 1, y, q); }", "loop { r <- mem[y]; }", reading=LITERAL_READING), (9, 27), (30, 180)),
     ],
 )
 def test_states_and_transitions(program: Instance, two: tuple[int, int], four: tuple[int, int]) -> None:

@@ -283,8 +283,8 @@ def tau(program: Instance, text: str) -> Computation:
         ),
         # A round of a loop, and the first of two branches.
         (
-            ("loop { s <- mem[z]; } write(x, 0, y, q); r <- mem[y];",),
-            "0:load 0:load 0:write 0:load 0:popa 0:popb",
+            ("loop { mem[z] <- s; } write(x, 0, y, q); r <- mem[y];",),
+            "0:store 0:store 0:write 0:load 0:popa 0:popb",
             "write load popa popb",
         ),
         # A round with a barrier, of both ranks at once.
@@ -336,8 +336,8 @@ def test_choices_that_lead_to_one_state_differ_by_what_they_have_kept_of_cycles(
 
 
 def test_a_loop_loses_the_rounds_that_nothing_depends_on() -> None:
-    program = instance("loop { r <- mem[z]; } write(x, 0, y, q); r <- mem[y];")
-    run = tau(program, " ".join(["0:load"] * 40 + ["0:write", "0:load", "0:popa", "0:popb"]))
+    program = instance("loop { mem[z] <- r; } write(x, 0, y, q); r <- mem[y];")
+    run = tau(program, " ".join(["0:store"] * 40 + ["0:write", "0:load", "0:popa", "0:popb"]))
     assert size(shrunk(program, Violation(run)).violation.computation) == 2
 
 
@@ -584,7 +584,7 @@ def assert_marked(
     """The marked word is of Z^cyc and, each rank being entered before it is left or at the same command, of M."""
     automata = CycleTypeAutomata(program)
     word = [
-        Marked(Generated(event.kind, event.rank, event.cell, event.occurrence), mark)
+        Marked(Generated(event.kind, event.rank, event.cell, event.occurrence, event.commutes), mark)
         for event, mark in zip(computation, marks, strict=True)
     ]
     for acceptor in automata.acceptors(cycle_type):
@@ -606,7 +606,7 @@ def in_marked_normal_form(
     """Whether Y^M with two heads has the marked word, by following the paths whose heads read it."""
     automaton = MarkedNormalForm(Interned(NormalForm(program, 2)), ranks)
     word = [
-        ((event.kind, event.rank, event.cell, event.occurrence), mark)
+        ((event.kind, event.rank, event.cell, event.occurrence, event.commutes), mark)
         for event, mark in zip(computation, marks, strict=True)
     ]
     for cut in range(len(word), -1, -1):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from pgasrob.automata.automaton import PIECE
 from pgasrob.program.instance import Instance
+from pgasrob.program.reading import LITERAL_READING
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
@@ -246,7 +247,7 @@ def test_the_facts_can_be_learned_in_pieces() -> None:
         (one_to_one("wait(q);"), (13, 17)),
         (one_to_one(nodes=3), (16, 25)),
         (one_to_one("wait(q);", nodes=3), (35, 67)),
-        (instance("loop { write(x, 1, y, q); wait(q); }", "loop { r <- mem[y]; }"), (5, 10)),
+        (instance("loop { write(x, 1, y, q); wait(q); }", "loop { r <- mem[y]; }", reading=LITERAL_READING), (5, 10)),
     ],
 )
 def test_states_and_transitions(program: Instance, counts: tuple[int, int]) -> None:

@@ -97,7 +97,7 @@ def ticket_lock(nodes: int) -> Instance:
         (halo, "liveness", [20, 63, 206]),
         (halo, "infeasibility persistent merging liveness symmetry", [9, 12, 15, 18, 21]),
         (chain, "", [40, 151, 484]),
-        (chain, "persistent", [26, 72, 159]),
+        (chain, "persistent", [18, 33, 48]),
         (chain, "merging", [12, 23, 34, 45, 56]),
         (chain, "persistent merging", [12, 23, 34, 45, 56]),
         (chain, "persistent merging liveness", [9, 17, 25, 33, 41]),
