@@ -95,7 +95,7 @@ def test_pending_steps_are_drained_at_the_end() -> None:
     ],
 )
 def test_loops(blocks: tuple[str, ...], violation: bool) -> None:
-    found = search(instance(*blocks))
+    found = search(instance(*blocks, reading=LITERAL_READING))
     assert (found.violation is not None) == violation
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pgasrob.program.core import Transfer
 from pgasrob.program.instance import Instance
+from pgasrob.program.reading import LITERAL_READING
 from pgasrob.semantics import state_space
 from pgasrob.semantics.computation import POPS
 from pgasrob.semantics.state_space import (
@@ -562,7 +563,7 @@ def test_a_loop_that_fences_has_finitely_many_states() -> None:
         (instance("write(x, 0, y, u); write(x, 0, z, u);"), (13, 18)),
         (instance("write(x, 0, y, u); fence(u); write(x, 0, z, u);"), (14, 19)),
         (instance("write(x, 1, y, q); r <- mem[y];", "write(x, 0, y, q); r <- mem[y];"), (62, 126)),
-        (instance("loop { write(x, 1, y, q); wait(q); }", "loop { r <- mem[y]; }"), (11, 22)),
+        (instance("loop { write(x, 1, y, q); wait(q); }", "loop { r <- mem[y]; }", reading=LITERAL_READING), (11, 22)),
     ],
 )
 def test_states_and_transitions(program: Instance, counts: tuple[int, int]) -> None:
