@@ -32,11 +32,17 @@ SLOW: dict[str, str] = {
     "automata/test_intersection.py": """
         pruning_loses_no_word several_acceptors_all_have_a_say the_intersection_accepts_exactly_the_common_words
     """,
+    "bench/test_bench.py": """
+        every_size_is_a_program
+    """,
     "export/test_expressions.py": """
         random_expressions
     """,
     "export/test_promela.py": """
         spin_accepts_many_ranks_and_long_programs
+    """,
+    "frontends/apis/test_declarations.py": """
+        every_declaration_is_c
     """,
     "frontends/apis/test_flags.py": """
         many_messages
@@ -47,8 +53,11 @@ SLOW: dict[str, str] = {
     "frontends/apis/test_gaspi.py": """
         a_waitsome_over_16_slots
     """,
+    "frontends/apis/test_one_sided_programs.py": """
+        the_same_idiom_has_the_same_verdict
+    """,
     "frontends/apis/test_programs.py": """
-        it_has_the_verdict_that_it_expects
+        a_compiler_accepts_it it_has_the_verdict_that_it_expects the_same_idiom_has_the_same_verdict
     """,
     "frontends/c/test_compiler_against_gcc.py": """
         random_expressions_print_what_gcc_says snippets_print_what_gcc_says
@@ -210,19 +219,21 @@ SLOW: dict[str, str] = {
         random_programs_with_commands_of_all_kinds
     """,
     "robustness/test_shrink.py": """
-        no_choice_of_commands_is_smaller no_choice_of_commands_that_may_all_go_is_smaller
-        the_witnesses_of_the_corpus_are_irreducible witnesses_of_the_other_engines
-        witnesses_of_the_search_with_all_reductions_lose_what_they_do_not_need
+        marks_read_off_a_cycle_are_a_word_of_the_marked_normal_form no_choice_of_commands_is_smaller
+        no_choice_of_commands_that_may_all_go_is_smaller no_violation_of_the_corpus_has_fewer_commands
+        the_plain_search_finds_the_fewest_commands_of_all the_witnesses_of_the_corpus_are_irreducible
+        witnesses_of_the_other_engines witnesses_of_the_search_with_all_reductions_lose_what_they_do_not_need
     """,
     "robustness/test_spin.py": """
         barriers integers_of_all_types_and_doubles random_programs readings rules the_corpus
     """,
     "runs/test_outcomes.py": """
-        robust_programs_have_no_network_only_outcome runs_are_the_longest_computations
-        the_definition_engine_has_the_same_outcomes the_oracle_counts_as_many_runs
+        no_run_to_an_outcome_is_shorter_than_its_example robust_programs_have_no_network_only_outcome
+        runs_are_the_longest_computations the_definition_engine_has_the_same_outcomes
+        the_oracle_counts_as_many_runs
     """,
     "runs/test_simulate.py": """
-        biases_delay_more_or_less loops_of_the_corpus
+        biases_delay_more_or_less loops_of_the_corpus runs_are_maximal_and_are_among_all
     """,
     "semantics/test_accesses.py": """
         every_access_of_a_computation_is_possible
@@ -235,8 +246,8 @@ SLOW: dict[str, str] = {
         the_cycle_is_a_shortest_one_and_closes_up the_cycle_of_a_computation_is_a_shortest_one_and_closes_up
     """,
     "semantics/test_replay.py": """
-        a_mutated_computation_is_rejected_or_a_path_of_x the_oracle_accepts_the_same_runs_line_by_line
-        the_paths_of_x_replay_to_the_same_state
+        a_long_run_is_no_trouble a_mutated_computation_is_rejected_or_a_path_of_x
+        the_oracle_accepts_the_same_runs_line_by_line the_paths_of_x_replay_to_the_same_state
     """,
     "semantics/test_sc_order.py": """
         an_acyclic_computation_has_the_relation_of_an_sc_run
@@ -247,10 +258,11 @@ SLOW: dict[str, str] = {
         sc_runs_are_the_computations_in_which_steps_directly_follow the_facts_agree_with_the_oracle
     """,
     "semantics/test_state_space.py": """
-        dropping_idle_fences_changes_no_language x_has_exactly_the_runs_of_the_oracle
+        dropping_idle_fences_changes_no_language queues_can_always_be_emptied
+        steps_carry_the_operation_and_occurrence_of_their_issue x_has_exactly_the_runs_of_the_oracle
     """,
     "test_cli.py": """
-        a_memory_limit_gives_unknown
+        a_memory_limit_gives_unknown ctrl_c_prints_what_is_known files_that_are_no_programs
     """,
     "test_corpus.py": """
         a_second_engine_agrees_on_c_where_it_can_decide an_engine_of_the_paper_finds_what_is_expected
@@ -262,6 +274,7 @@ SLOW: dict[str, str] = {
         sentences_about_verdicts_are_true_and_shown
     """,
     "test_paper.py": """
+        lemma_6_the_last_issued_event_can_be_cancelled
         theorem_5_a_program_is_robust_iff_it_has_no_normal_form_violation
     """,
 }
