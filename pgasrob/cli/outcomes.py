@@ -123,7 +123,7 @@ def outcomes(
 
 
 def _found(instance: Instance, names: str | None, limits: Limits, in_json: Empty | None) -> Outcomes:
-    from pgasrob.runs.endings import UnknownPlace
+    from pgasrob.runs.chosen import UnknownPlace
     from pgasrob.runs.outcomes import HasLoop
     from pgasrob.runs.outcomes import outcomes as outcomes_of
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
     from pgasrob.robustness import verdict as library
     from pgasrob.robustness.batch import Checked
-    from pgasrob.runs.endings import Ending
     from pgasrob.runs.simulate import Bias
+    from pgasrob.semantics.endings import Ending
     from pgasrob.semantics.replay import Change, ReplayedEvent, Run
     from pgasrob.semantics.sc_order import SequentialOrder
 

@@ -12,7 +12,7 @@ from pgasrob.render.outcomes import LOWERED, final_values, is_lowered
 
 if TYPE_CHECKING:
     from pgasrob.render.json import Result, RunResult, Simulation, Witness
-    from pgasrob.runs.endings import Ending
+    from pgasrob.semantics.endings import Ending
 
 MOST_FAILING = 3
 """Failing assertions of which each has a sentence."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from pgasrob.render.doubles import Double, value
 from pgasrob.render.json import SCHEMA, Error, Witness, unicode_name, witness_to_json
-from pgasrob.runs.endings import places
+from pgasrob.semantics.endings import places
 
 if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
-    from pgasrob.runs.endings import Ending, Place
     from pgasrob.runs.outcomes import FaultMet, Outcome, Outcomes
     from pgasrob.semantics.computation import Computation
+    from pgasrob.semantics.endings import Ending, Place
 
 
 class Column(TypedDict):

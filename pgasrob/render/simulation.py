@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def simulated_to_json(simulated: Simulated, steps: int | None = None) -> RunResult:
     """``simulated``, which would have been cut after so many ``steps``, as an object that `json.dumps` can write."""
-    from pgasrob.runs.endings import places
+    from pgasrob.semantics.endings import places
 
     run = simulated.run
     program = run.instance.program

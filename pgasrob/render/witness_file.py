@@ -134,8 +134,8 @@ def _simulated(value: dict[str, object]) -> Result:
 
 @cache
 def _hints(kind: Any) -> Mapping[str, Any]:
-    from pgasrob.runs.endings import Ending
     from pgasrob.runs.simulate import Bias
+    from pgasrob.semantics.endings import Ending
 
     # What a module of the schema imports for the type checker alone.
     return get_type_hints(kind, localns={"Ending": Ending, "Bias": Bias}, include_extras=True)

@@ -88,7 +88,8 @@ class _Follower(StateSpace):
             return None if state is None else Choice(kept, state, choice.pending)
         rank, pending = event.rank, choice.pending[event.rank]
         which = pending.index(item.command) if event.is_step else event.occurrence
-        for (letter,), state in self._steps(choice.state, rank) if event.is_step else self._issues(choice.state, rank):
+        possible = self._steps if event.is_step else self.issues_of
+        for (letter,), state in possible(choice.state, rank):
             if (letter.kind, letter.cell, letter.which) != (event.kind, event.cell, which):
                 continue
             if event.is_step and letter.last:

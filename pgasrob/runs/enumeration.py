@@ -11,8 +11,8 @@ from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.robustness.reasons import OutOfMemory, Reason
 from pgasrob.robustness.watch import LimitReached, Watch
-from pgasrob.runs.endings import Ending, FailedAssertion, Place, ending_of
 from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.endings import Ending, FailedAssertion, Place, ending_of, failure, with_failure
 from pgasrob.semantics.state_space import Letter, Operation, State, computation_of
 
 STATES_BETWEEN = 64
@@ -171,9 +171,7 @@ class Enumeration(Generic[S]):
             stuck = False
             if done % STATES_BETWEEN == 0:  # a barrier can have very many ways
                 look_around()
-            after = failed
-            if word[0].kind == "assert":
-                after = self._with_failure(failed, state, word[0])
+            after = with_failure(failed, failure(self._instance, word[0], state.control, state.registers))
             cost = events + len(word), changes + (word[0].rank != last)
             here = levels[self._height(target)]
             known = here.get((target, after))
@@ -218,20 +216,6 @@ class Enumeration(Generic[S]):
                     if isinstance(entry, Operation):
                         height += len(entry.left)
         return height
-
-    def _with_failure(
-        self, failed: tuple[FailedAssertion, ...], state: S, letter: Letter
-    ) -> tuple[FailedAssertion, ...]:
-        """``failed``, and the assertion that ``letter`` stands for unless it holds."""
-        rank = letter.rank
-        leaving = self._instance.automata[rank].out[state.control[rank]]
-        transition = next(each for each in leaving if each.occurrence == letter.which)
-        claimed = self._instance.operands(rank, transition, state.registers[rank])
-        assert isinstance(claimed, core.Test)
-        if claimed.condition:
-            return failed
-        failure = FailedAssertion(rank, transition.span.line, letter.which)
-        return failed if failure in failed else tuple(sorted((*failed, failure)))
 
     def _note_faults(self, state: S) -> None:
         """Learn which commands that a rank stands before cannot be evaluated."""

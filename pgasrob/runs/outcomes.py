@@ -23,9 +23,10 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import AnyValue, Reason, RunsLeftOut
 from pgasrob.robustness.watch import Progress, Watch
-from pgasrob.runs.endings import ENDINGS, Ending, FailedAssertion, Place, chosen, places
+from pgasrob.runs.chosen import chosen
 from pgasrob.runs.enumeration import Enumeration, HasLoop, heights_of
 from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.endings import ENDINGS, Ending, FailedAssertion, Place, places
 from pgasrob.semantics.sequential import SequentialSpace
 from pgasrob.semantics.state_space import StateSpace
 
@@ -115,9 +116,9 @@ def outcomes(
 ) -> Outcomes:
     """The outcomes of a loop-free ``instance``, under SC and on the network.
 
-    ``of`` chooses registers and cells (as :func:`~pgasrob.runs.endings.chosen`), all when None. ``progress`` is
+    ``of`` chooses registers and cells (as :func:`~pgasrob.runs.chosen.chosen`), all when None. ``progress`` is
     called a few times a second. Raises :class:`HasLoop` for an instance with a loop and
-    :class:`~pgasrob.runs.endings.UnknownPlace` for a name in ``of`` that nothing has. A limit that is hit leaves
+    :class:`~pgasrob.runs.chosen.UnknownPlace` for a name in ``of`` that nothing has. A limit that is hit leaves
     the counts None that it cost.
     """
     started = time.monotonic()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.verdict import Fault, Witness
-from pgasrob.runs.endings import is_sequential
 from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.endings import is_sequential
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import Run, replay
 from pgasrob.semantics.sc_order import sequential_order

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Literal
 
 from pgasrob.program.instance import Instance
-from pgasrob.runs.endings import Ending, FailedAssertion, ending_of, is_sequential
+from pgasrob.semantics.endings import Ending, FailedAssertion, ending_of, is_sequential
 from pgasrob.semantics.happens_before import Edge, HappensBefore
 from pgasrob.semantics.replay import Run, replay
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState

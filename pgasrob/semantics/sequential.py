@@ -47,18 +47,22 @@ class SequentialSpace:
 
     def successors(self, state: SequentialState) -> Iterator[Edge]:
         for rank in range(self.instance.nodes):
-            for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
-                done = execute(operands, state.registers[rank], state.memory)
-                if done is None:
-                    continue
-                registers, memory = done
-                yield (
-                    sequential_word(rank, transition, operands),
-                    self._moved(state, rank, transition.target, registers, memory),
-                )
+            yield from self.issues_of(state, rank)
         for arrivals in self.instance.barriers(state.control):
             word = tuple(Letter("barrier", rank, None, arrival.occurrence) for rank, arrival in enumerate(arrivals))
             yield word, state._replace(control=tuple(arrival.target for arrival in arrivals))
+
+    def issues_of(self, state: SequentialState, rank: int) -> Iterator[Edge]:
+        """The transitions by which ``rank`` alone issues a command."""
+        for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
+            done = execute(operands, state.registers[rank], state.memory)
+            if done is None:
+                continue
+            registers, memory = done
+            yield (
+                sequential_word(rank, transition, operands),
+                self._moved(state, rank, transition.target, registers, memory),
+            )
 
     def faults(self, state: SequentialState) -> Iterator[tuple[int, Transition, Fault]]:
         """The commands some rank stands before that cannot be evaluated."""

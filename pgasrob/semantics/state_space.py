@@ -98,7 +98,8 @@ class StateSpace:
         for rank in range(self.instance.nodes):
             yield from self._steps(state, rank)
 
-    def _issues(self, state: State, rank: int) -> Iterator[Edge]:
+    def issues_of(self, state: State, rank: int) -> Iterator[Edge]:
+        """Those by which ``rank`` alone issues a command."""
         for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
             pending = issue_pending(self.instance, operands, state.memory, state.pending[rank])
             done = issue(operands, state.registers[rank], state.memory)
@@ -147,7 +148,7 @@ class StateSpace:
     def issues(self, state: State) -> Iterator[Edge]:
         """The transitions of ``state`` that issue a command, or that of every rank for a barrier."""
         for rank in range(self.instance.nodes):
-            yield from self._issues(state, rank)
+            yield from self.issues_of(state, rank)
         yield from self._barriers(state)
 
     def _may_step(self, before: Pending, operation: Operation) -> bool:

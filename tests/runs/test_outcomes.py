@@ -17,9 +17,10 @@ from pgasrob.robustness.definition import HappensBeforeSpace
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import StateLimit, TimeLimit
 from pgasrob.robustness.watch import Watch
-from pgasrob.runs.endings import UnknownPlace, chosen, ending_of, is_sequential, places
+from pgasrob.runs.chosen import UnknownPlace, chosen
 from pgasrob.runs.enumeration import Enumeration, heights_of
 from pgasrob.runs.outcomes import HasLoop, Outcome, Outcomes, joined, outcomes
+from pgasrob.semantics.endings import ending_of, is_sequential, places
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sequential import SequentialSpace

@@ -9,10 +9,10 @@ import pytest
 
 from pgasrob.robustness.check import load
 from pgasrob.robustness.limits import Limits
-from pgasrob.runs.endings import is_sequential
 from pgasrob.runs.outcomes import HasLoop, outcomes
 from pgasrob.runs.simulate import BIASES, Bias, Simulated, search, simulate
 from pgasrob.semantics.computation import POPS
+from pgasrob.semantics.endings import is_sequential
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.sc_order import sequential_order
 from pgasrob.semantics.state_space import StateSpace

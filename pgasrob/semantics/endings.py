@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.program import core
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState
+from pgasrob.semantics.state_space import Letter
 
 Ending = Literal["ended", "deadlock", "stopped", "fault", "cut"]
 """How a run ends. ``ended``: all ranks have. Else no rank can move, nothing is pending, and: ``fault``: some rank
@@ -57,6 +56,25 @@ class FailedAssertion:
     occurrence: int
 
 
+def failure(
+    instance: Instance, letter: Letter, control: tuple[int, ...], registers: tuple[Registers, ...]
+) -> FailedAssertion | None:
+    """The assertion that ``letter`` stands for, issued where ``control`` is; None if it holds or is none."""
+    if letter.kind != "assert":
+        return None
+    rank = letter.rank
+    leaving = instance.automata[rank].out[control[rank]]
+    transition = next(each for each in leaving if each.occurrence == letter.which)
+    claimed = instance.operands(rank, transition, registers[rank])
+    assert isinstance(claimed, core.Test)
+    return None if claimed.condition else FailedAssertion(rank, transition.span.line, letter.which)
+
+
+def with_failure(failed: tuple[FailedAssertion, ...], another: FailedAssertion | None) -> tuple[FailedAssertion, ...]:
+    """The assertions ``failed``, in order, and ``another`` if it is one."""
+    return failed if another is None or another in failed else tuple(sorted((*failed, another)))
+
+
 def places(instance: Instance) -> tuple[Place, ...]:
     """All registers, then all cells, each with the ranks beside each other, in the order of declaration."""
     ranks = range(instance.nodes)
@@ -77,35 +95,3 @@ def places(instance: Instance) -> tuple[Place, ...]:
 def is_sequential(computation: Computation) -> bool:
     """Whether a computation is an SC run: every step directly follows its issue or an earlier step of that."""
     return all(not event.is_step or event.issued == before.issued for before, event in pairwise(computation))
-
-
-class UnknownPlace(ValueError):
-    """No register or cell has this name; the text says what there is."""
-
-
-_INDEX = re.compile(r"\[\d+\]")
-
-
-def chosen(instance: Instance, names: Iterable[str]) -> tuple[Place, ...]:
-    """The places with these ``names``, in their order: ``r@0``, ``a[2]@1``, ``a@1`` (all elements), ``r`` (all ranks).
-
-    Raises :class:`UnknownPlace` for a name that nothing has.
-    """
-    known: dict[str, list[Place]] = {}
-    for place in places(instance):
-        bare = place.name.rpartition("@")[0]
-        array = _INDEX.sub("", bare)
-        for name in dict.fromkeys((place.name, bare, f"{array}@{place.rank}", array)):
-            known.setdefault(name, []).append(place)
-    found: dict[Place, None] = {}
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known) or _what_there_is(known)
-            raise UnknownPlace(f"no register or cell {name!r} on {instance.nodes} nodes; {hint}")
-        found.update(dict.fromkeys(known[name]))
-    return tuple(found)
-
-
-def _what_there_is(known: Iterable[str]) -> str:
-    names = [name for name in known if "@" not in name and "[" not in name]
-    return f"there is {', '.join(names[:10])}{', ...' * (len(names) > 10)}" if names else "the program declares none"
