@@ -46,8 +46,9 @@ from pgasrob.semantics.sequential import FoundFault
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.robustness.effect import EffectSearch
 
-SC_RUNS = "SC runs"
+SC_RUNS, EFFECT = "SC runs", "outcomes"
 SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
 """States of a search for the shortest run that shows a violation: an instant."""
 MOST_THREADS = 4
@@ -156,12 +157,14 @@ class _Check:
         self.facts = ScFacts(instance, self.engine, settings)
         self.decision = Decision.OPEN
         self.counterexample: Counterexample | None = None
+        self.meaning: EffectSearch | None = None
 
     def run(self) -> Verdict:
         """Go through the phases; a limit that ends one of the first three leaves the facts to be looked at."""
         try:
             ended = self._within_limits(self._look_for_near_faults, self._run_engine, self._shorten)
             left = self._within_limits(lambda: self._learn_what_is_left(ended))
+            self._look_for_an_effect(ended)
         except KeyboardInterrupt:
             raise Interrupted(self._verdict(Interruption())) from None
         return self._verdict(ended or left or self.engine.gave_up)
@@ -242,6 +245,26 @@ class _Check:
         elif not self._explore(limit):
             raise LimitReached(ScStateLimit(limit))
 
+    def _look_for_an_effect(self, ended: Reason | None) -> None:
+        """Look for an outcome that no SC run has, unless ``ended`` has ended the check."""
+        if self.facts.fault or self.counterexample is None:
+            return
+        judged = self.counterexample.judged()
+        if not isinstance(judged, Witness):
+            return
+        from pgasrob.robustness.effect import EffectSearch
+
+        self.meaning = meaning = EffectSearch(self.instance, self.name, judged)
+        if ended is None:
+            ended = self._within_limits(lambda: self._search_for_an_effect(meaning))
+        if ended is not None:
+            meaning.ended(ended)
+
+    def _search_for_an_effect(self, meaning: EffectSearch) -> None:
+        limits = (self.limits.max_sc_states, self.limits.max_states)
+        for _ in meaning.run(*(limit for limit in limits if limit is not None)):
+            self.watch.look_around(EFFECT, meaning.states)
+
     def _explore(self, most: int | None = None) -> bool:
         """Look at SC runs, at all of them or until there are ``most`` states; whether these were all."""
         for _ in self.facts.explore():
@@ -281,6 +304,7 @@ class _Check:
             communicates=self.instance.communicates,
             reading=self.instance.reading,
             assumptions=rests_on(self.instance, self.name, answer == "robust") if answers else (),
+            effect=self.meaning.effect if answer == "not robust" and self.meaning else None,
         )
         if facts.checks_assertions or program.gaps:
             verdict = replace(verdict, assertions="violated" if violated else "hold" if complete else "unknown")
@@ -297,7 +321,7 @@ class _Check:
         match self.decision:
             case Decision.VIOLATION:
                 assert self.counterexample is not None
-                judged = self.counterexample.judged()
+                judged = self.meaning.witness if self.meaning else self.counterexample.judged()
                 return ("not robust", None, judged) if isinstance(judged, Witness) else ("unknown", judged, None)
             case Decision.ROBUST:
                 if ended is None:

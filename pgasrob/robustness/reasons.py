@@ -240,6 +240,17 @@ class RunsLeftOut(Reason):
 
 
 @dataclass(eq=False, repr=False)
+class EffectLimit(Reason):
+    """The bound of the search for what a violation means."""
+
+    code = "effect-limit"
+    states: int
+
+    def __str__(self) -> str:
+        return f"the search for an outcome that only the network has ended after {self.states:,} states"
+
+
+@dataclass(eq=False, repr=False)
 class AnyValue(Reason):
     """These memory objects hold what nothing in the program decides, so there are more outcomes than are listed."""
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from pgasrob.program.control import Transition
     from pgasrob.program.instance import Instance, Registers
     from pgasrob.robustness.cycle_types import CycleType
+    from pgasrob.robustness.maximal_runs import At
     from pgasrob.robustness.reasons import Reason
+    from pgasrob.semantics.endings import Ending, FailedAssertion
     from pgasrob.semantics.happens_before import Edge
     from pgasrob.semantics.replay import Run
     from pgasrob.semantics.sc_order import SequentialOrder
@@ -64,6 +66,44 @@ class Fault:
         return cls(rank, show(transition.command), span.line, span.column, reason, named)
 
 
+EffectKind = Literal["outcome", "assertion", "none found"]
+
+
+@dataclass(frozen=True, slots=True)
+class EndValue:
+    """A value that a run on the network has: at its end the register or cell ``name`` (``r@0``, ``a[2]@1``), or what
+    the command ``occurrence`` of ``rank`` has read from the cell ``name`` last.
+
+    ``in_sc``: the values that SC runs have there, in order; empty where it takes several values together to tell.
+    """
+
+    name: str
+    rank: int
+    value: int
+    in_sc: tuple[int, ...] = ()
+    occurrence: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a violation means: whether some run on the network has an outcome that no SC run has.
+
+    ``run``, for "outcome" and "assertion", is such a run: it fails ``assertion``, or has all of ``values`` (and ends
+    with ``ending``, where that is told), or comes to ``place``. For "none found" ``reason`` says why it is not known
+    that there is none; None: all runs were looked at. ``sc_states`` and ``network_states`` were looked at.
+    """
+
+    kind: EffectKind
+    reason: Reason | None = None
+    sc_states: int = 0
+    network_states: int = 0
+    run: Witness | None = None
+    values: tuple[EndValue, ...] = ()
+    ending: Ending | None = None
+    place: At | None = None
+    assertion: FailedAssertion | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Stats:
     """What the search cost: states and transitions of the engine, SC states beside it, wall-clock seconds."""
@@ -84,6 +124,7 @@ class Verdict(Displayed):
     ``errors`` is non-empty for a text that is no program. ``communicates``: whether some rank has a command that may
     access the memory of another one. ``reading``: which polls and conflicts count. ``assumptions``: what the answer
     rests on; where that is not `robust`, what the run that is shown rests on; none where there is no run.
+    ``effect``: what it means that the program is not robust; None for any other answer.
     """
 
     file: str
@@ -102,3 +143,4 @@ class Verdict(Displayed):
     communicates: bool | None = None
     reading: Reading = DEFAULT_READING
     assumptions: tuple[Assumption, ...] = ()
+    effect: Effect | None = None

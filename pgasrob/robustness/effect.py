@@ -1,0 +1,291 @@
+"""What a violation means: whether some run on the network has an outcome that no SC run has.
+
+The SC runs are all looked at, and then runs on the network: first those that go on from the witness, then all others. A
+run of which an end, or something on the way, can be seen that no SC run has is the answer, after the replay has
+confirmed it. Where the search comes to its end without one, no run has one; where a limit ends it, none was found.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import replace
+
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.counterexample import Counterexample
+from pgasrob.robustness.maximal_runs import At, End, Found, Node, Read, Runs, Sight, Viewer, words_of
+from pgasrob.robustness.reasons import EffectLimit, InternalError, Reason, RunsLeftOut, ScRunsLeft
+from pgasrob.robustness.verdict import Effect, EndValue, Witness
+from pgasrob.robustness.violation import Violation
+from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.endings import FailedAssertion, with_failure
+from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.replay import ReplayError, Run, replay
+from pgasrob.semantics.sequential import assumes_are_guesses
+from pgasrob.semantics.state_space import Operation, State, StateSpace, computation_of
+
+MOST_SC_STATES = 5_000
+MOST_EFFORT, MOST_EFFORT_BEHIND = 4_000, 1_000
+"""What the search for a run may take, among all runs and among those that go on from one violation."""
+MOST_EFFORT_FOR_ASSERTIONS = 500
+"""How much more, when an outcome has been found, to find an assertion that fails."""
+
+
+class EffectSearch:
+    """The search for what ``witness`` means, a violation of ``instance`` that ``engine`` has found.
+
+    ``run`` yields now and then. Afterwards ``effect`` is what has been found, and ``witness`` the violation to show:
+    another one, where that changes an outcome and the first does not.
+    """
+
+    def __init__(self, instance: Instance, engine: str, witness: Witness) -> None:
+        self.witness = witness
+        self.effect = Effect("none found")
+        self._instance, self._engine = instance, engine
+        self._viewer = Viewer(instance)
+        self._sc = Runs.under_sc(self._viewer)
+        self._network: Runs[State] | None = None
+        self._ends: set[End] = set()
+        self._sights: set[Sight] = set()
+
+    @property
+    def states(self) -> int:
+        """The states of what is searched now."""
+        return self._sc.states if self._network is None else self._network.states
+
+    def ended(self, reason: Reason | None) -> None:
+        """Note that the search has come to nothing; ``reason``: what has ended it before it had seen all runs."""
+        network = 0 if self._network is None else self._network.states
+        self.effect = Effect("none found", reason, self._sc.states, network)
+
+    def run(self, *most: int) -> Iterator[None]:
+        """Search; each of ``most`` bounds the states of the SC runs."""
+        most_sc_states = min(MOST_SC_STATES, *most)
+        program = self._instance.program
+        if program.gaps or program.blind_awaits:
+            gaps = program.gaps or ("nobody can say whether an await blocks that looks at an unknown value",)
+            return self.ended(ScRunsLeft(RunsLeftOut(gaps)))
+        self._sights.update(self._sc.begin()[1])
+        for seen in self._sc.explore():
+            if self._sc.states > most_sc_states:
+                return self.ended(ScRunsLeft(EffectLimit(most_sc_states)))
+            if seen is None:
+                yield
+            elif isinstance(seen[1], End):
+                self._ends.add(seen[1])
+            else:
+                self._sights.add(seen[1])
+        found = yield from self._behind(self.witness)
+        if found is None:
+            self._network = Runs.on_the_network(self._viewer)
+            found = yield from self._search(self._network, *self._network.begin(), MOST_EFFORT)
+            if found is None:
+                return self.ended(None if self._network.complete else EffectLimit(self._network.states))
+            found = yield from self._with_witness(found)
+        self._tell(found)
+        return None
+
+    def _behind(self, witness: Witness) -> Generator[None, None, Computation | None]:
+        """A run that goes on from ``witness`` and shows what no SC run does."""
+        self._network = Runs.on_the_network(self._viewer)
+        words = words_of(witness.run.computation)
+        return (yield from self._search(self._network, *self._network.begin(words), MOST_EFFORT_BEHIND))
+
+    def _search(
+        self, runs: Runs[State], start: Node[State], before: Iterable[Sight], most: int
+    ) -> Generator[None, None, Computation | None]:
+        """A run of ``runs`` that shows what no SC run does, a failing assertion rather than anything else; ``before``
+        can be seen before ``start``."""
+        first: Computation | None = None
+        for sight in before:
+            if sight not in self._sights and (run := self._to_its_end(runs, start)) is not None:
+                first = first or run
+                if isinstance(sight, FailedAssertion):
+                    return run
+        hopeless: set[Sight] = set()
+        for seen in runs.explore():
+            if runs.effort > most or (first is not None and not self._instance.has_assertions):
+                break
+            if seen is None:
+                yield
+                continue
+            node, what = seen
+            if isinstance(what, End):
+                if first is None and what not in self._ends:
+                    first, most = runs.computation(node), runs.effort + MOST_EFFORT_FOR_ASSERTIONS
+                continue
+            if what in self._sights or what in hopeless:
+                continue
+            if first is not None and not isinstance(what, FailedAssertion):
+                continue
+            run = self._to_its_end(runs, node)
+            if run is None:
+                hopeless.add(what)
+            elif isinstance(what, FailedAssertion):
+                return run
+            else:
+                first, most = run, runs.effort + MOST_EFFORT_FOR_ASSERTIONS
+        return first
+
+    def _to_its_end(self, runs: Runs[State], node: Node[State]) -> Computation | None:
+        """The run to ``node`` and on to an end; where none is near, until nothing is pending. None: that may be a run
+        with a wrong guess, which is none."""
+        words = runs.words(node)
+        further = Runs.on_the_network(self._viewer)
+        further.begin(words)
+        for seen in further.explore():
+            if seen is not None and isinstance(seen[1], End):
+                return further.computation(seen[0])
+            if further.effort > MOST_EFFORT_BEHIND:
+                break
+        if assumes_are_guesses(self._instance):
+            return None
+        space, state = StateSpace(self._instance), node.state
+        while any(state.pending):
+            word, state = next(
+                edge
+                for rank, pending in enumerate(state.pending)
+                for position, entry in enumerate(pending)
+                if isinstance(entry, Operation) and (edge := space.step(state, rank, position)) is not None
+            )
+            words.append(word)
+        return computation_of(words)
+
+    def _with_witness(self, found: Computation) -> Generator[None, None, Computation]:
+        """Have as the witness a violation from which a run like ``found`` goes on; that run."""
+        early = Violation(_earliest_violation(found))
+        for shrink in (True, False):
+            counterexample = Counterexample(self._instance, self._engine, early)
+            if shrink:
+                yield from counterexample.leave_out()
+            judged = counterexample.judged()
+            if not isinstance(judged, Witness):
+                continue
+            run = yield from self._behind(judged)
+            if run is not None:
+                self.witness = judged
+                return run
+        judged = Counterexample(self._instance, self._engine, Violation(found)).judged()
+        if isinstance(judged, Witness):
+            self.witness = judged
+        return found
+
+    def _tell(self, computation: Computation) -> None:
+        """Replay the run, and say what of it no SC run has."""
+        try:
+            run = replay(self._instance, computation)
+        except ReplayError as error:
+            return self.ended(InternalError("effect", f"does not replay: {error}"))
+        sights, end = self._seen_of(run)
+        new = [sight for sight in sights if sight not in self._sights]
+        failed = [sight for sight in new if isinstance(sight, FailedAssertion)]
+        differs = end is not None and end not in self._ends
+        if not run.complete or not (new or differs):
+            return self.ended(InternalError("effect", "has nothing that no SC run has"))
+        assert self._network is not None
+        effect = Effect(
+            "assertion" if failed else "outcome",
+            None,
+            self._sc.states,
+            self._network.states,
+            Witness("violation", run, HappensBefore(computation).cycle),
+        )
+        if computation == self.witness.run.computation:
+            effect = replace(effect, run=self.witness)
+        found = [sight for sight in new if isinstance(sight, Found)]
+        if failed:
+            effect = replace(effect, assertion=failed[0])
+        elif found:
+            values = {sight.value for sight in self._sights if isinstance(sight, Found) and sight.read == found[0].read}
+            effect = replace(effect, values=(self._value(found[0].read, found[0].value, values),))
+        elif end is not None and differs:
+            effect = self._told(effect, end)
+        else:
+            effect = replace(effect, place=next(sight for sight in new if isinstance(sight, At)))
+        self.effect = effect
+        return None
+
+    def _seen_of(self, run: Run) -> tuple[list[Sight], End | None]:
+        """What can be seen of ``run``, by its replay; no end where it is not maximal."""
+        control = [0] * self._instance.nodes
+        sights: list[Sight] = []
+        failed: tuple[FailedAssertion, ...] = ()
+        found: dict[Read, int] = {}
+        for replayed in run.events:
+            event = replayed.event
+            if event.is_step:
+                continue
+            rank = event.rank
+            leaving = self._instance.automata[rank].out[control[rank]]
+            control[rank] = next(edge.target for edge in leaving if edge.occurrence == event.occurrence)
+            sights.append(At(rank, control[rank]))
+            if replayed.holds is False:
+                broken = FailedAssertion(rank, replayed.span.line, event.occurrence)
+                failed = with_failure(failed, broken)
+                sights.append(broken)
+            read = None if event.cell is None else self._viewer.read(rank, event.occurrence, event.cell)
+            if read is not None:
+                assert replayed.read is not None
+                found[read] = replayed.read
+                sights.append(Found(read, replayed.read))
+        state = State(run.control, run.registers, run.memory, ((),) * self._instance.nodes)
+        if any(True for _ in StateSpace(self._instance).successors(state)):
+            return sights, None
+        reads = tuple(sorted(found.items()))
+        return sights, self._viewer.end_of(run.control, run.registers, run.memory, failed, reads)
+
+    def _told(self, effect: Effect, end: End) -> Effect:
+        """``effect`` with the few values at the ``end`` that tell it from those of all SC runs."""
+        items: list[tuple[object, object]] = [*end.values, ("", end.ending), (None, end.failed)]
+        others: list[dict[object, object]] = [dict([*other.values, ("", other.ending), (None, other.failed)]) for other in self._ends]
+        chosen = _telling(items, others)
+        values = tuple(
+            self._value(of, value, {other[of] for other in others if of in other} if len(chosen) == 1 else ())
+            for of, value in end.values
+            if of in chosen
+        )
+        return replace(effect, values=values, ending=end.ending if "" in chosen or not values else None)
+
+    def _value(self, of: str | Read, value: int, in_sc: Iterable[object]) -> EndValue:
+        others = tuple(sorted(each for each in in_sc if isinstance(each, int)))
+        if isinstance(of, str):
+            return EndValue(of, int(of.rpartition("@")[2]), value, others)
+        return EndValue(self._instance.cell_name(of.cell), of.rank, value, others, of.occurrence)
+
+
+def _telling(items: list[tuple[object, object]], others: list[dict[object, object]]) -> set[object]:
+    """Few of ``items`` that none of ``others`` has all of."""
+    chosen: list[object] = []
+    left = others
+    while left:
+        differing = {of: sum(other.get(of) != value for other in left) for of, value in items}
+        best = max(differing, key=lambda of: differing[of])  # the first of them
+        if not differing[best]:
+            break  # one of the others has them all, and more
+        chosen.append(best)
+        value = dict(items)[best]
+        left = [other for other in left if other.get(best) == value]
+    for of in list(chosen):
+        rest = [(name, value) for name, value in items if name in chosen and name != of]
+        if rest and not any(all(other.get(name) == value for name, value in rest) for other in others):
+            chosen.remove(of)
+    return set(chosen)
+
+
+def _earliest_violation(computation: Computation) -> Computation:
+    """The first commands of ``computation`` that are violating, with all their steps."""
+    ends = [
+        place + 1
+        for place, event in enumerate(computation)
+        if not event.is_step and not (event.kind == "barrier" and _is_barrier(computation, place + 1))
+    ]
+
+    def upto(end: int) -> Computation:
+        issued = {event.issued for event in computation[:end] if not event.is_step}
+        return tuple(event for event in computation if event.issued in issued)
+
+    return upto(ends[bisect_left(ends, True, key=lambda end: HappensBefore(upto(end)).cycle is not None)])
+
+
+def _is_barrier(computation: Computation, place: int) -> bool:
+    return place < len(computation) and computation[place].kind == "barrier" and computation[place].rank > 0

@@ -1,0 +1,404 @@
+"""The maximal runs of an instance, under SC or on the network, by what can be seen of them.
+
+A run is seen on its way (where each rank comes to, which assertion fails, for C what a read finds) and at its end. Runs
+that differ in the order of what does not depend on each other look the same, so not all of them are followed: where
+what one rank does next, or one step, can be neither met nor held back by anything that others may still do, it comes
+first and alone (a persistent set; Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, 1996,
+chapter 4). That keeps every end, and every place that a rank comes to as long as it leads to a state that is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heappop, heappush
+from typing import Generic, NamedTuple, Protocol, TypeVar, assert_never
+
+from pgasrob.analysis.futures import futures
+from pgasrob.program import core
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Access, Cell, Form, Operands
+from pgasrob.program.expressions import Fault, registers_of
+from pgasrob.program.instance import Instance, Memory, Registers
+from pgasrob.semantics.accesses import conflict
+from pgasrob.semantics.computation import POPS, Computation, has_steps
+from pgasrob.semantics.endings import Ending, FailedAssertion, ending_of, failure, places, with_failure
+from pgasrob.semantics.sequential import SequentialSpace, SequentialState, assumes_are_guesses
+from pgasrob.semantics.state_space import Letter, Operation, State, StateSpace, computation_of
+
+Word = tuple[Letter, ...]
+S = TypeVar("S", bound=SequentialState | State)
+
+
+class At(NamedTuple):
+    """``rank`` comes to the control state ``control``."""
+
+    rank: int
+    control: int
+
+
+class Read(NamedTuple):
+    """A command of ``rank`` reads a cell into a register."""
+
+    rank: int
+    occurrence: int
+    cell: Cell
+
+
+class Found(NamedTuple):
+    """What a read finds."""
+
+    read: Read
+    value: int
+
+
+Sight = At | FailedAssertion | Found
+"""What can be seen of a run on its way."""
+
+
+class End(NamedTuple):
+    """What can be seen of a maximal run at its end: how it ends, the values by what they are of, which assertions have
+    failed on the way."""
+
+    ending: Ending
+    values: tuple[tuple[str | Read, int], ...]
+    failed: tuple[FailedAssertion, ...]
+
+
+class Node(NamedTuple, Generic[S]):
+    """A state, and what is to be remembered of the way there until the end."""
+
+    state: S
+    failed: tuple[FailedAssertion, ...] = ()
+    found: tuple[tuple[Read, int], ...] = ()
+
+
+class Viewer:
+    """Looks at the runs of ``instance``.
+
+    What counts at the end are the values of all registers and cells that a program declares. Registers of a C program
+    are those of its compiler, and most of its memory is gone when it ends; there it counts what each command of the
+    text that reads shared memory has read last.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.declares = instance.program.source.shows_commands
+        self._places = places(instance) if self.declares else ()
+        self._used = {} if self.declares else _used_reads(instance)
+        uncertain = set(instance.program.uncertain)
+        self._uncertain = frozenset(
+            memory.address + offset
+            for memory in instance.program.memory
+            if memory.name in uncertain
+            for offset in range(memory.cells)
+        )
+
+    def begin(self, state: S) -> tuple[Node[S], list[Sight]]:
+        """The first node, and what can be seen there."""
+        return Node(state), [At(rank, control) for rank, control in enumerate(state.control)]
+
+    def follow(self, node: Node[S], word: Word, state: S) -> tuple[Node[S], list[Sight]]:
+        """The node behind the edge from ``node`` over ``word`` to ``state``, and what can be seen of that."""
+        first = word[0]
+        if first.kind in POPS:
+            return Node(state, node.failed, node.found), []
+        ranks = [letter.rank for letter in word] if first.kind == "barrier" else [first.rank]
+        sights: list[Sight] = [At(rank, state.control[rank]) for rank in ranks]
+        failed, found = node.failed, node.found
+        broken = failure(self.instance, first, node.state.control, node.state.registers)
+        if broken is not None:
+            failed = with_failure(failed, broken)
+            sights.append(broken)
+        read = None if first.cell is None else self.read(first.rank, first.which, first.cell)
+        if read is not None:
+            value = state.registers[read.rank][self._used[read.rank, read.occurrence]]
+            found = tuple(sorted({**dict(found), read: value}.items()))
+            sights.append(Found(read, value))
+        return Node(state, failed, found), sights
+
+    def read(self, rank: int, occurrence: int, cell: Cell) -> Read | None:
+        """What a command reads at its issue, if that counts."""
+        used = (rank, occurrence) in self._used and self.instance.index(cell) not in self._uncertain
+        return Read(rank, occurrence, cell) if used else None
+
+    def end(self, node: Node[S]) -> End | None:
+        """What can be seen of the maximal run that ends at ``node``; None when it is none, for a guess was wrong."""
+        return self.end_of(node.state.control, node.state.registers, node.state.memory, node.failed, node.found)
+
+    def end_of(
+        self,
+        control: tuple[int, ...],
+        registers: tuple[Registers, ...],
+        memory: Memory,
+        failed: tuple[FailedAssertion, ...],
+        found: tuple[tuple[Read, int], ...],
+    ) -> End | None:
+        """The same of a run that ends so."""
+        if assumes_are_guesses(self.instance) and any(
+            {edge.command.kind for edge in automaton.out[at]} == {"assume"}
+            for automaton, at in zip(self.instance.automata, control, strict=True)
+        ):
+            return None
+        values: tuple[tuple[str | Read, int], ...] = found
+        if self.declares:
+            values = tuple((place.name, place.value(registers, memory)) for place in self._places)
+        return End(ending_of(self.instance, control, registers, memory), values, failed)
+
+
+def _used_reads(instance: Instance) -> dict[tuple[int, int], int]:
+    """The commands that read into a register by rank and occurrence, with the register, but those whose value is
+    copied to memory and no more: the text has not looked at it then."""
+    found: dict[tuple[int, int], int] = {}
+    for rank, automaton in enumerate(instance.automata):
+        for edge in automaton.transitions:
+            form = edge.form
+            if isinstance(form, core.Immediate) and form.register is not None and form.access.reads:
+                uses = list(_uses(automaton.out, edge.target, form.register))
+                if not uses or not all(uses):
+                    found[rank, edge.occurrence] = form.register
+    return found
+
+
+def _uses(out: Sequence[Sequence[Transition]], start: int, register: int) -> Iterator[bool]:
+    """For each command that may use ``register`` as it is at ``start``, whether it but copies it to memory."""
+    seen, stack = {start}, [start]
+    while stack:
+        for edge in out[stack.pop()]:
+            form = edge.form
+            if register in core.registers_read(form):
+                yield _copies(form, register)
+            if core.register_set(form) != register and edge.target not in seen:
+                seen.add(edge.target)
+                stack.append(edge.target)
+
+
+def _copies(form: Form, register: int) -> bool:
+    """Whether ``form`` uses ``register`` for nothing but the value that it writes."""
+    if not isinstance(form, core.Immediate | core.Transfer) or form.update is None or form.update.expected is not None:
+        return False
+    using = [role for role, expr in core.expressions(form) if register in registers_of(expr)]
+    compares = isinstance(form, core.Immediate) and form.condition is not None
+    return not compares and all(role is core.Role.VALUE for role in using)
+
+
+class _Space(Protocol[S]):
+    """What there is of SC runs and of runs on the network."""
+
+    @property
+    def initial(self) -> S: ...
+    def successors(self, state: S) -> Iterable[tuple[Word, S]]: ...
+    def issues_of(self, state: S, rank: int) -> Iterable[tuple[Word, S]]: ...
+
+
+class _Independence(Generic[S]):
+    """What comes first and alone in a state."""
+
+    def __init__(self, instance: Instance, space: _Space[S]) -> None:
+        self.instance, self.space = instance, space
+        self._ever = futures(instance).ever
+
+    def met(self, access: Access[Cell], state: S, but: int | None = None) -> bool:
+        """Whether a command that some rank, or one ``but`` that, may still issue makes an access that conflicts."""
+        return any(self._ever[rank][control].hits(access) for rank, control in enumerate(state.control) if rank != but)
+
+    def all_free(self, state: S, rank: int) -> bool:
+        """Whether none of the commands that ``rank`` stands before depends on what others may still do."""
+        for edge in self.instance.automata[rank].out[state.control[rank]]:
+            if isinstance(edge.form, core.Barrier):
+                return False
+            try:
+                operands = self.instance.operands(rank, edge, state.registers[rank])
+            except Fault:
+                continue  # never issued
+            if not self.is_free(operands, state, rank):
+                return False
+        return True
+
+    def is_free(self, operands: Operands, state: S, rank: int) -> bool:
+        raise NotImplementedError
+
+    def edges(self, state: S) -> Iterator[list[tuple[Word, S]]]:
+        """Sets of edges of which each will do instead of all."""
+        raise NotImplementedError
+
+
+class _ScRuns(_Independence[SequentialState]):
+    def is_free(self, operands: Operands, state: SequentialState, rank: int) -> bool:
+        return not any(self.met(made, state, rank) for made in core.accesses_of(operands))
+
+    def edges(self, state: SequentialState) -> Iterator[list[tuple[Word, SequentialState]]]:
+        for rank in range(self.instance.nodes):
+            if self.all_free(state, rank):
+                yield list(self.space.issues_of(state, rank))
+
+
+class _NetworkRuns(_Independence[State]):
+    def __init__(self, instance: Instance) -> None:
+        self.network = StateSpace(instance)
+        super().__init__(instance, self.network)
+
+    def is_free(self, operands: Operands, state: State, rank: int) -> bool:
+        match operands:
+            case core.Wait(queue, local):
+                return not any(
+                    isinstance(entry, Operation)
+                    and entry.queue == queue
+                    and (not local or any(step.local for step in entry.left))
+                    for entry in state.pending[rank]
+                )
+            case core.Assign() | core.Test() | core.Fence() | core.Bundle():
+                return True
+            case core.Immediate() | core.Transfer():
+                made = core.at_issue(operands)
+                return made is None or not (self.met(made, state, rank) or self._pending_meets(made, state))
+            case core.Barrier():
+                return False
+            case _:
+                assert_never(operands)
+
+    def _pending_meets(self, made: Access[Cell], state: State, but: tuple[int, int] | None = None) -> bool:
+        """Whether a pending step conflicts with ``made``, one of the operation ``but`` (rank, position) left out."""
+        return any(
+            conflict(step.access, made)
+            for rank, pending in enumerate(state.pending)
+            for position, entry in enumerate(pending)
+            if isinstance(entry, Operation) and (rank, position) != but
+            for step in entry.left
+        )
+
+    def edges(self, state: State) -> Iterator[list[tuple[Word, State]]]:
+        for rank in range(self.instance.nodes):
+            if self.all_free(state, rank):
+                yield list(self.space.issues_of(state, rank))
+        for rank, pending in enumerate(state.pending):
+            for position, entry in enumerate(pending):
+                if not isinstance(entry, Operation):
+                    continue
+                access = entry.left[0].access
+                if self.met(access, state) or self._pending_meets(access, state, (rank, position)):
+                    continue
+                edge = self.network.step(state, rank, position)
+                if edge is not None:
+                    yield [edge]
+
+
+class Runs(Generic[S]):
+    """The maximal runs, from where somebody says on, first those on which little is pending.
+
+    ``complete``: nothing is left to look at. ``effort``: the states that have been looked at, each counted more the
+    more is pending in it.
+    """
+
+    def __init__(self, viewer: Viewer, rules: _Independence[S]) -> None:
+        self._viewer, self._rules = viewer, rules
+        self._from: dict[Node[S], tuple[Node[S] | None, list[Word]]] = {}
+        self._waiting: list[tuple[int, int, Node[S]]] = []
+        self.effort = 0
+
+    @classmethod
+    def under_sc(cls, viewer: Viewer) -> Runs[SequentialState]:
+        return Runs[SequentialState](viewer, _ScRuns(viewer.instance, SequentialSpace(viewer.instance)))
+
+    @classmethod
+    def on_the_network(cls, viewer: Viewer) -> Runs[State]:
+        return Runs[State](viewer, _NetworkRuns(viewer.instance))
+
+    @property
+    def states(self) -> int:
+        return len(self._from)
+
+    @property
+    def complete(self) -> bool:
+        return not self._waiting
+
+    def begin(self, words: Sequence[Word] = ()) -> tuple[Node[S], list[Sight]]:
+        """Look at what comes after the run that ``words`` are: where it leads, and what can be seen of it.
+
+        Raises ValueError when it is no run.
+        """
+        space = self._rules.space
+        state: S = space.initial
+        node, seen = self._viewer.begin(state)
+        for word in words:
+            found = next((after for letters, after in space.successors(node.state) if letters == word), None)
+            if found is None:
+                raise ValueError("it is no run of the program")
+            node, sights = self._viewer.follow(node, word, found)
+            seen += sights
+        self._meet(node, None, list(words))
+        return node, seen
+
+    def _meet(self, node: Node[S], before: Node[S] | None, words: list[Word]) -> None:
+        """Note that ``words`` lead from ``before`` to ``node``."""
+        if node not in self._from:
+            self._from[node] = before, words
+            # The one that was met last comes first.
+            heappush(self._waiting, (_pending(node.state), -len(self._from), node))
+
+    def explore(self) -> Iterator[tuple[Node[S], Sight | End] | None]:
+        """What can be seen of the runs, at every state that is new; None now and then."""
+        while self._waiting:
+            pending, _, node = heappop(self._waiting)
+            self.effort += 1 + pending * pending
+            edges, ends = self._edges(node), True
+            for word, after, sights in edges:
+                ends = False
+                self._meet(after, node, [word])
+                for sight in sights:
+                    yield after, sight
+            if ends and (end := self._viewer.end(node)) is not None:
+                yield node, end
+            yield None
+
+    def _edges(self, node: Node[S]) -> Iterable[tuple[Word, Node[S], list[Sight]]]:
+        for some in self._rules.edges(node.state):
+            edges = self._seen(node, some)
+            if any(after not in self._from for _, after, _ in edges):
+                return edges
+        return self._seen(node, self._rules.space.successors(node.state))
+
+    def _seen(self, node: Node[S], edges: Iterable[tuple[Word, S]]) -> list[tuple[Word, Node[S], list[Sight]]]:
+        return [(word, *self._viewer.follow(node, word, state)) for word, state in edges]
+
+    def words(self, node: Node[S]) -> list[Word]:
+        """The run that is known to lead to ``node``."""
+        pieces = []
+        at: Node[S] | None = node
+        while at is not None:
+            at, words = self._from[at]
+            pieces.append(words)
+        return [word for words in reversed(pieces) for word in words]
+
+    def computation(self, node: Node[S]) -> Computation:
+        return computation_of(self.words(node))
+
+
+def _pending(state: SequentialState | State) -> int:
+    return sum(map(len, state.pending)) if isinstance(state, State) else 0
+
+
+def words_of(computation: Computation) -> list[Word]:
+    """The words of X(P, N) on the path that ``computation`` is: what `computation_of` gives back."""
+    left: dict[tuple[int, int], int] = {}
+    for event in computation:
+        left[event.issued] = left.get(event.issued, 0) + event.is_step
+    pending: dict[int, list[int]] = {}
+    words: list[Word] = []
+    for event in computation:
+        operations = pending.setdefault(event.rank, [])
+        if event.is_step:
+            left[event.issued] -= 1
+            last = not left[event.issued]
+            which = operations.index(event.operation)
+            if last:
+                operations.remove(event.operation)
+            words.append((Letter(event.kind, event.rank, event.cell, which, last, event.commutes),))
+            continue
+        if has_steps(event.kind):
+            operations.append(event.operation)
+        letter = Letter(event.kind, event.rank, event.cell, event.occurrence, False, event.commutes)
+        if event.kind == "barrier" and event.rank:
+            words[-1] = (*words[-1], letter)
+        else:
+            words.append((letter,))
+    return words
