@@ -25,10 +25,10 @@ from pgasrob.semantics.sequential import assumes_are_guesses
 from pgasrob.semantics.state_space import Operation, State, StateSpace, computation_of
 
 MOST_SC_STATES = 5_000
-MOST_EFFORT, MOST_EFFORT_BEHIND = 4_000, 1_000
+MOST_EFFORT, MOST_EFFORT_BEHIND = 8_000, 4_000
 """What the search for a run may take, among all runs and among those that go on from one violation."""
-MOST_EFFORT_FOR_ASSERTIONS = 500
-"""How much more, when an outcome has been found, to find an assertion that fails."""
+MOST_EFFORT_FOR_ASSERTIONS, MOST_EFFORT_TO_AN_END = 500, 1_000
+"""How much more, when an outcome has been found, to find an assertion that fails; and from there to an end."""
 
 
 class EffectSearch:
@@ -136,7 +136,7 @@ class EffectSearch:
         for seen in further.explore():
             if seen is not None and isinstance(seen[1], End):
                 return further.computation(seen[0])
-            if further.effort > MOST_EFFORT_BEHIND:
+            if further.effort > MOST_EFFORT_TO_AN_END:
                 break
         if assumes_are_guesses(self._instance):
             return None
