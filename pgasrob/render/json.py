@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
     from pgasrob.robustness import verdict as library
     from pgasrob.robustness.batch import Checked
+    from pgasrob.robustness.verdict import EffectKind
     from pgasrob.runs.simulate import Bias
     from pgasrob.semantics.endings import Ending
     from pgasrob.semantics.replay import Change, ReplayedEvent, Run
@@ -205,12 +206,61 @@ class Assumption(TypedDict):
     scope: str
 
 
+class EffectValue(TypedDict):
+    """A value of a run on the network: what the register or cell ``name`` (``r@0``, ``a[2]@1``) of ``rank`` holds at
+    its end or, with a ``line``, what ``command`` of ``rank`` there has read last from the cell ``name``.
+
+    ``in_sc``: the values that it has in SC runs; empty where it takes all of several values to tell them apart.
+    """
+
+    name: str
+    rank: int
+    value: int
+    in_sc: list[int]
+    line: int | None
+    command: str | None
+
+
+class EffectPlace(TypedDict):
+    """A command that some rank comes to, or an assertion that it fails. ``ended``: it ends behind that command."""
+
+    rank: int
+    line: int
+    column: int
+    command: str
+    ended: NotRequired[bool]
+
+
+class EffectDetail(TypedDict):
+    """What a run on the network has that no SC run has, or what was looked at for one.
+
+    There is such a run: it fails ``assertion``, or comes to ``place``, or has all of ``values``, with the ``ending``
+    and all of the assertions ``failed`` that it fails where these are not null. Else all of them are null or empty, and
+    ``exhaustive`` says whether there is none; if not, ``reason`` and ``reason_code`` say why not. ``sc_states`` and
+    ``network_states`` were looked at.
+    """
+
+    values: list[EffectValue]
+    ending: Ending | None
+    failed: list[EffectPlace] | None
+    place: EffectPlace | None
+    assertion: EffectPlace | None
+    exhaustive: bool
+    reason: str | None
+    reason_code: str | None
+    sc_states: int
+    network_states: int
+
+
 class Result(TypedDict):
     """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared.
 
     ``reason`` is a sentence; ``reason_code`` says of what kind it is (`robustness/reasons.py`), and ``limit`` which
     option of `pgasrob check` sets the limit that was reached, if one was. ``assumptions``: of a robust program all that
     the verdict rests on, else what the runs that are shown rest on.
+
+    ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
+    SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with.
     """
 
     schema: int
@@ -228,10 +278,13 @@ class Result(TypedDict):
     failed_polls: NotRequired[FailedPolls]
     conflicts: NotRequired[Conflicts]
     assumptions: NotRequired[list[Assumption]]
+    effect: NotRequired[EffectKind | None]
+    effect_detail: NotRequired[EffectDetail | None]
     stats: Stats
     witness: Witness | None
     assertion_run: Witness | None
     deadlock_run: Witness | None
+    effect_run: NotRequired[Witness | None]
     errors: list[Error]
     expected: NotRequired[str | None]
     as_expected: NotRequired[bool]
@@ -316,6 +369,10 @@ def to_json(verdict: library.Verdict) -> Result:
             {"code": each.kind.value, "text": str(each), "lines": list(each.lines), "scope": scope(each.kind)}
             for each in verdict.assumptions
         ],
+        "effect": None if verdict.effect is None else verdict.effect.kind,
+        "effect_detail": None
+        if verdict.effect is None or verdict.witness is None
+        else _effect(verdict.effect, verdict.witness.run.instance),
         "stats": {
             "states": stats.states,
             "transitions": stats.transitions,
@@ -325,7 +382,51 @@ def to_json(verdict: library.Verdict) -> Result:
         "witness": witness,
         "assertion_run": witness_to_json(verdict.assertion_run),
         "deadlock_run": witness_to_json(verdict.deadlock_run),
+        "effect_run": None if verdict.effect is None else witness_to_json(verdict.effect.run),
         "errors": errors_to_json(verdict.errors),
+    }
+
+
+def _effect(effect: library.Effect, instance: Instance) -> EffectDetail:
+    texts = WrittenCommands(instance)
+
+    def place(rank: int, edge: Transition) -> EffectPlace:
+        text = texts.text(rank, edge.occurrence)
+        return {"rank": rank, "line": edge.span.line, "column": edge.span.column, "command": text}
+
+    def at(rank: int, occurrence: int) -> EffectPlace:
+        edges = instance.automata[rank].transitions
+        return place(rank, next(edge for edge in edges if edge.occurrence == occurrence))
+
+    def value_of(each: library.EndValue) -> EffectValue:
+        doubles = instance.program.doubles
+        read = None if each.occurrence is None else at(each.rank, each.occurrence)
+        return {
+            "name": each.name,
+            "rank": each.rank,
+            "value": value(each.name, each.value, doubles),
+            "in_sc": [value(each.name, other, doubles) for other in each.in_sc],
+            "line": read and read["line"],
+            "command": read and read["command"],
+        }
+
+    reached: EffectPlace | None = None
+    if effect.place is not None and effect.run is not None:
+        rank, control = effect.place
+        leaving = instance.automata[rank].out[control]
+        last = [event.occurrence for event in effect.run.run.computation if event.rank == rank and not event.is_step]
+        reached = {**(place(rank, leaving[0]) if leaving else at(rank, last[-1])), "ended": not leaving}
+    return {
+        "values": [value_of(each) for each in effect.values],
+        "ending": effect.ending,
+        "failed": None if effect.failed is None else [at(each.rank, each.occurrence) for each in effect.failed],
+        "place": reached,
+        "assertion": None if effect.assertion is None else at(effect.assertion.rank, effect.assertion.occurrence),
+        "exhaustive": effect.reason is None,
+        "reason": None if effect.reason is None else str(effect.reason),
+        "reason_code": None if effect.reason is None else effect.reason.code,
+        "sc_states": effect.sc_states,
+        "network_states": effect.network_states,
     }
 
 

@@ -50,7 +50,8 @@ class Printer:
         fault: Witness | None = None
         if witness and witness["fault"]:
             fault = {**witness, "computation": [], "memory": [], "standing": [], "source": ""}
-        self.results.append({**result, "witness": fault, "assertion_run": None, "deadlock_run": None})
+        without: Result = {**result, "witness": fault, "assertion_run": None, "deadlock_run": None, "effect_run": None}
+        self.results.append(without)
 
     def summary(self, table: Table) -> None:
         self.write(table.end(self.results, time.monotonic() - self.began, self.strict))

@@ -133,11 +133,15 @@ def _violation(result: Result, witness: Witness) -> Object:
         return _with_run(_result(result, "not-robust", text, _location(result, None), ""), result, witness)
     text += f" {' '.join(map(_begun, sentences))} {words.contradiction(cycle)}"
     commands = " ".join(computation[edge["from"]]["command"] for edge in cycle)
+    text += f" {words.effect(result)}" if result.get("effect") else ""
     found = _result(result, "not-robust", text, _place(result, witness, cycle[0]["from"]), commands)
     found["relatedLocations"] = [
         {"id": number, **_place(result, witness, edge["from"]), "message": _message(f"{number}: {sentence}")}
         for number, (edge, sentence) in enumerate(zip(cycle, sentences, strict=True), start=1)
     ]
+    # An order that no outcome was found to depend on.
+    found["level"] = "warning" if result.get("effect") == "none found" else "error"
+    found["properties"]["effect"] = result.get("effect")
     return _with_run(found, result, witness)
 
 

@@ -102,6 +102,8 @@ def sentences(result: Result, assumed: bool = True) -> Iterator[tuple[str, str]]
         told += ["--max-states, --timeout and --memory-limit set the limits."] * bool(result.get("limit"))
         if told:
             yield " ".join(told), "open"
+    if meaning := words.effect(result):
+        yield meaning, "open" if result.get("effect") == "none found" else "bad"
     good = ["the assertions hold"] * (assertions == "hold") + ["there is no deadlock"] * (deadlock is False)
     if good and robust:
         yield f"In every run on the network {' and '.join(good)}.", "good"

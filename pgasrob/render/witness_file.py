@@ -101,7 +101,8 @@ def validated(value: object) -> Result:
     nodes = result["nodes"]
     if nodes is not None:
         _within("nodes", nodes, 1, MAX_NODES)
-    for key, run in zip(RUNS, (result["witness"], result["assertion_run"], result["deadlock_run"]), strict=True):
+    runs = (result["witness"], result["assertion_run"], result["deadlock_run"], result.get("effect_run"))
+    for key, run in zip((*RUNS, "effect_run"), runs, strict=True):
         if run is not None:
             _check_run(run, key)
             mark(run)
@@ -134,11 +135,13 @@ def _simulated(value: dict[str, object]) -> Result:
 
 @cache
 def _hints(kind: Any) -> Mapping[str, Any]:
+    from pgasrob.robustness.verdict import EffectKind
     from pgasrob.runs.simulate import Bias
     from pgasrob.semantics.endings import Ending
 
     # What a module of the schema imports for the type checker alone.
-    return get_type_hints(kind, localns={"Ending": Ending, "Bias": Bias}, include_extras=True)
+    names = {"EffectKind": EffectKind, "Ending": Ending, "Bias": Bias}
+    return get_type_hints(kind, localns=names, include_extras=True)
 
 
 def _typed(value: object, kind: Any, where: str) -> object:

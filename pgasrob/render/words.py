@@ -6,7 +6,18 @@ from collections.abc import Container, Iterator, Sequence
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.commands import ATOMICS
-from pgasrob.render.json import Address, Edge, Event, Fault, NextCommand, Result, Standing, Witness
+from pgasrob.render.json import (
+    Address,
+    Edge,
+    EffectPlace,
+    EffectValue,
+    Event,
+    Fault,
+    NextCommand,
+    Result,
+    Standing,
+    Witness,
+)
 
 STEPS = ("popa", "popd", "popb", "popc")
 UPDATING = ("update", "update_from", "notify", "signal")
@@ -276,6 +287,75 @@ def explained(codes: list[str]) -> str:
     if len(codes) == 1:
         return f"`pgasrob explain-error {codes[0]}` explains the error."
     return f"`pgasrob explain-error CODE` explains {', '.join(codes[:-1])} and {codes[-1]}."
+
+
+ENDS: dict[str, str] = {
+    "ended": "with all ranks at their ends",
+    "deadlock": "in a deadlock",
+    "stopped": "with ranks that are stopped or poll for ever",
+    "fault": "before a command that has no value",
+}
+MOST_SC_VALUES = 4
+
+
+def effect(result: Result) -> str:
+    """What it means that a program is not robust, in a sentence or two; "" when nothing is known of that."""
+    detail = result.get("effect_detail")
+    if detail is None:
+        return ""
+    if result.get("effect") == "none found":
+        looked = f"{count(detail['sc_states'], 'SC state')} and {count(detail['network_states'], 'state')}"
+        if detail["exhaustive"]:
+            return f"No outcome depends on it: every run on the network ends as some SC run does ({looked} were seen)."
+        return f"No outcome was found that only the network has, but not every run was looked at: {detail['reason']}."
+    if assertion := detail["assertion"]:
+        return f"On the network an assertion of rank {_at(assertion)} can fail; it fails in no SC run."
+    if place := detail["place"]:
+        way = "can end behind" if place.get("ended") else "can come to"
+        return f"On the network rank {place['rank']} {way} {_at(place).partition(' in ')[2]}; it does in no SC run."
+    values, ending, failed = detail["values"], detail["ending"], detail["failed"]
+    if len(values) == 1 and ending is None and failed is None:
+        return _one_value(values[0])
+    pieces = [] if ending is None else [ENDS[ending]]
+    if failed is not None:
+        broken = [f"a failing assertion of rank {_at(each)}" for each in failed]
+        pieces.append(f"with {listed(broken or ['none failing'])}")
+    if values and values[0]["line"] is not None:
+        reads = listed([f"rank {each['rank']} can read {_read(each)}" for each in values])
+        ends = f", which ends {', '.join(pieces)}" if pieces else ""
+        return f"In a run on the network {reads}{ends}; no SC run does that."
+    if values:
+        pieces.insert(0, f"with {listed([_held(each) for each in values])}")
+    return f"A run on the network can end {', '.join(pieces)}; no SC run does."
+
+
+def _at(place: EffectPlace) -> str:
+    return f"{place['rank']} in line {place['line']} (`{visible(place['command'])}`)"
+
+
+def _one_value(value: EffectValue) -> str:
+    found = value["in_sc"]
+    others = listed([str(each) for each in found], "or") if 0 < len(found) <= MOST_SC_VALUES else ""
+    if value["line"] is None:
+        told = f"in SC runs it ends as {others}" if others else "in no SC run it does"
+        return f"On the network {value['name']} can end as {value['value']}; {told}."
+    told = f"in SC runs it reads {others}" if others else "in no SC run it does"
+    command = visible(value["command"] or "")
+    return f"On the network rank {value['rank']} can read {_read(value)} (`{command}`); {told}."
+
+
+def _read(value: EffectValue) -> str:
+    return f"{value['value']} from {value['name']} in line {value['line']}"
+
+
+def _held(value: EffectValue) -> str:
+    return f"{value['name']} = {value['value']}"
+
+
+def listed(things: Sequence[object], last: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *first, final = map(str, things)
+    return f"{', '.join(first)} {last} {final}" if first else final
 
 
 def fails(result: Result) -> bool:

@@ -71,7 +71,8 @@ class Checked:
 
     def without_runs(self) -> Checked:
         """The same without the runs that show it, which are large."""
-        verdict = replace(self.verdict, witness=None, assertion_run=None, deadlock_run=None)
+        effect = self.verdict.effect and replace(self.verdict.effect, run=None)
+        verdict = replace(self.verdict, witness=None, assertion_run=None, deadlock_run=None, effect=effect)
         return replace(self, verdict=verdict)
 
 

@@ -237,14 +237,21 @@ class EffectSearch:
     def _told(self, effect: Effect, end: End) -> Effect:
         """``effect`` with the few values at the ``end`` that tell it from those of all SC runs."""
         items: list[tuple[object, object]] = [*end.values, ("", end.ending), (None, end.failed)]
-        others: list[dict[object, object]] = [dict([*other.values, ("", other.ending), (None, other.failed)]) for other in self._ends]
+        others: list[dict[object, object]] = [
+            dict([*other.values, ("", other.ending), (None, other.failed)]) for other in self._ends
+        ]
         chosen = _telling(items, others)
         values = tuple(
             self._value(of, value, {other[of] for other in others if of in other} if len(chosen) == 1 else ())
             for of, value in end.values
             if of in chosen
         )
-        return replace(effect, values=values, ending=end.ending if "" in chosen or not values else None)
+        return replace(
+            effect,
+            values=values,
+            ending=end.ending if "" in chosen else None,
+            failed=end.failed if None in chosen else None,
+        )
 
     def _value(self, of: str | Read, value: int, in_sc: Iterable[object]) -> EndValue:
         others = tuple(sorted(each for each in in_sc if isinstance(each, int)))

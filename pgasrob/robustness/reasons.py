@@ -247,7 +247,7 @@ class EffectLimit(Reason):
     states: int
 
     def __str__(self) -> str:
-        return f"the search for an outcome that only the network has ended after {self.states:,} states"
+        return f"the search for outcomes ended after {self.states:,} states"
 
 
 @dataclass(eq=False, repr=False)

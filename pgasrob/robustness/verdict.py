@@ -88,9 +88,10 @@ class EndValue:
 class Effect:
     """What a violation means: whether some run on the network has an outcome that no SC run has.
 
-    ``run``, for "outcome" and "assertion", is such a run: it fails ``assertion``, or has all of ``values`` (and ends
-    with ``ending``, where that is told), or comes to ``place``. For "none found" ``reason`` says why it is not known
-    that there is none; None: all runs were looked at. ``sc_states`` and ``network_states`` were looked at.
+    ``run``, for "outcome" and "assertion", is such a run: it fails ``assertion``, or comes to ``place``, or has all of
+    ``values``, with the ``ending`` and just the ``failed`` assertions where these are told. For "none found" ``reason``
+    says why it is not known that there is none; None: all runs were looked at. ``sc_states`` and ``network_states``
+    were looked at.
     """
 
     kind: EffectKind
@@ -100,6 +101,7 @@ class Effect:
     run: Witness | None = None
     values: tuple[EndValue, ...] = ()
     ending: Ending | None = None
+    failed: tuple[FailedAssertion, ...] | None = None
     place: At | None = None
     assertion: FailedAssertion | None = None
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from pgasrob.render import words
 from pgasrob.render.json import Event, Result, Witness, to_json
 from pgasrob.render.written import WrittenCommands
 
@@ -133,16 +134,10 @@ def witness_of(result: Result) -> Witness:
     return result["witness"]
 
 
-def listed(things: Sequence[object]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    *first, last = map(str, things)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 def steps(places: Sequence[int]) -> str:
     """``step 3``, ``steps 3 and 5``, ``steps 3 to 6``: places as they are counted for people."""
     if len(places) == 1:
         return f"step {places[0] + 1}"
     if len(places) > 2 and list(places) == list(range(places[0], places[-1] + 1)):
         return f"steps {places[0] + 1} to {places[-1] + 1}"
-    return f"steps {listed([place + 1 for place in places])}"
+    return f"steps {words.listed([place + 1 for place in places])}"

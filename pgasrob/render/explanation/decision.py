@@ -17,7 +17,6 @@ from pgasrob.render.explanation.blocks import (
     Text,
     Told,
     Word,
-    listed,
     steps,
     witness_of,
 )
@@ -72,7 +71,9 @@ def heads(told: Told) -> Iterator[Block]:
     if len(x.path) > MOST_ROWS:
         yield Remark(f"{count(len(x.path) - MOST_ROWS, 'more command')} not listed.")
     if idle:
-        yield Text(f"{'Heads' if idle[1:] else 'Head'} {listed(idle)} {'write' if idle[1:] else 'writes'} nothing.")
+        yield Text(
+            f"{'Heads' if idle[1:] else 'Head'} {words.listed(idle)} {'write' if idle[1:] else 'writes'} nothing."
+        )
     yield Text("The word:")
     yield Word(_word([_letter(event) for event in events], order.parts))
 
@@ -308,7 +309,7 @@ def _account(told: Told, found: Attack) -> Iterator[Block]:
     yield Rows(("rank", "command", "at once", "delayed", "tainted", ""), rows)
     if len(found.search_steps) > MOST_ROWS:
         yield Remark(f"{count(len(found.search_steps) - MOST_ROWS, 'more command')} not listed.")
-    d = listed([f"{_letter(events[place])} {words.cell(events[place]['address'])}" for place in found.delayed])
+    d = words.listed([f"{_letter(events[place])} {words.cell(events[place]['address'])}" for place in found.delayed])
     cell = words.cell(events[found.source]["address"])
     yield Text(
         f"The source is {words.step(found.source, events)}, and D is {d}. e is {words.step(last, events)}: its access "

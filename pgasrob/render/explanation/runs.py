@@ -16,7 +16,6 @@ from pgasrob.render.explanation.blocks import (
     ShownRun,
     Text,
     Told,
-    listed,
     steps,
     witness_of,
 )
@@ -303,7 +302,7 @@ def normal_form(told: Told) -> Iterator[Block]:
     own = [place for place in order.last if events[place]["event"] in words.STEPS]
     yield Text(
         "e, and its steps if it has any, cut the computation into segments: "
-        + listed([f"τ{number} {_segment(segment)}" for number, segment in enumerate(order.segments, 1)])
+        + words.listed([f"τ{number} {_segment(segment)}" for number, segment in enumerate(order.segments, 1)])
         + ". The normal form keeps the segments and puts each into the order of sigma; e ends the first part"
         + (", and its steps end the next ones in turn." if own else ".")
     )
