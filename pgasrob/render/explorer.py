@@ -81,7 +81,7 @@ def to_html(result: Result) -> str:
         "sentences": "".join(f'<p class="{style}">{html.escape(told)}</p>' for told, style in _sentences(result)),
         "report": html.escape(plain(report(result)) if not runs else ""),
         "script": script,
-        "result": embedded(as_texts(result)),
+        "result": embedded(as_texts({**result, "effect_run": None})),
         "about": embedded(about),
         "diagrams": "".join(_diagram(result, number, run) for number, (_, run) in enumerate(runs)),
     }

@@ -155,6 +155,8 @@ def _facts(result: Result) -> Iterator[str]:
         yield "a failing assertion"
     if result["deadlock"] is True:
         yield "a deadlock"
+    if result.get("effect") == "none found":
+        yield "no outcome found that only the network has"
 
 
 def amount(count: float) -> str:

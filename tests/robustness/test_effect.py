@@ -1,0 +1,345 @@
+"""What a violation means, against all runs one by one: outcomes, assertions that fail, places that ranks come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pgasrob.frontends.lower import parse_c
+from pgasrob.program.instance import Instance
+from pgasrob.robustness import effect as searching
+from pgasrob.robustness.check import Interrupted, check, load
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.maximal_runs import End, Runs, Viewer, words_of
+from pgasrob.robustness.reasons import EffectLimit, RunsLeftOut, ScRunsLeft, TimeLimit
+from pgasrob.robustness.verdict import Effect, Verdict
+from pgasrob.robustness.watch import Progress
+from pgasrob.runs.outcomes import Outcomes, outcomes
+from pgasrob.semantics.endings import FailedAssertion, ending_of, places
+from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.replay import Run, replay
+from pgasrob.semantics.sequential import SequentialSpace
+from pgasrob.semantics.state_space import StateSpace, computation_of
+from tests.support import FURTHER, SHARING, TooMany, computations, examples, tiny_instances
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+TELLING = (
+    *SHARING, "assert(r == 0);", "if (r == 0) { mem[y] <- 3; }", "if (r != 0) { r <- mem[y]; } else { s <- 1; }",
+    "mem[x] <- 0;", "write(y, OTHER, x, u);", "s <- mem[x];",
+)  # fmt: skip
+"""Commands of which violations with an outcome, with a failing assertion and with neither are made."""
+
+
+def effect_of(verdict: Verdict) -> Effect:
+    assert verdict.verdict == "not robust" and verdict.effect is not None
+    return verdict.effect
+
+
+def reached(space: Any) -> set[tuple[int, int]]:
+    """The control states that ranks come to, by every path."""
+    seen, stack = {space.initial}, [space.initial]
+    while stack:
+        for _, after in space.successors(stack.pop()):
+            if after not in seen:
+                seen.add(after)
+                stack.append(after)
+    return {at for state in seen for at in enumerate(state.control)}
+
+
+def controls(run: Run) -> set[tuple[int, int]]:
+    """The control states that ranks come to in ``run``."""
+    at = dict.fromkeys(range(run.instance.nodes), 0)
+    found = set(at.items())
+    for event in run.computation:
+        if not event.is_step:
+            leaving = run.instance.automata[event.rank].out[at[event.rank]]
+            at[event.rank] = next(edge.target for edge in leaving if edge.occurrence == event.occurrence)
+            found.add((event.rank, at[event.rank]))
+    return found
+
+
+def failures(run: Run) -> tuple[FailedAssertion, ...]:
+    failed = {
+        FailedAssertion(each.event.rank, each.span.line, each.event.occurrence)
+        for each in run.events
+        if each.holds is False
+    }
+    return tuple(sorted(failed))
+
+
+def failed_in(found: Outcomes, sc: bool) -> set[FailedAssertion]:
+    return {each for outcome in found.outcomes if not sc or outcome.sc_runs for each in outcome.failed}
+
+
+def assert_effect(verdict: Verdict, drawn: Instance) -> str:
+    """What ``verdict`` says is so by all runs of ``drawn``; what it says."""
+    found = outcomes(drawn)
+    only_there = reached(StateSpace(drawn)) - reached(SequentialSpace(drawn))
+    failing = failed_in(found, sc=False) - failed_in(found, sc=True)
+    if verdict.verdict == "robust":
+        assert verdict.effect is None and not found.network_only and not only_there
+        return "robust"
+    effect = effect_of(verdict)
+    assert (effect.kind != "none found") == bool(found.network_only or only_there)
+    assert (effect.kind == "assertion") == bool(failing)
+    if effect.kind == "none found":
+        assert effect.reason is None and effect.run is None
+        return effect.kind
+    assert effect.run is not None and verdict.witness is not None
+    assert effect.run.cycle == HappensBefore(effect.run.run.computation).cycle is not None
+    run = replay(drawn, effect.run.run.computation)
+    assert run.complete
+    end = (
+        ending_of(drawn, run.control, run.registers, run.memory),
+        tuple(place.value(run.registers, run.memory) for place in places(drawn)),
+        failures(run),
+    )
+    assert end in {(each.ending, each.values, each.failed) for each in found.network_only} or controls(run) & only_there
+    if effect.kind == "assertion":
+        assert effect.assertion in failing and effect.assertion in failures(run)
+    elif effect.place is not None:
+        assert effect.place in controls(run) & only_there
+    else:
+        assert_told(effect, run, found)
+    assert_goes_on(verdict.witness.run, run)
+    return effect.kind
+
+
+def assert_told(effect: Effect, run: Run, found: Outcomes) -> None:
+    """Some outcome has what is told, and none of an SC run has; alone it is told with what SC runs have instead."""
+    names = [place.name for place in found.places]
+    values = {each.name: each.value for each in effect.values}
+    assert (
+        values.items()
+        <= dict(zip(names, (place.value(run.registers, run.memory) for place in found.places), strict=True)).items()
+    )
+    sc = [outcome for outcome in found.outcomes if outcome.sc_runs]
+    assert not any(
+        values.items() <= dict(zip(names, outcome.values, strict=True)).items()
+        and effect.ending in (None, outcome.ending)
+        and effect.failed in (None, outcome.failed)
+        for outcome in sc
+    )
+    if len(effect.values) == 1 and effect.ending is None and effect.failed is None:
+        place = names.index(effect.values[0].name)
+        assert effect.values[0].in_sc == tuple(sorted({outcome.values[place] for outcome in sc}))
+
+
+def assert_goes_on(witness: Run, run: Run) -> None:
+    assert run.computation[: len(witness.computation)] == witness.computation
+
+
+def drawn_effect(drawn: Instance) -> str | None:
+    try:
+        computations(drawn, 20_000)
+    except TooMany:
+        return None
+    return assert_effect(check(drawn.program, drawn.nodes), drawn)
+
+
+@settings(max_examples=examples(80, 5_000), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.data(), st.sampled_from([TELLING, TELLING, SHARING, FURTHER]))
+def test_an_effect_is_told_just_where_there_is_one(data: st.DataObject, commands: tuple[str, ...]) -> None:
+    drawn_effect(data.draw(tiny_instances(6, commands)))
+
+
+@settings(max_examples=examples(40, 3_000), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.data(), st.sampled_from([TELLING, SHARING, FURTHER]))
+def test_what_is_seen_of_maximal_runs_is_what_all_of_them_show(data: st.DataObject, commands: tuple[str, ...]) -> None:
+    """Those that are left out show nothing else."""
+    drawn = data.draw(tiny_instances(5, commands))
+    try:
+        computations(drawn, 20_000)
+    except TooMany:
+        return
+    found, viewer = outcomes(drawn), Viewer(drawn)
+    for runs, space, sc in (
+        (Runs.under_sc(viewer), SequentialSpace(drawn), True),
+        (Runs.on_the_network(viewer), StateSpace(drawn), False),
+    ):
+        seen = {*runs.begin()[1], *(each[1] for each in runs.explore() if each)}  # type: ignore[attr-defined]
+        assert runs.complete  # type: ignore[attr-defined]
+        ends = {
+            (each.ending, tuple(value for _, value in each.values), each.failed)
+            for each in seen
+            if isinstance(each, End)
+        }
+        wanted = [each for each in found.outcomes if not sc or each.sc_runs]
+        assert ends == {(each.ending, each.values, each.failed) for each in wanted}
+        sights = {each for each in seen if not isinstance(each, End)}
+        assert sights == {*reached(space), *failed_in(found, sc)}
+
+
+@settings(max_examples=examples(30, 600), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(tiny_instances(4, (*SHARING, *FURTHER)))
+def test_the_words_of_a_computation_give_it_back(drawn: Instance) -> None:
+    try:
+        found = computations(drawn, 5_000)
+    except TooMany:
+        return
+    for computation in found:
+        assert computation_of(words_of(computation)) == computation
+
+
+# Programs that are told
+
+
+MESSAGE = "process 0 { write(one, 1, data, u); write(one, 1, flag, u); } process 1 { await(mem[flag] == 1); COMMAND }"
+
+
+def message(command: str) -> Verdict:
+    text = MESSAGE.replace("COMMAND", command)
+    return check(_program(f"memory one = 1, data, flag; register r; queue u unordered; {text}"), 2)
+
+
+def _program(text: str) -> Any:
+    from pgasrob.program.parser import parse
+
+    return parse(f"program p; {text}")
+
+
+def test_a_stale_value_in_a_register_is_an_outcome_though_nobody_uses_it() -> None:
+    verdict = message("r <- mem[data];")
+    effect = effect_of(verdict)
+    assert effect.kind == "outcome"
+    assert [(each.name, each.value, each.in_sc) for each in effect.values] == [("r@1", 0, (1,))]
+    assert verdict.witness is not None and effect.run is not None
+    assert_goes_on(verdict.witness.run, effect.run.run)
+
+
+def test_an_assertion_comes_before_other_outcomes() -> None:
+    effect = effect_of(message("r <- mem[data]; assert(r == 1);"))
+    assert effect.kind == "assertion" and effect.assertion is not None
+    assert (effect.assertion.rank, effect.values) == (1, ())
+
+
+def test_a_branch_that_only_the_network_takes_is_an_outcome() -> None:
+    """The register is set anew afterwards, and both branches leave the same."""
+    effect = effect_of(message("r <- mem[data]; if (r == 0) { fence(u); } r <- 0;"))
+    assert effect.kind == "outcome" and effect.place is not None and effect.place.rank == 1
+
+
+def test_nothing_depends_on_which_of_two_equal_values_comes_last() -> None:
+    effect = effect_of(check(load(PROGRAMS / "coherence/puts_equal_values.pgas"), 2))
+    assert (effect.kind, effect.reason, effect.run) == ("none found", None, None)
+
+
+C_MESSAGE = """#include <shmem.h>
+#include <stdio.h>
+static int data, flag, copy;
+int main(void)
+{
+    shmem_init();
+    if (shmem_my_pe() == 0) {
+        shmem_int_p(&data, VALUE, 1);
+        shmem_int_p(&flag, 1, 1);
+    } else {
+        shmem_int_wait_until(&flag, SHMEM_CMP_EQ, 1);
+        COMMAND
+    }
+    shmem_finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "number", "kind"),
+    [
+        ('printf("%d\\n", data);', 7, "outcome"),
+        ('printf("%d\\n", data);', 0, "none found"),  # what is there already
+        ("int seen = data; if (seen == 0) shmem_int_p(&copy, 1, 0);", 7, "outcome"),
+        ("copy = data;", 7, "none found"),  # nobody reads the copy
+        ('copy = data; printf("%d\\n", copy);', 7, "outcome"),
+    ],
+)
+def test_in_c_what_is_read_counts_and_what_is_but_copied_does_not(command: str, number: int, kind: str) -> None:
+    text = C_MESSAGE.replace("COMMAND", command).replace("VALUE", str(number))
+    effect = effect_of(check(parse_c(text), 2))
+    assert (effect.kind, effect.reason) == (kind, None)
+    if kind == "outcome" and effect.values:
+        (value,) = effect.values
+        assert (value.rank, value.value, value.in_sc) == (1, 0, (7,)) and value.occurrence is not None
+
+
+def test_data_that_nobody_reads_are_no_outcome() -> None:
+    """The two puts may come in either order, and the wait for the flag is all that depends on one."""
+    text = C_MESSAGE.replace("VALUE", "7").replace("COMMAND", "shmem_int_p(&data, 2, 1);")
+    effect = effect_of(check(parse_c(text), 2))
+    assert (effect.kind, effect.reason) == ("none found", None)
+
+
+def test_a_run_that_stays_in_a_wrong_guess_is_no_outcome() -> None:
+    effect = effect_of(check(load(PROGRAMS / "c/openshmem/signal_numbers.c"), 2))
+    assert (effect.kind, effect.values, effect.ending) == ("outcome", (), "deadlock")
+
+
+def test_the_witness_is_one_that_changes_an_outcome() -> None:
+    """The one that the engine finds first does not."""
+    verdict = check(load(PROGRAMS / "completion/fence_then_barrier.pgas"), 2)
+    effect = effect_of(verdict)
+    assert verdict.witness is not None and effect.run is not None
+    assert [(each.name, each.value) for each in effect.values] == [("r@1", 0)]
+    assert_goes_on(verdict.witness.run, effect.run.run)
+    assert verdict.witness.cycle and verdict.witness.sequential
+
+
+# Limits
+
+
+def test_a_loop_that_never_ends_leaves_it_open() -> None:
+    effect = effect_of(check(load(PROGRAMS / "self_read/read_loop.pgas"), 1))
+    assert effect.kind == "none found" and isinstance(effect.reason, EffectLimit)
+
+
+def test_nothing_is_claimed_where_not_all_sc_runs_were_seen() -> None:
+    verdict = check(load(PROGRAMS / "store_buffering/store_buffering.pgas"), 2, limits=Limits(max_sc_states=5))
+    effect = effect_of(verdict)
+    assert (effect.kind, effect.reason) == ("none found", ScRunsLeft(EffectLimit(5)))
+
+
+def test_a_program_with_gaps_has_runs_that_nobody_sees() -> None:
+    text = C_MESSAGE.replace("VALUE", "7").replace("COMMAND", 'printf("%d", data);')
+    program = parse_c(text)
+    lowered = program.program(2)
+    object.__setattr__(lowered, "gaps", ("line 3: something",))
+    effect = effect_of(check(program, 2))
+    assert (effect.kind, effect.reason) == ("none found", ScRunsLeft(RunsLeftOut(("line 3: something",))))
+
+
+def test_what_ends_the_check_ends_the_search_for_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = load(PROGRAMS / "store_buffering/store_buffering.pgas")
+    seen: list[str] = []
+
+    def stop(told: Progress) -> None:
+        seen.append(told.phase)
+        if told.phase == "outcomes":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("pgasrob.robustness.watch.LOOK_AROUND", 0)
+    with pytest.raises(Interrupted) as interrupted:
+        check(program, 2, progress=stop)
+    assert seen[-1] == "outcomes"
+    assert interrupted.value.verdict.verdict == "not robust"
+    assert effect_of(interrupted.value.verdict).kind == "none found"
+    timed_out = check(program, 2, limits=Limits(timeout=1e-9))
+    assert timed_out.effect is None or isinstance(timed_out.effect.reason, TimeLimit)
+
+
+def test_a_run_that_shows_nothing_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The replay has the last word."""
+    program = load(PROGRAMS / "store_buffering/store_buffering.pgas")
+
+    def liar(self: searching.EffectSearch, witness: Any) -> Iterable[None]:
+        self._network = Runs.on_the_network(self._viewer)
+        return ()  # the run in which nothing happens
+        yield
+
+    monkeypatch.setattr(searching.EffectSearch, "_behind", liar)
+    effect = effect_of(check(program, 2))
+    assert effect.kind == "none found" and effect.reason is not None and effect.reason.code == "internal-error"
