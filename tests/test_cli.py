@@ -210,6 +210,21 @@ def test_assertions_alone_never_change_the_exit_code(verdict: str, assertions: s
     assert outcome(result, expect=False, strict=True) == (codes[verdict] or 1)
 
 
+@pytest.mark.parametrize(("effect", "code"), [("outcome", 1), ("assertion", 1), ("none found", 0), (None, 1)])
+def test_outcomes_alone_change_the_exit_code(effect: str | None, code: int) -> None:
+    result: Any = {"verdict": "not robust", "effect": effect, "assertions": None, "deadlock": True}
+    assert outcome(result, expect=False, strict=False, outcomes_alone=True) == code
+    assert outcome(result, expect=False, strict=True, outcomes_alone=True) == 1
+    assert outcome(result, expect=False, strict=False) == 1
+
+
+def test_a_violation_without_an_outcome_is_printed_all_the_same() -> None:
+    path = Path(__file__).parents[1] / "programs/coherence/puts_equal_values.pgas"
+    found = check(str(path), "--report", "outcomes")
+    assert found.exit_code == 0 and "not robust" in found.output and "No outcome depends on it" in found.output
+    assert check(str(path)).exit_code == 1
+
+
 def test_a_time_limit_gives_unknown(folder: Path) -> None:
     Path("p.pgas").write_text(ENDLESS)
     result = check("p.pgas", "--timeout", "0.2", "--max-states", "0")

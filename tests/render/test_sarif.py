@@ -14,6 +14,7 @@ import pytest
 from pgasrob.render.json import Result, to_json
 from pgasrob.render.sarif import to_sarif
 from pgasrob.robustness.batch import Job, check_all
+from pgasrob.robustness.check import check, load
 from pgasrob.robustness.reasons import InternalError
 from tests.render.diagram.test_model import result_of, with_runs
 from tests.render.test_formats import FAILING, FAULT, ROBUST, nasty, of_witness
@@ -147,7 +148,9 @@ def test_a_violation() -> None:
     related = [text_at(each["physicalLocation"]["region"], ONE_TO_ONE) for each in result["relatedLocations"]]
     assert related == ["r <- mem[y]", *["write(x, (me + 1) % nodes, y, q)"] * 2, "barrier", "barrier"]
     assert "must come before step 9 (the write of rank" in result["message"]["text"]
-    assert result["message"]["text"].endswith("would have to come before itself.")
+    told = result["message"]["text"]
+    assert "would have to come before itself. On the network an assertion of rank 0 in line 9" in told
+    assert (result["level"], result["properties"]["effect"]) == ("error", "assertion")
     steps = result["codeFlows"][0]["threadFlows"][0]["locations"]
     assert len(steps) == 9
     assert [step["nestingLevel"] for step in steps].count(1) == 4
@@ -264,3 +267,11 @@ def test_every_run_of_the_corpus_has_its_places() -> None:
                 text = lines[region["startLine"] - 1]
                 assert not text[region["startColumn"] - 1].isspace()
                 assert region["endColumn"] <= len(lines[region["endLine"] - 1]) + 1
+
+
+def test_a_violation_that_no_outcome_was_found_of_is_a_warning() -> None:
+    verdict = check(load(Path(__file__).parents[2] / "programs/coherence/puts_equal_values.pgas"), 2)
+    log = json.loads(to_sarif([to_json(verdict)]))
+    (result,) = log["runs"][0]["results"]
+    assert (result["level"], result["properties"]["effect"]) == ("warning", "none found")
+    assert "No outcome depends on it" in result["message"]["text"]
