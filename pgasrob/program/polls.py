@@ -333,9 +333,11 @@ class _Polls:
             relation, value = form.condition
             yield _Awaited(form.access.cell, SIGNS[relation], value, leaving[0].target)
         elif form.register is not None:
-            compared = _compared(_not(self.fails(state, leaving[0])), form.register)
+            fails = self.fails(state, leaving[0])
+            if fails != FALSE:  # a look into the same register leads to the same with any value
+                yield _Awaited(form.access.cell, frozenset("<=>"), FALSE, leaving[0].target, True, form.register)
+            compared = _compared(_not(fails), form.register)
             if compared is not None:
-                yield _Awaited(form.access.cell, *compared, leaving[0].target, True, form.register)
                 # The loop's own test comes next, and holds.
                 for after in sorted(self._reached(leaving[0].target, silently=True)):
                     if form.register not in self.live[after] and self._leads(
