@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+import pytest
+
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.program.reading import Reading
+from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
 from pgasrob.semantics.sequential import SequentialFacts
 from tests.support import examples
 
@@ -47,6 +49,22 @@ def facts(program: Instance) -> tuple[bool, bool, bool]:
         pass
     assert found.complete
     return found.deadlock is not None, found.violated is not None, found.fault is not None
+
+
+@pytest.mark.parametrize(
+    "looking",
+    [
+        # Who has seen 0 waits for ever, though 1 comes and would have led on.
+        "r <- mem[x]; if (r < 1) { await(mem[x] >= 2); }",
+        # Who sees 0 is stuck, though others that look poll.
+        "r <- mem[y]; if (r == 0) { await(mem[y] >= 2); } else { while (r < 2) { r <- mem[y]; } }",
+    ],
+)
+def test_a_look_hides_no_deadlock(looking: str) -> None:
+    processes = f"process 0 {{ {looking} }} process 1 {{ r <- swap(0, x, 1); }}"
+    program = parse(f"program p; nodes 2; memory x, y; register r; {processes}")
+    for reading in (DEFAULT_READING, LITERAL_READING):
+        assert facts(program.instantiate(2, reading)) == (True, False, False)
 
 
 def test_facts_do_not_depend_on_failed_polls() -> None:
