@@ -348,13 +348,12 @@ class _Polls:
     def _after_wait(self, register: int, start: int, awaited: _Awaited) -> int | None:
         """Where both the wait and a read into ``register`` of what it waits for lead, the read behind ``start``.
 
-        Behind a poll into the same register that has what was waited for, behind other waits what the look gave, and
-        the register of a poll what the look has nothing of.
+        Behind a poll into the same register that has what was waited for, behind other waits what the look gave.
         """
         same = awaited.register == register
         for after in sorted(self._reached(awaited.target, silently=True) & self._reached(start, silently=True)):
             if (
-                (same or self.live[after].isdisjoint({register, awaited.register}))
+                (same or register not in self.live[after])
                 and self._leads(start, after, register, awaited.signs, awaited.value)
                 and (
                     self._leads(awaited.target, after, register, awaited.signs, awaited.value)

@@ -159,7 +159,7 @@ def test_an_outer_loop_that_only_reads_is_a_poll_too() -> None:
         ("r <- mem[x]; if (r == 0) { await(mem[x] != 0); } if (r == 0) { mem[y] <- 1; }", [], False),
         ("r <- mem[x]; if (!r) { again: s <- mem[x]; if (!s) { goto again; } } if (!r) { mem[y] <- 1; }", [], True),
         ("r <- mem[x]; while (r == 0) { r <- mem[x]; }", [0], True),
-        ("s <- 5; r <- mem[x]; if (r) { goto on; } p: s <- mem[x]; on: if (s == 0) { goto p; } mem[y] <- s;", [], True),
+        ("s <- 5; r <- mem[x]; if (r) { goto on; } p: s <- mem[x]; on: if (s < 1) { goto p; } mem[y] <- s;", [], True),
         ("r <- mem[x]; while (r == 0) { r <- mem[x]; } mem[y] <- r;", [0], True),  # it is what was looked for
         ("r <- mem[x]; while (r == 0) { r <- mem[x]; } if (r == 2) { mem[y] <- r; }", [0], True),
         ("r <- mem[x]; if (r == 0) { again: s <- mem[x]; if (s == 0) { goto again; } }", [0], True),
