@@ -93,6 +93,14 @@ SLOW: dict[str, str] = {
         memo_and_no_memo_agree_hypothesis memo_and_no_memo_agree_with_loops
         random_programs_are_reproducible_and_keep_to_what_is_asked statistics_of_random_programs
     """,
+    "oracle/test_readings.py": """
+        fewer_events_and_fewer_conflicts_make_fewer_violations memo_and_no_memo_agree
+        other_programs_have_one_verdict taking_failed_iterations_out_of_random_programs_says_the_same
+        taking_failed_iterations_out_says_the_same
+    """,
+    "oracle/test_unrolling.py": """
+        unrolled_polls_are_waits
+    """,
     "program/test_control.py": """
         an_automaton_issues_what_the_statements_do
     """,
@@ -213,6 +221,11 @@ SLOW: dict[str, str] = {
         a_violation_is_a_marked_normal_form_computation_with_a_cycle_of_its_type
         every_cycle_type_of_a_robust_program_is_refuted pruning_the_guesses_of_lemma_10_loses_no_violation
         states_transitions_and_refuted_cycle_types the_size_of_the_pieces_does_not_matter
+    """,
+    "robustness/test_readings_agree.py": """
+        many_random_programs_in_the_kernel random_programs the_litmus_programs
+        without_commuting_updates_programs_that_update_have_other_verdicts
+        without_guards_programs_that_poll_have_other_verdicts
     """,
     "robustness/test_reductions_agree.py": """
         programs_with_doubles_and_wide_types programs_with_interchangeable_ranks random_programs

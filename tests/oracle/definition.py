@@ -9,10 +9,12 @@ from typing import Any
 
 from .happens_before import is_violating, witness
 from .precedence import Precedence, key
+from .readings import DEFAULT, Reading
 from .semantics import Machine, Run
 from .syntax import Assert, Await, AwaitAdd, Barrier, Program, numbered, statements
 
 MAX_RUNS, MAX_STEPS = 20_000, 100
+COUNTING = Reading("count", "all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,9 @@ class Result:
     witness: dict[str, Any] | None  # computation and cycle of a violation
     fault_witness: dict[str, Any] | None  # an SC run to a fault
     fault_text: str | None
+    failed_read: bool = False  # whether a read failed in a run that was looked at
+    commuting_met: bool = False  # whether two updates that commute met in one
+    cut: bool = False  # whether a bound was hit where it was to be told whether a read fails
 
     @property
     def allowed(self) -> frozenset[str]:
@@ -52,16 +57,18 @@ def decide(
     max_runs: int = MAX_RUNS,
     max_steps: int = MAX_STEPS,
     memo: bool = True,
+    reading: Reading = DEFAULT,
 ) -> Result:
     """Decide `program` on `nodes` nodes (its own count when None) by trying every run.
 
     `max_runs` bounds the prefixes looked at (by each of the two searches: all runs, SC runs), `max_steps` the events of
-    one run. Without `memo` every run is tried, and every prefix is tested by `is_violating` alone.
+    one run. Without `memo` every run is tried, and every prefix is tested by `is_violating` alone. `reading` says what
+    a violation is; the facts of SC runs are the same for all readings.
     """
-    machine = Machine(numbered(program), nodes)
+    machine = Machine(numbered(program), nodes, reading)
     search = _Search(max_runs, max_steps)
     violation, complete = _violation(machine, search, memo)
-    facts = _sc_facts(machine, max_runs, max_steps, memo)
+    facts = _sc_facts(Machine(numbered(program), nodes, COUNTING), max_runs, max_steps, memo)
     violating = True if violation is not None else (False if complete else None)
     fault = True if facts.fault is not None else (False if facts.complete else None)
     if fault:
@@ -81,6 +88,9 @@ def decide(
         None if violation is None else witness(machine, violation),
         None if facts.fault is None else witness(machine, facts.fault),
         facts.text,
+        machine.failed,
+        machine.met,
+        machine.polls is not None and machine.polls.cut,
     )
 
 

@@ -27,14 +27,22 @@ def commands(history: Sequence[Event]) -> list[tuple[int, ...]]:
 
 
 def conflicts(history: Sequence[Event], i: int, j: int) -> bool:
-    """cf from i to j: two accesses to one cell, i first, one of them writes, with no write to the cell between."""
+    """cf from i to j: two accesses that conflict, i first, with no write between that conflicts with both."""
     first, second = history[i], history[j]
     return (
         i < j
-        and first.place is not None
+        and conflict(first, second)
+        and not any(event.writes and conflict(first, event) and conflict(event, second) for event in history[i + 1 : j])
+    )
+
+
+def conflict(first: Event, second: Event) -> bool:
+    """Two accesses to one cell, one of which writes, that are not two updates that commute."""
+    return (
+        first.place is not None
         and first.place == second.place
         and (first.writes or second.writes)
-        and not any(event.writes and event.place == first.place for event in history[i + 1 : j])
+        and (first.commutes is None or first.commutes != second.commutes)
     )
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from .expressions import Expr, op
 from .syntax import (
     Assert,
+    Assign,
     Await,
     AwaitAdd,
     Barrier,
     Block,
     Bundle,
     Cell,
+    Choose,
     CompareSwap,
     Fence,
     Fetch,
     FetchAdd,
     FetchUpdate,
+    If,
     Load,
     Loop,
     Notify,
@@ -139,9 +142,7 @@ LITMUS: dict[str, tuple[Program, str]] = {
     "await instead": (
         ranks((Write("z", 1, "x", "q"), FetchAdd("r", 1, "y", 0)), (Await("y", "==", 0), Load("s", "x"))), ONE
     ),
-    # with polling the stale poll is itself a cycle; waiting is a primitive (the design: section 2)
-    "polling": (polling(Loop((Load("r", "w"),))), ONE),
-    "polling until it shows": (polling(While(op("==", "r", 0), (Load("r", "w"),))), ONE),
+    # waiting is a primitive (the design: section 2); polling is in POLLS
     "waiting": (polling(Wait("q")), ZERO),
     "loop, wait": (ranks((Loop((Write("z", 1, "x", "q"), Wait("q"))),), (Loop((Load("r", "x"),)),)), ZERO),
     "loop": (ranks((Loop((Write("z", 1, "x", "q"),)),), (Loop((Load("r", "x"),)),)), "unknown"),
@@ -174,6 +175,10 @@ def signal(cell: str = "y", queue: str = "q", rank: int = 1) -> Signal:
 
 def add(cell: str, result: str | None = None, located: bool = False, queue: str = "q") -> Update:
     return Update("add", 1, 1, cell, queue, result, located=located)
+
+
+def swap(cell: str, located: bool = False, queue: str = "q") -> Update:
+    return Update("set", 1, 1, cell, queue, located=located)
 
 
 def fetched(cell: str, result: str = "w", located: bool = False, queue: str = "q") -> UpdateFrom:
@@ -271,10 +276,10 @@ EXTENDED: dict[str, tuple[Program, str]] = {
         ranks((EXPECTING, Write("z", 1, "x", "p")), (FetchAdd("r", 0, "z", 1), FetchAdd("r", 0, "x", 1))), ONE
     ),
     # located atomics of one cell are in order
-    "two atomics": (alone(add("x"), add("x"), unordered=True), ONE),
-    "two atomics, located": (alone(add("x", located=True), add("x", located=True), unordered=True), ZERO),
-    "two atomics, one located": (alone(add("x", located=True), add("x"), unordered=True), ONE),
-    "two atomics, located, two queues": (alone(add("x", located=True), add("x", located=True, queue="p")), ZERO),
+    "two atomics": (alone(swap("x"), swap("x"), unordered=True), ONE),
+    "two atomics, located": (alone(swap("x", located=True), swap("x", located=True), unordered=True), ZERO),
+    "two atomics, one located": (alone(swap("x", located=True), swap("x"), unordered=True), ONE),
+    "two atomics, located, two queues": (alone(swap("x", located=True), swap("x", located=True, queue="p")), ZERO),
     "two atomics, located, two cells": (flagged(add("x", located=True), add("y", located=True)), ONE),
     "update, fetch, located": (alone(add("x", located=True), fetched("x", located=True), unordered=True), ZERO),
     "fetch, update, located": (alone(fetched("x", located=True), add("x", located=True), unordered=True), ZERO),
@@ -291,4 +296,112 @@ EXTENDED: dict[str, tuple[Program, str]] = {
     "store buffering, await_add": (
         ranks((PUT, Fetch("r", 0, "y")), (AwaitAdd(0, "y", "<=", 0, 1), Load("s", "x"))), ONE
     ),
+}  # fmt: skip
+
+
+# Failed polls: verdicts when a failed read is none, and when it counts
+
+LOOK, NOT_YET = Load("r", "w"), op("==", "r", 0)
+AND_NOT_THE_OTHER = op("&&", NOT_YET, op("==", "s", 0))
+POLL = While(NOT_YET, (LOOK,))
+FLAG = Write("z", 1, "y", "q")
+POLLED_ARRIVAL = (While(NOT_YET, (Load("r", "y"),)), Load("s", "x"))
+
+
+def shadow(*turns: Statement) -> Program:
+    """A get of a 1 into w, which is looked at: what looks too early is after the get and sees what was before it."""
+    return ranks((Read("w", 1, "z", "q"), *turns), ())
+
+
+POLLS: dict[str, tuple[Program, str, str]] = {
+    "until it shows": (polling(POLL), ZERO, ONE),
+    "into a register that nothing needs": (polling(Loop((LOOK,))), ZERO, ONE),
+    "into a register that is needed": (shadow(Loop((LOOK,)), Store("x", "r")), ONE, ONE),
+    "one look": (shadow(LOOK), ONE, ONE),
+    "one look or none": (shadow(Choose(((LOOK,), ()))), ONE, ONE),
+    "a look, then a loop": (shadow(LOOK, POLL), ZERO, ONE),
+    "a look, then a loop, and what it saw": (shadow(LOOK, POLL, Store("x", "r")), ZERO, ONE),
+    "of another rank": (ranks((PUT, While(NOT_YET, (Fetch("r", 1, "x"),))), ()), ZERO, ONE),
+    "of another rank, which reads": (
+        ranks((PUT, While(NOT_YET, (Fetch("r", 1, "x"),))), (Store("y", 1), Load("r", "x"))), ZERO, ONE
+    ),
+    # what is sent does not depend on how its arrival is waited for
+    "message": (flagged(PUT, FLAG, receiver=POLLED_ARRIVAL, unordered=False), ZERO, ZERO),
+    "message, unordered": (flagged(PUT, FLAG, receiver=POLLED_ARRIVAL), ONE, ONE),
+    "counting": (shadow(While(op("&&", NOT_YET, op("<", "s", 2)), (LOOK, Assign("s", op("+", "s", 1))))), ONE, ONE),
+    # the last test of a round fails for good; the first may be followed by success of the other
+    "two tests, the stale one first": (shadow(While(AND_NOT_THE_OTHER, (LOOK, Load("s", "y")))), ONE, ONE),
+    "two tests, the stale one last": (shadow(While(AND_NOT_THE_OTHER, (Load("s", "y"), LOOK))), ZERO, ONE),
+    "one of two tests": (shadow(While(NOT_YET, (Choose(((LOOK,), (Load("r", "y"),))),))), ZERO, ONE),
+    "looking about meanwhile": (shadow(While(NOT_YET, (LOOK, If(NOT_YET, (Load("s", "y"),))))), ZERO, ONE),
+    "writing meanwhile": (shadow(While(NOT_YET, (LOOK, If(NOT_YET, (Store("y", 1),))))), ONE, ONE),
+    "writing at last": (shadow(While(NOT_YET, (LOOK, If("r", (Store("y", 1),))))), ZERO, ONE),
+    "waiting meanwhile": (shadow(While(NOT_YET, (Wait("p"), LOOK))), ZERO, ONE),
+    "another poll meanwhile, which may go on for ever": (
+        shadow(While(NOT_YET, (LOOK, If(NOT_YET, (While(op("==", "s", 0), (Load("s", "y"),)),))))), ONE, ONE
+    ),
+    "through another register": (
+        shadow(While(op("==", "s", 0), (LOOK, Assign("s", op("!=", "r", 0))))), ZERO, ONE
+    ),
+    "a way out": (shadow(While(NOT_YET, (LOOK, Choose(((), (Assign("r", 1),)))))), ONE, ONE),
+    # looking before waiting
+    "a look, then a wait": (shadow(LOOK, If(NOT_YET, (Await("w", "!=", 0),))), ZERO, ONE),
+    "a look, then a wait for something else": (shadow(LOOK, If(NOT_YET, (Await("y", "==", 0),))), ONE, ONE),
+    "a look that is not forgotten, then a wait": (
+        shadow(LOOK, If(NOT_YET, (Await("w", "!=", 0),)), Store("x", "r")), ONE, ONE
+    ),
+    "a look, a wait, and the same test again": (
+        shadow(LOOK, If(NOT_YET, (Await("w", "!=", 0),)), If(NOT_YET, (Store("x", 1),))), ONE, ONE
+    ),
+    "a look for more than is waited for": (shadow(LOOK, If(op("!=", "r", 1), (Await("w", "!=", 0),))), ONE, ONE),
+    "a look for less than is waited for": (shadow(LOOK, If(NOT_YET, (Await("w", "==", 1),))), ZERO, ONE),
+    "a look, a store, then a wait": (shadow(LOOK, If(NOT_YET, (Store("y", 1), Await("w", "!=", 0)))), ONE, ONE),
+}  # fmt: skip
+
+
+# Updates that commute: verdicts when equal ones are independent, and when they conflict
+
+
+def twice(update: str, second: str | None = None, unordered: bool = True) -> Program:
+    """Two updates of one cell, in any order."""
+    return alone(Update(update, 1, 1, "x", "q"), Update(second or update, 1, 1, "x", "q"), unordered=unordered)
+
+
+def histogram(*after: Statement) -> Program:
+    """Both ranks add to two cells of rank 1, and rank 1 looks."""
+    adds = (add("x"), add("y"))
+    return ranks(adds, (add("y"), add("x"), *after), unordered=True)
+
+
+def summed(*sender: Statement) -> Program:
+    """Both ranks run `sender`, and rank 1 waits for a y of 2 and looks at x."""
+    return ranks(sender, (*sender, Await("y", "==", 2), Load("r", "x")))
+
+
+COMMUTING: dict[str, tuple[Program, str, str]] = {
+    **{f"{name} twice": (twice(name), ZERO, ONE) for name in ("add", "and", "or", "xor", "min", "max")},
+    **{f"{name} twice": (twice(name), ONE, ONE) for name in ("set", "mul")},
+    "add and or": (twice("add", "or"), ONE, ONE),
+    "min and max": (twice("min", "max"), ONE, ONE),
+    "add twice, fifo": (twice("add", unordered=False), ZERO, ZERO),
+    "one of two located": (alone(add("x", located=True), add("x"), unordered=True), ZERO, ONE),
+    "what one was fetched": (alone(add("x", "w"), add("x"), unordered=True), ONE, ONE),
+    "operands in memory": (
+        alone(UpdateFrom("add", "z", 1, "x", "q"), UpdateFrom("add", "z", 1, "x", "q"), unordered=True), ZERO, ONE
+    ),
+    "notifications": (alone(*[Notify("add", 1, 1, "x", "q")] * 2, unordered=True), ZERO, ONE),
+    "notifications that set": (alone(*[notify("x")] * 2, unordered=True), ONE, ONE),
+    "signals": (alone(Bundle(), signal("x"), Bundle(), signal("x"), unordered=True), ZERO, ONE),
+    "an update and a notification": (alone(Notify("add", 1, 1, "x", "q"), add("x"), unordered=True), ZERO, ONE),
+    "an update and what fetches at once": (alone(add("x"), FetchAdd("r", 1, "x", 1)), ONE, ONE),
+    "histogram": (histogram(), ZERO, ONE),
+    "histogram, looked at": (histogram(Load("r", "x")), ONE, ONE),
+    "histogram, looked at in the order of rank 0": (histogram(Wait("q"), Load("r", "x"), Load("r", "y")), ZERO, ONE),
+    "histogram, looked at in the other order": (histogram(Wait("q"), Load("r", "y"), Load("r", "x")), ONE, ONE),
+    # a read after two additions conflicts with both
+    "read after two": (
+        ranks((add("x"), Load("r", "y")), (Write("z", 0, "y", "q"), Load("r", "x")), (add("x"),)), ONE, ONE
+    ),
+    "wait for the sum": (summed(add("x"), Wait("q"), add("y")), ZERO, ZERO),
+    "wait for the sum, two queues": (summed(add("x"), add("y", queue="p")), ONE, ONE),
 }  # fmt: skip

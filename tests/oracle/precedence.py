@@ -16,26 +16,26 @@ from .semantics import Event, Run
 class Precedence:
     """The commands of a run, numbered in the order of their issue, and which of them reach which.
 
-    Sets of commands are bit masks. Conflicts are taken between all accesses since the last write of a cell; earlier
-    ones reach that write. A barrier is one command of all ranks.
+    Sets of commands are bit masks. The accesses of a cell are taken in rounds of successive ones that do not conflict
+    with each other: reads, updates that commute, or one other write. All of a round conflict with all of the next, so
+    that an access that begins a round comes after the round before it, and one more of a round after the round before
+    that. A barrier is one command of all ranks.
     """
 
     number: dict[tuple[int, int], int]  # (rank, operation): command
     reach: tuple[int, ...]  # by command: those it reaches, itself among them
     last: tuple[int, ...]  # by rank: the command issued last, as a mask
-    writer: dict[Place, int]  # the command that wrote the cell last, as a mask
-    readers: dict[Place, int]  # the commands that have read the cell since
+    rounds: dict[Place, tuple[str, int, int]]  # what the last round does; the round before it, and it, as masks
     cyclic: bool = False  # a cycle of two commands or more
 
     @classmethod
     def empty(cls, nodes: int) -> Precedence:
-        return cls({}, (), (0,) * nodes, {}, {})
+        return cls({}, (), (0,) * nodes, {})
 
     def extended(self, events: Iterable[Event]) -> Precedence:
         """After one event more, or after the N events of a barrier."""
         number, reach, last = dict(self.number), list(self.reach), list(self.last)
-        writer, readers = dict(self.writer), dict(self.readers)
-        cyclic = self.cyclic
+        rounds, cyclic = dict(self.rounds), self.cyclic
         command = None
         for event in events:
             before = 0
@@ -49,16 +49,16 @@ class Precedence:
                 before |= last[event.rank]
                 last[event.rank] = 1 << command
             if event.place is not None:
-                before |= writer.get(event.place, 0)
-                if event.writes:
-                    before |= readers.get(event.place, 0)
-                    writer[event.place], readers[event.place] = 1 << command, 0
-                else:
-                    readers[event.place] = readers.get(event.place, 0) | 1 << command
+                kind = event.commutes or ("write" if event.writes else "read")
+                known, earlier, latest = rounds.get(event.place, ("none", 0, 0))
+                if kind != known or kind == "write":
+                    earlier, latest = latest, 0
+                before |= earlier
+                rounds[event.place] = (kind, earlier, latest | 1 << command)
             before &= ~(1 << command)  # an edge from a command to itself counts for nothing
             cyclic = cyclic or bool(reach[command] & before)
             reach = [reached | reach[command] if reached & before else reached for reached in reach]
-        return Precedence(number, tuple(reach), tuple(last), writer, readers, cyclic)
+        return Precedence(number, tuple(reach), tuple(last), rounds, cyclic)
 
 
 def key(run: Run, precedence: Precedence) -> Hashable:
@@ -71,10 +71,12 @@ def key(run: Run, precedence: Precedence) -> Hashable:
 
     *The same cycles.* Every later event adds edges *into* its own command: into a new one, or into a pending one. A
     cycle that is to come enters the commands of today at pending commands and leaves them where a new edge can begin:
-    at the last command of a rank (po), at the last writer of a cell and at its readers since then (cf). So of today's
-    relation only this counts: which pending commands reach which pending commands, which last commands, and for each
-    cell the writer and the accesses since. A cell's edge into the command that made the access itself is none, so
-    that for cells "reaches the access of another command" and "made the access itself" are told apart.
+    at the last command of a rank (po), at the last two rounds of a cell (cf). So of today's relation only this counts:
+    which pending commands reach which pending commands, which last commands, and for each cell which of the two rounds,
+    and what the last one does. A cell's edge into the command that made the access itself is none, so that for cells
+    "reaches the access of another command" and "made the access itself" are told apart.
+
+    *Failed reads.* Where a rank has been says which reads of it will fail.
     """
     pending = run.pending()
     masks = [1 << precedence.number[name] for name in pending]
@@ -83,15 +85,14 @@ def key(run: Run, precedence: Precedence) -> Hashable:
         reached = precedence.reach[precedence.number[name]]
         commands = tuple(bool(reached & mask) for mask in (*masks, *precedence.last))
         cells = set()
-        for place in precedence.writer.keys() | precedence.readers.keys():
-            writer = precedence.writer.get(place, 0)
-            for what, accesses in (("writer", writer), ("any", writer | precedence.readers.get(place, 0))):
+        for place, (kind, *last) in precedence.rounds.items():
+            for which, accesses in enumerate(last):
                 if reached & accesses & ~own:
-                    cells.add((place, what, "another's"))
+                    cells.add((place, kind, which, "another's"))
                 if accesses & own:
-                    cells.add((place, what, "its own"))
+                    cells.add((place, kind, which, "its own"))
         rows.append((commands, frozenset(cells)))
-    return run.control, run.registers, run.memory, _pending_operations(run, pending), tuple(rows)
+    return run.control, run.registers, run.memory, run.been, _pending_operations(run, pending), tuple(rows)
 
 
 def _pending_operations(run: Run, pending: list[tuple[int, int]]) -> Hashable:

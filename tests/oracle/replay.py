@@ -7,6 +7,7 @@ from typing import Any
 
 from .happens_before import commands, conflicts, event_json
 from .operations import STEPS
+from .readings import DEFAULT, Reading
 from .semantics import Event, Machine, Run
 from .syntax import Program, numbered
 
@@ -14,10 +15,17 @@ JsonEvent = Mapping[str, Any]
 JsonEdge = Mapping[str, Any]
 
 
-def check_run(program: Program, nodes: int | None, events: Sequence[JsonEvent], lines: bool = True) -> list[Run]:
+def check_run(
+    program: Program,
+    nodes: int | None,
+    events: Sequence[JsonEvent],
+    lines: bool = True,
+    reading: Reading = DEFAULT,
+) -> list[Run]:
     """`events` is a run of the program, complete or not. Gives the runs that it can be: more than one where control
-    is nondeterministic. With `lines`, every line is that of the command in `to_pgas(program)`."""
-    machine = Machine(numbered(program), nodes)
+    is nondeterministic. With `lines`, every line is that of the command in `to_pgas(program)`. A failed read is
+    possible only where `reading` counts failed polls."""
+    machine = Machine(numbered(program), nodes, reading)
     runs = [machine.initial()]
     position = 0
     while position < len(events):
@@ -48,9 +56,10 @@ def check_witness(
     events: Sequence[JsonEvent],
     cycle: Sequence[JsonEdge] | None,
     lines: bool = True,
+    reading: Reading = DEFAULT,
 ) -> list[Run]:
     """A complete computation with a cycle in its happens-before relation; without a cycle, just a run."""
-    runs = check_run(program, nodes, events, lines)
+    runs = check_run(program, nodes, events, lines, reading)
     if cycle is None:
         return runs
     runs = [run for run in runs if not run.pending()]
@@ -76,7 +85,7 @@ def check_cycle(history: Sequence[Event], cycle: Sequence[JsonEdge]) -> None:
                     f"{name}: not two issued events of a rank in order"
                 )
             case "cf":
-                assert conflicts(history, i, j), f"{name}: not two accesses of which one writes with no write between"
+                assert conflicts(history, i, j), f"{name}: not two accesses that conflict with no write between"
             case "id":
                 assert i != j and classes[i] == classes[j], f"{name}: not two events of one command"
             case _:
@@ -125,7 +134,7 @@ def check_sc(events: Sequence[JsonEvent]) -> None:
 def _check_sc_run(program: Program, nodes: int | None, events: Sequence[JsonEvent], lines: bool) -> list[Run]:
     """The SC runs that `events` can be. Only the last operation may be pending."""
     check_sc(events)
-    runs = check_run(program, nodes, events, lines)
+    runs = check_run(program, nodes, events, lines, Reading("count"))
     last = [(event["rank"], event["operation"]) for event in events[-1:]]
     runs = [run for run in runs if run.pending() in ([], last)]
     assert runs, "an operation has steps still to come and is not the last: not an SC run"

@@ -13,6 +13,8 @@ from itertools import product
 from .control import Edge, automaton
 from .expressions import Fault, compare, evaluate, wrap
 from .operations import READING, STEPS, WRITING, Operation, Place, issued, must_precede, updated
+from .polling import Configuration, Polls
+from .readings import DEFAULT, Reading
 from .syntax import (
     Assert,
     Assign,
@@ -52,6 +54,7 @@ class Event:
     place: Place | None  # the cell it accesses
     line: int = 0
     holds: bool = True  # False for an assert whose condition is false
+    commutes: str | None = None  # the operation of an update that commutes with its like
 
     @property
     def is_step(self) -> bool:
@@ -74,6 +77,7 @@ class Run:
     issued: tuple[tuple[Operation, ...], ...]  # by rank, in program order
     done: Mapping[tuple[int, int, str], int]  # (rank, operation, step) that has happened: the value it carried
     history: tuple[Event, ...] = ()
+    been: tuple[frozenset[Configuration], ...] = ()  # by rank, where it has been since its last command not quiet
 
     def pending(self) -> list[tuple[int, int]]:
         """(rank, operation) of every operation with a step still to come, in program order for each rank."""
@@ -86,9 +90,10 @@ class Run:
 
 
 class Machine:
-    """A program on `nodes` nodes: its runs."""
+    """A program on `nodes` nodes: its runs, of which those of "wait" have no failed reads."""
 
-    def __init__(self, program: Program, nodes: int | None = None) -> None:
+    def __init__(self, program: Program, nodes: int | None = None, reading: Reading = DEFAULT) -> None:
+        self.reading = reading
         self.nodes = program.nodes if nodes is None else nodes
         self.bodies = [program.body(rank) for rank in range(self.nodes)]
         shared = {body: automaton(body) for body in self.bodies}
@@ -104,13 +109,21 @@ class Machine:
             self.names[cell.name] = address
             address += len(cell.elements)
         self.unordered = {index for index, queue in enumerate(program.queues) if queue.unordered}
+        self.polls = (
+            Polls(program, self.automata, self.names, self.register_index, self._evaluated)
+            if reading.failed_polls == "wait"
+            else None
+        )
+        self.failed = self.met = False  # whether a read has failed; whether two updates that commute have met
         self._operands: dict[tuple[int, int, int, tuple[int, ...]], dict[str, int] | Fault] = {}
 
     def initial(self) -> Run:
         ranks = range(self.nodes)
         none = tuple(0 for _ in self.register_index)
+        polls = self.polls
+        been = tuple(frozenset({polls.configuration(rank, 0, none)}) for rank in ranks) if polls else ()
         return Run((0,) * self.nodes, tuple(none for _ in ranks), tuple(self.initial_memory for _ in ranks),
-                   tuple(() for _ in ranks), {})  # fmt: skip
+                   tuple(() for _ in ranks), {}, been=been)  # fmt: skip
 
     # Commands
 
@@ -167,7 +180,7 @@ class Machine:
                     values = self.operands(run, rank, number)
                 except Fault:
                     continue  # a faulting command is not enabled
-                if self._enabled(run, rank, edge.command, values):
+                if self._enabled(run, rank, edge.command, values) and not self.fails(run, rank, edge, values):
                     yield self._issue(run, rank, edge, values)
         yield from self._barriers(run)
 
@@ -179,6 +192,17 @@ class Machine:
             for rank, edge in enumerate(edges):  # N events in rank order
                 after = self._issue(after, rank, edge, {})
             yield after
+
+    def fails(self, run: Run, rank: int, edge: Edge, values: dict[str, int]) -> bool:
+        """Whether the command of `edge` is a read that fails now, which is no event."""
+        if self.polls is None or not isinstance(edge.command, Load | Fetch):
+            return False
+        place = (values.get("rank", rank), values["address"])
+        here = self.polls.configuration(rank, run.control[rank], run.registers[rank])
+        value = run.memory[place[0]][place[1]]
+        found = self.polls.fails(rank, run.been[rank], here, edge.command, edge.target, place, value)
+        self.failed |= found
+        return found
 
     def _enabled(self, run: Run, rank: int, command: Statement, values: dict[str, int]) -> bool:
         """Only assume, wait, wait_local, await, await_add and barrier can be disabled (the design: section 2)."""
@@ -234,7 +258,11 @@ class Machine:
             memory = _stored(memory, place, written)
         control = _with(run.control, rank, edge.target)
         operations = _with(run.issued, rank, (*run.issued[rank], operation))
-        return Run(control, registers, memory, operations, run.done, (*run.history, event))
+        been = run.been
+        if self.polls:
+            after = self.polls.after(rank, been[rank], command, edge.target, registers[rank])
+            been = _with(been, rank, after)
+        return Run(control, registers, memory, operations, run.done, (*run.history, event), been)
 
     # Steps
 
@@ -271,7 +299,11 @@ class Machine:
             memory = _stored(memory, place, updated(operation.update, old, operand, expected))
         elif step == "popc":
             memory = _stored(memory, place, done["popb"] if "popb" in done else done["popa"])
-        event = Event(step, rank, number, place, operation.line)
+        commutes = self.reading.commutes(operation, step)
+        event = Event(step, rank, number, place, operation.line, commutes=commutes)
+        self.met |= commutes is not None and any(
+            (each.place, each.commutes) == (place, commutes) for each in run.history
+        )  # fmt: skip
         return replace(
             run, memory=memory, done={**run.done, (rank, number, step): old}, history=(*run.history, event)
         )  # fmt: skip

@@ -1,0 +1,165 @@
+"""Failed polls and updates that commute: every engine says what the oracle says, under both readings of each.
+
+The oracle judges each read by what its rank has been through (`tests/oracle/polling.py`); the package works out
+beforehand which reads fail (`pgasrob/program/polls.py`). Programs in which the package is known to make less of it,
+which is no error, are the `hard` ones: what it calls robust must be so there too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from pgasrob.program import instance
+from pgasrob.program.control import ControlAutomaton
+from pgasrob.program.instance import Instance
+from pgasrob.program.reading import Reading
+from pgasrob.robustness import native
+from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.robustness.definition import DefinitionSearch
+from pgasrob.robustness.engines import Engine
+from pgasrob.robustness.native import NativeSearch
+from pgasrob.robustness.product import ProductSearch
+from pgasrob.robustness.reduction import REDUCTIONS
+from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.replay import replay
+from tests.oracle import readings
+from tests.oracle.definition import decide
+from tests.oracle.litmus import COMMUTING, POLLS
+from tests.oracle.polls_and_updates import random_program
+from tests.oracle.replay import check_witness
+from tests.oracle.syntax import Program
+from tests.oracle.unrolling import Poll, with_polls
+from tests.oracle.unrolling import random_program as random_waits
+from tests.support import examples, json_events, translated
+
+MOST_RUNS = examples(250, nightly=1_000)
+READINGS = readings.READINGS
+
+
+def answer(search: Engine, most: int) -> bool | None:
+    """Whether there is a violation; None when ``most`` states do not tell."""
+    for _ in search.run():
+        if search.states > most:
+            return None
+    return search.violation is not None if search.violation or search.gave_up is None else None
+
+
+def kernels(program: Instance) -> Iterator[tuple[str, Engine, int]]:
+    if native.available():
+        yield "kernel", NativeSearch(program, ()), 20_000
+        yield "kernel with reductions", NativeSearch(program, REDUCTIONS), 20_000
+
+
+def engines(program: Instance) -> Iterator[tuple[str, Engine, int]]:
+    yield from kernels(program)
+    yield "attack", AttackSearch(program, ()), 2_000
+    yield "attack with reductions", AttackSearch(program, REDUCTIONS), 2_000
+    yield "definition", DefinitionSearch(program), 2_000
+    yield "two heads", ProductSearch(program, 2), 1_000
+    yield "four heads", ProductSearch(program, 4), 500
+
+
+def translated_reading(reading: readings.Reading) -> Reading:
+    return Reading(reading.failed_polls, reading.conflicts)  # type: ignore[arg-type]
+
+
+def answers(program: Program, reading: readings.Reading, all_engines: bool) -> dict[str, bool | None]:
+    """What the oracle says (first) and what the engines do; the oracle confirms each witness."""
+    expected = decide(program, max_runs=MOST_RUNS, max_steps=40, reading=reading)
+    found = {"oracle": expected.violating}
+    read = translated(program).program.instantiate(reading=translated_reading(reading))
+    for name, search, most in engines(read) if all_engines else kernels(read):
+        found[name] = answer(search, most)
+        if search.violation is not None and expected.violating:
+            run = replay(read, search.violation.computation)
+            cycle = HappensBefore(run.computation).cycle
+            assert run.complete and cycle is not None, name
+            edges = [{"from": edge.source, "to": edge.target, "relation": edge.relation} for edge in cycle]
+            check_witness(program, None, json_events(run), edges, reading=reading)
+    return found
+
+
+@pytest.mark.parametrize("reading", READINGS, ids=str)
+@pytest.mark.parametrize("name", POLLS | COMMUTING)
+def test_the_litmus_programs(name: str, reading: readings.Reading) -> None:
+    """Their verdicts follow from the definitions."""
+    if name in POLLS:
+        program, believed, literal = POLLS[name]
+        expected = believed if reading.failed_polls == "wait" else literal
+    else:
+        program, believed, literal = COMMUTING[name]
+        expected = believed if reading.conflicts == "commuting" else literal
+    found = answers(program, reading, all_engines=True)
+    assert set(found.values()) - {None} == {expected == "not robust"}, found
+    assert list(found.values()).count(None) <= 2
+
+
+@pytest.mark.parametrize("loops", [False, True], ids=["polls and updates", "waits as loops"])
+def test_random_programs(loops: bool) -> None:
+    seen: Counter[object] = Counter()
+    tried = examples(12, nightly=3_000)
+    for seed in range(tried):
+        program = with_polls(random_waits(seed), Poll.looped) if loops else random_program(seed)
+        for reading in READINGS:
+            found = answers(program, reading, all_engines=True)
+            assert len(set(found.values()) - {None}) <= 1, (seed, reading, found)
+            seen.update(name for name, each in found.items() if each is not None)
+            seen[found["oracle"]] += 1
+    assert min(seen["oracle"], seen["definition"], seen["attack"], seen["two heads"]) >= 2 * tried
+    assert min(seen[True], seen[False]) >= tried // 2
+
+
+@pytest.mark.parametrize("hard", [False, True], ids=["", "hard"])
+def test_many_random_programs_in_the_kernel(hard: bool) -> None:
+    if not native.available():
+        pytest.skip("the kernel has not been built")
+    for seed in range(10_000, 10_000 + examples(30, nightly=12_500)):
+        program = random_program(seed, hard=hard)
+        for reading in READINGS:
+            found = answers(program, reading, all_engines=False)
+            oracle, *others = found.values()
+            if oracle is None:
+                continue
+            assert len(set(others) - {None}) <= 1, (seed, reading, found)
+            told = {oracle} if not hard or oracle or reading.failed_polls == "count" else {oracle, True}
+            assert set(others) <= {*told, None}, (seed, reading, found)
+
+
+# Without the rules the answers are others
+
+
+def disagreements(kind: str, reading: readings.Reading) -> int:
+    """On how many of some programs the attack search does not say what the oracle says."""
+    count = 0
+    for seed in range(40):
+        program = random_program(seed, kind)
+        expected = decide(program, max_runs=MOST_RUNS, max_steps=40, reading=reading).violating
+        read = translated(program).program.instantiate(reading=translated_reading(reading))
+        found = answer(AttackSearch(read, REDUCTIONS), 2_000)
+        count += expected is not None and found is not None and found != expected
+    return count
+
+
+def test_without_guards_programs_that_poll_have_other_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unguarded(automaton: ControlAutomaton, *_: int) -> ControlAutomaton:
+        return automaton
+
+    reading = readings.Reading("wait", "commuting")
+    assert disagreements("polls", reading) == 0
+    monkeypatch.setattr(instance, "with_polls", unguarded)
+    assert disagreements("polls", reading) >= 4
+
+
+def test_without_commuting_updates_programs_that_update_have_other_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    as_read = instance._as_read
+
+    def all_in_conflict(automaton: ControlAutomaton, reading: Reading, *others: int) -> ControlAutomaton:
+        return as_read(automaton, Reading(reading.failed_polls, "all"), *others)
+
+    reading = readings.Reading("wait", "commuting")
+    assert disagreements("updates", reading) == 0
+    monkeypatch.setattr(instance, "_as_read", all_in_conflict)
+    assert disagreements("updates", reading) >= 2
