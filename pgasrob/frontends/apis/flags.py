@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.transfers import Steps, combined, element, value_at
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Address
-from pgasrob.program.commands import Assign, Assume, Await, AwaitAdd, Barrier, Fetch, Load, Store
+from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Fetch, Load, Store
 from pgasrob.program.expressions import Binary, Const, Expr, Register
 
 Key = tuple[int | str, ...]
@@ -218,8 +218,9 @@ def receive(steps: Steps, channel: Group, count: int, slot: int | None = None) -
     return result
 
 
-def all_at_once(steps: Steps) -> None:
-    """Let the steps begin only when none of their waits for other ranks will block: all of it happens, or nothing.
+def all_at_once(steps: Steps, outcome: Outcome) -> Way:
+    """``outcome``, that of the steps, which begin only when none of their waits for other ranks will block: all of it
+    happens, or nothing.
 
     For tests, which do not wait. What these waits are for lasts until this rank takes it.
     """
@@ -229,13 +230,14 @@ def all_at_once(steps: Steps) -> None:
             waits[command.rank, command.address, command.relation, command.value] = None
         elif isinstance(command, Await):
             waits[Const(steps.call.rank), command.address, command.relation, command.value] = None
+    way: Way = outcome
     if len(waits) < 2:
-        return  # a choice is not made before its first command can go on
-    found = []
-    for rank, address, relation, value in waits:
-        register = steps.call.register("ready")
-        found += [Fetch(register, rank, address), Assume(Binary(relation, register, value))]
-    steps.commands[:0] = found
+        return way  # a choice is not made before its first command can go on
+    for rank, address, relation, value in reversed(waits):
+        look, register = Steps(steps.call), steps.call.register("ready")
+        look.do(Fetch(register, rank, address))
+        way = look.look(Binary(relation, register, value), way)
+    return way
 
 
 def channel(group: Group, sender: int, receiver: int, *key: int | str) -> Group:

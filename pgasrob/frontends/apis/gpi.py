@@ -13,7 +13,7 @@ from typing import cast
 
 from pgasrob.frontends.apis.arguments import limited, target
 from pgasrob.frontends.apis.flags import Group, reduce
-from pgasrob.frontends.apis.interface import Address, Api, Call, ObjectId, Outcome
+from pgasrob.frontends.apis.interface import Address, Api, Call, ObjectId, Outcome, Way
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, element
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType
@@ -23,6 +23,7 @@ from pgasrob.program.commands import (
     AwaitAdd,
     Barrier,
     CompareSwap,
+    Fetch,
     FetchAdd,
     Read,
     Swap,
@@ -220,13 +221,13 @@ PROTOTYPES.add("int atomicResetTileCntGPI(void);", lambda call: _reset(call, Non
 
 
 @PROTOTYPES.calls("int globalResourceLockGPI(void);")
-def lock(call: Call) -> Sequence[Outcome]:
-    """A try: 0 with the lock, or -1 when another rank has it."""
-    cell = _cell(call, "lock", "global")
-    # A failing try happens only while the lock is taken: a fetch would also happen, and order, when it is not.
+def lock(call: Call) -> Sequence[Way]:
+    """A try: 0 with the lock, or -1 when another rank has it. No answer comes of a look at a free lock."""
+    cell, steps, taken = _cell(call, "lock", "global"), Steps(call), call.register("lock")
+    steps.do(Fetch(taken, Const(0), cell))
     return [
         Outcome(call.do(AwaitAdd(Const(0), cell, "==", Const(0), Const(1))), OK),
-        Outcome(call.do(AwaitAdd(Const(0), cell, "!=", Const(0), Const(0))), FAILED),
+        steps.look(taken, Outcome(result=FAILED), None),
     ]
 
 

@@ -38,6 +38,25 @@ class Outcome:
     ends: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A call looks at memory before it goes on: ``statements`` read, and then it does ``yes`` or ``no``, as
+    ``condition`` over the registers that they set holds or not.
+
+    None: what has been seen is not the answer that this way of the call was to give, and the call is made again, with
+    another way or this one. Such a look has no effect, and reading it off a loop that comes back to where it was is
+    what the calculus does (`program.polls`): the way is open only when its answer is the right one.
+    """
+
+    statements: tuple[Statement, ...]
+    condition: Expr
+    yes: Way | None
+    no: Way | None
+
+
+Way = Outcome | Look
+
+
 class Call(Protocol):
     """One call at one place of a run, and the services of the machine for it."""
 
@@ -191,8 +210,8 @@ class Call(Protocol):
         ...
 
 
-Handler = Callable[[Call], Outcome | Sequence[Outcome]]
-"""Several outcomes: any of them may happen, which is not known (`test` may answer 0 or wait and answer 1)."""
+Handler = Callable[[Call], Way | Sequence[Way]]
+"""Several ways: any of them may happen, which is not known (`test` may answer 0 or wait and answer 1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,4 +244,4 @@ class Api:
     """What its calls are read off, by dialect; under "" where no dialect is chosen."""
 
 
-__all__ = ["Address", "Api", "Call", "Handler", "ObjectId", "Outcome"]
+__all__ = ["Address", "Api", "Call", "Handler", "Look", "ObjectId", "Outcome", "Way"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c.types import CType, Floating, Integer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown, Value
 from pgasrob.program.commands import Load, Put, Read, Wait, Write
@@ -49,6 +49,10 @@ class Steps:
 
     def outcome(self, result: Value | Expr = UNDEFINED, *, ends: bool = False) -> Outcome:
         return Outcome(self.call.do(*self.commands), as_value(result), tuple(self.stores), self.state, ends)
+
+    def look(self, condition: Expr, yes: Way | None, no: Way | None = None) -> Look:
+        """The commands as a look that comes before one of two ways to go on."""
+        return Look(self.call.do(*self.commands), condition, yes, no)
 
 
 def as_value(value: Value | Expr) -> Value:

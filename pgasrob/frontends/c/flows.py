@@ -62,7 +62,11 @@ class Flows(Undecided):
 
     def known_result(self, value: Value) -> Value:
         """``value``, a result of the latest statements, with the unknown values that they have read."""
-        return Unknown(rewritten(value.expr, self._as_read)) if isinstance(value, Unknown) and self.read else value
+        return Unknown(self.with_reads(value.expr)) if isinstance(value, Unknown) else value
+
+    def with_reads(self, expr: Expr) -> Expr:
+        """The same for an expression over the registers that they set."""
+        return rewritten(expr, self._as_read) if self.read else expr
 
     # What is read
 

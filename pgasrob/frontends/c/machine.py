@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.assemble import assemble
 from pgasrob.frontends.c.code import CompiledFunction
@@ -31,6 +31,7 @@ from pgasrob.frontends.c.undecided import committed
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.frontends.c.world import World
 from pgasrob.program.assumptions import Kind
+from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import FlowGraph, Statement
 
 MOST_INSTRUCTIONS = 2_000_000
@@ -40,12 +41,14 @@ MOST_FRAMES = 500
 
 @dataclass(slots=True)
 class _Pending:
-    """A node to be filled: from which state on, and the outcome of a call, or a statement, that comes first."""
+    """A node to be filled: from which state on, and what comes first: a statement; a way of the call at hand, or the
+    call ``again``, whose node that is."""
 
     label: str
     state: State
-    outcome: Outcome | None = None
+    way: Way | None = None
     first: Statement | None = None
+    again: str | None = None
 
 
 class Machine(Merging):
@@ -90,8 +93,8 @@ class Machine(Merging):
         try:
             if pending.first is not None:
                 self.emit(pending.first)
-            if pending.outcome is not None:
-                self._finish(pending.outcome)
+            if pending.again is not None:
+                self._go_on(pending.way, pending.again)
             while self.open:
                 self.step()
         except Beyond as gap:
@@ -172,24 +175,37 @@ class Machine(Merging):
             return
         for loop in branch.leaves:
             self.facts.leave(frame.function.name, loop)
-        expr = condition.expr if only_leaves(condition.expr) else self.exactly(condition.expr)
-        any_way = bool(leaves(expr))
-        if any_way:
-            decided = self.decided(expr)
-            if decided is not None:
-                frame.pc = branch.yes if decided else branch.no
-                return
-            self.decisive([expr])
+        settled = self._settled_condition(condition.expr)
+        if isinstance(settled, bool):
+            frame.pc = branch.yes if settled else branch.no
+            return
         ways = []
-        for truth, place in ((True, branch.yes), (False, branch.no)):
+        for place in (branch.yes, branch.no):
             state = self.state.copy()
             state.frames[-1].pc = place
-            if any_way:
-                self.assume(state, expr, truth)
-            ways.append(_Pending(self.fresh().label, state, first=committed(self.span) if any_way else None))
+            ways.append(_Pending(self.fresh().label, state))
+        self._fork(settled, *ways)
+
+    def _settled_condition(self, expr: Expr) -> Expr | bool:
+        """``expr`` as a condition to go two ways by, or whether it holds where that is known."""
+        expr = expr if only_leaves(expr) else self.exactly(expr)
+        if leaves(expr):
+            decided = self.decided(expr)
+            if decided is not None:
+                return decided
+            self.decisive([expr])
+        return expr
+
+    def _fork(self, condition: Expr, yes: _Pending, no: _Pending) -> None:
+        """Go on at ``yes`` when ``condition`` holds, else at ``no``."""
+        any_way = bool(leaves(condition))
+        if any_way:
+            for truth, way in ((True, yes), (False, no)):
+                self.assume(way.state, condition, truth)
+                way.first = committed(self.span)
         # What is done when the condition holds is made first, so that programs read as they are written.
-        self.pending += ways[::-1]
-        self.close(*(way.label for way in ways), condition=None if any_way else expr)
+        self.pending += (no, yes)
+        self.close(yes.label, no.label, condition=None if any_way else condition)
 
     def _loop_head(self, head: code.LoopHead) -> None:
         self.loop_head()
@@ -242,12 +258,12 @@ class Machine(Merging):
             return
         if not self.open:
             return
-        if isinstance(outcomes, Outcome):
-            self._finish(outcomes)
-        elif len(outcomes) == 1:
-            self._finish(outcomes[0])
-        else:
-            self._choose(outcomes)
+        ways = [outcomes] if isinstance(outcomes, Outcome | Look) else outcomes
+        match ways:
+            case [Outcome() as outcome]:
+                self._finish(outcome)
+            case _:
+                self._choose(ways)
 
     def _pure(self, call: code.Call) -> None:
         """What a function computes that is assumed to be pure is not known; 0 would decide branches by a guess."""
@@ -274,11 +290,41 @@ class Machine(Merging):
         self.pending += ways[::-1]
         self.close(*(way.label for way in ways))
 
-    def _choose(self, outcomes: Sequence[Outcome]) -> None:
-        """Any of ``outcomes`` may happen."""
-        ways = [_Pending(self.fresh().label, self.state.copy(), outcome) for outcome in outcomes]
-        self.pending += ways[::-1]
-        self.close(*(way.label for way in ways))
+    def _choose(self, ways: Sequence[Way]) -> None:
+        """The call at hand does any of ``ways``."""
+        if any(isinstance(way, Look) for way in ways):
+            again = self.fresh()
+            self.close(again.label)
+            self.node = again
+        found = [self._way(way, self.node.label) for way in ways]
+        self.pending += found[::-1]
+        self.close(*(way.label for way in found))
+
+    def _look(self, look: Look, again: str) -> None:
+        """The rest of the call at hand, which begins with ``look``; the node ``again`` makes it again."""
+        self.read = {}
+        self.emit(*look.statements)
+        condition = self._settled_condition(self.with_reads(look.condition))
+        if not isinstance(condition, bool) and leaves(condition) and None in (look.yes, look.no):
+            # It may be either; to make the call again does nothing but find this out.
+            truth = look.no is None
+            self.assume(self.state, condition, truth)
+            condition = truth
+        if isinstance(condition, bool):
+            self._go_on(look.yes if condition else look.no, again)
+            return
+        self._fork(condition, *(self._way(way, again) for way in (look.yes, look.no)))
+
+    def _way(self, way: Way | None, again: str) -> _Pending:
+        return _Pending(self.fresh().label, self.state.copy(), way, again=again)
+
+    def _go_on(self, way: Way | None, again: str) -> None:
+        if way is None:
+            self.close(again)
+        elif isinstance(way, Look):
+            self._look(way, again)
+        else:
+            self._finish(way)
 
     def _finish(self, outcome: Outcome) -> None:
         """The rest of the call at hand, of which ``outcome`` is what it does."""

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from pgasrob.frontends.apis.interface import Api, Outcome
+from pgasrob.frontends.apis.interface import Api, Look, Outcome, Way
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.types import VOID, CType, Pointer
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
@@ -156,17 +156,24 @@ def _value(argument: Argument) -> Value:
     return Unknown(argument) if isinstance(argument, Register) else argument
 
 
-def outcomes(api: Api, call: RecordedCall) -> list[Outcome]:
+def outcomes(api: Api, call: RecordedCall) -> list[Way]:
     """What the API's handler says of the call."""
     assert api.declaration(call.name, call.types), f"{call.name} is not declared"
     handler = api.handler(call.name)
     assert handler is not None, f"{call.name} has no handler"
     result = handler(call)
-    return [result] if isinstance(result, Outcome) else list(result)
+    return [result] if isinstance(result, Outcome | Look) else list(result)
 
 
-def lines(outcome: Outcome) -> list[str]:
-    """The commands, the stores and the result of an outcome, each as text."""
+def lines(outcome: Way | None) -> list[str]:
+    """The commands, the stores and the result of an outcome, each as text; what a look decides in one line for each
+    way."""
+    if outcome is None:
+        return ["again"]
+    if isinstance(outcome, Look):
+        looks = [show(statement.command) for statement in outcome.statements if isinstance(statement, Do)]
+        yes, no = ("; ".join(lines(way)) for way in (outcome.yes, outcome.no))
+        return [*looks, f"if {render(outcome.condition)}: {yes}", f"else: {no}"]
     found = [show(statement.command) for statement in outcome.statements if isinstance(statement, Do)]
     for address, value, _ in outcome.stores:
         found.append(f"*{address.object.number}+{address.offset} = {_shown(value)}")
@@ -212,6 +219,7 @@ class Rank:
             world=self.world,
         )
         chosen = outcomes(self.api, call)[outcome]
+        assert isinstance(chosen, Outcome), "the way that is chosen begins with a look"
         self.state |= chosen.state
         for address, value, _ in chosen.stores:
             self.world.contents[address] = value

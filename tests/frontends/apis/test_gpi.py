@@ -25,7 +25,7 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[list[str]]]] = [
         (),
         [
             ["await_add(0, mem[lock_global+0] == 0, 1)", "return 0"],
-            ["await_add(0, mem[lock_global+0] != 0, 0)", "return -1"],
+            ["lock <- fetch(0, lock_global+0)", "if lock: return -1", "else: again"],
         ],
     ),
     ("globalResourceUnlockGPI", (), [["lock <- swap(0, lock_global+0, 0)", "return 0"]]),

@@ -7,7 +7,7 @@ the message and where it goes, of barriers the communicator. Sends are complete 
 from __future__ import annotations
 
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, depart, receive
-from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, Datatype, key_of, pointer, ranks
 from pgasrob.frontends.apis.mpi.names import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls
 from pgasrob.frontends.apis.mpi.windows import Window
@@ -121,23 +121,21 @@ def waitall(call: Call) -> Outcome:
 
 
 @calls("Test(MPI_Request *request, int *flag, MPI_Status *status)")
-def test(call: Call) -> list[Outcome]:
+def test(call: Call) -> list[Way]:
     steps, address = Steps(call), pointer(call, 0)
     request = _request(call, address)
     _complete(steps, address, request, call.pointer(2))
-    all_at_once(steps)
     steps.store(pointer(call, 1), Known(1), INT)
-    done = steps.outcome(SUCCESS)
+    done = all_at_once(steps, steps.outcome(SUCCESS))
     return [done] if request is None else [done, _not_yet(call, 1)]
 
 
 @calls("Testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses)")
-def testall(call: Call) -> list[Outcome]:
+def testall(call: Call) -> list[Way]:
     steps = Steps(call)
     live = _all(steps, 0, 1, 3)
-    all_at_once(steps)
     steps.store(pointer(call, 2), Known(1), INT)
-    done = steps.outcome(SUCCESS)
+    done = all_at_once(steps, steps.outcome(SUCCESS))
     return [done, _not_yet(call, 2)] if live else [done]
 
 
@@ -162,7 +160,7 @@ def _all(steps: Steps, count: int, requests: int, statuses: int) -> bool:
 
 
 @calls("Waitany(int count, MPI_Request *requests, int *index, MPI_Status *status)")
-def waitany(call: Call) -> list[Outcome]:
+def waitany(call: Call) -> list[Way]:
     """Any request that is complete; which one is not promised."""
     outcomes = [_one(call, index, None) for index in _live_indexes(call)]
     if not outcomes:
@@ -173,7 +171,7 @@ def waitany(call: Call) -> list[Outcome]:
 
 
 @calls("Testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status)")
-def testany(call: Call) -> list[Outcome]:
+def testany(call: Call) -> list[Way]:
     live = _live_indexes(call)
     steps = Steps(call)
     steps.store(pointer(call, 2), Known(UNDEFINED), INT)
@@ -188,14 +186,13 @@ def _live_indexes(call: Call) -> list[int]:
     ]
 
 
-def _one(call: Call, index: int, flag: int | None) -> Outcome:
+def _one(call: Call, index: int, flag: int | None) -> Way:
     steps, address = Steps(call), element(call, pointer(call, 1), index, REQUEST)
     _complete(steps, address, _request(call, address), call.pointer(len(call.arguments) - 1))
-    all_at_once(steps)
     steps.store(pointer(call, 2), Known(index), INT)
     if flag is not None:
         steps.store(pointer(call, flag), Known(1), INT)
-    return steps.outcome(SUCCESS)
+    return all_at_once(steps, steps.outcome(SUCCESS))
 
 
 @calls("Request_free(MPI_Request *request)")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pgasrob.frontends.apis.arguments import variable_in
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
-from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.mpi.handles import (
     SUCCESS,
     answer,
@@ -399,16 +399,15 @@ def wait(call: Call) -> Outcome:
 
 
 @calls("Win_test(MPI_Win win, int *flag)")
-def test(call: Call) -> list[Outcome]:
+def test(call: Call) -> list[Way]:
     """As a wait, or 0, which it may answer at any time."""
     steps, of = Steps(call), window(call, 0)
     for origin in _epoch(steps, of, "posted", "MPI_Win_post"):
         steps.do(_take(call, of, "completed", origin))
     address = call.pointer(1)
-    all_at_once(steps)
     if address is not None:
         steps.store(address, Known(1), INT)
-    return [steps.outcome(SUCCESS), answer(call, (1, Known(0), INT))]
+    return [all_at_once(steps, steps.outcome(SUCCESS)), answer(call, (1, Known(0), INT))]
 
 
 def _take(call: Call, of: Window, what: str, rank: int) -> AwaitAdd:

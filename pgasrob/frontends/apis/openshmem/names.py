@@ -52,7 +52,6 @@ for _bits, _name in ((8, "char"), (16, "short"), (32, "int"), (64, "long")):
 
 RELATIONS = ("==", "!=", ">", "<=", "<", ">=")
 """By the values of SHMEM_CMP_EQ and so on, as Open MPI numbers them; the standard leaves the numbers open."""
-NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 SIGNAL_OPERATIONS = ("set", "add")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pgasrob.frontends.apis.flags import barrier
-from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.openshmem.arguments import Arguments, active_set, default_queue, group_of
 from pgasrob.frontends.apis.openshmem.names import FUNCTIONS
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.values import Known
-from pgasrob.program.commands import AwaitAdd, Barrier, Fence, Swap, Wait
-from pgasrob.program.expressions import Const, Expr, IntType
+from pgasrob.program.commands import AwaitAdd, Barrier, Fence, Fetch, Swap, Wait
+from pgasrob.program.expressions import Binary, Const, Expr, IntType
 
 LONG = IntType(64, True)
 
@@ -80,14 +80,14 @@ def set_lock(call: Call) -> Outcome:
 
 
 @FUNCTIONS.calls("int shmem_test_lock(long *lock)")
-def test_lock(call: Call) -> list[Outcome]:
-    """0 when the lock has been set by this call, 1 when it was taken.
-
-    An attempt that fails is a step only while the lock is taken: none looks at a free lock and leaves it.
-    """
-    cell = _lock(call)
-    taken = AwaitAdd(Const(0), cell, "!=", Const(0), Const(0), LONG)
-    return [Outcome(call.do(_acquire(cell)), Known(0)), Outcome(call.do(taken), Known(1))]
+def test_lock(call: Call) -> list[Way]:
+    """0 when the lock has been set by this call, 1 when it was taken. No answer comes of a look at a free lock."""
+    cell, steps, lock = _lock(call), Steps(call), call.register("lock")
+    steps.do(Fetch(lock, Const(0), cell))
+    return [
+        Outcome(call.do(_acquire(cell)), Known(0)),
+        steps.look(Binary("!=", lock, Const(0), LONG), Outcome(result=Known(1)), None),
+    ]
 
 
 @FUNCTIONS.calls("void shmem_clear_lock(long *lock)")

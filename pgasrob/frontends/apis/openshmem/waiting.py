@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from itertools import chain, combinations
+from collections.abc import Sequence
 
-from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.openshmem.arguments import Arguments
-from pgasrob.frontends.apis.openshmem.names import FUNCTIONS, INTEGERS, NEGATED, RELATIONS, typed
+from pgasrob.frontends.apis.openshmem.names import FUNCTIONS, INTEGERS, RELATIONS, typed
 from pgasrob.frontends.apis.transfers import Steps, element, int_type, value_at
 from pgasrob.frontends.c.types import INT, ULONG, CType
 from pgasrob.frontends.c.values import Address, Known
@@ -47,13 +46,12 @@ FUNCTIONS.add("void shmem_wait_until(long *ivar, int cmp, long cmp_value)", wait
 
 
 @typed("int shmem_{N}_test({C} *ivar, int cmp, {C} cmp_value)", INTEGERS)
-def test(call: Call) -> list[Outcome]:
-    at = Arguments(call)
-    cell, holds, value = _cell(at, at.pointer(0)), relation(call, at, 1), at.expression(2)
-    return [
-        Outcome(call.do(Await(cell, holds, value)), Known(1)),
-        Outcome(call.do(Await(cell, NEGATED[holds], value)), Known(0)),
-    ]
+def test(call: Call) -> Way:
+    at, steps = Arguments(call), Steps(call)
+    register = call.register("seen")
+    steps.do(Load(register, _cell(at, at.pointer(0))))
+    holds = Binary(relation(call, at, 1), register, at.expression(2), int_type(at.target(0)))
+    return steps.look(holds, Outcome(result=Known(1)), Outcome(result=Known(0)))
 
 
 # Several elements. Those with a status other than 0 are left out.
@@ -76,7 +74,13 @@ class Elements:
         self.relation = relation(call, at, 4 if some else 3)
         self._value = 5 if some else 4
         self.vector = call.name.endswith("_vector")
+        self.seen = call.register("seen")
         self.indexes = [index for index in range(at.count(1)) if status is None or not self._left_out(status, index)]
+        if some and len(self.indexes) > MOST:
+            call.fail(
+                f"{call.name} over {len(self.indexes)} elements may find any set of them",
+                f"check it with at most {MOST} elements, or wait for one at a time (shmem_wait_until_any)",
+            )
 
     def _left_out(self, status: Address, index: int) -> bool:
         known = self.call.load(element(self.call, status, index, INT), INT)
@@ -92,41 +96,48 @@ class Elements:
             return self.at.expression(self._value)
         return value_at(steps, element(self.call, self.at.pointer(self._value), index, self.type), self.type)
 
-    def wait(self, steps: Steps, index: int, holds: bool = True) -> None:
-        """Wait until the condition holds for an element, or fails.
+    def wait(self, steps: Steps, index: int) -> None:
+        """Wait until the condition holds for an element."""
+        steps.do(Await(self._cell(index), self.relation, self.value(steps, index)))
 
-        In a choice of outcomes only the first step may wait: a rank that has chosen would wait for ever for what is
-        not to come, where the call would have gone on otherwise.
-        """
-        steps.do(Await(self._cell(index), self._relation(holds), self.value(steps, index)))
+    def look(self, index: int, yes: Way | None, no: Way | None, steps: Steps | None = None) -> Way:
+        """Look whether the condition holds for an element, after ``steps``."""
+        steps = steps or Steps(self.call)
+        value = self.value(steps, index)
+        steps.do(Load(self.seen, self._cell(index)))
+        return steps.look(Binary(self.relation, self.seen, value, int_type(self.type)), yes, no)
 
-    def look(self, steps: Steps, indexes: Iterable[int], holding: Collection[int]) -> None:
-        """Look at elements one after the other, without waiting: the condition holds for those in ``holding`` alone."""
-        for index in indexes:
-            value, register = self.value(steps, index), self.call.register("seen")
-            relation = self._relation(index in holding)
-            steps.do(Load(register, self._cell(index)), Assume(Binary(relation, register, value, int_type(self.type))))
+    def look_at_all(self, indexes: Sequence[int], holds: bool, then: Way) -> Way:
+        """``then``, when the condition holds for all elements, or for none."""
+        for index in reversed(indexes):
+            then = self.look(index, then, None) if holds else self.look(index, None, then)
+        return then
 
     def _cell(self, index: int) -> Expr:
         return _cell(self.at, element(self.call, self.base, index, self.type))
 
-    def _relation(self, holds: bool) -> str:
-        return self.relation if holds else NEGATED[self.relation]
+    def found(self, indexes: Sequence[int], rest: Sequence[int], steps: Steps | None = None) -> Way:
+        """The elements ``indexes`` hold, and those of the ``rest`` that do when they are looked at, after ``steps``.
 
-    def subsets(self) -> Iterable[tuple[int, ...]]:
-        if len(self.indexes) > MOST:
-            self.call.fail(
-                f"{self.call.name} over {len(self.indexes)} elements may find any set of them",
-                f"check it with at most {MOST} elements, or wait for one at a time (shmem_wait_until_any)",
-            )
-        return chain.from_iterable(combinations(self.indexes, size) for size in range(1, len(self.indexes) + 1))
-
-    def found(self, steps: Steps, indexes: Sequence[int]) -> Outcome:
-        """The outcome with the indices written and their number as the result."""
+        Their indices are written, and their number is the result.
+        """
+        if rest:
+            first, *others = rest
+            return self.look(first, self.found([*indexes, first], others), self.found(indexes, others), steps)
         assert self.indices is not None
+        steps = steps or Steps(self.call)
         for place, index in enumerate(indexes):
             steps.store(element(self.call, self.indices, place, ULONG), Known(index), ULONG)
         return steps.outcome(Known(len(indexes)))
+
+    def found_from(self, place: int) -> Way:
+        """Wait for the element at ``place`` of those the call is about, and see which of those behind it hold.
+
+        What is before it may have been looked at too early.
+        """
+        steps, index = Steps(self.call), self.indexes[place]
+        self.wait(steps, index)
+        return self.found([index], self.indexes[place + 1 :], steps)
 
 
 _ALL = "({C} *ivars, size_t nelems, const int *status, int cmp, {C} cmp_value)"
@@ -162,56 +173,49 @@ def _found_one(elements: Elements, index: int) -> Outcome:
 
 @typed(f"size_t shmem_{{N}}_wait_until_some{_SOME}", INTEGERS)
 @typed(f"size_t shmem_{{N}}_wait_until_some_vector{_SOME_VECTOR}", INTEGERS)
-def wait_until_some(call: Call) -> list[Outcome]:
-    """At least one element that holds, and those behind it that do when they are looked at after that.
-
-    What is before the first one may have been looked at too early.
-    """
+def wait_until_some(call: Call) -> list[Way]:
+    """At least one element that holds, and those behind it that do when they are looked at after that."""
     elements = Elements(call)
-    if not elements.indexes:
-        return [Outcome(result=Known(0))]
-    outcomes = []
-    for subset in elements.subsets():
-        steps = Steps(call)
-        elements.wait(steps, subset[0])
-        elements.look(steps, (index for index in elements.indexes if index > subset[0]), subset)
-        outcomes.append(elements.found(steps, subset))
-    return outcomes
+    return [elements.found_from(place) for place in range(len(elements.indexes))] or [Outcome(result=Known(0))]
+
+
+# Tests. Each answer needs only what it says: one element that holds, or one that does not, is enough to say so, and
+# what else the call has looked at decides nothing. A way that finds another answer than its own begins again.
 
 
 @typed(f"int shmem_{{N}}_test_all{_ALL}", INTEGERS)
 @typed(f"int shmem_{{N}}_test_all_vector{_ALL_VECTOR}", INTEGERS)
-def test_all(call: Call) -> list[Outcome]:
-    elements, steps = Elements(call), Steps(call)
-    elements.look(steps, elements.indexes, elements.indexes)
-    outcomes = [steps.outcome(Known(1))]
-    for index in elements.indexes:
-        steps = Steps(call)
-        elements.wait(steps, index, holds=False)
-        outcomes.append(steps.outcome(Known(0)))
-    return outcomes
+def test_all(call: Call) -> list[Way]:
+    """All hold when they are looked at, one after the other, or one does not."""
+    elements = Elements(call)
+    if not elements.indexes:
+        return [Outcome(result=Known(1))]
+    (first, *rest), fails = elements.indexes, Outcome(result=Known(0))
+    all_hold = elements.look_at_all(rest, True, Outcome(result=Known(1)))
+    return [elements.look(first, all_hold, fails), *(elements.look(index, None, fails) for index in rest)]
 
 
 @typed(f"size_t shmem_{{N}}_test_any{_ALL}", INTEGERS)
 @typed(f"size_t shmem_{{N}}_test_any_vector{_ALL_VECTOR}", INTEGERS)
-def test_any(call: Call) -> list[Outcome]:
+def test_any(call: Call) -> list[Way]:
+    """Any element that holds, as in a wait for any, or none when all are looked at."""
     elements = Elements(call)
-    steps = Steps(call)
-    elements.look(steps, elements.indexes, ())
-    return [*(_found_one(elements, index) for index in elements.indexes), steps.outcome(NONE)]
+    if not elements.indexes:
+        return [Outcome(result=NONE)]
+    first, *rest = elements.indexes
+    none = elements.look_at_all(rest, False, Outcome(result=NONE))
+    return [
+        elements.look(first, Outcome(result=Known(first)), none),
+        *(_found_one(elements, index) for index in rest),
+    ]
 
 
 @typed(f"size_t shmem_{{N}}_test_some{_SOME}", INTEGERS)
 @typed(f"size_t shmem_{{N}}_test_some_vector{_SOME_VECTOR}", INTEGERS)
-def test_some(call: Call) -> list[Outcome]:
+def test_some(call: Call) -> Way:
     """The elements that hold when they are looked at, one after the other."""
     elements = Elements(call)
-    outcomes = []
-    for subset in ((), *elements.subsets()):
-        steps = Steps(call)
-        elements.look(steps, elements.indexes, subset)
-        outcomes.append(elements.found(steps, subset))
-    return outcomes
+    return elements.found((), elements.indexes)
 
 
 # Signals
