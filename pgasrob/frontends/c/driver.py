@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pgasrob.frontends.apis.interface import Api
+from pgasrob.frontends.c.arrivals import into_registers
 from pgasrob.frontends.c.calls import MachineCall
 from pgasrob.frontends.c.code import Unit
 from pgasrob.frontends.c.doubles import doubles
@@ -38,6 +39,7 @@ def lower(
             version = facts.version
             processes = _one_pass(world, version)
             if facts.version == version and processes is not None:
+                processes = into_registers(world, processes)
                 return Program(
                     name,
                     nodes,
