@@ -278,7 +278,8 @@ SLOW: dict[str, str] = {
         a_memory_limit_gives_unknown ctrl_c_prints_what_is_known files_that_are_no_programs
     """,
     "test_corpus.py": """
-        a_second_engine_agrees_on_c_where_it_can_decide an_engine_of_the_paper_finds_what_is_expected
+        a_second_engine_agrees_on_c_where_it_can_decide all_engines_read_a_program_in_two_ways
+        an_engine_of_the_paper_finds_what_is_expected another_reading_has_the_verdict_that_is_expected_of_it
         definition_finds_what_is_expected headers_with_several_counts_hold_for_each
         the_default_engine_finds_what_is_expected_and_the_catalogue_is_up_to_date
     """,

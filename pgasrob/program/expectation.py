@@ -4,28 +4,44 @@
     // expect: not robust
     // expect: robust at 2..3, not robust at 4
     // expect: error
+    // expect with failed polls counted: not robust
+    // expect with all conflicts: not robust
+    // expect with failed polls counted and all conflicts: not robust
 
-A C file may write `/* expect: robust */` as well and, having no other place for it, its node count: `// nodes: 4`.
+What is expected of another reading than the default one, where the verdict is another, stands behind it in lines of
+their own. A C file may write `/* expect: robust */` as well and, having no other place for it, its node count:
+`// nodes: 4`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NoReturn
 
 from pgasrob.program.declarations import Source
 from pgasrob.program.instance import MAX_NODES
+from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
 from pgasrob.program.report import Report, short
 from pgasrob.program.statements import Span
 
 COMMENT = re.compile(r"\s*(?://(?P<line>[^\n]*)|/\*(?P<block>.*?)(?:\*/|\Z))", re.DOTALL)
 """The next comment, when nothing but blanks stands before it."""
-ENTRY = re.compile(r"[ \t*]*(?P<entry>(?P<key>expect\w*|nodes)\b[ \t]*(?P<colon>:?)[ \t]*(?P<value>.*))", re.IGNORECASE)
+ENTRY = re.compile(
+    r"[ \t*]*(?P<entry>(?P<key>expect\w*|nodes)\b[ \t]*(?:with\b[ \t]*(?P<with>[^:]*?)[ \t]*(?=:))?(?P<colon>:?)"
+    r"[ \t]*(?P<value>.*))",
+    re.IGNORECASE,
+)
 """A line of a comment that begins with one of the two words, however it goes on."""
-LATER = re.compile(r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>expect[ \t]*:[^\r\n]*)", re.MULTILINE)
+LATER = re.compile(r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>expect(?:[ \t]+with\b[^:\r\n]*)?[ \t]*:[^\r\n]*)", re.MULTILINE)
 """A line that would be an expectation if it stood in the first comment."""
 CASE = re.compile(r"(robust|not robust|error)(?: at ([0-9]{1,5})(?:\.\.([0-9]{1,5}))?)?")
+READINGS = {
+    "failed polls counted": Reading(failed_polls="count"),
+    "all conflicts": Reading(conflicts="all"),
+    "failed polls counted and all conflicts": LITERAL_READING,
+}
 HINT = "write `expect: robust`, `not robust` or `error`; for some node counts only, `robust at 2..3, not robust at 4`"
 
 
@@ -39,19 +55,32 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The cases of the `expect:` line and the count of the `nodes:` line. One of them may be missing."""
+    """The cases of the `expect:` line, those of the lines for other readings, and the count of the `nodes:` line.
+
+    Each may be missing.
+    """
 
     cases: tuple[Case, ...]
     nodes: int | None = None
+    readings: tuple[tuple[Reading, tuple[Case, ...]], ...] = ()
 
-    def at(self, nodes: int | None) -> str | None:
+    def at(self, nodes: int | None, reading: Reading = DEFAULT_READING) -> str | None:
         """The verdict expected on ``nodes`` nodes, None when nothing is said about that count.
 
         None for ``nodes`` asks about the file as a whole: one that does not parse is in error before it has a count.
+        Where nothing is said about a ``reading`` by itself its verdict is that of the default one, unless a part of
+        the reading has a verdict of its own: with more events and more conflicts no violation goes away.
         """
-        named = (case.verdict for case in self.cases if case.counts and nodes in case.counts)
-        otherwise = (case.verdict for case in self.cases if not case.counts)
-        return next(named, next(otherwise, None))
+        stated = dict(self.readings)
+        parts = [reading, reading._replace(failed_polls="wait"), reading._replace(conflicts="commuting")]
+        found = (_at(stated.get(part, ()), nodes) for part in parts)
+        return next((verdict for verdict in found if verdict), None) or _at(self.cases, nodes)
+
+
+def _at(cases: Iterable[Case], nodes: int | None) -> str | None:
+    named = (case.verdict for case in cases if case.counts and nodes in case.counts)
+    otherwise = (case.verdict for case in cases if not case.counts)
+    return next(named, next(otherwise, None))
 
 
 def node_count(text: str, file: str = "<string>") -> int | None:
@@ -77,7 +106,7 @@ class _Head:
     def __init__(self, text: str, file: str, verdicts: bool = True) -> None:
         self.source = Source(file, text)
         self.verdicts = verdicts
-        self.cases: tuple[Case, ...] = ()
+        self.cases: dict[Reading, tuple[Case, ...]] = {}
         self.nodes: int | None = None
 
     def read(self) -> Expectation | None:
@@ -89,7 +118,10 @@ class _Head:
             end, first = comment.end(), False
         if self.verdicts and (later := LATER.search(text, end)):
             self.misplaced(later["entry"], later.start("entry"))
-        return Expectation(self.cases, self.nodes) if self.cases or self.nodes else None
+        if not self.cases and not self.nodes:
+            return None
+        default = self.cases.pop(DEFAULT_READING, ())
+        return Expectation(default, self.nodes, tuple(self.cases.items()))
 
     def read_line(self, line: str, place: int, first: bool) -> None:
         """Note the entry of ``line``, if it is one; ``first``: the line is in the first comment."""
@@ -103,15 +135,20 @@ class _Head:
                 self.read_nodes(value, place_of_value)
         elif not self.verdicts:
             return
+        elif match["with"] is not None:
+            reading = READINGS.get(" ".join(match["with"].lower().split()))
+            if reading is None:
+                place_of_reading = place + match.start("with")
+                hint = f"write `expect with {'`, `'.join(READINGS)}`"
+                self.fail(f"`{short(match['with'])}` is no reading", match["with"], place_of_reading, hint)
+            self.read_cases(reading, entry, value, place_of_entry, place_of_value)
         elif not first:
             if colon:
                 self.misplaced(entry, place_of_entry)
         elif colon or re.match(r"(not )?(robust|error)", value):  # otherwise a sentence that begins with the word
             if key != "expect" or not colon:
                 self.fail("an expectation is written `expect: ...`", entry, place_of_entry)
-            if self.cases:
-                self.fail("a second expectation", entry, place_of_entry, "keep one of them")
-            self.read_cases(value, place_of_value)
+            self.read_cases(DEFAULT_READING, entry, value, place_of_entry, place_of_value)
 
     def read_nodes(self, value: str, place: int) -> None:
         if not re.fullmatch(r"[0-9]{1,9}", value):
@@ -119,8 +156,11 @@ class _Head:
         self.nodes = int(value)
         self.check_count(self.nodes, value, place)
 
-    def read_cases(self, value: str, place: int) -> None:
-        """Note the cases of ``value``, which commas separate."""
+    def read_cases(self, reading: Reading, entry: str, value: str, place_of_entry: int, place: int) -> None:
+        """Note the cases of ``value``, which commas separate, for a ``reading``."""
+        if reading in self.cases:
+            self.fail("a second expectation", entry, place_of_entry, "keep one of them")
+        cases: tuple[Case, ...] = ()
         for item in value.split(","):
             text = item.strip()
             start = place + item.find(text)
@@ -129,20 +169,21 @@ class _Head:
                 what = f"`{short(text)}` is not an expectation" if text else "an expectation is missing"
                 self.fail(what, text, start)
             verdict, low, high = match.groups()
-            counts = None if low is None else self.read_counts(int(low), int(high or low), text, start)
-            if counts is None and any(case.counts is None for case in self.cases):
+            counts = None if low is None else self.read_counts(cases, int(low), int(high or low), text, start)
+            if counts is None and any(case.counts is None for case in cases):
                 self.fail("two expectations for every node count", text, start)
-            self.cases += (Case(verdict, counts),)
+            cases += (Case(verdict, counts),)
             place += len(item) + 1
+        self.cases[reading] = cases
 
-    def read_counts(self, low: int, high: int, text: str, place: int) -> range:
-        """The counts ``low`` to ``high`` of the case ``text``, none of which another case has."""
+    def read_counts(self, cases: Iterable[Case], low: int, high: int, text: str, place: int) -> range:
+        """The counts ``low`` to ``high`` of the case ``text``, none of which is among ``cases`` already."""
         self.check_count(low, text, place)
         self.check_count(high, text, place)
         if low > high:
             self.fail(f"no node count is in {low}..{high}", text, place, "write the smaller count first")
         for count in range(low, high + 1):
-            if any(case.counts and count in case.counts for case in self.cases):
+            if any(case.counts and count in case.counts for case in cases):
                 self.fail(f"two expectations for {count} nodes", text, place, "keep one of them")
         return range(low, high + 1)
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import PurePath
 
 from pgasrob.robustness.verdict import Verdict
 
 TIME_CLASSES = ((0.1, "< 0.1 s"), (1.0, "< 1 s"), (10.0, "< 10 s"), (60.0, "< 1 min"))
 SLOWER = "> 1 min"
-SETTINGS = ("nodes:", "api:")
-"""What comments at the beginning of C files may set."""
+SETTINGS = ("nodes:", "api:", "expect with ")
+"""What comments at the beginning of a file may set, besides what they say in words."""
 
 HEADING = """\
 # The corpus
 
 Made by `pgasrob catalogue`: do not edit. Every program says in its first line what is expected of it and then why;
 `pgasrob check --expect` compares. *States* are those the engine stored, *time* is a class and not a measurement to
-quote. A family varies one idea; read its programs beside each other.
+quote. A family varies one idea; read its programs beside each other. The verdict is that of the default reading; where
+another reading has another one it stands behind it (`--failed-polls count`, `--conflicts all`).
 """
 
 
@@ -62,7 +63,7 @@ def _row(entry: Entry) -> str:
     cells = [
         link,
         "" if verdict.nodes is None else str(verdict.nodes),
-        verdict.verdict,
+        "; ".join([verdict.verdict, *other_readings(entry.text)]),
         f"{verdict.stats.states:,}" if known else "",
         time_class(verdict.stats.seconds),
         reason(entry.text).replace("|", "\\|"),
@@ -83,11 +84,15 @@ def without_times(text: str) -> str:
 
 def reason(text: str) -> str:
     """Why the expected verdict holds: the comment lines that follow the first line of a corpus program."""
-    found = []
-    for line in text.splitlines()[1:]:
-        if not line.startswith("//"):
-            break
-        comment = line.removeprefix("//").strip()
-        if not comment.startswith(SETTINGS):
-            found.append(comment)
-    return " ".join(found)
+    return " ".join(comment for comment in _comments(text) if not comment.startswith(SETTINGS))
+
+
+def other_readings(text: str) -> list[str]:
+    """What is expected where the program is read otherwise: ``with all conflicts: not robust``."""
+    return [comment.removeprefix("expect ") for comment in _comments(text) if comment.startswith("expect with ")]
+
+
+def _comments(text: str) -> list[str]:
+    """The comment lines that follow the first line."""
+    lines = takewhile(lambda line: line.startswith("//"), text.splitlines()[1:])
+    return [line.removeprefix("//").strip() for line in lines]

@@ -187,7 +187,7 @@ class Checker:
         except SourceError as error:
             return Checked(file, verdict, True, None, tuple(error.diagnostics))
         # A text that is no program has no node count; its header is read as that of a program on the default count.
-        return Checked(file, verdict, True, expectation.at(verdict.nodes) if expectation else None)
+        return Checked(file, verdict, True, expectation.at(verdict.nodes, verdict.reading) if expectation else None)
 
     def _load(self, file: str) -> Program | CProgram | Verdict:
         if self._program is None or file != self._file:

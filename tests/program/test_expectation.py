@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.expectation import Case, Expectation, read_expectation
+from pgasrob.program.reading import Reading
 
 CORPUS = sorted(Path(__file__).parents[2].glob("programs/**/*.pgas"))
 
@@ -68,6 +69,22 @@ def test_c_files_may_give_their_node_count(text: str) -> None:
     assert read_expectation(text) == Expectation((Case("robust"),), 4)
 
 
+def test_readings_have_expectations_of_their_own() -> None:
+    literally, counted, conflicts = Reading("count", "all"), Reading("count"), Reading(conflicts="all")
+    text = "// expect: robust\n// Why.\n// expect with failed polls counted: not robust at 3\nint main(void) { }"
+    found = read_expectation(text)
+    assert found == Expectation((Case("robust"),), None, ((counted, (Case("not robust", range(3, 4)),)),))
+    assert [found.at(3, reading) for reading in (Reading(), counted, conflicts, literally)] == [
+        "robust", "not robust", "robust", "not robust",
+    ]  # fmt: skip
+    assert found.at(2, counted) == found.at(2, literally) == "robust"
+    both = read_expectation("/* expect: robust\n * Expect  with Failed polls counted and all conflicts: not robust */")
+    assert both is not None
+    assert [both.at(2, reading) for reading in (Reading(), counted, conflicts, literally)] == [
+        "robust", "robust", "robust", "not robust",
+    ]  # fmt: skip
+
+
 def test_a_node_count_may_stand_alone() -> None:
     expectation = read_expectation("// An example.\n// nodes: 3\nint main(void) { }")
     assert expectation == Expectation((), 3)
@@ -101,6 +118,11 @@ def test_a_node_count_may_stand_alone() -> None:
         ("process { }\n  // expect: robust", (2, 6), "an expectation that is not in the first comment"),
         ("#include <shmem.h>\n/* expect: error */", (2, 4), "an expectation that is not in the first comment"),
         ("#include <shmem.h>\n/*\n * expect: error\n */", (3, 4), "an expectation that is not in the first comment"),
+        ("// expect with polls: robust", (1, 16), "`polls` is no reading"),
+        ("// expect with : robust", (1, 16), "`` is no reading"),
+        ("// expect with all conflicts: robsut", (1, 31), "`robsut` is not an expectation"),
+        ("// expect with all conflicts: error\n// expect with all conflicts: error", (2, 4), "a second expectation"),
+        ("int x;\n// expect with all conflicts: error", (2, 4), "an expectation that is not in the first comment"),
         ("// nodes: many", (1, 11), "`many` is not a node count"),
         ("// expect: robust\n// nodes: 0", (2, 11), "0 nodes, but a program runs on 1..1024"),
         ("// nodes: 99999999999", (1, 11), "`99999999999` is not a node count"),

@@ -1,0 +1,33 @@
+// expect: robust
+// expect with all conflicts: not robust
+// nodes: 2
+// Every rank counts in two bins of rank 0, in an order of its own. Sums of integers that fetch nothing do not conflict,
+// and a flush and the barrier come before the bins are read. As conflicts: accumulate to bin 1 (rank 0) -> accumulate to
+// it (rank 1) -> accumulate to bin 0 (rank 1) -> accumulate to it (rank 0) -> accumulate to bin 1 (rank 0).
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, *shared;
+    MPI_Win win;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_allocate(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &win);
+    shared[0] = shared[1] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+    int one = 1;
+    MPI_Accumulate(&one, 1, MPI_INT, 0, rank, 1, MPI_INT, MPI_SUM, win);
+    MPI_Accumulate(&one, 1, MPI_INT, 0, 1 - rank, 1, MPI_INT, MPI_SUM, win);
+    MPI_Win_flush(0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%d %d of %d\n", shared[0], shared[1], size);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}
