@@ -13,7 +13,8 @@ SHMEM = """#include <shmem.h>
 #include <unistd.h>
 static int flag, data, late, f[2]; static volatile int vflag; static long lock; static uint64_t s;
 static void wait_for(int *p) { int seen; do { seen = *(volatile int *)p; } while (!seen); }
-int main(void) { shmem_init(); int me = shmem_my_pe(), peer = 1 - me, v = 0; size_t i[2]; (void)v; (void)i; (void)wait_for;
+int main(void) { shmem_init(); int me = shmem_my_pe(), peer = 1 - me, v = 0; size_t i[2];
+(void)v; (void)i; (void)wait_for;
 %s
 return 0; }"""
 PUT = "shmem_int_p(&flag, 1, peer);"
@@ -110,7 +111,8 @@ MPI_WAITS = (
     "while (*(volatile int *)m == 0) MPI_Win_sync(w);",
     "do { MPI_Get(&v, 1, MPI_INT, me, 0, 1, MPI_INT, w); MPI_Win_flush(me, w); } while (v == 0);",
     "do { MPI_Fetch_and_op(&zero, &v, MPI_INT, me, 0, MPI_NO_OP, w); MPI_Win_flush(me, w); } while (v == 0);",
-    "do { MPI_Request r; MPI_Rget(&v, 1, MPI_INT, me, 0, 1, MPI_INT, w, &r); MPI_Wait(&r, MPI_STATUS_IGNORE); } while (!v);",
+    "do { MPI_Request r; MPI_Rget(&v, 1, MPI_INT, me, 0, 1, MPI_INT, w, &r);"
+    "MPI_Wait(&r, MPI_STATUS_IGNORE); } while (v == 0);",
 )
 
 
