@@ -19,7 +19,7 @@ def catalogue(folder: str, only_check: bool) -> None:
     It has the verdict, the states, a time class and the reason of every program.
     The programs are checked for it, so it takes as long as that.
     """
-    from pgasrob.render.catalogue import HEADING, Entry, make_catalogue, without_times
+    from pgasrob.render.catalogue import BEGINNING, Entry, make_catalogue, without_times
     from pgasrob.robustness.batch import Checked, Job, find_programs, read_text
     from pgasrob.robustness.limits import Limits, available_cores
     from pgasrob.robustness.side_by_side import convert_all
@@ -42,7 +42,7 @@ def catalogue(folder: str, only_check: bool) -> None:
     if only_check:
         click.echo(f"{target} is {'stale: make it again without --check' if stale else 'up to date'}")
         raise click.exceptions.Exit(NOT_ROBUST if stale else ROBUST)
-    if before and not before.startswith(HEADING):
+    if before and not before.startswith(BEGINNING):
         raise click.UsageError(f"{target} is not a catalogue; it is left as it is. Move it away first.")
     target.write_text(text, encoding="utf-8")
     click.echo(f"{target}: {len(entries)} programs{'' if stale else ', nothing new but times'}")

@@ -15,10 +15,14 @@ SLOWER = "> 1 min"
 SETTINGS = ("nodes:", "api:", "expect with ")
 """What comments at the beginning of a file may set, besides what they say in words."""
 
-HEADING = """\
+BEGINNING = """\
 # The corpus
 
-Made by `pgasrob catalogue`: do not edit. Every program says in its first line what is expected of it and then why;
+Made by `pgasrob catalogue`: do not edit.\
+"""
+"""By which a catalogue is known, whichever version has made it."""
+HEADING = f"""\
+{BEGINNING} Every program says in its first line what is expected of it and then why;
 `pgasrob check --expect` compares. *States* are those the engine stored, *time* is a class and not a measurement to
 quote. A family varies one idea; read its programs beside each other. The verdict is that of the default reading; where
 another reading has another one it stands behind it (`--failed-polls count`, `--conflicts all`).

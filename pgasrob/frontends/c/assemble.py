@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 
 from pgasrob.frontends.c.arithmetic import negation
 from pgasrob.frontends.c.graph import Node
-from pgasrob.frontends.c.needed import drop_idle_assignments
+from pgasrob.frontends.c.needed import needed_registers, without_idle_assignments
 from pgasrob.program.statements import FlowGraph, Piece
 from pgasrob.program.structure import nesting
 
@@ -52,11 +53,35 @@ def simplified(nodes: dict[str, Node]) -> None:
         for node in nodes.values():
             if node.condition is not None and len({merged[each] for each in node.goes_to}) == 1:
                 node.condition, node.goes_to = None, node.goes_to[:1]
-        drop_idle_assignments(nodes.values())
+        drop_idle_assignments(nodes)
         if before == sum(len(node.statements) + (node.condition is not None) for node in nodes.values()):
             for node in nodes.values():
                 node.goes_to = tuple(merged[each] for each in node.goes_to)
             return
+
+
+def drop_idle_assignments(nodes: dict[str, Node]) -> None:
+    """Leave out assignments to registers that nothing but such assignments reads, or branches that decide about nothing
+    else: a counter of rounds that begins anew now and then."""
+    decisive: set[str] = set()
+    while True:
+        conditions = [condition for label in decisive if (condition := nodes[label].condition) is not None]
+        needed = needed_registers(nodes.values(), conditions)
+        kept = {
+            label: replace(node, statements=[*without_idle_assignments(node.statements, needed)])
+            for label, node in nodes.items()
+        }
+        finals: dict[str, str] = {}
+        found = {
+            label
+            for label, node in kept.items()
+            if node.condition is not None and len({_final(each, kept, finals) for each in node.goes_to}) > 1
+        }
+        if found <= decisive:
+            break
+        decisive |= found
+    for label, node in kept.items():
+        nodes[label].statements = node.statements
 
 
 def _merged(nodes: dict[str, Node]) -> dict[str, str]:

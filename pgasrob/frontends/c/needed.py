@@ -35,14 +35,12 @@ def needed_slots(function: CompiledFunction, is_output: Callable[[str], bool]) -
     return frozenset(found)
 
 
-def drop_idle_assignments(nodes: Iterable[Node]) -> None:
-    """Leave out assignments to registers that nothing but such assignments reads."""
-    nodes = list(nodes)
-    needed: set[int] = set()
+def needed_registers(nodes: Iterable[Node], decisive: Iterable[Expr]) -> set[int]:
+    """The registers that something reads, but assignments to registers that are not among them; of the conditions of
+    branches only the ``decisive`` ones do."""
+    needed = {register for condition in decisive for register in registers_of(condition)}
     assigned: dict[int, set[int]] = {}
     for node in nodes:
-        if node.condition is not None:
-            needed |= registers_of(node.condition)
         for expr, target in _expressions(node.statements):
             if target is None:
                 needed |= registers_of(expr)
@@ -53,16 +51,15 @@ def drop_idle_assignments(nodes: Iterable[Node]) -> None:
         fresh = assigned.get(pending.pop(), set()) - needed
         needed |= fresh
         pending += fresh
-    for node in nodes:
-        node.statements = list(_without(node.statements, needed))
+    return needed
 
 
 def _expressions(statements: Sequence[Statement]) -> Iterator[tuple[Expr, int | None]]:
-    """All expressions, with the register that an assignment gives them to."""
+    """All expressions, with the register that an assignment gives them to which may be left out."""
     for statement in statements_in(statements):
         match statement:
             case Do(Assign(register, value)):
-                yield value, register.index
+                yield value, None if faults_inside(value) else register.index
             case Do(command):
                 for expr in expressions_of(command).values():
                     yield expr, None
@@ -70,18 +67,19 @@ def _expressions(statements: Sequence[Statement]) -> Iterator[tuple[Expr, int | 
                 yield condition, None
 
 
-def _without(statements: Sequence[Statement], needed: set[int]) -> Iterator[Statement]:
+def without_idle_assignments(statements: Sequence[Statement], needed: set[int]) -> Iterator[Statement]:
+    """``statements`` without assignments to registers that are not ``needed``."""
     for statement in statements:
         match statement:
             case Do(Assign(register, value)) if register.index not in needed and not faults_inside(value):
                 continue
             case Labelled(label, inner):
-                yield Labelled(label, next(_without((inner,), needed), Skip()))
+                yield Labelled(label, next(without_idle_assignments((inner,), needed), Skip()))
             case If(condition, then, otherwise, span):
-                no = Block(tuple(_without(otherwise.statements, needed))) if otherwise else None
-                yield If(condition, Block(tuple(_without(then.statements, needed))), no, span)
+                no = Block(tuple(without_idle_assignments(otherwise.statements, needed))) if otherwise else None
+                yield If(condition, Block(tuple(without_idle_assignments(then.statements, needed))), no, span)
             case Choose(branches):
-                kept = tuple(Block(tuple(_without(branch.statements, needed))) for branch in branches)
+                kept = tuple(Block(tuple(without_idle_assignments(branch.statements, needed))) for branch in branches)
                 if any(branch.statements for branch in kept):
                     yield Choose(kept)
             case _:

@@ -11,6 +11,7 @@ from pgasrob.program.reading import Conflicts, FailedPolls
 SHMEM = """#include <shmem.h>
 #include <stdio.h>
 #include <unistd.h>
+#include <sched.h>
 static int flag, data, late, f[2]; static volatile int vflag; static long lock; static uint64_t s;
 static void wait_for(int *p) { int seen; do { seen = *(volatile int *)p; } while (!seen); }
 int main(void) { shmem_init(); int me = shmem_my_pe(), peer = 1 - me, v = 0; size_t i[2];
@@ -27,6 +28,8 @@ WAITS = (
     PUT + "for (;;) { if (flag) break; }",
     PUT + "int n = 0; while (!flag) n++;",
     PUT + 'int n = 0; while (!flag) n++; printf("%d", n);',
+    PUT + "int n = 0; while (!flag) { if (++n == 1000) { usleep(1); n = 0; } }",
+    PUT + "int n = 0; while (!flag) { n = n < 100 ? n + 1 : 0; if (n == 50) sched_yield(); }",
     "shmem_int_p((int *)&vflag, 1, peer); while (!vflag);",
     PUT + "while (!shmem_int_test(&flag, SHMEM_CMP_EQ, 1));",
     PUT + "int done = 0; while (!done) done = shmem_int_test(&flag, SHMEM_CMP_GE, 1);",
@@ -49,6 +52,8 @@ EVENTS = (
     PUT + "data = flag;",
     PUT + "for (int n = 0; n < 2 && !flag; n++);",
     PUT + "int n = 0; while (!flag) n++; shmem_int_p(&data, n, peer);",
+    PUT + "int n = 0; while (!flag) { if (++n == 1000) { shmem_int_p(&data, 1, peer); n = 0; } }",
+    PUT + "int n = 0; while (!flag && n < 1000) n++;",
     PUT + "int n = 0; while (!flag) n++; if (n > 2) shmem_int_p(&data, 1, peer);",
     PUT + "if (!flag) { shmem_int_wait_until(&flag, SHMEM_CMP_NE, 0); v = 1; } shmem_int_p(&late, v, peer);",
     PUT + "if (!shmem_int_test(&flag, SHMEM_CMP_EQ, 1)) shmem_int_p(&late, 1, peer);",
