@@ -3,7 +3,6 @@
 // A lock that is tried until it is free. A try that fails has seen it taken and changes nothing. Who holds it completes
 // its put before it gives it on: put -> clear of the lock -> test of the lock -> get.
 #include <shmem.h>
-#include <stdio.h>
 
 static long lock;
 static int count;
@@ -11,14 +10,10 @@ static int count;
 int main(void)
 {
     shmem_init();
-    int me = shmem_my_pe(), npes = shmem_n_pes();
-
     while (shmem_test_lock(&lock))
         ;
     shmem_int_p(&count, shmem_int_g(&count, 0) + 1, 0);
     shmem_clear_lock(&lock);
-    (void)me;
-    (void)npes;
     shmem_finalize();
     return 0;
 }

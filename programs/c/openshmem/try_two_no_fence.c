@@ -11,7 +11,7 @@ static int work, stop, lost;
 int main(void)
 {
     shmem_init();
-    int me = shmem_my_pe(), npes = shmem_n_pes();
+    int me = shmem_my_pe();
 
     if (me == 0) {
         shmem_int_p(&work, 1, 1);

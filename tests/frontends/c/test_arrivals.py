@@ -17,7 +17,7 @@ from pgasrob.program.declarations import Process
 from tests.frontends.apis.lowering import processes
 
 SHMEM = """#include <shmem.h>
-static int x, y, seen, shared;
+static int x, y, seen;
 int main(void) { shmem_init(); int me = shmem_my_pe(), other = 1 - me, v = 0, u = 0; (void)me; (void)v; (void)u;
 %s
 return 0; }"""
@@ -35,7 +35,7 @@ FETCHED = {
     SHMEM % "do { shmem_int_atomic_fetch_nbi(&v, &x, other); shmem_quiet(); } while (v == 0);": True,
     SHMEM % "do { shmem_int_get(&seen, &x, 1, other); } while (seen == 0);": True,
     # Something else may happen before it arrives, or nobody waits for it.
-    SHMEM % "do { shmem_int_get_nbi(&v, &x, 1, other); y = 1; shmem_quiet(); } while (v == 0 && y);": False,
+    SHMEM % "shmem_int_p(&x, 1, other); do { shmem_int_get_nbi(&v, &y, 1, other); u = x; shmem_quiet(); } while (v == u);": False,
     SHMEM % "do { shmem_int_get_nbi(&v, &x, 1, other); } while (v == 0);": False,
     # Somebody else gets at the variable.
     SHMEM % ("shmem_int_p(&seen, 1, other);" + GET.replace("&v", "&seen").replace("v ==", "seen ==")): False,
