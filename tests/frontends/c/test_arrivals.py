@@ -35,7 +35,7 @@ FETCHED = {
     SHMEM % "do { shmem_int_atomic_fetch_nbi(&v, &x, other); shmem_quiet(); } while (v == 0);": True,
     SHMEM % "do { shmem_int_get(&seen, &x, 1, other); } while (seen == 0);": True,
     # Something else may happen before it arrives, or nobody waits for it.
-    SHMEM % "shmem_int_p(&x, 1, other); do { shmem_int_get_nbi(&v, &y, 1, other); u = x; shmem_quiet(); } while (v == u);": False,
+    SHMEM % "y = x; do { shmem_int_get_nbi(&v, &x, 1, other); u = x; shmem_quiet(); } while (v == u);": False,
     SHMEM % "do { shmem_int_get_nbi(&v, &x, 1, other); } while (v == 0);": False,
     # Somebody else gets at the variable.
     SHMEM % ("shmem_int_p(&seen, 1, other);" + GET.replace("&v", "&seen").replace("v ==", "seen ==")): False,
