@@ -58,12 +58,12 @@ def into_registers(world: World, processes: Sequence[Process]) -> tuple[Process,
     waited = {id(get) for graph in graphs for get in _waited_for(graph, unordered)}
     if not waited:
         return tuple(processes)
-    memory, at, uncertain = world.cells.memory, world.cells.at, world.facts.uncertain
+    memory = world.cells.memory
     private = {
         each.address + place: each.name if each.size is None else f"{each.name}_{place}"
         for each in memory
         for place, initial in enumerate(each.initial)
-        if not initial and not uncertain.has(*at[each.address + place])
+        if not initial
     }
     for cell in _accessed_otherwise(graphs, waited, memory):
         private.pop(cell, None)

@@ -17,7 +17,7 @@ from pgasrob.program.declarations import Process
 from tests.frontends.apis.lowering import processes
 
 SHMEM = """#include <shmem.h>
-static int x, y, seen;
+static int x, y, seen, set = 1;
 int main(void) { shmem_init(); int me = shmem_my_pe(), other = 1 - me, v = 0, u = 0; (void)me; (void)v; (void)u;
 %s
 return 0; }"""
@@ -41,6 +41,8 @@ FETCHED = {
     SHMEM % ("shmem_int_p(&seen, 1, other);" + GET.replace("&v", "&seen").replace("v ==", "seen ==")): False,
     SHMEM % ("shmem_int_put_nbi(&y, &v, 1, other);" + GET): False,
     SHMEM % (GET + "shmem_int_put_nbi(&y, &v, 1, other);"): False,
+    # Registers hold 0 in the beginning.
+    SHMEM % "while (set) shmem_int_get(&set, &x, 1, other);": False,
     # The loop does something else.
     SHMEM % "do { shmem_int_get(&v, &x, 1, other); shmem_int_p(&y, v, other); } while (v == 0);": False,
     SHMEM % "shmem_int_get(&v, &x, 1, other); if (v) shmem_int_p(&y, 1, other);": False,
