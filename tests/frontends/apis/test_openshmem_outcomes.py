@@ -57,6 +57,16 @@ OUTCOMES = {
         "hold",
         False,
     ),
+    # An element that is not set is enough for an answer, whichever it is, and so is one that is.
+    SETS_ONE
+    + "else { shmem_int_wait_until(v, SHMEM_CMP_EQ, 1); assert(shmem_int_test_all(v, 2, 0, SHMEM_CMP_EQ, 1)); }": (
+        "robust",
+        "violated",
+        False,
+    ),
+    SETS_ONE.replace("v[0]", "v[1]")
+    + "else { shmem_int_wait_until(&v[1], SHMEM_CMP_EQ, 1);"
+    + " assert(shmem_int_test_any(v, 2, 0, SHMEM_CMP_EQ, 1) != 1); }": ("robust", "violated", False),
     # The second element is never set: nothing but waiting for it waits for ever.
     SETS_ONE + "else shmem_int_test_some(v, 2, i, 0, SHMEM_CMP_EQ, 1);": ROBUST,
     SETS_ONE + "else shmem_int_test_all(v, 2, 0, SHMEM_CMP_EQ, 1);": ROBUST,
