@@ -2,8 +2,9 @@
 
 The quick tier leaves out the tests below: random programs by the hundred, whole corpora, what needs a compiler or a
 browser many times. Of one with more than three cases it runs the first. What is left touches every engine, reduction,
-front end and renderer, and takes some two minutes. The nightly tier adds the tests marked so, and tries many more
-examples (`support.examples`).
+front end and renderer, and takes some three minutes of one processor. The default tier takes some six times as long; in
+it the paper's engine decides a sample of the corpus (`support.sampled`). The nightly tier adds the tests marked so, the
+rest of the corpus, and many more examples (`support.examples`).
 """
 
 from __future__ import annotations
@@ -292,7 +293,7 @@ SLOW: dict[str, str] = {
         theorem_5_a_program_is_robust_iff_it_has_no_normal_form_violation
     """,
 }
-"""Test functions by file, without `test_`: those that take more than a second of CPU."""
+"""Test functions by file, without `test_`: those that take more than a second of CPU, all their cases together."""
 
 FUNCTIONS = {f"tests/{file}::test_{name}" for file, names in SLOW.items() for name in names.split()}
 
