@@ -9,12 +9,22 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST
-from pgasrob.cli.options import HELP, FromTable, c_options, load_instance, node_count, print_json, refuse
+from pgasrob.cli.options import (
+    HELP,
+    FromTable,
+    c_options,
+    load_instance,
+    node_count,
+    print_json,
+    reading_options,
+    refuse,
+)
 from pgasrob.cli.witness_files import RunPath, Witnesses, endings, of_one_run, write_witness
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
+    from pgasrob.program.reading import Reading
     from pgasrob.runs.simulate import Bias, Simulated, Wanted
 
 DEFAULT_STEPS = 1_000  # those of semantics.simulate, which is not imported for the help text
@@ -57,6 +67,7 @@ Examples:
               "repeated.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="json: one object, in which the run is the witness.")  # fmt: skip
+@reading_options
 @c_options
 @click.pass_context
 def run(
@@ -72,6 +83,7 @@ def run(
     tries: int,
     witnesses: tuple[str, ...],
     format_: str,
+    reading: Reading,
     front_end: FrontEnd,
 ) -> None:
     """Simulate one random run of a program.
@@ -85,7 +97,7 @@ def run(
     if until == "violation" and sc:
         raise click.UsageError("no SC run has a happens-before cycle: leave out --sc or --until violation.")
     in_json = partial(no_run, file) if format_ == "json" else None
-    instance = load_instance(file, nodes, front_end, in_json)
+    instance = load_instance(file, nodes, front_end, in_json, reading)
     writing = Witnesses(witnesses, [file], None if nodes is None else [nodes])
     first = _any_seed() if seed is None else seed
     found = _simulated(instance, first, sc, bias, steps, until, tries)

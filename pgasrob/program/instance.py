@@ -70,6 +70,11 @@ class Instance:
         return any(made.cell.rank is not None for form in self.forms for made in core.accesses_of(form))
 
     @cached_property
+    def polls(self) -> bool:
+        """Whether there are reads that are no events when they fail."""
+        return any(isinstance(form, core.Immediate) and form.until is not None for form in self.forms)
+
+    @cached_property
     def update_kinds(self) -> tuple[str, ...]:
         """The kinds of updates that commute with their own, in alphabetical order."""
         kinds = {made.commutes for form in self.forms for made in core.accesses_of(form)}

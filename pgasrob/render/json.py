@@ -275,6 +275,7 @@ class Result(TypedDict):
     assertions: Literal["hold", "violated", "unknown"] | None
     deadlock: bool | Literal["unknown"] | None
     communicates: bool | None
+    polls: NotRequired[bool | None]
     failed_polls: NotRequired[FailedPolls]
     conflicts: NotRequired[Conflicts]
     assumptions: NotRequired[list[Assumption]]
@@ -363,6 +364,7 @@ def to_json(verdict: library.Verdict) -> Result:
         "assertions": verdict.assertions,
         "deadlock": verdict.deadlock,
         "communicates": verdict.communicates,
+        "polls": verdict.polls,
         "failed_polls": verdict.reading.failed_polls,
         "conflicts": verdict.reading.conflicts,
         "assumptions": [

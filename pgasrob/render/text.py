@@ -93,7 +93,8 @@ def sentences(result: Result, assumed: bool = True) -> Iterator[tuple[str, str]]
     robust, assertions, deadlock = result["verdict"] == "robust", result["assertions"], result["deadlock"]
     if robust:
         where = words.capital(words.on_nodes(result["nodes"] or 0).lstrip())
-        yield f"{where} every run on the network looks like {A_SC_RUN}.", ""
+        but = ", but for polls that fail," if result.get("polls") else ""
+        yield f"{where} every run on the network{but} looks like {A_SC_RUN}.", ""
         if result["communicates"] is False:
             yield "No rank accesses the memory of another one: is that the node count the program is for?", "open"
     if result["verdict"] == "unknown":

@@ -302,6 +302,7 @@ class _Check:
             assertion_run=violated,
             deadlock_run=deadlock,
             communicates=self.instance.communicates,
+            polls=self.instance.polls,
             reading=self.instance.reading,
             assumptions=rests_on(self.instance, self.name, answer == "robust") if answers else (),
             effect=self.meaning.effect if answer == "not robust" and self.meaning else None,

@@ -124,8 +124,9 @@ class Verdict(Displayed):
     ``assertions`` and ``deadlock`` are about SC runs; for a robust program they hold for every run on the network.
     ``witness`` is the run to show first; ``assertion_run`` and ``deadlock_run`` show those facts whenever they are so.
     ``errors`` is non-empty for a text that is no program. ``communicates``: whether some rank has a command that may
-    access the memory of another one. ``reading``: which polls and conflicts count. ``assumptions``: what the answer
-    rests on; where that is not `robust`, what the run that is shown rests on; none where there is no run.
+    access the memory of another one. ``polls``: whether some read is no event when it fails. ``reading``: which polls
+    and conflicts count. ``assumptions``: what the answer rests on; where that is not `robust`, what the run that is
+    shown rests on; none where there is no run.
     ``effect``: what it means that the program is not robust; None for any other answer.
     """
 
@@ -143,6 +144,7 @@ class Verdict(Displayed):
     deadlock_run: Witness | None = None
     errors: tuple[Diagnostic, ...] = ()
     communicates: bool | None = None
+    polls: bool | None = None
     reading: Reading = DEFAULT_READING
     assumptions: tuple[Assumption, ...] = ()
     effect: Effect | None = None

@@ -22,7 +22,7 @@ from tests.support import Drawn, drawn_programs, examples
 
 RESULT = {
     "schema", "file", "program", "nodes", "engine", "verdict", "reason", "reason_code", "limit", "assertions",
-    "deadlock", "communicates", "stats", "witness", "assertion_run", "deadlock_run", "errors",
+    "deadlock", "communicates", "polls", "stats", "witness", "assertion_run", "deadlock_run", "errors",
     "effect", "effect_detail", "effect_run",
     "failed_polls", "conflicts", "assumptions",
 }  # fmt: skip

@@ -35,6 +35,8 @@ process {
 GOLDEN = """\
 one_to_one.pgas: not robust on 2 nodes
   product engine: N states, 13 SC states, N s
+  On the network an assertion of rank 0 in line 9 (`assert(r == 1)`) can fail; it
+  fails in no SC run.
   In every sequentially consistent (SC) run the assertions hold and there is no
   deadlock. This says nothing about the other runs on the network.
 
@@ -117,6 +119,14 @@ def test_a_robust_verdict_names_its_node_count_and_carries_the_facts_over() -> N
     assert "one_to_one.pgas: robust on 3 nodes" in text
     assert "On 3 nodes every run on the network looks like a sequentially consistent (SC) run." in text
     assert "In every run on the network the assertions hold and there is no deadlock." in text
+
+
+def test_a_robust_verdict_says_that_failed_polls_are_left_out() -> None:
+    text = "memory x; register r; process { while (r == 0) { r <- mem[x]; } }"
+    without = "On 2 nodes every run on the network looks like a sequentially consistent (SC) run."
+    assert "On 2 nodes every run on the network, but for polls that fail, looks like a sequentially" in flat(told(text))
+    assert without not in flat(told(text))
+    assert without in flat(told("memory x; register r; process { r <- mem[x]; }"))
 
 
 def test_of_a_program_that_is_not_robust_only_sc_runs_are_known() -> None:
