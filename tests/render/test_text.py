@@ -35,8 +35,8 @@ process {
 GOLDEN = """\
 one_to_one.pgas: not robust on 2 nodes
   product engine: N states, 13 SC states, N s
-  On the network an assertion of rank 0 in line 9 (`assert(r == 1)`) can fail; it
-  fails in no SC run.
+  On the network an assertion of rank 0 in line 9 (`assert(r == 1)`) can fail;
+  it fails in no SC run.
   In every sequentially consistent (SC) run the assertions hold and there is no
   deadlock. This says nothing about the other runs on the network.
 
