@@ -116,6 +116,8 @@ class _Polls:
         self.out = automaton.out
         self.rank, self.size, self.nodes = rank, size, nodes
         self.live = live_registers(automaton)
+        self._left = 0  # ways that may still be looked at for a read
+        self._failing: dict[tuple[int, int], Expr] = {}
         self.arriving: list[list[tuple[int, Transition]]] = [[] for _ in self.out]
         for state, leaving in enumerate(self.out):
             for transition in leaving:
@@ -141,11 +143,21 @@ class _Polls:
 
     def fails(self, state: int, read: Transition) -> Expr:
         """When ``read`` is bound to come back: over the registers after it."""
+        key = state, read.occurrence
+        if key not in self._failing:
+            self._failing[key] = self._fails(state, read)
+        return self._failing[key]
+
+    def _fails(self, state: int, read: Transition) -> Expr:
         found, register = FALSE, core.register_set(read.form)
-        for back, changed in sorted(self._been_at(state) if self._loop[read.target] == self._loop[state] else ()):
-            if (changed | {register}) & self.live[back]:
-                continue
-            found = _or(found, self._bound(read.target, self._back_at(back), back=back))
+        if self._loop[read.target] != self._loop[state]:
+            return found
+        self._left = MOST_WAYS
+        for back, changed in self._been_at(state):
+            if not (changed | {register}) & self.live[back]:
+                found = _or(found, self._bound(read.target, self._back_at(back), back=back))
+            if self._left < 0:
+                break
         return found
 
     def _been_at(self, state: int) -> Iterator[tuple[int, frozenset[int]]]:
@@ -207,16 +219,14 @@ class _Polls:
 
         Where all that the rank could do at ``back`` can be done, to do it is as good as to be there.
         """
-        left = MOST_WAYS
 
         def bound(state: int, values: Values, been: frozenset[int]) -> Expr:
-            nonlocal left
             arrived = goal(state, values)
             if arrived is not None:
                 return arrived
             leaving = self.out[state]
-            left -= len(leaving)
-            if left < 0 or state in been or not leaving:
+            self._left -= len(leaving)
+            if self._left < 0 or state in been or not leaving:
                 return FALSE
             found = self._some_enabled(leaving, values)
             for transition in leaving:
@@ -301,6 +311,7 @@ class _Polls:
         form = read.form
         assert isinstance(form, core.Immediate) and form.register is not None
         found = {False: FALSE, True: FALSE}  # by whether it polls
+        self._left = MOST_WAYS
         for state in sorted(self._reached(read.target, silently=True)):
             for awaited in self._awaits(state):
                 if self._cell(awaited.place) != self._cell(form.access.cell) or form.register in _registers_of(awaited):
@@ -311,9 +322,13 @@ class _Polls:
 
                 kept = self.live[after] | _registers_of(awaited)
                 bound = self._bound(read.target, _unchanged_at(state, kept), silently=True)
+                others = EVERY_SIGN - awaited.signs
+                # A look that gives what the wait is for must not fail itself: one that shares its register with a poll
+                # does not, for then the poll would.
+                succeeds = not others or _truth(bound, form.register, awaited.signs, awaited.value) is False
                 # An await may be for ever. Then the look has to be, too: no other value may lead past the await.
-                others = frozenset("<=>") - awaited.signs
-                if awaited.polls or _truth(bound, form.register, others, awaited.value) is True:
+                stuck = awaited.polls or _truth(bound, form.register, others, awaited.value) is True
+                if succeeds and stuck:
                     found[awaited.polls] = _or(found[awaited.polls], bound)
         # One that may lead to either fails when it leads to the wait at which the rank is stuck.
         polls = found[False] == FALSE
@@ -335,7 +350,7 @@ class _Polls:
         elif form.register is not None:
             fails = self.fails(state, leaving[0])
             if fails != FALSE:  # a look into the same register leads to the same with any value
-                yield _Awaited(form.access.cell, frozenset("<=>"), FALSE, leaving[0].target, True, form.register)
+                yield _Awaited(form.access.cell, EVERY_SIGN, FALSE, leaving[0].target, True, form.register)
             compared = _compared(_not(fails), form.register)
             if compared is not None:
                 # The loop's own test comes next, and holds.
@@ -400,6 +415,9 @@ def _over(expr: Expr, values: Values) -> Expr | None:
 
 
 def _within(value: Expr, bound: int) -> Expr:
+    known = constant(value)
+    if known is not None:
+        return TRUE if 0 <= known < bound else FALSE
     return _and(folded(Binary(">=", value, Const(0))), folded(Binary("<", value, Const(bound))))
 
 
@@ -428,6 +446,7 @@ SIGNS = {
     ">=": frozenset(">="),
 }
 """How two numbers that satisfy a relation compare."""
+EVERY_SIGN = frozenset("<=>")
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
@@ -438,7 +457,7 @@ def _compared(expr: Expr, register: int) -> tuple[frozenset[str], Expr] | None:
             return SIGNS["!="], FALSE
         case Unary("!", inner):
             found = _compared(inner, register)
-            return None if found is None else (frozenset("<=>") - found[0], found[1])
+            return None if found is None else (EVERY_SIGN - found[0], found[1])
         case Binary(symbol, Register(_, index), value) if symbol in SIGNS and index == register:
             return None if register in registers_of(value) else (SIGNS[symbol], value)
         case Binary(symbol, value, Register(_, index)) if symbol in SIGNS and index == register:
@@ -452,7 +471,7 @@ def _possible_signs(signs: frozenset[str], value: Expr, other: Expr) -> frozense
     if value == other:
         return signs
     if first is None or second is None:
-        return frozenset("<=>")
+        return EVERY_SIGN
     found = set[str]()
     for sign in signs:
         low, high = {"<": (-math.inf, first - 1), "=": (first, first), ">": (first + 1, math.inf)}[sign]

@@ -146,6 +146,7 @@ def test_an_outer_loop_that_only_reads_is_a_poll_too() -> None:
         ("r <- mem[x]; if (r) { await(mem[x] == 0); } else { while (r) { r <- mem[x]; } }", [1, 2], False),
         ("r <- mem[x]; if (r == 0) { await(mem[x] >= 2); } else { while (r < 2) { r <- mem[x]; } }", [1], True),
         ("r <- mem[x]; if (r == 0) { await(mem[y] != 0); }", [], False),
+        ("r <- mem[x]; again: await(mem[x] != 0); goto again;", [], False),  # whatever it gives
         ("r <- mem[x]; if (r == 0) { await(mem[x] != 0); n <- 1; } mem[y] <- n;", [], False),
         ("r <- mem[x]; if (r == 0) { n <- 1; await(mem[x] != 0); } mem[y] <- n;", [], False),
         ("r <- mem[x]; if (r == 0) { n <- 1; await(mem[x] != 0); }", [0], False),
