@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import assert_never
 
 from pgasrob.program import core
@@ -29,6 +30,7 @@ from pgasrob.program.expressions import (
     constant,
     faults_inside,
     folded,
+    parts,
     registers_of,
     rewritten,
 )
@@ -36,6 +38,9 @@ from pgasrob.program.graphs import components, dominators
 
 MOST_WAYS = 256
 """Transitions looked at for one read: a loop body with very many ways is no poll."""
+
+MOST_PARTS = 200
+"""Parts of what a register holds in terms of the read: assigns double it with each, and nobody polls so."""
 
 TRUE: Expr = Const(1)
 FALSE: Expr = Const(0)
@@ -272,7 +277,9 @@ class _Polls:
         """The registers after a quiet command."""
         match form:
             case core.Assign(register, value):
-                return {**values, register: _over(value, values)}
+                found = _over(value, values)
+                large = found is not None and any(True for _ in islice(parts(found), MOST_PARTS, None))
+                return {**values, register: None if large else found}
             case core.Immediate(register=int(register)):
                 return {**values, register: None}
         return values

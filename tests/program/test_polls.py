@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.program.expressions import parts
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
@@ -187,6 +188,20 @@ def test_a_body_with_very_many_ways_is_no_poll() -> None:
 
     assert fails(rounds(3), 0, 1) == [0]
     assert fails(rounds(12), 0, 1) == []
+
+
+def test_what_is_very_large_over_the_read_is_taken_as_unknown() -> None:
+    """Assigns to each other double what a register holds with each: what a read has to bring stays small."""
+
+    def rounds(assigns: int) -> Instance:
+        return instance(f"again: r <- mem[x]; s <- r; {'s <- s * s + s; ' * assigns} if (s == 0) {{ goto again; }}")
+
+    def parts_of_until(assigns: int) -> int:
+        untils = [edge.form.until for edge in rounds(assigns).automata[0].transitions if edge.command.kind == "load"]
+        return sum(1 for until in untils if until is not None for _ in parts(until.holds))
+
+    assert parts_of_until(3) > 3**3
+    assert parts_of_until(10) < 3**6
 
 
 def test_a_long_loop_takes_no_longer_for_each_of_its_reads() -> None:
