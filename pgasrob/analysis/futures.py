@@ -18,7 +18,7 @@ from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import EVERY_QUEUE, Form
 from pgasrob.program.instance import Instance
-from pgasrob.program.polls import live_registers
+from pgasrob.program.live_registers import live_registers
 
 WAITED, WAITED_LOCAL, ISSUED, FENCED, NOTIFIED = 1, 2, 4, 8, 16
 """How a command may use a queue: as wait, wait_local, command with steps, fence, notification of what is in it."""

@@ -1,0 +1,183 @@
+"""Looking before waiting: reads after which the rank is bound to wait for what the read might have brought
+(`proofs/polling.md`, section 4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pgasrob.program import core
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Place
+from pgasrob.program.expressions import Binary, Const, Expr, Register, Unary, constant, registers_of
+from pgasrob.program.walks import FALSE, MOST_WAYS, TRUE, Walks, either, negated, unchanged_at
+
+
+@dataclass(frozen=True, slots=True)
+class _Awaited:
+    """A command that waits for a value of a cell: which one, how it must compare to what, where the rank is then,
+    whether it polls, and into which register."""
+
+    place: Place
+    signs: frozenset[str]
+    value: Expr
+    target: int
+    polls: bool = False
+    register: int | None = None
+
+
+class Looks:
+    """The looks of a rank; ``fails`` says when a read at a control state is one of a poll that goes on."""
+
+    def __init__(self, walks: Walks, fails: Callable[[int, Transition], Expr]) -> None:
+        self._walks, self._fails = walks, fails
+
+    def fails(self, read: Transition) -> tuple[Expr, bool]:
+        """When ``read`` is bound to lead to a command that waits for a value of the same cell with which it would have
+        led to where the wait does; and whether that command polls."""
+        form = read.form
+        assert isinstance(form, core.Immediate) and form.register is not None
+        found = {False: FALSE, True: FALSE}  # by whether it polls
+        self._walks.left = MOST_WAYS
+        for state in sorted(self._walks.reached(read.target, silently=True)):
+            for awaited in self._awaits(state):
+                if self._cell(awaited.place) != self._cell(form.access.cell) or form.register in _registers_of(awaited):
+                    continue
+                after = self._after_wait(form.register, read.target, awaited)
+                if after is None:
+                    continue
+                kept = self._walks.live[after] | _registers_of(awaited)
+                bound = self._walks.bound(read.target, unchanged_at(state, kept), silently=True)
+                others = EVERY_SIGN - awaited.signs
+                # A look that gives what the wait is for must not fail itself: one that shares its register with a poll
+                # does not, for then the poll would.
+                succeeds = not others or _truth(bound, form.register, awaited.signs, awaited.value) is False
+                # An await may be for ever. Then the look has to be, too: no other value may lead past the await.
+                stuck = awaited.polls or _truth(bound, form.register, others, awaited.value) is True
+                if succeeds and stuck:
+                    found[awaited.polls] = either(found[awaited.polls], bound)
+        # One that may lead to either fails when it leads to the wait at which the rank is stuck.
+        polls = found[False] == FALSE
+        return found[polls], polls
+
+    def _cell(self, place: Place) -> tuple[Expr, Expr]:
+        """The address and the rank of a place."""
+        return place.address, Const(self._walks.rank) if place.rank is None else place.rank
+
+    def _awaits(self, state: int) -> Iterator[_Awaited]:
+        """What a rank at ``state`` waits for, when that is all that it can do there: an await, or a read that polls."""
+        leaving = self._walks.out[state]
+        form = leaving[0].form if len(leaving) == 1 else None
+        if not isinstance(form, core.Immediate) or form.update is not None:
+            return
+        if form.condition is not None:
+            relation, value = form.condition
+            yield _Awaited(form.access.cell, SIGNS[relation], value, leaving[0].target)
+        elif form.register is not None:
+            fails = self._fails(state, leaving[0])
+            if fails != FALSE:  # a look into the same register leads to the same with any value
+                yield _Awaited(form.access.cell, EVERY_SIGN, FALSE, leaving[0].target, True, form.register)
+            compared = _compared(negated(fails), form.register)
+            if compared is not None:
+                # The loop's own test comes next, and holds.
+                for after in sorted(self._walks.reached(leaving[0].target, silently=True)):
+                    if form.register not in self._walks.live[after] and self._leads(
+                        leaving[0].target, after, form.register, *compared
+                    ):
+                        yield _Awaited(form.access.cell, *compared, after, True, form.register)
+
+    def _after_wait(self, register: int, start: int, awaited: _Awaited) -> int | None:
+        """Where both the wait and a read into ``register`` of what it waits for lead, the read behind ``start``.
+
+        Behind a poll into the same register that has what was waited for, behind other waits what the look gave.
+        """
+        same, walks = awaited.register == register, self._walks
+        for after in sorted(walks.reached(awaited.target, silently=True) & walks.reached(start, silently=True)):
+            if not same and register in walks.live[after]:
+                continue
+            if not self._leads(start, after, register, awaited.signs, awaited.value):
+                continue
+            if same:
+                leads = self._leads(awaited.target, after, register, awaited.signs, awaited.value)
+            else:
+                leads = walks.bound(awaited.target, unchanged_at(after, walks.live[after]), silently=True) == TRUE
+            if leads:
+                return after
+        return None
+
+    def _leads(self, start: int, after: int, register: int, signs: frozenset[str], value: Expr) -> bool:
+        """Whether ``start`` leads silently to ``after`` when ``register`` compares so to ``value``, and nothing else
+        changes that is live there."""
+        kept = self._walks.live[after] | registers_of(value)
+        bound = self._walks.bound(start, unchanged_at(after, kept), silently=True)
+        return _truth(bound, register, signs, value) is True
+
+
+def _registers_of(awaited: _Awaited) -> frozenset[int]:
+    exprs = [awaited.value, awaited.place.address, *([] if awaited.place.rank is None else [awaited.place.rank])]
+    return frozenset[int]().union(*map(registers_of, exprs))
+
+
+SIGNS = {
+    "==": frozenset("="),
+    "!=": frozenset("<>"),
+    "<": frozenset("<"),
+    "<=": frozenset("<="),
+    ">": frozenset(">"),
+    ">=": frozenset(">="),
+}
+"""How two numbers that satisfy a relation compare."""
+EVERY_SIGN = frozenset("<=>")
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def _compared(expr: Expr, register: int) -> tuple[frozenset[str], Expr] | None:
+    """How ``register`` compares to which value when ``expr`` holds, if it says just that."""
+    match expr:
+        case Register(_, index) if index == register:
+            return SIGNS["!="], FALSE
+        case Unary("!", inner):
+            found = _compared(inner, register)
+            return None if found is None else (EVERY_SIGN - found[0], found[1])
+        case Binary(symbol, Register(_, index), value) if symbol in SIGNS and index == register:
+            return None if register in registers_of(value) else (SIGNS[symbol], value)
+        case Binary(symbol, value, Register(_, index)) if symbol in SIGNS and index == register:
+            return None if register in registers_of(value) else (SIGNS[_MIRRORED.get(symbol, symbol)], value)
+    return None
+
+
+def _possible_signs(signs: frozenset[str], value: Expr, other: Expr) -> frozenset[str]:
+    """How a number may compare to ``other`` that compares to ``value`` in one of the ways ``signs``."""
+    first, second = constant(value), constant(other)
+    if value == other:
+        return signs
+    if first is None or second is None:
+        return EVERY_SIGN
+    found = set[str]()
+    for sign in signs:
+        low, high = {"<": (-math.inf, first - 1), "=": (first, first), ">": (first + 1, math.inf)}[sign]
+        found |= {"<"} if low < second else set()
+        found |= {"="} if low <= second <= high else set()
+        found |= {">"} if high > second else set()
+    return frozenset(found)
+
+
+def _truth(expr: Expr, register: int, signs: frozenset[str], value: Expr) -> bool | None:
+    """Whether ``expr`` holds when ``register`` compares to ``value`` in one of the ways ``signs``; None: who knows."""
+    known = constant(expr)
+    if known is not None:
+        return bool(known)
+    compared = _compared(expr, register)
+    if compared is not None:
+        possible = _possible_signs(signs, value, compared[1])
+        return True if possible <= compared[0] else False if not possible & compared[0] else None
+    match expr:
+        case Unary("!", inner):
+            found = _truth(inner, register, signs, value)
+            return None if found is None else not found
+        case Binary("&&" | "||" as symbol, left, right):
+            parts = [_truth(each, register, signs, value) for each in (left, right)]
+            decisive = symbol == "||"
+            return decisive if decisive in parts else None if None in parts else not decisive
+    return None

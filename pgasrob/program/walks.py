@@ -1,0 +1,228 @@
+"""What a rank is bound to do after a read, whatever comes: walks through its control automaton, with what registers
+hold as expressions over the registers after the read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import assert_never
+
+from pgasrob.program import core
+from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.expressions import (
+    Binary,
+    Const,
+    Expr,
+    Register,
+    Unary,
+    constant,
+    faults_inside,
+    folded,
+    parts,
+    registers_of,
+    rewritten,
+)
+from pgasrob.program.live_registers import live_registers
+
+MOST_WAYS = 256
+"""Transitions looked at for one read: a loop body with very many ways is no poll."""
+
+MOST_PARTS = 200
+"""Parts of what a register holds in terms of the read: assigns double it with each, and nobody polls so."""
+
+TRUE: Expr = Const(1)
+FALSE: Expr = Const(0)
+
+Values = Mapping[int, Expr | None]
+"""What registers hold, over those after the read: itself when a register is not among them, None: nobody knows."""
+Goal = Callable[[int, Values], Expr | None]
+"""When a walk with these values has arrived at a control state: FALSE, another expression, or None: it has not."""
+
+
+def is_read(form: core.Form) -> bool:
+    """Whether a command brings what a cell holds, and does nothing else."""
+    return isinstance(form, core.Immediate) and form.condition is None and form.update is None
+
+
+def is_quiet(form: core.Form, silently: bool = False) -> bool:
+    """Whether a command writes nothing and needs nobody else (what it waits for happens by itself); with ``silently``,
+    whether it is an assume or an assign."""
+    match form:
+        case core.Assign():
+            return True
+        case core.Test(_, blocks):
+            return blocks
+        case core.Wait() | core.Fence():
+            return not silently
+        case core.Immediate():
+            return not silently and is_read(form)
+        case core.Transfer() | core.Bundle() | core.Barrier():
+            return False
+        case _:
+            assert_never(form)
+
+
+class Walks:
+    """The walks through ``automaton``, of ``rank`` with ``size`` cells on every of ``nodes`` nodes.
+
+    ``live``: for each control state the registers that are live there. ``left``: commands that may still be looked at.
+    """
+
+    def __init__(self, automaton: ControlAutomaton, rank: int, size: int, nodes: int) -> None:
+        self.out = automaton.out
+        self.rank = rank
+        self.live = live_registers(automaton)
+        self.left = 0
+        self._size, self._nodes = size, nodes
+
+    def reached(self, start: int, silently: bool = False) -> set[int]:
+        """The control states to which quiet commands alone may lead from ``start``, or assumes and assigns alone."""
+        seen, stack = {start}, [start]
+        while stack:
+            for transition in self.out[stack.pop()]:
+                if transition.target not in seen and is_quiet(transition.form, silently):
+                    seen.add(transition.target)
+                    stack.append(transition.target)
+        return seen
+
+    def bound(self, start: int, goal: Goal, silently: bool = False, back: int | None = None) -> Expr:
+        """When each way from ``start`` on comes to ``goal`` by quiet commands, or ``silently``, by assumes and assigns
+        alone; FALSE also when that is hard to say.
+
+        Where all that the rank could do at ``back`` can be done, to do it is as good as to be there.
+        """
+
+        def bound_from(state: int, values: Values, been: frozenset[int]) -> Expr:
+            arrived = goal(state, values)
+            if arrived is not None:
+                return arrived
+            leaving = self.out[state]
+            self.left -= len(leaving)
+            if self.left < 0 or state in been or not leaving:
+                return FALSE
+            found = self._some_enabled(leaving, values)
+            for transition in leaving:
+                form = transition.form
+                if back is not None and self._includes(leaving, back) and transition in self.out[back]:
+                    found = both(found, self.agree(back, values))
+                    continue
+                if not is_quiet(form, silently):
+                    return FALSE
+                after = bound_from(transition.target, self._after(form, values), been | {state})
+                found = both(found, both(self._has_operands(form, values), either(self._blocked(form, values), after)))
+                if found == FALSE:
+                    break
+            return found
+
+        return bound_from(start, {}, frozenset())
+
+    def agree(self, state: int, values: Values) -> Expr:
+        """When the registers that are live at ``state`` have the values that they had after the read."""
+        same = TRUE
+        for register in sorted(self.live[state] & values.keys()):
+            value = values[register]
+            same = both(same, FALSE if value is None else Binary("==", value, Register(f"r{register}", register)))
+        return same
+
+    def _includes(self, leaving: Sequence[Transition], state: int) -> bool:
+        return all(transition in leaving for transition in self.out[state])
+
+    def _some_enabled(self, leaving: Sequence[Transition], values: Values) -> Expr:
+        """When one of the commands can be issued."""
+        found, conditions = FALSE, []
+        for transition in leaving:
+            form = transition.form
+            if not isinstance(form, core.Test):
+                return TRUE
+            conditions.append(form.condition)
+            holds = _over(form.condition, values)
+            found = either(found, FALSE if holds is None else holds)
+        if any(Unary("!", one) in conditions for one in conditions):
+            return TRUE
+        return found
+
+    def _blocked(self, form: core.Form, values: Values) -> Expr:
+        """When a command cannot be issued; FALSE when that depends on what nobody knows."""
+        if not isinstance(form, core.Test):
+            return FALSE
+        holds = _over(form.condition, values)
+        return FALSE if holds is None else negated(holds)
+
+    def _after(self, form: core.Form, values: Values) -> Values:
+        """The registers after a quiet command."""
+        match form:
+            case core.Assign(register, value):
+                found = _over(value, values)
+                large = found is not None and any(True for _ in islice(parts(found), MOST_PARTS, None))
+                return {**values, register: None if large else found}
+            case core.Immediate(register=int(register)):
+                return {**values, register: None}
+        return values
+
+    def _has_operands(self, form: core.Form, values: Values) -> Expr:
+        """When a quiet command does not fault, its conditions not counted: they fault as they do when it is issued."""
+        found = TRUE
+        for role, expr in core.expressions(form):
+            value = _over(expr, values)
+            if isinstance(form, core.Test):
+                if value is None and faults_inside(expr):
+                    return FALSE
+                continue
+            if faults_inside(expr):
+                return FALSE
+            if role is core.Role.VALUE:
+                continue
+            if value is None:
+                return FALSE
+            match role:
+                case core.Role.ADDRESS:
+                    found = both(found, _within(value, self._size))
+                case core.Role.RANK:
+                    found = both(found, _within(value, self._nodes))
+                case core.Role.QUEUE:
+                    found = both(found, folded(Binary(">=", value, Const(0))))
+                case _:
+                    assert_never(role)
+        return found
+
+
+def unchanged_at(state: int, kept: frozenset[int]) -> Goal:
+    """To be at ``state`` with the registers ``kept`` as they were."""
+
+    def arrived(at: int, values: Values) -> Expr | None:
+        if at != state:
+            return None
+        return FALSE if kept & values.keys() else TRUE
+
+    return arrived
+
+
+def _over(expr: Expr, values: Values) -> Expr | None:
+    """``expr`` over the registers after the read; None when it depends on what nobody knows."""
+    known = {register: value for register, value in values.items() if value is not None}
+    if registers_of(expr) & (values.keys() - known.keys()):
+        return None
+    return rewritten(expr, lambda part: known.get(part.index) if isinstance(part, Register) else None)
+
+
+def _within(value: Expr, bound: int) -> Expr:
+    known = constant(value)
+    if known is not None:
+        return TRUE if 0 <= known < bound else FALSE
+    return both(folded(Binary(">=", value, Const(0))), folded(Binary("<", value, Const(bound))))
+
+
+def negated(expr: Expr) -> Expr:
+    return folded(Unary("!", expr))
+
+
+def both(left: Expr, right: Expr) -> Expr:
+    if constant(left) is not None:
+        return right if constant(left) else FALSE
+    return FALSE if constant(right) == 0 else left if constant(right) else Binary("&&", left, right)
+
+
+def either(left: Expr, right: Expr) -> Expr:
+    if constant(left) is not None:
+        return TRUE if constant(left) else right
+    return TRUE if constant(right) else left if constant(right) == 0 else Binary("||", left, right)
