@@ -260,7 +260,8 @@ class Result(TypedDict):
     the verdict rests on, else what the runs that are shown rest on.
 
     ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
-    SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with.
+    SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
+    unless no such witness is small.
     """
 
     schema: int

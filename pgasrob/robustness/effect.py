@@ -152,22 +152,16 @@ class EffectSearch:
         return computation_of(words)
 
     def _with_witness(self, found: Computation) -> Generator[None, None, Computation]:
-        """Have as the witness a violation from which a run like ``found`` goes on; that run."""
-        early = Violation(_earliest_violation(found))
-        for shrink in (True, False):
-            counterexample = Counterexample(self._instance, self._engine, early)
-            if shrink:
-                yield from counterexample.leave_out()
-            judged = counterexample.judged()
-            if not isinstance(judged, Witness):
-                continue
+        """Have as the witness a violation from which a run like ``found`` goes on, where there is one of which nothing
+        can be left out; that run."""
+        counterexample = Counterexample(self._instance, self._engine, Violation(_earliest_violation(found)))
+        yield from counterexample.leave_out()
+        judged = counterexample.judged()
+        if isinstance(judged, Witness) and judged.irreducible:
             run = yield from self._behind(judged)
             if run is not None:
                 self.witness = judged
                 return run
-        judged = Counterexample(self._instance, self._engine, Violation(found)).judged()
-        if isinstance(judged, Witness):
-            self.witness = judged
         return found
 
     def _tell(self, computation: Computation) -> None:

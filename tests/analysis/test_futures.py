@@ -94,7 +94,9 @@ def test_a_rank_that_depends_on_a_register_may_be_any() -> None:
     [
         ("mem[x] <- r;", {0}),
         ("r <- 1; mem[x] <- r;", set()),
-        ("r <- r + s;", {0, 1}),  # a register is read before it is set
+        ("r <- r + s; mem[x] <- r;", {0, 1}),  # a register is read before it is set
+        ("r <- r + s;", set()),  # nobody uses what comes of it
+        ("r <- r / s;", {0, 1}),  # it may fault
         ("r <- mem[x]; mem[r] <- s;", {1}),
         ("choose { r <- 1; } or { skip; } mem[x] <- r;", {0}),
         ("loop { mem[x] <- r; r <- s; }", {0, 1}),

@@ -354,7 +354,7 @@ POLLS: dict[str, tuple[Program, str, str]] = {
         shadow(LOOK, If(NOT_YET, (Await("w", "!=", 0),)), If(NOT_YET, (Store("x", 1),))), ONE, ONE
     ),
     "a look for more than is waited for": (shadow(LOOK, If(op("!=", "r", 1), (Await("w", "!=", 0),))), ONE, ONE),
-    "a look for less than is waited for": (shadow(LOOK, If(NOT_YET, (Await("w", "==", 1),))), ZERO, ONE),
+    "a look for less than is waited for": (shadow(LOOK, If(NOT_YET, (Await("w", "==", 1),))), ONE, ONE),
     "a look, a store, then a wait": (shadow(LOOK, If(NOT_YET, (Store("y", 1), Await("w", "!=", 0)))), ONE, ONE),
 }  # fmt: skip
 

@@ -193,7 +193,13 @@ class Polls:
                     if (rank, values["address"]) != place:
                         return False
                     ended = [value for value in self.values if compare(relop, value, values["value"])]
-                    return all(leads(self._at(rank, to, at[1]), value) for value in ended)
+                    # With what ends the wait the look has to lead past it, with all else to it: else one of them is
+                    # stuck where the other is not.
+                    return all(leads(self._at(rank, to, at[1]), value) for value in ended) and all(
+                        self._comes_to(rank, self._given(rank, here, read, target, value), frozenset({at}), frozenset())
+                        != (value in ended)
+                        for value in self.values
+                    )
                 case Load() | Fetch():
                     if (values.get("rank", rank), values["address"]) != place:
                         return False

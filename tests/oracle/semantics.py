@@ -259,7 +259,7 @@ class Machine:
         control = _with(run.control, rank, edge.target)
         operations = _with(run.issued, rank, (*run.issued[rank], operation))
         been = run.been
-        if self.polls:
+        if self.polls and been:
             after = self.polls.after(rank, been[rank], command, edge.target, registers[rank])
             been = _with(been, rank, after)
         return Run(control, registers, memory, operations, run.done, (*run.history, event), been)

@@ -21,7 +21,7 @@ from pgasrob.robustness.cycle_types import (
 )
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, UNMARKED, Marked
 from pgasrob.robustness.normal_form import Letter, NormalForm
-from pgasrob.semantics.accesses import access
+from pgasrob.semantics.accesses import access_of
 from tests.support import FURTHER, drawn_programs, examples, instance, one_to_one, tiny_instances
 
 WRITES = {"store", "popb", "popc", "fetch_add", "swap", "compare_swap", "fetch_update", "await_add"}
@@ -84,7 +84,8 @@ def edge(word: list[Marked], source: int, target: int) -> bool:
     first, second = word[leaves[0]].event, word[enters[0]].event
     if first.kind == second.kind == "barrier":
         return source != target and barrier_of(word, leaves[0]) == barrier_of(word, enters[0])
-    same = first.cell is not None and first.cell == second.cell
+    commute = bool(first.commutes) and first.commutes == second.commutes
+    same = first.cell is not None and first.cell == second.cell and not commute
     return same and bool({first.kind, second.kind} & WRITES) and leaves[0] < enters[0]
 
 
@@ -324,7 +325,7 @@ def test_z_of_a_cycle_type_is_the_intersection_of_its_pairs(program: Instance, d
 
 def sort(letter: Marked) -> Any:
     """What Z can tell apart."""
-    made = access(letter.event.kind, letter.event.cell)
+    made = access_of(letter.event)
     return letter.event.rank, letter.marks, made if made else letter.event.kind == "barrier"
 
 

@@ -86,7 +86,7 @@ def test_definitions_from_outside_and_from_the_standard_headers() -> None:
 def test_headers_are_noted() -> None:
     found = preprocessed('#include <stdio.h>\n#define H <stdlib.h>\n#include H\n#include "mine.h"\n#include <stdio.h>')
     assert found.headers == ("stdio.h", "stdlib.h", "mine.h")
-    assert found.unread == ["mine.h"]
+    assert found.unread == [("mine.h", 4)]
 
 
 def test_files_beside_it_are_included(tmp_path: Path) -> None:
