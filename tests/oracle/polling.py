@@ -23,7 +23,7 @@ Looking = frozenset[tuple[Configuration, Statement]]  # the reads of which it is
 Operands = Callable[[Statement, int, tuple[int, ...]], dict[str, int]]
 
 MOST = 1_000
-"""Configurations looked at for one read."""
+"""Configurations looked at for one read, and reads behind it that are judged for it."""
 
 
 class Polls:
@@ -50,6 +50,7 @@ class Polls:
         self.live = [_live(out, names | {"me": rank}) for rank, out in enumerate(self.out)]
         self.ahead = [_quietly_ahead(out) for out in self.out]
         self._failed: dict[object, bool] = {}
+        self._judged = 0  # reads judged for the one at hand
 
     # What a run keeps
 
@@ -91,6 +92,7 @@ class Polls:
         key = (rank, been, here, read, target, place, value)
         if key not in self._failed:
             merged = self.classes[rank][target]
+            self._judged = 0
             self._failed[key] = self._fails(rank, been, here, read, merged, place, value, frozenset())
         return self._failed[key]
 
@@ -98,6 +100,10 @@ class Polls:
         self, rank: int, been: frozenset[Configuration], here: Configuration, read: Statement, target: int,
         place: Place, value: int, looking: Looking,
     ) -> bool:  # fmt: skip
+        self._judged += 1
+        if self._judged > MOST:
+            self.cut = True
+            return False
         after = self._given(rank, here, read, target, value)
         if self.comes_back(rank, been, read, after):
             return True
