@@ -11,7 +11,7 @@ from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
 from pgasrob.program.expressions import Binary, Const, Expr, Register, Unary, constant, registers_of
-from pgasrob.program.walks import FALSE, MOST_WAYS, TRUE, Walks, either, negated, unchanged_at
+from pgasrob.program.walks import FALSE, MOST_WAYS, Walks, either, negated, unchanged_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,36 +79,28 @@ class Looks:
             if fails != FALSE:  # a look into the same register leads to the same with any value
                 yield _Awaited(form.access.cell, EVERY_SIGN, FALSE, leaving[0].target, True, form.register)
             compared = _compared(negated(fails), form.register)
-            if compared is not None:
-                # The loop's own test comes next, and holds.
-                for after in sorted(self._walks.reached(leaving[0].target, silently=True)):
-                    if form.register not in self._walks.live[after] and self._leads(
-                        leaving[0].target, after, form.register, *compared
-                    ):
-                        yield _Awaited(form.access.cell, *compared, after, True, form.register)
+            if compared is not None and compared[0]:
+                yield _Awaited(form.access.cell, *compared, leaving[0].target, True, form.register)
 
     def _after_wait(self, register: int, start: int, awaited: _Awaited) -> int | None:
         """Where both the wait and a read into ``register`` of what it waits for lead, the read behind ``start``.
 
-        Behind a poll into the same register that has what was waited for, behind other waits what the look gave.
+        A poll into the same register has there what the look would have brought; any other register is not needed.
         """
-        same, walks = awaited.register == register, self._walks
+        differ = {register, awaited.register} if register != awaited.register else set[int | None]()
+        walks, compared = self._walks, (awaited.signs, awaited.value)
         for after in sorted(walks.reached(awaited.target, silently=True) & walks.reached(start, silently=True)):
-            if not same and register in walks.live[after]:
-                continue
-            if not self._leads(start, after, register, awaited.signs, awaited.value):
-                continue
-            if same:
-                leads = self._leads(awaited.target, after, register, awaited.signs, awaited.value)
-            else:
-                leads = walks.bound(awaited.target, unchanged_at(after, walks.live[after]), silently=True) == TRUE
-            if leads:
+            if (
+                not differ & walks.live[after]
+                and self._leads(start, after, register, *compared)
+                and self._leads(awaited.target, after, awaited.register, *compared)
+            ):
                 return after
         return None
 
-    def _leads(self, start: int, after: int, register: int, signs: frozenset[str], value: Expr) -> bool:
+    def _leads(self, start: int, after: int, register: int | None, signs: frozenset[str], value: Expr) -> bool:
         """Whether ``start`` leads silently to ``after`` when ``register`` compares so to ``value``, and nothing else
-        changes that is live there."""
+        changes that is live there; in any case when there is no register."""
         kept = self._walks.live[after] | registers_of(value)
         bound = self._walks.bound(start, unchanged_at(after, kept), silently=True)
         return _truth(bound, register, signs, value) is True
@@ -132,7 +124,7 @@ EVERY_SIGN = frozenset("<=>")
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
-def _compared(expr: Expr, register: int) -> tuple[frozenset[str], Expr] | None:
+def _compared(expr: Expr, register: int | None) -> tuple[frozenset[str], Expr] | None:
     """How ``register`` compares to which value when ``expr`` holds, if it says just that."""
     match expr:
         case Register(_, index) if index == register:
@@ -144,6 +136,10 @@ def _compared(expr: Expr, register: int) -> tuple[frozenset[str], Expr] | None:
             return None if register in registers_of(value) else (SIGNS[symbol], value)
         case Binary(symbol, value, Register(_, index)) if symbol in SIGNS and index == register:
             return None if register in registers_of(value) else (SIGNS[_MIRRORED.get(symbol, symbol)], value)
+        case Binary("&&" | "||" as symbol, left, right):
+            first, second = _compared(left, register), _compared(right, register)
+            if first is not None and second is not None and first[1] == second[1]:
+                return (first[0] & second[0] if symbol == "&&" else first[0] | second[0]), first[1]
     return None
 
 
@@ -163,7 +159,7 @@ def _possible_signs(signs: frozenset[str], value: Expr, other: Expr) -> frozense
     return frozenset(found)
 
 
-def _truth(expr: Expr, register: int, signs: frozenset[str], value: Expr) -> bool | None:
+def _truth(expr: Expr, register: int | None, signs: frozenset[str], value: Expr) -> bool | None:
     """Whether ``expr`` holds when ``register`` compares to ``value`` in one of the ways ``signs``; None: who knows."""
     known = constant(expr)
     if known is not None:

@@ -22,8 +22,9 @@ Configuration = tuple[int, tuple[int, ...]]  # control state, and the registers 
 Looking = frozenset[tuple[Configuration, Statement]]  # the reads of which it is being told whether they only look
 Operands = Callable[[Statement, int, tuple[int, ...]], dict[str, int]]
 
-MOST = 1_000
-"""Configurations looked at for one read, and reads behind it that are judged for it."""
+MOST, MOST_NESTED = 1_000, 20
+"""Configurations looked at for one read, and reads behind it that are judged for it; how many of them one for another.
+"""
 
 
 class Polls:
@@ -101,7 +102,7 @@ class Polls:
         place: Place, value: int, looking: Looking,
     ) -> bool:  # fmt: skip
         self._judged += 1
-        if self._judged > MOST:
+        if self._judged > MOST or len(looking) > MOST_NESTED:
             self.cut = True
             return False
         after = self._given(rank, here, read, target, value)

@@ -163,6 +163,9 @@ def test_an_outer_loop_that_only_reads_is_a_poll_too() -> None:
         ("r <- mem[x]; while (r == 0) { r <- mem[x]; }", [0], True),
         ("s <- 5; r <- mem[x]; if (r) { goto on; } p: s <- mem[x]; on: if (s < 1) { goto p; } mem[y] <- s;", [], True),
         ("r <- mem[x]; while (r == 0) { r <- mem[x]; } mem[y] <- r;", [0], True),  # it is what was looked for
+        ("r <- mem[x]; if (r == 0) { while (r == 0) { r <- mem[x]; } } mem[y] <- r;", [0], True),
+        ("r <- mem[x]; if (r == 0) { while (r == 0) { r <- mem[x]; } mem[y] <- r; }", [], False),
+        ("r <- mem[x]; if (!r) { while (!r) { r <- mem[x]; } } n <- mem[y]; while (!r) { r <- mem[x]; }", [0], True),
         ("r <- mem[x]; while (r == 0) { r <- mem[x]; } if (r == 2) { mem[y] <- r; }", [0], True),
         ("r <- mem[x]; if (r == 0) { again: s <- mem[x]; if (s == 0) { goto again; } }", [0], True),
         ("r <- mem[x]; if (r == 0) { again: s <- mem[x]; if (s < 2) { goto again; } }", [0], True),
