@@ -219,7 +219,9 @@ def negated(expr: Expr) -> Expr:
 def both(left: Expr, right: Expr) -> Expr:
     if constant(left) is not None:
         return right if constant(left) else FALSE
-    return FALSE if constant(right) == 0 else left if constant(right) else Binary("&&", left, right)
+    if constant(right) == 0 or left == negated(right) or right == negated(left):
+        return FALSE
+    return left if constant(right) else Binary("&&", left, right)
 
 
 def either(left: Expr, right: Expr) -> Expr:
