@@ -13,6 +13,7 @@ from typing import NamedTuple, assert_never
 
 from pgasrob.analysis.bits import members
 from pgasrob.analysis.ranges import ranges, single
+from pgasrob.analysis.remembered import remembered
 from pgasrob.analysis.touched import Planes, Touched
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
@@ -57,6 +58,7 @@ class _Rank(NamedTuple):
     queues: tuple[dict[int | None, int], ...]
 
 
+@remembered
 def futures(instance: Instance) -> Futures:
     """What every rank of ``instance`` may do from each of its control states on."""
     ranks = [_of_rank(instance, rank) for rank in range(instance.nodes)]

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from functools import reduce
 from heapq import heappop, heappush
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from pgasrob.analysis.effects import Effect, effect_of, legal
 from pgasrob.analysis.intervals import File, Interval, joined_files, may_fault, value_of
 from pgasrob.analysis.regions import Location, Regions
+from pgasrob.analysis.remembered import remembered
 from pgasrob.analysis.symmetry import symmetry
 from pgasrob.analysis.touched import Touched, touching
 from pgasrob.analysis.widening import Widening
@@ -226,15 +226,10 @@ def closed(values: Interval, k: int, classes: Sequence[Sequence[int]]) -> Interv
         low, high = least, greatest
 
 
-_known: WeakKeyDictionary[Instance, Ranges] = WeakKeyDictionary()
-
-
+@remembered
 def ranges(instance: Instance) -> Ranges:
-    """The ranges of ``instance``; the same object when asked again."""
-    found = _known.get(instance)
-    if found is None:
-        found = _known[instance] = _Analysis(instance).run()
-    return found
+    """The ranges of ``instance``."""
+    return _Analysis(instance).run()
 
 
 # The fixpoint

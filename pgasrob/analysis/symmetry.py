@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgasrob.analysis.rank_types import rank_types
+from pgasrob.analysis.remembered import remembered
 from pgasrob.program.instance import Instance
 
 
@@ -29,6 +30,7 @@ class Symmetry:
     targets: bool
 
 
+@remembered
 def symmetry(instance: Instance) -> Symmetry:
     """The symmetry of ``instance``, found from its text."""
     types = rank_types(instance)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import reduce
 
 from pgasrob.analysis.ranges import ranges
+from pgasrob.analysis.remembered import remembered
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
 
 
+@remembered
 def updates_waited_for(instance: Instance) -> Touched:
     """The updates that commute with their own kind of those cells for whose values some command may wait.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import product
-from typing import assert_never
+from typing import Any, assert_never
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program import core
@@ -39,7 +39,7 @@ class Instance:
     Attributes: ``reading``, ``automata`` (one control automaton per rank, with the commands as they are read), ``size``
     (cells per node), ``memory`` (initial values of all cells, flat), ``registers`` (initial register file of one rank),
     ``notifies_everywhere`` (whether some notification comes after writes in every queue), ``signals`` (whether there
-    are signals).
+    are signals), ``analyses`` (what analyses have found out about it, see `analysis.remembered`).
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class Instance:
         self.notifies_everywhere = any(transfer.everywhere for transfer in transfers)
         self.signals = any(step.after_bundle for transfer in transfers for step in transfer.steps)
         self.unordered = frozenset(queue.id for queue in program.queues if queue.unordered)
+        self.analyses: dict[str, Any] = {}
         self._evaluators: dict[tuple[int, int], Evaluated] = {}
         self._evaluated: dict[tuple[int, int, Registers], Operands | Fault] = {}
 

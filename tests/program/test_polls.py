@@ -155,7 +155,7 @@ def test_an_outer_loop_that_only_reads_is_a_poll_too() -> None:
         ("r <- mem[x]; if (r == 0) { mem[y] <- 1; await(mem[x] != 0); }", [], False),
         ("r <- mem[x]; if (r == n) { n <- 1; await(mem[x] != n); }", [], False),
         ("r <- mem[x]; if (r == 0) { choose { await(mem[x] != 0); } or { mem[y] <- 1; } }", [], False),
-        ("r <- mem[x]; if (r == 0) { await(mem[x] != 0); } while (n < 2) { await(mem[x] > 1); n <- mem[x]; }", [0], False),
+        ("r <- mem[x]; if (!r) { await(mem[x] != 0); } while (n < 2) { await(mem[x] > 1); n <- mem[x]; }", [0], False),
         ("r <- fetch(1, x); if (r == 0) { await(mem[x] != 0); }", [], False),  # another cell
         ("r <- fetch(me, x); if (r == 0) { await(mem[x] != 0); }", [0], False),
         # r has what the look gave, not what was awaited

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from pgasrob.diagnostics import SourceError
@@ -84,8 +85,8 @@ class _Preprocessor:
             self._choose(api)
 
     def predefine(self, head: str, body: str) -> None:
-        source = Source("<predefined>", f"{head} {body}")
-        self._define(list(tokenise(source)))
+        macro = _predefined(head, body)
+        self.macros[macro.name] = macro
 
     def _choose(self, api: Api) -> None:
         if not any(known is api for known in self.apis):
@@ -207,7 +208,8 @@ class _Preprocessor:
             case "include" | "include_next" | "import":
                 self._include(name, rest, source, output, depth)
             case "define":
-                self._define(rest or [name])
+                macro = _macro(rest or [name])
+                self.macros[macro.name] = macro
             case "undef":
                 if not rest or rest[0].kind != "name":
                     raise error("PG102", "`#undef` needs the name of a macro", name)
@@ -278,36 +280,6 @@ class _Preprocessor:
         self.run(Source(str(path), text, name.place), output, depth + 1)
 
     # Macros
-
-    def _define(self, line: list[Token]) -> None:
-        name = line[0]
-        if name.kind != "name":
-            raise error("PG102", "`#define` needs the name of a macro", name)
-        if name.text == "defined":
-            raise error("PG102", "`defined` is no name of a macro", name)
-        parameters: tuple[str, ...] | None = None
-        variadic = False
-        body = line[1:]
-        if body and body[0].text == "(" and not body[0].space:
-            words: list[str] = []
-            position = 1
-            while position < len(body) and body[position].text != ")":
-                words.append(body[position].text)
-                position += 1
-            if position == len(body):
-                raise error("PG102", f"the parameters of the macro `{name.text}` are not closed", name)
-            body = body[position + 1 :]
-            listed = [word for word in words if word != ","]
-            if listed and listed[-1] == "...":
-                variadic = True
-                if len(listed) > 1 and words[-2] != ",":
-                    listed.pop()  # the GNU form `args...`
-                else:
-                    listed[-1] = "__VA_ARGS__"
-            if not all(word.isidentifier() for word in listed):
-                raise error("PG102", f"the parameters of the macro `{name.text}` are not names", name)
-            parameters = tuple(listed)
-        self.macros[name.text] = Macro(name.text, parameters, variadic, tuple(body))
 
     def _expand(self, tokens: Sequence[Token], depth: int) -> list[Token]:
         """``tokens`` with all macros expanded (Prosser's algorithm: a macro is hidden in what comes from itself)."""
@@ -486,6 +458,44 @@ def _builtin(token: Token) -> Token:
             raise error("PG105", "`__COUNTER__` is not supported", token, hint="write the number")
         case _:
             return replace(token, kind="string", text='"?"', direct=False)
+
+
+def _macro(line: list[Token]) -> Macro:
+    """The macro that is defined by ``line``, the tokens behind `#define`."""
+    name = line[0]
+    if name.kind != "name":
+        raise error("PG102", "`#define` needs the name of a macro", name)
+    if name.text == "defined":
+        raise error("PG102", "`defined` is no name of a macro", name)
+    parameters: tuple[str, ...] | None = None
+    variadic = False
+    body = line[1:]
+    if body and body[0].text == "(" and not body[0].space:
+        words: list[str] = []
+        position = 1
+        while position < len(body) and body[position].text != ")":
+            words.append(body[position].text)
+            position += 1
+        if position == len(body):
+            raise error("PG102", f"the parameters of the macro `{name.text}` are not closed", name)
+        body = body[position + 1 :]
+        listed = [word for word in words if word != ","]
+        if listed and listed[-1] == "...":
+            variadic = True
+            if len(listed) > 1 and words[-2] != ",":
+                listed.pop()  # the GNU form `args...`
+            else:
+                listed[-1] = "__VA_ARGS__"
+        if not all(word.isidentifier() for word in listed):
+            raise error("PG102", f"the parameters of the macro `{name.text}` are not names", name)
+        parameters = tuple(listed)
+    return Macro(name.text, parameters, variadic, tuple(body))
+
+
+@lru_cache(4096)
+def _predefined(head: str, body: str) -> Macro:
+    """The same macros are there for every program."""
+    return _macro(list(tokenise(Source("<predefined>", f"{head} {body}"))))
 
 
 __all__ = ["MAX_EXPANSION", "Macro", "Preprocessed", "preprocess"]
