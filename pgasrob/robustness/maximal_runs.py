@@ -4,7 +4,9 @@ A run is seen on its way (where each rank comes to, which assertion fails, for C
 that differ in the order of what does not depend on each other look the same, so not all of them are followed: where
 what one rank does next, or one step, can be neither met nor held back by anything that others may still do, it comes
 first and alone (a persistent set; Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, 1996,
-chapter 4). That keeps every end, and every place that a rank comes to as long as it leads to a state that is new.
+chapter 4). That keeps every end. It keeps every place that a rank comes to, too, as long as nothing is put off for
+ever: where some rank has a loop, what comes first has to lead to a state from which nobody has gone on yet. Then the
+states in which something is put off lead to later and later ones, of which the last puts nothing off.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ from typing import Generic, NamedTuple, Protocol, TypeVar, assert_never
 
 from pgasrob.analysis.futures import futures
 from pgasrob.program import core
-from pgasrob.program.control import Transition
+from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Access, Cell, Form, Operands
 from pgasrob.program.expressions import Fault, registers_of
+from pgasrob.program.graphs import components
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.computation import POPS, Computation, has_steps
@@ -145,6 +148,12 @@ class Viewer:
         return End(ending_of(self.instance, control, registers, memory), values, failed)
 
 
+def _has_loop(automaton: ControlAutomaton) -> bool:
+    successors = [[edge.target for edge in leaving] for leaving in automaton.out]
+    alike = components(successors)
+    return any(alike[state] == alike[target] for state, targets in enumerate(successors) for target in targets)
+
+
 def _used_reads(instance: Instance) -> dict[tuple[int, int], int]:
     """The commands that read into a register by rank and occurrence, with the register, but those whose value is
     copied to memory and no more: the text has not looked at it then."""
@@ -195,11 +204,21 @@ class _Independence(Generic[S]):
 
     def __init__(self, instance: Instance, space: _Space[S]) -> None:
         self.instance, self.space = instance, space
-        self._ever = futures(instance).ever
+        known = futures(instance)
+        self._before_barrier, self._ever = known.before_barrier, known.ever
+        self.has_loops = any(map(_has_loop, instance.automata))
 
-    def met(self, access: Access[Cell], state: S, but: int | None = None) -> bool:
-        """Whether a command that some rank, or one ``but`` that, may still issue makes an access that conflicts."""
-        return any(self._ever[rank][control].hits(access) for rank, control in enumerate(state.control) if rank != but)
+    def met(self, access: Access[Cell], state: S) -> bool:
+        """Whether a command that some rank may still issue makes an access that conflicts."""
+        return any(self._ever[rank][control].hits(access) for rank, control in enumerate(state.control))
+
+    def met_here(self, access: Access[Cell], state: S, but: int) -> bool:
+        """The same of commands that the others may issue as long as ``but`` stays where it is: no barrier is passed."""
+        return any(
+            self._before_barrier[rank][control].hits(access)
+            for rank, control in enumerate(state.control)
+            if rank != but
+        )
 
     def all_free(self, state: S, rank: int) -> bool:
         """Whether none of the commands that ``rank`` stands before depends on what others may still do."""
@@ -224,7 +243,7 @@ class _Independence(Generic[S]):
 
 class _ScRuns(_Independence[SequentialState]):
     def is_free(self, operands: Operands, state: SequentialState, rank: int) -> bool:
-        return not any(self.met(made, state, rank) for made in core.accesses_of(operands))
+        return not any(self.met_here(made, state, rank) for made in core.accesses_of(operands))
 
     def edges(self, state: SequentialState) -> Iterator[list[tuple[Word, SequentialState]]]:
         for rank in range(self.instance.nodes):
@@ -250,7 +269,7 @@ class _NetworkRuns(_Independence[State]):
                 return True
             case core.Immediate() | core.Transfer():
                 made = core.at_issue(operands)
-                return made is None or not (self.met(made, state, rank) or self._pending_meets(made, state))
+                return made is None or not (self.met_here(made, state, rank) or self._pending_meets(made, state))
             case core.Barrier():
                 return False
             case _:
@@ -292,6 +311,7 @@ class Runs(Generic[S]):
     def __init__(self, viewer: Viewer, rules: _Independence[S]) -> None:
         self._viewer, self._rules = viewer, rules
         self._from: dict[Node[S], tuple[Node[S] | None, list[Word]]] = {}
+        self._done: set[Node[S]] = set()  # those that have been gone on from
         self._waiting: list[tuple[int, int, Node[S]]] = []
         self.effort = 0
 
@@ -339,6 +359,7 @@ class Runs(Generic[S]):
         """What can be seen of the runs, at every state that is new; None now and then."""
         while self._waiting:
             pending, _, node = heappop(self._waiting)
+            self._done.add(node)
             self.effort += 1 + pending * pending
             edges, ends = self._edges(node), True
             for word, after, sights in edges:
@@ -353,7 +374,7 @@ class Runs(Generic[S]):
     def _edges(self, node: Node[S]) -> Iterable[tuple[Word, Node[S], list[Sight]]]:
         for some in self._rules.edges(node.state):
             edges = self._seen(node, some)
-            if any(after not in self._from for _, after, _ in edges):
+            if edges and (not self._rules.has_loops or any(after not in self._done for _, after, _ in edges)):
                 return edges
         return self._seen(node, self._rules.space.successors(node.state))
 
