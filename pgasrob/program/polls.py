@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
@@ -26,6 +27,8 @@ from pgasrob.program.walks import FALSE, MOST_WAYS, Goal, Values, Walks, either,
 
 def with_polls(automaton: ControlAutomaton, rank: int, size: int, nodes: int) -> ControlAutomaton:
     """``automaton``, of ``rank`` with ``size`` cells on every of ``nodes`` nodes, with its failed reads disabled."""
+    if not any(is_read(transition.form) for transition in automaton.transitions):
+        return automaton
     polls = _Polls(automaton, rank, size, nodes)
     out = [[polls.waiting(state, transition) for transition in leaving] for state, leaving in enumerate(automaton.out)]
     return ControlAutomaton(tuple(map(tuple, out)))
@@ -37,14 +40,23 @@ class _Polls:
         self._walks = Walks(automaton, rank, size, nodes)
         self._looks = Looks(self._walks, self.fails)
         self._failing: dict[tuple[int, int], Expr] = {}
-        self._arriving: list[list[tuple[int, Transition]]] = [[] for _ in out]
-        for state, leaving in enumerate(out):
+        self._out = out
+        self._quiet = [[each.target for each in leaving if is_quiet(each.form)] for leaving in out]
+        self._loop = components(self._quiet)
+
+    @cached_property
+    def _arriving(self) -> list[list[tuple[int, Transition]]]:
+        found: list[list[tuple[int, Transition]]] = [[] for _ in self._out]
+        for state, leaving in enumerate(self._out):
             for transition in leaving:
-                self._arriving[transition.target].append((state, transition))
-        quiet = [[each.target for each in leaving if is_quiet(each.form)] for leaving in out]
-        self._loop = components(quiet)
-        begins = {0} | {each.target for leaving in out for each in leaving if not is_quiet(each.form)}
-        self._last_before = dominators(quiet, sorted(begins))
+                found[transition.target].append((state, transition))
+        return found
+
+    @cached_property
+    def _last_before(self) -> list[int | None]:
+        """For each control state the last one before it by which each quiet way to it comes."""
+        begins = {0} | {each.target for leaving in self._out for each in leaving if not is_quiet(each.form)}
+        return dominators(self._quiet, sorted(begins))
 
     def waiting(self, state: int, transition: Transition) -> Transition:
         """``transition``, which leaves ``state``, enabled only when it is a read that does not fail."""

@@ -4,6 +4,7 @@ hold as expressions over the registers after the read."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import assert_never
 
@@ -65,15 +66,20 @@ def is_quiet(form: core.Form, silently: bool = False) -> bool:
 class Walks:
     """The walks through ``automaton``, of ``rank`` with ``size`` cells on every of ``nodes`` nodes.
 
-    ``live``: for each control state the registers that are live there. ``left``: commands that may still be looked at.
+    ``left``: commands that may still be looked at.
     """
 
     def __init__(self, automaton: ControlAutomaton, rank: int, size: int, nodes: int) -> None:
+        self._automaton = automaton
         self.out = automaton.out
         self.rank = rank
-        self.live = live_registers(automaton)
         self.left = 0
         self._size, self._nodes = size, nodes
+
+    @cached_property
+    def live(self) -> list[frozenset[int]]:
+        """For each control state the registers that are live there."""
+        return live_registers(self._automaton)
 
     def reached(self, start: int, silently: bool = False) -> set[int]:
         """The control states to which quiet commands alone may lead from ``start``, or assumes and assigns alone."""

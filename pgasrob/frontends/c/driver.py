@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.arrivals import into_registers
+from pgasrob.frontends.c.assemble import assemble
 from pgasrob.frontends.c.calls import MachineCall
 from pgasrob.frontends.c.code import Unit
 from pgasrob.frontends.c.doubles import doubles
@@ -38,7 +39,7 @@ def lower(
         for _ in range(MOST_PASSES):
             version = facts.version
             processes = _one_pass(world, version)
-            if facts.version == version and processes is not None:
+            if processes is not None:
                 processes = into_registers(world, processes)
                 return Program(
                     name,
@@ -90,23 +91,24 @@ def _assumptions(world: World) -> Iterator[Assumption]:
 
 
 def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
-    """The processes of all ranks; None when they have to be made again.
+    """The processes of all ranks; None when they have to be made again, since something has been learned.
 
     A mistake that shows while something was still unknown is none: it may go away with what has been learned since.
     """
     world.begin()
-    processes: list[Process] = []
+    machines: list[Machine] = []
     mistake: Problem | None = None
     for rank in range(world.nodes):
+        machines.append(Machine(world, rank, MachineCall))
         try:
-            processes.append(Process((rank,), Machine(world, rank, MachineCall).run()))
+            machines[rank].run()
         except TryAgain:
             return None
         except Problem as problem:
             # The other ranks may have something to tell that makes it go away.
             mistake = mistake or problem
-    if mistake is None:
-        return tuple(processes)
-    if world.facts.version == version:
+    if world.facts.version != version:
+        return None
+    if mistake is not None:
         raise mistake
-    return None
+    return tuple(Process((machine.rank,), assemble(machine.nodes)) for machine in machines)

@@ -15,7 +15,6 @@ from typing import Any
 
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c import arithmetic, code
-from pgasrob.frontends.c.assemble import assemble
 from pgasrob.frontends.c.code import CompiledFunction
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
@@ -32,7 +31,7 @@ from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Unde
 from pgasrob.frontends.c.world import World
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Expr
-from pgasrob.program.statements import FlowGraph, Statement
+from pgasrob.program.statements import Statement
 
 MOST_INSTRUCTIONS = 2_000_000
 """For one rank in one pass."""
@@ -52,7 +51,7 @@ class _Pending:
 
 
 class Machine(Merging):
-    """One rank in one pass. ``run`` gives what its process does."""
+    """One rank in one pass. After ``run`` its ``nodes`` are what its process does."""
 
     def __init__(self, world: World, rank: int, seen_by_handlers: Callable[[Machine, code.Call, str], Call]) -> None:
         super().__init__(world, rank)
@@ -60,7 +59,7 @@ class Machine(Merging):
         self.pending: list[_Pending] = []
         self.instructions = 0
 
-    def run(self) -> FlowGraph:
+    def run(self) -> None:
         main = self.unit.functions.get("main")
         if main is None:
             raise Problem("PG144", "there is no function `main`", "add one: it is where every rank begins")
@@ -70,7 +69,6 @@ class Machine(Merging):
         self.pending.append(_Pending(self.fresh().label, self.state))
         while self.pending:
             self._fill(self.pending.pop())
-        return assemble(self.nodes)
 
     def _give_arguments(self) -> None:
         """`argc` is 1 and `argv[0]` the program's name: programs use their defaults."""

@@ -58,55 +58,56 @@ pub enum Used {
 /// A set of cells read and one of cells written, a bit per cell.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Cells {
-    /// For every way, in the order of the bits of [`touch`], a bit per cell.
-    planes: Vec<Vec<u64>>,
+    /// For every 64 cells a number per way, in the order of the bits of [`touch`], with a bit per cell.
+    words: Vec<u64>,
+    ways: usize,
 }
 
 impl Cells {
     /// No accesses, in programs with so many `kinds` of updates that commute.
     pub fn new(cells: usize, kinds: usize) -> Result<Self> {
-        let planes = (0..2 + kinds).map(|_| filled(0, cells.div_ceil(64)));
-        Ok(Cells { planes: collect(planes)? })
+        let ways = 2 + kinds;
+        Ok(Cells { words: filled(0, cells.div_ceil(64) * ways)?, ways })
     }
 
     /// No accesses.
     pub fn empty(&self) -> Result<Self> {
-        Cells::new(self.planes[0].len() * 64, self.planes.len() - 2)
+        Ok(Cells { words: filled(0, self.words.len())?, ways: self.ways })
     }
 
     pub fn clear(&mut self) {
-        self.planes.iter_mut().for_each(|plane| plane.fill(0));
+        self.words.fill(0);
     }
 
     pub fn add(&mut self, other: &Cells) {
-        for (words, others) in self.planes.iter_mut().zip(&other.planes) {
-            for (word, other) in words.iter_mut().zip(others) {
-                *word |= other;
-            }
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word |= other;
         }
     }
 
     fn enter(&mut self, cell: usize, ways: Ways) {
-        for (way, plane) in self.planes.iter_mut().enumerate() {
-            plane[cell / 64] |= (ways >> way & 1) << (cell % 64);
+        let first = cell / 64 * self.ways;
+        for (way, word) in self.words[first..first + self.ways].iter_mut().enumerate() {
+            *word |= (ways >> way & 1) << (cell % 64);
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.planes.iter().flatten().all(|&word| word == 0)
+        self.words.iter().all(|&word| word == 0)
     }
 
     /// In which ways a cell is accessed, bits of [`touch`].
     pub fn ways(&self, cell: usize) -> Ways {
-        let bit = |plane: &Vec<u64>| plane[cell / 64] >> (cell % 64) & 1;
-        self.planes.iter().enumerate().fold(0, |ways, (way, plane)| ways | bit(plane) << way)
+        let first = cell / 64 * self.ways;
+        let words = self.words[first..first + self.ways].iter().enumerate();
+        words.fold(0, |ways, (way, word)| ways | (word >> (cell % 64) & 1) << way)
     }
 
     /// The ways that conflict with one of the accesses to a cell.
     pub fn met(&self, cell: usize) -> Ways {
         let ways = self.ways(cell);
         let one = |way: usize| 1 << way & ways;
-        (0..self.planes.len()).map(one).filter(|&way| way != 0).fold(0, |met, way| met | touch::against(way))
+        (0..self.ways).map(one).filter(|&way| way != 0).fold(0, |met, way| met | touch::against(way))
     }
 }
 

@@ -84,9 +84,9 @@ impl Liveness {
                 }
             }
         }
-        for (cell, value) in state.memory.iter_mut().enumerate() {
-            if !(self.later.ways(cell) & !touch::WRITTEN != 0 && analyses.is_relevant(cell)) {
-                *value = self.cells[cell % tables.size];
+        for (cell, (value, &none)) in state.memory.iter_mut().zip(self.cells.iter().cycle()).enumerate() {
+            if *value != none && !(analyses.is_relevant(cell) && self.later.ways(cell) & !touch::WRITTEN != 0) {
+                *value = none;
             }
         }
         if state.source.is_none() {
