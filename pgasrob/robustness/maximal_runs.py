@@ -3,10 +3,9 @@
 A run is seen on its way (where each rank comes to, which assertion fails, for C what a read finds) and at its end. Runs
 that differ in the order of what does not depend on each other look the same, so not all of them are followed: where
 what one rank does next, or one step, can be neither met nor held back by anything that others may still do, it comes
-first and alone (a persistent set; Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, 1996,
-chapter 4). That keeps every end. It keeps every place that a rank comes to, too, as long as nothing is put off for
-ever: where some rank has a loop, what comes first has to lead to a state from which nobody has gone on yet. Then the
-states in which something is put off lead to later and later ones, of which the last puts nothing off.
+first and alone (a persistent set; Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, 1996).
+That keeps every end, and every place that a rank comes to as long as nothing is put off for ever: where some rank has a
+loop, what comes first has to lead to a state from which nobody has gone on yet. `proofs/effect.md` has the proofs.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.instance import Instance
+from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING
 from pgasrob.robustness import effect as searching
+from pgasrob.robustness import maximal_runs
 from pgasrob.robustness.check import Interrupted, check, load
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.maximal_runs import End, Runs, Viewer, words_of
@@ -23,9 +26,10 @@ from pgasrob.runs.outcomes import Outcomes, outcomes
 from pgasrob.semantics.endings import FailedAssertion, ending_of, places
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import Run, replay
-from pgasrob.semantics.sequential import SequentialSpace
-from pgasrob.semantics.state_space import StateSpace, computation_of
-from tests.support import FURTHER, SHARING, TooMany, computations, examples, tiny_instances
+from pgasrob.semantics.sequential import SequentialSpace, SequentialState
+from pgasrob.semantics.state_space import State, StateSpace, computation_of
+from tests.oracle.polls_and_updates import random_program
+from tests.support import FURTHER, SHARING, TooMany, computations, examples, tiny_instances, translated
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 TELLING = (
@@ -174,6 +178,68 @@ def test_what_is_seen_of_maximal_runs_is_what_all_of_them_show(data: st.DataObje
         assert ends == {(each.ending, each.values, each.failed) for each in wanted}
         sights = {each for each in seen if not isinstance(each, End)}
         assert sights == {*reached(space), *failed_in(found, sc)}
+
+
+class AllScRuns(maximal_runs._ScRuns):
+    """Nothing comes first and alone."""
+
+    def edges(self, state: SequentialState) -> Iterator[Any]:
+        return iter(())
+
+
+class AllNetworkRuns(maximal_runs._NetworkRuns):
+    def edges(self, state: State) -> Iterator[Any]:
+        return iter(())
+
+
+def seen_of(runs: Runs[Any], most: int) -> set[object] | None:
+    """What can be seen of ``runs``; None when there are too many."""
+    seen: set[object] = set(runs.begin()[1])
+    for each in runs.explore():
+        if runs.states > most:
+            return None
+        seen |= {each[1]} if each else set()
+    return seen
+
+
+def assert_nothing_is_lost(instance: Instance, most: int = 2_000) -> Counter[str]:
+    """Or more than ``most`` states have to be looked at for that."""
+    viewer, count = Viewer(instance), Counter[str]()
+    for few, all_runs in (
+        (Runs.under_sc(viewer), Runs(viewer, AllScRuns(instance, SequentialSpace(instance)))),
+        (Runs.on_the_network(viewer), Runs(viewer, AllNetworkRuns(instance))),
+    ):
+        everything = seen_of(all_runs, most)
+        if everything is not None:
+            assert seen_of(few, 2 * most) == everything
+            count.update(tried=1, states=few.states, all=all_runs.states, loops=few._rules.has_loops)
+    return count
+
+
+def test_loops_put_nothing_off_for_ever() -> None:
+    count = Counter[str]()
+    for seed in range(examples(40, nightly=2_000)):
+        reading = DEFAULT_READING if seed % 2 else LITERAL_READING
+        program = translated(random_program(seed, hard=seed % 3 == 0)).program
+        count += assert_nothing_is_lost(program.instantiate(None, reading))
+    assert count["loops"] > count["tried"] // 3
+    assert count["states"] < count["all"] // 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # what comes behind a barrier can meet a step from before it, but no command that waits before it
+        "process 0 { write(one, 1, x, q); barrier; } process 1 { barrier; r <- mem[x]; }",
+        "process 0 { mem[x] <- 1; barrier; r <- fetch(1, x); } process 1 { mem[x] <- 1; barrier; mem[x] <- 2; }",
+        # who goes round alone must not keep the others from what they do
+        "process 0 { loop { r <- mem[s]; } } process 1 { mem[x] <- 1; mem[one] <- 2; }",
+        "process 0 { while (r == 0) { r <- mem[x]; } } process 1 { s <- fetch(0, x); mem[one] <- 2; }",
+    ],
+)
+def test_barriers_and_loops(text: str) -> None:
+    program = _program(f"memory one = 1, x; register r, s; queue q unordered; {text}")
+    assert assert_nothing_is_lost(program.instantiate(2, LITERAL_READING))["tried"] == 2
 
 
 @settings(max_examples=examples(30, 600), suppress_health_check=[HealthCheck.too_slow], deadline=None)
