@@ -102,11 +102,12 @@ class _Analysis:
 
 def _touched(instance: Instance, rank: int) -> Iterator[tuple[Form, Touched]]:
     """The commands of ``rank``, each with the accesses that it may make wherever it stands."""
-    known, found = ranges(instance), dict[int, tuple[Form, Touched]]()
+    known, found = ranges(instance), dict[tuple[int, int], tuple[Form, Touched]]()
     for state, leaving in enumerate(instance.automata[rank].out):
         for transition in leaving:
-            _, made = found.get(transition.occurrence, (transition.form, Touched()))
-            found[transition.occurrence] = transition.form, made.joined(known.touched(rank, state, transition))
+            key = transition.occurrence, transition.variant
+            _, made = found.get(key, (transition.form, Touched()))
+            found[key] = transition.form, made.joined(known.touched(rank, state, transition))
     yield from found.values()
 
 

@@ -49,7 +49,8 @@ def _classes(instance: Instance, fixed: frozenset[int]) -> tuple[tuple[int, ...]
     for rank, automaton in enumerate(instance.automata):
         if rank not in fixed:
             shape = tuple(
-                tuple((transition.occurrence, transition.target) for transition in leaving) for leaving in automaton.out
+                tuple((transition.occurrence, transition.variant, transition.target) for transition in leaving)
+                for leaving in automaton.out
             )
             alike.setdefault((block.get(rank, others), shape), []).append(rank)
     return tuple(sorted(tuple(ranks) for ranks in alike.values() if len(ranks) > 1))

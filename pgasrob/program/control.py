@@ -38,7 +38,8 @@ class Transition:
     """An edge of a control automaton: issue ``command`` and go to ``target``.
 
     ``occurrence`` numbers the command's place in its process block. Edges that leave different states for the same
-    place share it, and from one state it says which edge was taken. ``form`` is the command's core form.
+    place share it, and from one state it says which edge was taken. ``form`` is the command's core form; edges of one
+    occurrence may differ in it, and then in ``variant``, which numbers its forms.
     """
 
     command: Command
@@ -46,14 +47,16 @@ class Transition:
     occurrence: int
     span: Span
     form: Form = field(init=False, repr=False, compare=False)
+    variant: int = field(init=False, repr=False, compare=False, default=0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "form", lower(self.command))
 
-    def with_form(self, form: Form) -> Transition:
+    def with_form(self, form: Form, variant: int = 0) -> Transition:
         """The same edge with a form that says more or less of the command."""
         changed = copy(self)
         object.__setattr__(changed, "form", form)
+        object.__setattr__(changed, "variant", variant)
         return changed
 
 

@@ -57,8 +57,8 @@ class Instance:
         self.signals = any(step.after_bundle for transfer in transfers for step in transfer.steps)
         self.unordered = frozenset(queue.id for queue in program.queues if queue.unordered)
         self.analyses: dict[str, Any] = {}
-        self._evaluators: dict[tuple[int, int], Evaluated] = {}
-        self._evaluated: dict[tuple[int, int, Registers], Operands | Fault] = {}
+        self._evaluators: dict[tuple[int, int, int], Evaluated] = {}
+        self._evaluated: dict[tuple[int, int, int, Registers], Operands | Fault] = {}
 
     @property
     def forms(self) -> Iterator[Form]:
@@ -98,12 +98,12 @@ class Instance:
 
         Raises :class:`Fault` when an expression has no value, or an address, rank or queue is out of range.
         """
-        key = (rank, transition.occurrence, registers)
+        key = (rank, transition.occurrence, transition.variant, registers)
         result = self._evaluated.get(key)
         if result is None:
-            evaluate = self._evaluators.get(key[:2])
+            evaluate = self._evaluators.get(key[:3])
             if evaluate is None:
-                evaluate = self._evaluators[key[:2]] = self._evaluator(rank, transition.form)
+                evaluate = self._evaluators[key[:3]] = self._evaluator(rank, transition.form)
             try:
                 result = evaluate(registers)
             except Fault as fault:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
-from pgasrob.program.expressions import Binary, Const, Expr, Register, Unary, constant, registers_of
+from pgasrob.program.expressions import Binary, Const, Expr, Register, Unary, constant, faults_inside, registers_of
 from pgasrob.program.walks import FALSE, MOST_WAYS, Walks, either, negated, unchanged_at
 
 
@@ -73,6 +73,8 @@ class Looks:
             return
         if form.condition is not None:
             relation, value = form.condition
+            if faults_inside(value):
+                return  # the rank would fault there, and not behind the look
             yield _Awaited(form.access.cell, SIGNS[relation], value, leaving[0].target)
         elif form.register is not None:
             fails = self._fails(state, leaving[0])

@@ -18,7 +18,7 @@ from functools import cached_property
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
-from pgasrob.program.core import Until
+from pgasrob.program.core import Form, Until
 from pgasrob.program.expressions import Expr
 from pgasrob.program.graphs import components, dominators
 from pgasrob.program.looks import Looks
@@ -31,7 +31,23 @@ def with_polls(automaton: ControlAutomaton, rank: int, size: int, nodes: int) ->
         return automaton
     polls = _Polls(automaton, rank, size, nodes)
     out = [[polls.waiting(state, transition) for transition in leaving] for state, leaving in enumerate(automaton.out)]
-    return ControlAutomaton(tuple(map(tuple, out)))
+    return ControlAutomaton(tuple(map(tuple, _numbered(out))))
+
+
+def _numbered(out: list[list[Transition]]) -> Iterator[list[Transition]]:
+    """The transitions, of which those of one occurrence have the same variant when they have the same form: whether a
+    read fails depends on where the rank is."""
+    variants: dict[int, dict[Form, int]] = {}
+
+    def numbered(transition: Transition) -> Transition:
+        if not is_read(transition.form):
+            return transition
+        known = variants.setdefault(transition.occurrence, {})
+        variant = known.setdefault(transition.form, len(known))
+        return transition.with_form(transition.form, variant) if variant else transition
+
+    for leaving in out:
+        yield list(map(numbered, leaving))
 
 
 class _Polls:

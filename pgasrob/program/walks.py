@@ -91,6 +91,18 @@ class Walks:
                     stack.append(transition.target)
         return seen
 
+    def behind_failed(self, state: int, target: int) -> set[int]:
+        """The control states to which a read that fails may lead, from ``state`` by ``target``: those of the round of
+        its poll, and behind a look all on the way to the wait."""
+        if state not in self.reached(target):
+            ahead = self.reached(target, silently=True)
+            return {each for each in ahead if any(map(self._waits, self.reached(each, silently=True)))}
+        return {each for each in self.reached(target) if state in self.reached(each)}
+
+    def _waits(self, state: int) -> bool:
+        """Whether a rank waits at ``state`` for the value of a cell."""
+        return any(isinstance(edge.form, core.Immediate) and edge.form.may_block for edge in self.out[state])
+
     def bound(self, start: int, goal: Goal, silently: bool = False, back: int | None = None) -> Expr:
         """When each way from ``start`` on comes to ``goal`` by quiet commands, or ``silently``, by assumes and assigns
         alone; FALSE also when that is hard to say.
@@ -166,18 +178,14 @@ class Walks:
         return values
 
     def _has_operands(self, form: core.Form, values: Values) -> Expr:
-        """When a quiet command does not fault, its conditions not counted: they fault as they do when it is issued."""
+        """When a quiet command does not fault; FALSE also when that is hard to say."""
         found = TRUE
         for role, expr in core.expressions(form):
-            value = _over(expr, values)
-            if isinstance(form, core.Test):
-                if value is None and faults_inside(expr):
-                    return FALSE
-                continue
             if faults_inside(expr):
                 return FALSE
             if role is core.Role.VALUE:
                 continue
+            value = _over(expr, values)
             if value is None:
                 return FALSE
             match role:

@@ -11,9 +11,11 @@ from bisect import bisect_left
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 
+from pgasrob.program import core
 from pgasrob.program.instance import Instance
+from pgasrob.program.walks import Walks
 from pgasrob.robustness.counterexample import Counterexample
-from pgasrob.robustness.maximal_runs import At, End, Found, Node, Read, Runs, Sight, Viewer, words_of
+from pgasrob.robustness.maximal_runs import At, End, Faulting, Found, Node, Read, Runs, Sight, Viewer, words_of
 from pgasrob.robustness.reasons import EffectLimit, InternalError, Reason, RunsLeftOut, ScRunsLeft
 from pgasrob.robustness.verdict import Effect, EndValue, Witness
 from pgasrob.robustness.violation import Violation
@@ -47,6 +49,7 @@ class EffectSearch:
         self._network: Runs[State] | None = None
         self._ends: set[End] = set()
         self._sights: set[Sight] = set()
+        self._commands: set[tuple[int, int | None]] = set()  # those that ranks stand before, and None at their ends
 
     @property
     def states(self) -> int:
@@ -75,6 +78,7 @@ class EffectSearch:
                 self._ends.add(seen[1])
             else:
                 self._sights.add(seen[1])
+        self._commands = self._stood_before()
         found = yield from self._behind(self.witness)
         if found is None:
             self._network = Runs.on_the_network(self._viewer)
@@ -84,6 +88,28 @@ class EffectSearch:
             found = yield from self._with_witness(found)
         self._tell(found)
         return None
+
+    def _stood_before(self) -> set[tuple[int, int | None]]:
+        """What ranks stand before in SC runs, those among them whose polls fail."""
+        places = {sight for sight in self._sights if isinstance(sight, At)}
+        for rank, automaton in enumerate(self._instance.automata):
+            walks = Walks(automaton, rank, self._instance.size, self._instance.nodes)
+            for state, leaving in enumerate(automaton.out):
+                for edge in leaving:
+                    if At(rank, state) in places and isinstance(edge.form, core.Immediate) and edge.form.until:
+                        places.update(At(rank, each) for each in walks.behind_failed(state, edge.target))
+        return {each for place in places for each in self._before(place)}
+
+    def _before(self, place: At) -> list[tuple[int, int | None]]:
+        """The commands that a rank stands before at ``place``."""
+        leaving = self._instance.automata[place.rank].out[place.control]
+        return [(place.rank, edge.occurrence) for edge in leaving] or [(place.rank, None)]
+
+    def _is_new(self, sight: Sight) -> bool:
+        """Whether no SC run has it. A control state is none by itself: commands are what a reader sees."""
+        if isinstance(sight, At):
+            return self._commands.isdisjoint(self._before(sight))
+        return sight not in self._sights
 
     def _behind(self, witness: Witness) -> Generator[None, None, Computation | None]:
         """A run that goes on from ``witness`` and shows what no SC run does."""
@@ -98,7 +124,7 @@ class EffectSearch:
         can be seen before ``start``."""
         first: Computation | None = None
         for sight in before:
-            if sight not in self._sights and (run := self._to_its_end(runs, start)) is not None:
+            if self._is_new(sight) and (run := self._to_its_end(runs, start)) is not None:
                 first = first or run
                 if isinstance(sight, FailedAssertion):
                     return run
@@ -114,7 +140,7 @@ class EffectSearch:
                 if first is None and what not in self._ends:
                     first, most = runs.computation(node), runs.effort + MOST_EFFORT_FOR_ASSERTIONS
                 continue
-            if what in self._sights or what in hopeless:
+            if not self._is_new(what) or what in hopeless:
                 continue
             if first is not None and not isinstance(what, FailedAssertion):
                 continue
@@ -171,7 +197,7 @@ class EffectSearch:
         except ReplayError as error:
             return self.ended(InternalError("effect", f"does not replay: {error}"))
         sights, end = self._seen_of(run)
-        new = [sight for sight in sights if sight not in self._sights]
+        new = [sight for sight in sights if self._is_new(sight)]
         failed = [sight for sight in new if isinstance(sight, FailedAssertion)]
         differs = end is not None and end not in self._ends
         if not run.complete or not (new or differs):
@@ -194,6 +220,8 @@ class EffectSearch:
             effect = replace(effect, values=(self._value(found[0].read, found[0].value, values),))
         elif end is not None and differs:
             effect = self._told(effect, end)
+        elif any(isinstance(sight, Faulting) for sight in new):
+            effect = replace(effect, ending="fault")
         else:
             effect = replace(effect, place=next(sight for sight in new if isinstance(sight, At)))
         self.effect = effect
@@ -222,6 +250,8 @@ class EffectSearch:
                 assert replayed.read is not None
                 found[read] = replayed.read
                 sights.append(Found(read, replayed.read))
+        for rank, (at, registers) in enumerate(zip(run.control, run.registers, strict=True)):
+            sights += self._viewer.standing(rank, at, registers)
         state = State(run.control, run.registers, run.memory, ((),) * self._instance.nodes)
         if any(True for _ in StateSpace(self._instance).successors(state)):
             return sights, None

@@ -11,6 +11,7 @@ loop, what comes first has to lead to a state from which nobody has gone on yet.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Generic, NamedTuple, Protocol, TypeVar, assert_never
 
@@ -53,7 +54,15 @@ class Found(NamedTuple):
     value: int
 
 
-Sight = At | FailedAssertion | Found
+@dataclass(frozen=True, slots=True)
+class Faulting:
+    """``rank`` stands before a command that cannot be evaluated. (No tuple: it is not equal to an :class:`At`.)"""
+
+    rank: int
+    occurrence: int
+
+
+Sight = At | FailedAssertion | Found | Faulting
 """What can be seen of a run on its way."""
 
 
@@ -97,7 +106,17 @@ class Viewer:
 
     def begin(self, state: S) -> tuple[Node[S], list[Sight]]:
         """The first node, and what can be seen there."""
-        return Node(state), [At(rank, control) for rank, control in enumerate(state.control)]
+        places = enumerate(zip(state.control, state.registers, strict=True))
+        return Node(state), [sight for rank, (control, own) in places for sight in self.standing(rank, control, own)]
+
+    def standing(self, rank: int, control: int, registers: Registers) -> Iterator[Sight]:
+        """What can be seen of where ``rank`` is."""
+        yield At(rank, control)
+        for edge in self.instance.automata[rank].out[control]:
+            try:
+                self.instance.operands(rank, edge, registers)
+            except Fault:
+                yield Faulting(rank, edge.occurrence)
 
     def follow(self, node: Node[S], word: Word, state: S) -> tuple[Node[S], list[Sight]]:
         """The node behind the edge from ``node`` over ``word`` to ``state``, and what can be seen of that."""
@@ -105,7 +124,7 @@ class Viewer:
         if first.kind in POPS:
             return Node(state, node.failed, node.found), []
         ranks = [letter.rank for letter in word] if first.kind == "barrier" else [first.rank]
-        sights: list[Sight] = [At(rank, state.control[rank]) for rank in ranks]
+        sights = [sight for each in ranks for sight in self.standing(each, state.control[each], state.registers[each])]
         failed, found = node.failed, node.found
         broken = failure(self.instance, first, node.state.control, node.state.registers)
         if broken is not None:

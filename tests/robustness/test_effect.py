@@ -18,7 +18,7 @@ from pgasrob.robustness import effect as searching
 from pgasrob.robustness import maximal_runs
 from pgasrob.robustness.check import Interrupted, check, load
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.maximal_runs import End, Runs, Viewer, words_of
+from pgasrob.robustness.maximal_runs import At, End, Runs, Viewer, words_of
 from pgasrob.robustness.reasons import EffectLimit, RunsLeftOut, ScRunsLeft, TimeLimit
 from pgasrob.robustness.verdict import Effect, Verdict
 from pgasrob.robustness.watch import Progress
@@ -176,7 +176,7 @@ def test_what_is_seen_of_maximal_runs_is_what_all_of_them_show(data: st.DataObje
         }
         wanted = [each for each in found.outcomes if not sc or each.sc_runs]
         assert ends == {(each.ending, each.values, each.failed) for each in wanted}
-        sights = {each for each in seen if not isinstance(each, End)}
+        sights = {each for each in seen if isinstance(each, At | FailedAssertion)}
         assert sights == {*reached(space), *failed_in(found, sc)}
 
 
@@ -294,6 +294,33 @@ def test_a_branch_that_only_the_network_takes_is_an_outcome() -> None:
 def test_nothing_depends_on_which_of_two_equal_values_comes_last() -> None:
     effect = effect_of(check(load(PROGRAMS / "coherence/puts_equal_values.pgas"), 2))
     assert (effect.kind, effect.reason, effect.run) == ("none found", None, None)
+
+
+ROUND = """memory d, f, one = 1, w; register r, s; queue q unordered;
+    process 0 { write(one, 1, d, q); write(one, 1, f, q); }
+    process 1 { await(mem[f] == 1); s <- mem[d]; mem[w] <- s + 2; mem[w] <- 3; s <- 0; }
+    process 2 { choose { s <- 1; goto out; } or { skip; } again: r <- fetch(1, w); if (r != 2) { goto again; }
+      out: r <- 0; s <- 0; }"""
+
+
+@pytest.mark.parametrize("failed_polls", ["wait", "count"])
+def test_where_a_poll_that_fails_comes_to_is_no_outcome(failed_polls: Any) -> None:
+    """Nor is a control state in which a rank stands before commands that it comes to elsewhere, too."""
+    verdict = check(_program(ROUND), 3, failed_polls=failed_polls)
+    assert (verdict.verdict, effect_of(verdict).kind, effect_of(verdict).reason) == ("not robust", "none found", None)
+
+
+def test_where_only_the_network_leaves_a_loop_is_an_outcome() -> None:
+    effect = effect_of(check(_program(ROUND.replace("out: r <- 0; s <- 0;", "fence(q); out: r <- 0; s <- 0;")), 3))
+    assert (effect.kind, effect.place is not None and effect.place.rank) == ("outcome", 2)
+
+
+def test_a_fault_is_an_outcome_though_another_rank_goes_on_for_ever() -> None:
+    text = "memory x, f, one = 1, y, z; register r; queue q unordered;"
+    text += "process 0 { write(one, 1, x, q); write(one, 1, f, q); }"
+    divides = "process 1 { await(mem[f] == 1); r <- mem[x]; mem[y] <- 10 / r; r <- 0; }"
+    effect = effect_of(check(_program(f"{text} {divides} process 2 {{ while (1) {{ mem[z] <- 1; }} }}"), 3))
+    assert (effect.kind, effect.ending) == ("outcome", "fault")
 
 
 C_MESSAGE = """#include <shmem.h>

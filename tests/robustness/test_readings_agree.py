@@ -15,9 +15,11 @@ import pytest
 from pgasrob.program import instance
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.instance import Instance
+from pgasrob.program.parser import parse
 from pgasrob.program.reading import Reading
 from pgasrob.robustness import native
 from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.robustness.check import check
 from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.engines import Engine
 from pgasrob.robustness.native import NativeSearch
@@ -95,6 +97,53 @@ def test_the_litmus_programs(name: str, reading: readings.Reading) -> None:
     found = answers(program, reading, all_engines=True)
     assert set(found.values()) - {None} == {expected == "not robust"}, found
     assert list(found.values()).count(None) <= 2
+
+
+CASES = {
+    # one command, left from two control states, of which one leads back and the other does not
+    "where it is read": """memory x, y, z, o, w, one = 1; register r, s, t, k; queue q unordered;
+        process 0 { write(one, 1, y, q); write(one, 1, x, q); }
+        process 1 { goto L; RD: r <- mem[x]; k <- r; L: choose { goto RD; } or { skip; }
+          if (t == 0) { t <- 1; mem[o] <- k; s <- mem[y]; mem[w] <- s; } choose { goto RD; } or { mem[z] <- 1; } }""",
+    "where it is looked at": """memory y = 1, f, one = 1, zero, z, o; register r, s, t; queue q unordered;
+        process 0 { await(mem[f] == 1); write(one, 1, y, q); write(one, 1, f, q); }
+        process 1 { goto L; S: choose { mem[z] <- 1; goto E; } or { skip; } S2: s <- mem[y];
+          if (s == 0) { L: r <- mem[z]; goto S2; } mem[o] <- r; t <- t + 1;
+          if (t == 1) { mem[y] <- 0; mem[one] <- 1; write(one, 0, f, q); wait(q); await(mem[f] == 1); r <- 5; goto S; }
+          E: skip; }""",
+    "a look that faults": """memory x = 1, zero, two = 2, one = 1, flag; register r; queue q unordered;
+        process 0 { write(zero, 1, x, q); wait(q); write(two, 1, x, q); write(one, 1, flag, q); }
+        process 1 { await(mem[flag] == 1); r <- mem[x];
+          if (r != 2) { if (10 / r > 2) { skip; } else { skip; } await(mem[x] == 2); } }""",
+    "a poll that faults": """memory x = 1, zero, two = 2, one = 1, flag; register r; queue q unordered;
+        process 0 { write(zero, 1, x, q); wait(q); write(two, 1, x, q); write(one, 1, flag, q); }
+        process 1 { await(mem[flag] == 1); again: r <- mem[x];
+          if (r != 2) { if (10 / r > 2) { goto again; } else { goto again; } } }""",
+}
+"""Programs that are not robust, and whose reads have been taken to fail where they do not."""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_read_fails_only_where_it_does(case: str) -> None:
+    program = parse(f"program p; nodes 2; {CASES[case]}").instantiate()
+    found = {name: answer(search, 10_000) for name, search, _ in engines(program)}
+    assert set(found.values()) - {None} == {True}, found
+    assert list(found.values()).count(None) <= 2
+
+
+def test_a_poll_does_not_hide_a_fault() -> None:
+    read = "process 0 { mem[x] <- 0; } process 1 { while (1) { r <- fetch(0, x); if (10 / r > 2) { skip; } } }"
+    assert check(parse(f"program p; nodes 2; memory x = 1; register r; {read}")).verdict == "error"
+
+
+def test_assertions_behind_a_read_that_fails_elsewhere() -> None:
+    text = """memory y = 1, z, go, one = 1; register r, s, t; queue q;
+        process 0 { await(mem[go] == 1); write(one, 1, y, q); wait(q); }
+        process 1 { goto L; S: choose { mem[z] <- 1; goto E; } or { skip; } S2: s <- mem[y];
+          if (s == 0) { L: r <- mem[z]; goto S2; } t <- t + 1;
+          if (t == 1) { mem[y] <- 0; write(one, 0, go, q); wait(q); r <- 5; goto S; } assert(r == 5); E: skip; }"""
+    for engine in ("attack", "definition"):
+        assert check(parse(f"program p; nodes 2; {text}"), engine=engine).assertions == "violated"
 
 
 @pytest.mark.parametrize("loops", [False, True], ids=["polls and updates", "waits as loops"])
