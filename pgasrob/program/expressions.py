@@ -346,19 +346,23 @@ def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     return expr
 
 
+def operands_of(expr: Expr) -> tuple[Expr, ...]:
+    """What ``expr`` is computed from at once."""
+    match expr:
+        case Unary(_, operand):
+            return (operand,)
+        case Binary(_, left, right):
+            return left, right
+        case Conditional(condition, then, otherwise):
+            return condition, then, otherwise
+    return ()
+
+
 def parts(expr: Expr) -> Iterator[Expr]:
     """``expr`` and all that it is computed from."""
     yield expr
-    match expr:
-        case Unary(_, operand):
-            yield from parts(operand)
-        case Binary(_, left, right):
-            yield from parts(left)
-            yield from parts(right)
-        case Conditional(condition, then, otherwise):
-            yield from parts(condition)
-            yield from parts(then)
-            yield from parts(otherwise)
+    for operand in operands_of(expr):
+        yield from parts(operand)
 
 
 def may_fault(expr: Expr) -> bool:

@@ -19,6 +19,7 @@ from pgasrob.program.expressions import (
     constant,
     faults_inside,
     folded,
+    operands_of,
     parts,
     registers_of,
     rewritten,
@@ -30,6 +31,9 @@ MOST_WAYS = 256
 
 MOST_PARTS = 200
 """Parts of what a register holds in terms of the read: assigns double it with each, and nobody polls so."""
+
+MOST_NESTED = 200
+"""How deeply an expression is nested at most, as in a text: what walks through it calls itself for each level."""
 
 TRUE: Expr = Const(1)
 FALSE: Expr = Const(0)
@@ -216,7 +220,17 @@ def _over(expr: Expr, values: Values) -> Expr | None:
     known = {register: value for register, value in values.items() if value is not None}
     if registers_of(expr) & (values.keys() - known.keys()):
         return None
-    return rewritten(expr, lambda part: known.get(part.index) if isinstance(part, Register) else None)
+    found = rewritten(expr, lambda part: known.get(part.index) if isinstance(part, Register) else None)
+    return None if known and _nests_deeply(found) else found
+
+
+def _nests_deeply(expr: Expr) -> bool:
+    level = [expr]
+    for _ in range(MOST_NESTED):
+        level = [operand for each in level for operand in operands_of(each)]
+        if not level:
+            return False
+    return True
 
 
 def _within(value: Expr, bound: int) -> Expr:

@@ -215,3 +215,14 @@ def test_a_long_loop_takes_no_longer_for_each_of_its_reads() -> None:
         return calls(program.instantiate)[0]
 
     assert work(160) < 2.2 * work(80)
+
+
+def test_conditions_that_nest_deeply_are_none_of_a_poll() -> None:
+    """What comes of putting one into another is not looked at by functions that call themselves for each level."""
+
+    def body(nots: int) -> str:
+        tests = " ".join(f"if ({'!' * nots}(s == {k})) {{ goto again; }}" for k in range(6))
+        return f"again: r <- mem[x]; s <- {'!' * nots}r; {tests} mem[y] <- s;"
+
+    assert fails(body(10), 0, 1, 2) == [0, 1, 2]
+    assert fails(body(190), 0, 1, 2) == []
