@@ -71,7 +71,8 @@ class OutcomesResult(TypedDict):
     are what ``values`` are of, some of the registers and cells when they were ``chosen``; ``doubles`` are those of
     which the values are the bits of doubles. ``network_only`` is how many outcomes are so, null when that is not known.
     ``left_out``: lines of commands at which a process may end instead, by an empty branch; runs that do so are not
-    counted. A text that is no program has ``errors`` and no nodes.
+    counted. ``polls``: whether `check` has reads that are no events when they fail; here all are. A text that is no
+    program has ``errors`` and no nodes.
     """
 
     schema: int
@@ -91,6 +92,7 @@ class OutcomesResult(TypedDict):
     network_only: int | None
     faults: list[PossibleFault]
     left_out: list[int]
+    polls: bool | None
     stats: OutcomesStats
     errors: list[Error]
 
@@ -120,6 +122,7 @@ def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -
         "network_only": None if unknown else len(found.network_only),
         "faults": [_fault(fault) for fault in found.faults],
         "left_out": list(found.left_out),
+        "polls": found.polls,
         "stats": {
             "sc_states": found.sc_states,
             "network_states": found.network_states,
@@ -149,6 +152,7 @@ def no_outcomes(file: str, errors: list[Error], reason: str | None = None) -> Ou
         "network_only": None,
         "faults": [],
         "left_out": [],
+        "polls": None,
         "stats": {"sc_states": 0, "network_states": 0, "seconds": 0.0},
         "errors": errors,
     }

@@ -19,7 +19,7 @@ from typing import Any
 
 from pgasrob.program.control import may_be_left_out
 from pgasrob.program.declarations import Declared
-from pgasrob.program.instance import Instance
+from pgasrob.program.instance import Instance, instantiate
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import AnyValue, Reason, RunsLeftOut
 from pgasrob.robustness.watch import Progress, Watch
@@ -92,6 +92,12 @@ class Outcomes:
     @property
     def complete(self) -> bool:
         return self.reason is None
+
+    @property
+    def polls(self) -> bool:
+        """Whether there are reads that are no events when they fail, as robustness is decided by default; here they may
+        well be."""
+        return instantiate(self.instance.program, self.instance.nodes).polls
 
     @property
     def sc_runs(self) -> int | None:
