@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from pgasrob.analysis.rank_types import rank_types
 from pgasrob.analysis.remembered import remembered
+from pgasrob.program import core
+from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
 
 
@@ -40,6 +42,13 @@ def symmetry(instance: Instance) -> Symmetry:
     return Symmetry(classes, types.moving, types.registers, types.cells, types.targets)
 
 
+def _spins(transition: Transition) -> bool | None:
+    """For a read that may fail, whether the rank spins then; ranks that differ in that are not alike."""
+    form = transition.form
+    until = form.until if isinstance(form, core.Immediate) else None
+    return None if until is None else until.spins
+
+
 def _classes(instance: Instance, fixed: frozenset[int]) -> tuple[tuple[int, ...], ...]:
     """The ranks of one process block that are not fixed and have one automaton, but for its constants."""
     processes = instance.program.processes
@@ -49,7 +58,7 @@ def _classes(instance: Instance, fixed: frozenset[int]) -> tuple[tuple[int, ...]
     for rank, automaton in enumerate(instance.automata):
         if rank not in fixed:
             shape = tuple(
-                tuple((transition.occurrence, transition.variant, transition.target) for transition in leaving)
+                tuple((each.occurrence, each.variant, each.target, _spins(each)) for each in leaving)
                 for leaving in automaton.out
             )
             alike.setdefault((block.get(rank, others), shape), []).append(rank)
