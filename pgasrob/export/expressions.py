@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from pgasrob.analysis.intervals import Interval, may_fault, operation, value_of
+from pgasrob.analysis.intervals import Interval, operation, value_of
 from pgasrob.program import core
 from pgasrob.program.expressions import (
     INT32,
@@ -139,9 +139,6 @@ class Scope:
         if variable.is_plain and self.is_plain(expr):
             return [f"{variable.name} = {self._promela(expr)};"]
         return [f"c_code {{ {variable.place}{variable.name} = {self._c(expr)}; }};"]
-
-    def may_fault(self, expr: Expr) -> bool:
-        return may_fault(expr, self._file)
 
     # What Promela can say
 

@@ -12,12 +12,12 @@ from typing import assert_never
 
 from pgasrob.export.bits import Bit, Bits
 from pgasrob.export.cases import Case
-from pgasrob.export.expressions import OLD, OLD_WIDE, Scope, has_value, updated
+from pgasrob.export.expressions import OLD, OLD_WIDE, Scope, updated
 from pgasrob.export.statements import Lines, Option, any_of, branch, set_bits
 from pgasrob.export.tables import Tables, marked
 from pgasrob.program import core
 from pgasrob.program.core import Cell
-from pgasrob.program.expressions import Binary, Expr, Register, Unary, constant, registers_of, rewritten
+from pgasrob.program.expressions import Binary, Expr, Register, constant, registers_of, rewritten
 from pgasrob.semantics.accesses import Access, conflict
 
 STAGES = ("src", "dst", "res")
@@ -253,16 +253,13 @@ class _Command:
             yield self._closed("-", *guards, any_of(delayed), any_of(closing), any_of([*me, *done]))
 
     def _brought(self, form: core.Immediate[Cell, Expr], holds: Expr) -> Expr:
-        """That what a read brings lets it pass: ``holds`` is over the registers after it."""
+        """That what a read brings lets it pass: ``holds`` is over the registers after it, and nothing in it faults."""
 
         def after(expr: Expr) -> Expr | None:
             is_set = isinstance(expr, Register) and expr.index == form.register
             return self._cells[form.access.cell] if is_set else None
 
-        passes = rewritten(holds, after)
-        defined = has_value(passes) if self._scope.may_fault(passes) else None
-        # Where it has no value, the rank is to fault by itself.
-        return passes if defined is None else Binary("||", Unary("!", defined), passes)
+        return rewritten(holds, after)
 
     def _changed(self, form: core.Immediate[Cell, Expr]) -> Lines:
         """What a command does to its register and its cell at its issue."""
