@@ -149,7 +149,7 @@ class AttackSpace:
                 yield self._issued(state, rank, transition, operands, parts, begun)
             return
         made = _bound(operands)
-        first = _first_part(rank, made, steps, bounds, attack)
+        first = first_part(rank, made, steps, bounds, attack)
         if first is not None:
             # e comes after all of sigma, so what is left of it comes after D.
             parts = [NOW] * first + [DELAYED] * (len(steps) - first)
@@ -211,7 +211,7 @@ def _bound(operands: Transferred) -> tuple[Access, ...]:
     return () if operands.captured is None else (operands.captured,)
 
 
-def _first_part(
+def first_part(
     rank: int, made: Sequence[Access], steps: Sequence[core.Step[Cell]], bounds: Sequence[int], attack: Attack
 ) -> int | None:
     """The least number of steps with which the command, as e, goes before the source and closes the cycle; None if it

@@ -123,6 +123,14 @@ def wanted_reductions(settings: Settings) -> Collection[str]:
     return settings.reductions
 
 
+def _traces(instance: Instance, settings: Settings) -> Engine:
+    """One run for all its reorderings."""
+    from pgasrob.robustness.traces.search import TraceSearch
+
+    settings.only("traces")
+    return TraceSearch(instance)
+
+
 def _spin(instance: Instance, settings: Settings) -> Engine:
     """The model checker SPIN, which has to be installed."""
     from pgasrob.robustness.spin import SpinSearch
@@ -135,6 +143,7 @@ ENGINES: dict[str, Callable[[Instance, Settings], Engine]] = {
     "attack": attack_engine,
     "product": _product,
     "definition": _definition,
+    "traces": _traces,
     "spin": _spin,
 }
 """The engines by name. What the first line of its docstring says of each stands in the help of `--engine`."""

@@ -133,6 +133,28 @@ class PendingBound(Reason):
 
 
 @dataclass(eq=False, repr=False)
+class RunTooLong(Reason):
+    """The bound of the `traces` engine on the length of a run."""
+
+    code = "run-too-long"
+    events: int
+
+    def __str__(self) -> str:
+        return f"a run has more than {self.events:,} commands; some may have no end"
+
+
+@dataclass(eq=False, repr=False)
+class TooManyUpdates(Reason):
+    """The `traces` engine has not tried all ways in which updates of one cell may be missing when somebody waits."""
+
+    code = "too-many-updates"
+    sources: int
+
+    def __str__(self) -> str:
+        return f"too many updates of one cell may come late for {self.sources} operations to be decided trace by trace"
+
+
+@dataclass(eq=False, repr=False)
 class NoModel(Reason):
     code = "no-model"
     why: str

@@ -24,6 +24,7 @@ from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.product import ProductSearch
+from pgasrob.robustness.traces.search import TraceSearch
 from pgasrob.robustness.verdict import Verdict, Witness
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.happens_before import HappensBefore
@@ -51,6 +52,7 @@ MOST_STATES = {
     "two heads": 50_000,
     "four heads": examples(8_000, nightly=60_000),
     "attack": 50_000,
+    "traces": 20_000,
 }
 """States after which an engine is not asked any further: four heads are slow, and loops may have no end."""
 MOST_STATES_OF_LOOPS = {name: examples(3_000, nightly=most) for name, most in MOST_STATES.items()}
@@ -90,6 +92,7 @@ def engines(program: Instance, most: dict[str, int] = MOST_STATES) -> Iterator[t
         ("two heads", ProductSearch(program, 2)),
         ("four heads", ProductSearch(program, 4)),
         ("attack", AttackSearch(program)),
+        ("traces", TraceSearch(program)),
     ):
         over = True
         for _ in search.run():

@@ -8,6 +8,27 @@ use crate::state::State;
 use crate::steps::Step;
 use crate::tables::Tables;
 
+/// The bits of slots, as far as any are set.
+pub trait Slotted {
+    fn slot(&self, slot: usize) -> u8;
+    fn set_slot(&mut self, slot: usize, bits: u8) -> Result<()>;
+    fn clear_slot(&mut self, slot: usize) -> Result<()>;
+}
+
+impl Slotted for State {
+    fn slot(&self, slot: usize) -> u8 {
+        State::slot(self, slot)
+    }
+
+    fn set_slot(&mut self, slot: usize, bits: u8) -> Result<()> {
+        State::set_slot(self, slot, bits)
+    }
+
+    fn clear_slot(&mut self, slot: usize) -> Result<()> {
+        State::clear_slot(self, slot)
+    }
+}
+
 impl Place {
     /// How many bits its slots have.
     pub fn width(self, tables: &Tables) -> u8 {
@@ -21,19 +42,19 @@ impl Place {
 }
 
 /// The bits of a place of `rank`; none when no step has been delayed there.
-fn placed(world: &World, state: &State, rank: usize, place: Place) -> u8 {
+fn placed(world: &World, state: &impl Slotted, rank: usize, place: Place) -> u8 {
     world.slots.find(rank, place).map_or(0, |slot| state.slot(slot))
 }
 
 /// Whether a wait or wait_local of `rank` may be issued.
-pub fn wait_is_over(world: &World, state: &State, rank: usize, queue: u64, local: bool) -> bool {
+pub fn wait_is_over(world: &World, state: &impl Slotted, rank: usize, queue: u64, local: bool) -> bool {
     let waits_for = if local { bits::LOCAL_DELAYED } else { bits::DELAYED };
     placed(world, state, rank, Place::Queue(queue)) & waits_for == 0
 }
 
 /// The first step of a command of `rank` that a completion rule puts after D; the number of steps when there is none. A
 /// chain is in order, so the steps after it come after D too.
-pub fn first_bound(tables: &Tables, world: &World, state: &State, rank: usize, transfer: &Transfer<'_>) -> usize {
+pub fn first_bound(tables: &Tables, world: &World, state: &impl Slotted, rank: usize, transfer: &Transfer<'_>) -> usize {
     let placed = |place| placed(world, state, rank, place);
     let unordered = tables.is_unordered(transfer.queue);
     let queue = if unordered { 0 } else { placed(Place::Queue(transfer.queue)) };
@@ -54,7 +75,7 @@ pub fn first_bound(tables: &Tables, world: &World, state: &State, rank: usize, t
 }
 
 /// Whether a fenced step to `target` is delayed, in any queue.
-fn is_written_to(world: &World, state: &State, rank: usize, target: u32) -> bool {
+fn is_written_to(world: &World, state: &impl Slotted, rank: usize, target: u32) -> bool {
     world.slots.of_rank(rank).iter().any(|&(place, slot)| {
         matches!(place, Place::Target(_, to) if to == target) && state.slot(slot) & bits::FENCED_DELAYED != 0
     })
@@ -64,7 +85,7 @@ fn is_written_to(world: &World, state: &State, rank: usize, target: u32) -> bool
 pub fn delay(
     tables: &Tables,
     world: &mut World,
-    next: &mut State,
+    next: &mut impl Slotted,
     rank: usize,
     transfer: &Transfer<'_>,
     delayed: &[Step],
@@ -94,8 +115,8 @@ pub fn delay(
 /// Notes in `next` a fence of `rank`: where fenced steps lie now, later ones cannot come before.
 pub fn fence(
     world: &World,
-    state: &State,
-    next: &mut State,
+    state: &impl Slotted,
+    next: &mut impl Slotted,
     rank: usize,
     queue: u64,
     target: Option<u32>,
@@ -110,7 +131,7 @@ pub fn fence(
 }
 
 /// Notes in `next` that `rank` begins a bundle: what has been delayed before binds no signal.
-pub fn begin_bundle(world: &World, next: &mut State, rank: usize) -> Result<()> {
+pub fn begin_bundle(world: &World, next: &mut impl Slotted, rank: usize) -> Result<()> {
     match world.slots.find(rank, Place::Bundle) {
         Some(slot) if next.slot(slot) != 0 => next.clear_slot(slot),
         _ => Ok(()),

@@ -1,0 +1,589 @@
+//! A run of commands with all their steps, as it grows and is taken back, and the order of its events
+//! (`pgasrob/robustness/traces/trace.py`).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::code::{Relation, Value};
+use crate::intern::ValueId;
+use crate::memory::{Result, filled, push};
+use crate::moves::Told;
+use crate::operands::{Operands, Transfer, World, evaluate, value_after};
+use crate::steps::{Access, MOST_STEPS, Phase};
+use crate::tables::touch::Ways;
+use crate::tables::{Command, Operand, Tables, touch};
+use crate::traces::clock::{Clock, Epoch, Past};
+use crate::traces::subsets::Commuting;
+use crate::updates::Given;
+
+/// In place of a rank: who takes part in barriers is everybody.
+pub const BARRIER: usize = usize::MAX;
+/// The place of an access in the chain of its command, when it is a look.
+const LOOK: u8 = u8::MAX;
+
+/// The accesses of a command, the one at its issue first if there is one.
+#[derive(Clone, Copy, Debug)]
+pub struct Accesses {
+    all: [Access; MOST_STEPS],
+    count: u8,
+    pub at_issue: bool,
+}
+
+impl Accesses {
+    pub fn of(operands: &Operands<'_>) -> Self {
+        let mut made = Accesses { all: [Access { cell: 0, ways: 0 }; MOST_STEPS], count: 0, at_issue: false };
+        match operands {
+            Operands::Immediate { access, .. } => made.add(*access, true),
+            Operands::Transfer(transfer) => {
+                if let Some(captured) = transfer.captured() {
+                    made.add(captured, true);
+                }
+                for step in transfer.steps() {
+                    made.add(transfer.access(step), false);
+                }
+            }
+            _ => {}
+        }
+        made
+    }
+
+    fn add(&mut self, access: Access, at_issue: bool) {
+        self.all[self.count as usize] = access;
+        self.count += 1;
+        self.at_issue |= at_issue;
+    }
+
+    pub fn all(&self) -> &[Access] {
+        &self.all[..self.count as usize]
+    }
+
+    /// How many are made at the issue.
+    pub fn bound(&self) -> usize {
+        usize::from(self.at_issue)
+    }
+
+    /// Those of the steps.
+    pub fn steps(&self) -> &[Access] {
+        &self.all()[self.bound()..]
+    }
+}
+
+/// What a rank may issue where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Next {
+    pub transition: usize,
+    pub accesses: Accesses,
+    /// Whether it depends on the value of a cell whether it is enabled.
+    pub waits: bool,
+    pub is_barrier: bool,
+    /// Whether it is an assume that does not hold.
+    blocked: bool,
+    /// Whether it is an assertion that does not hold.
+    pub fails: bool,
+}
+
+/// Where a rank stands.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    pub control: u32,
+    pub registers: Arc<[ValueId]>,
+    pub commands: Vec<Next>,
+}
+
+/// An access as it was made. `before`: what the cell held.
+#[derive(Clone, Copy, Debug)]
+pub struct Made {
+    pub access: Access,
+    pub before: ValueId,
+    pub update: Option<Commuting>,
+}
+
+#[derive(Debug)]
+pub struct Event {
+    /// BARRIER for a barrier.
+    pub rank: usize,
+    /// Of a barrier the first of its transitions among all of them.
+    pub transition: usize,
+    pub clock: Clock,
+    /// Its place among the events of its rank.
+    pub index: u32,
+    /// Its accesses among all.
+    made: usize,
+    looks: usize,
+    undo: usize,
+}
+
+impl Event {
+    /// Whether it is among the events of `clock`, the past of another one.
+    pub fn is_in(&self, clock: &Clock) -> bool {
+        if self.rank == BARRIER { self.clock.epoch() <= clock.epoch() } else { self.index < clock.count(self.rank) }
+    }
+}
+
+/// An access of an event; `place` in the chain of its command.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    pub event: usize,
+    pub place: u8,
+    pub update: Option<Commuting>,
+}
+
+/// Accesses to one cell that follow each other and do not conflict.
+#[derive(Debug)]
+pub struct Layer {
+    pub before: ValueId,
+    pub ways: Ways,
+    pub entries: Vec<Entry>,
+}
+
+impl Layer {
+    pub fn commutes(&self) -> bool {
+        self.ways & !(touch::READ | touch::WRITTEN) != 0
+    }
+}
+
+/// The accesses of a run by cells, in layers.
+#[derive(Debug)]
+pub struct Cells(Vec<Vec<Layer>>);
+
+impl Cells {
+    pub fn new(cells: usize) -> Result<Self> {
+        let mut all = Vec::new();
+        all.try_reserve_exact(cells)?;
+        all.resize_with(cells, Vec::new);
+        Ok(Cells(all))
+    }
+
+    pub fn layers(&self, cell: usize) -> &[Layer] {
+        &self.0[cell]
+    }
+
+    /// Adds an access at the end; says in which layer of its cell it is.
+    pub fn enter(&mut self, access: Access, before: ValueId, entry: Entry) -> usize {
+        let layers = &mut self.0[access.cell];
+        match layers.last_mut() {
+            Some(last) if last.ways & access.against() == 0 => last.entries.push(entry),
+            _ => layers.push(Layer { before, ways: access.ways, entries: vec![entry] }),
+        }
+        layers.len() - 1
+    }
+
+    /// Takes back the last access to `cell`.
+    fn leave(&mut self, cell: usize) {
+        let layers = &mut self.0[cell];
+        if let Some(last) = layers.last_mut() {
+            last.entries.pop();
+            if last.entries.is_empty() {
+                layers.pop();
+            }
+        }
+    }
+
+    /// The entries of the last layer that conflicts with `access`, were it next.
+    pub fn met_by(&self, access: Access) -> &[Entry] {
+        let met = self.0[access.cell].iter().rev().find(|layer| layer.ways & access.against() != 0);
+        met.map_or(&[], |layer| &layer.entries)
+    }
+}
+
+/// What is put back when an event is taken back.
+#[derive(Clone, Copy, Debug)]
+enum Undo {
+    Register(usize, ValueId),
+    Cell(usize, ValueId),
+}
+
+pub struct Run {
+    pub control: Vec<u32>,
+    pub registers: Vec<ValueId>,
+    pub memory: Vec<ValueId>,
+    pub events: Vec<Event>,
+    pub of_rank: Vec<Vec<u32>>,
+    pub standing: Vec<Vec<Standing>>,
+    pub cells: Cells,
+    made: Vec<Made>,
+    looks: Vec<Access>,
+    undo: Vec<Undo>,
+    arrivals: Vec<usize>,
+    epochs: Vec<Arc<Epoch>>,
+    /// How many ranks stand before a barrier.
+    waiting: usize,
+    /// Whether some rank may pass a barrier or do something else; what it does depends on everything then.
+    mixed: bool,
+    /// The first command that could not be evaluated: its rank, its transition.
+    pub fault: Option<(usize, usize)>,
+}
+
+impl Run {
+    pub fn new(tables: &Tables, world: &mut World) -> Result<Self> {
+        let nodes = tables.nodes;
+        let zero = world.number(0)?;
+        let mut memory = filled(zero, tables.memory.len())?;
+        for (cell, &value) in memory.iter_mut().zip(&tables.memory) {
+            *cell = world.number(tables.values[value])?;
+        }
+        let mixed = (0..nodes).any(|rank| {
+            (0..tables.states[rank]).any(|control| {
+                let leaving = tables.leaving(rank, control);
+                leaving.len() > 1
+                    && leaving.clone().any(|transition| matches!(tables.command(transition), Command::Barrier))
+            })
+        });
+        let cells = Cells::new(memory.len() + 1)?;
+        let mut run = Run {
+            control: filled(0, nodes)?,
+            registers: filled(zero, nodes * tables.registers)?,
+            memory,
+            events: Vec::new(),
+            of_rank: filled(Vec::new(), nodes)?,
+            standing: filled(Vec::new(), nodes)?,
+            cells,
+            made: Vec::new(),
+            looks: Vec::new(),
+            undo: Vec::new(),
+            arrivals: Vec::new(),
+            epochs: vec![Arc::new(Epoch { number: 0, counts: filled(0, nodes)? })],
+            waiting: 0,
+            mixed,
+            fault: None,
+        };
+        let registers: Arc<[ValueId]> = Arc::from(&run.registers[..tables.registers]);
+        for rank in 0..nodes {
+            run.stand(tables, world, rank, registers.clone())?;
+        }
+        Ok(run)
+    }
+
+    /// Where a rank stands now.
+    pub fn at(&self, rank: usize) -> &Standing {
+        let all = &self.standing[rank];
+        &all[all.len() - 1]
+    }
+
+    /// The place that stands for everything.
+    fn everything(&self) -> usize {
+        self.memory.len()
+    }
+
+    fn stand(&mut self, tables: &Tables, world: &mut World, rank: usize, registers: Arc<[ValueId]>) -> Result<()> {
+        let control = self.control[rank];
+        let mut commands = Vec::new();
+        for transition in tables.leaving(rank, control) {
+            let Some(operands) = evaluate(tables, world, rank, tables.command(transition), &registers)? else {
+                self.fault = self.fault.or(Some((rank, transition)));
+                continue;
+            };
+            commands.push(Next {
+                transition,
+                accesses: Accesses::of(&operands),
+                waits: matches!(operands, Operands::Immediate { condition, until, .. }
+                    if condition.is_some() || until.is_some()),
+                is_barrier: matches!(operands, Operands::Barrier),
+                blocked: matches!(operands, Operands::Test { holds: false, blocks: true }),
+                fails: matches!(operands, Operands::Test { holds: false, blocks: false }),
+            });
+        }
+        self.waiting += usize::from(commands.iter().any(|command| command.is_barrier));
+        world.budget.take(Self::standing_bytes(&commands))?;
+        self.standing[rank].push(Standing { control, registers, commands });
+        Ok(())
+    }
+
+    fn standing_bytes(commands: &[Next]) -> usize {
+        size_of::<Standing>() + size_of_val(commands)
+    }
+
+    fn step_back(&mut self, world: &mut World, rank: usize) {
+        if let Some(left) = self.standing[rank].pop() {
+            self.waiting -= usize::from(left.commands.iter().any(|command| command.is_barrier));
+            world.budget.give(Self::standing_bytes(&left.commands));
+        }
+    }
+
+    /// Whether all ranks stand before a barrier.
+    pub fn at_barrier(&self) -> bool {
+        self.waiting == self.control.len()
+    }
+
+    /// Whether `rank` may issue `command` now. (A barrier is not issued by one rank.)
+    pub fn enabled(&self, tables: &Tables, world: &mut World, rank: usize, command: &Next) -> Result<bool> {
+        if command.is_barrier || command.blocked {
+            return Ok(false);
+        }
+        if !command.waits {
+            return Ok(true);
+        }
+        let value = self.memory[command.accesses.all()[0].cell];
+        passes(tables, world, rank, self.at(rank), command, value)
+    }
+
+    /// The past of the next event of `rank` by its own events.
+    pub fn last(&self, rank: usize) -> Clock {
+        match self.of_rank[rank].last() {
+            Some(&event) => self.events[event as usize].clock.clone(),
+            None => Clock::at(self.epochs[0].clone()),
+        }
+    }
+
+    /// The accesses of a command of `rank`, and what the rank looks at beside them when it issues it: the values that
+    /// others of its commands wait for.
+    pub fn footprint(&self, rank: usize, command: &Next) -> Vec<Access> {
+        [command.accesses.all(), &self.looks(rank, command)].concat()
+    }
+
+    pub fn looks(&self, rank: usize, issued: &Next) -> Vec<Access> {
+        let commands = &self.at(rank).commands;
+        let others = commands.iter().filter(|command| command.transition != issued.transition && command.waits);
+        let mut looks: Vec<Access> =
+            others.map(|command| Access::reading(command.accesses.all()[0].cell)).collect();
+        if self.mixed {
+            let mixed = commands.iter().any(|command| command.is_barrier);
+            let cell = self.everything();
+            looks.push(if mixed { Access::writing(cell) } else { Access::reading(cell) });
+        }
+        looks
+    }
+
+    /// The accesses that an event has made.
+    pub fn chain(&self, event: usize) -> &[Made] {
+        &self.made[self.span(event, |event| event.made, self.made.len())]
+    }
+
+    /// Those, and what its rank looked at.
+    pub fn seen(&self, event: usize) -> impl Iterator<Item = Access> {
+        let looks = self.span(event, |event| event.looks, self.looks.len());
+        self.chain(event).iter().map(|made| made.access).chain(self.looks[looks].iter().copied())
+    }
+
+    fn span(&self, event: usize, start: impl Fn(&Event) -> usize, end: usize) -> Range<usize> {
+        start(&self.events[event])..self.events.get(event + 1).map_or(end, start)
+    }
+
+    /// The transitions of all ranks in a barrier.
+    pub fn arrivals(&self, event: usize) -> &[usize] {
+        let first = self.events[event].transition;
+        &self.arrivals[first..first + self.control.len()]
+    }
+
+    /// Goes on by a barrier.
+    pub fn pass_barrier(&mut self, tables: &Tables, world: &mut World, transitions: &[usize]) -> Result<()> {
+        let nodes = tables.nodes;
+        let counts: Vec<u32> = self.of_rank.iter().map(|events| events.len() as u32 + 1).collect();
+        world.budget.take(nodes * (size_of::<u32>() + size_of::<usize>()))?;
+        let epoch = Arc::new(Epoch { number: self.epochs.len() as u32, counts });
+        self.epochs.push(epoch.clone());
+        let number = self.events.len() as u32;
+        let event = Event {
+            rank: BARRIER,
+            transition: self.arrivals.len(),
+            clock: Clock::at(epoch),
+            index: 0,
+            made: self.made.len(),
+            looks: self.looks.len(),
+            undo: self.undo.len(),
+        };
+        self.arrivals.extend_from_slice(transitions);
+        push(&mut self.events, event, &mut world.budget)?;
+        for (rank, &transition) in transitions.iter().enumerate() {
+            self.of_rank[rank].push(number);
+            self.control[rank] = tables.transitions[transition].target;
+            let registers = self.at(rank).registers.clone();
+            self.stand(tables, world, rank, registers)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on by a command that is enabled.
+    pub fn issue(&mut self, tables: &Tables, world: &mut World, rank: usize, command: &Next) -> Result<()> {
+        let footprint = self.footprint(rank, command);
+        let own = self.last(rank);
+        let mut past = Past::of(&own)?;
+        for &access in &footprint {
+            for entry in self.cells.met_by(access) {
+                past.join(&self.events[entry.event].clock)?;
+            }
+        }
+        let index = self.of_rank[rank].len() as u32;
+        past.raise(rank as u32, index + 1)?;
+        let clock = past.done();
+        world.budget.take(clock.bytes())?;
+        let number = self.events.len();
+        let event = Event {
+            rank,
+            transition: command.transition,
+            clock,
+            index,
+            made: self.made.len(),
+            looks: self.looks.len(),
+            undo: self.undo.len(),
+        };
+        let before = self.at(rank).registers.clone();
+        let operands = evaluate(tables, world, rank, tables.command(command.transition), &before)?;
+        push(&mut self.events, event, &mut world.budget)?;
+        let mut changed = None;
+        match operands {
+            Some(Operands::Assign { register, value }) => changed = Some((register, value)),
+            Some(Operands::Immediate { access, update, register, .. }) => {
+                let old = self.memory[access.cell];
+                self.made.push(Made { access, before: old, update: None });
+                changed = register.map(|register| (register, old));
+                if let Some(update) = update {
+                    let new = update.of(world, old)?;
+                    self.set_cell(access.cell, new);
+                }
+            }
+            Some(Operands::Transfer(transfer)) => self.take_steps(world, &transfer)?,
+            _ => {}
+        }
+        let registers = match changed {
+            Some((register, value)) if before[register] != value => {
+                let place = rank * tables.registers + register;
+                self.undo.push(Undo::Register(place, self.registers[place]));
+                self.registers[place] = value;
+                world.budget.take(tables.registers * size_of::<ValueId>())?;
+                Arc::from(&self.registers[rank * tables.registers..(rank + 1) * tables.registers])
+            }
+            _ => before,
+        };
+        for place in 0..command.accesses.all().len() {
+            let Made { access, before, update } = self.made[self.events[number].made + place];
+            self.cells.enter(access, before, Entry { event: number, place: place as u8, update });
+        }
+        for &look in &footprint[command.accesses.all().len()..] {
+            let before = self.memory.get(look.cell).copied().unwrap_or(0);
+            self.cells.enter(look, before, Entry { event: number, place: LOOK, update: None });
+            self.looks.push(look);
+        }
+        self.of_rank[rank].push(number as u32);
+        self.control[rank] = tables.transitions[command.transition].target;
+        self.stand(tables, world, rank, registers)
+    }
+
+    fn set_cell(&mut self, cell: usize, value: ValueId) {
+        self.undo.push(Undo::Cell(cell, self.memory[cell]));
+        self.memory[cell] = value;
+    }
+
+    /// All steps of a command.
+    fn take_steps(&mut self, world: &mut World, transfer: &Transfer<'_>) -> Result<()> {
+        let mut value = 0;
+        if let Some(access) = transfer.captured() {
+            value = self.memory[access.cell];
+            self.made.push(Made { access, before: value, update: None });
+        }
+        let mut update = transfer.update();
+        for step in transfer.steps() {
+            let access = transfer.access(step);
+            let old = self.memory[access.cell];
+            let mut commuting = None;
+            match (step.phase, &mut update) {
+                (Phase::Source, None) => value = old,
+                (Phase::Source, Some(update)) => (value, update.operand) = (old, Given::Number(old)),
+                (Phase::Expected, Some(update)) => update.expected = old,
+                (Phase::Destination, Some(update)) => {
+                    if access.ways & !(touch::READ | touch::WRITTEN) != 0 {
+                        let operand = update.operand.number(world)?;
+                        commuting = Some(Commuting { operation: update.operation, kind: update.kind, operand });
+                    }
+                    let new = update.of(world, old)?;
+                    self.set_cell(access.cell, new);
+                    value = old; // for the step that writes the result
+                }
+                (Phase::Expected, None) => {}
+                (Phase::Destination | Phase::Result, _) => self.set_cell(access.cell, value),
+            }
+            self.made.push(Made { access, before: old, update: commuting });
+        }
+        Ok(())
+    }
+
+    /// Takes back the last event.
+    pub fn take_back(&mut self, world: &mut World) {
+        let Some(number) = self.events.len().checked_sub(1) else { return };
+        let seen: Vec<usize> = self.seen(number).map(|access| access.cell).collect();
+        for cell in seen {
+            self.cells.leave(cell);
+        }
+        let Some(event) = self.events.pop() else { return };
+        for undo in self.undo.drain(event.undo..).rev() {
+            match undo {
+                Undo::Register(place, value) => self.registers[place] = value,
+                Undo::Cell(cell, value) => self.memory[cell] = value,
+            }
+        }
+        self.made.truncate(event.made);
+        self.looks.truncate(event.looks);
+        world.budget.give(event.clock.bytes());
+        let ranks = if event.rank == BARRIER {
+            self.arrivals.truncate(event.transition);
+            self.epochs.pop();
+            0..self.control.len()
+        } else {
+            event.rank..event.rank + 1
+        };
+        for rank in ranks {
+            self.of_rank[rank].pop();
+            self.step_back(world, rank);
+            self.control[rank] = self.at(rank).control;
+        }
+    }
+
+    /// The run so far.
+    pub fn told(&self) -> Vec<Told> {
+        (0..self.events.len()).map(|event| self.tell(event, vec![1; self.steps(event)])).collect()
+    }
+
+    /// An event as a move whose steps are in `parts`.
+    pub fn tell(&self, event: usize, parts: Vec<u8>) -> Told {
+        let Event { rank, transition, .. } = self.events[event];
+        if rank == BARRIER {
+            (None, self.arrivals(event).to_vec(), Vec::new())
+        } else {
+            (Some(rank), vec![transition], parts)
+        }
+    }
+
+    /// How many steps an event has.
+    pub fn steps(&self, event: usize) -> usize {
+        if self.events[event].rank == BARRIER { 0 } else { self.next_of(event).accesses.steps().len() }
+    }
+
+    /// The command that an event, which is none of a barrier, has issued.
+    pub fn next_of(&self, event: usize) -> &Next {
+        let Event { rank, transition, index, .. } = self.events[event];
+        let commands = &self.standing[rank][index as usize].commands;
+        commands.iter().find(|command| command.transition == transition).unwrap_or(&commands[0])
+    }
+}
+
+/// Whether a command lets the value of its cell pass, or does not look at it.
+pub fn passes(
+    tables: &Tables,
+    world: &mut World,
+    rank: usize,
+    standing: &Standing,
+    command: &Next,
+    value: ValueId,
+) -> Result<bool> {
+    let operands = evaluate(tables, world, rank, tables.command(command.transition), &standing.registers)?;
+    let Some(Operands::Immediate { condition, register, until, .. }) = operands else { return Ok(true) };
+    lets_pass(tables, world, &standing.registers, condition, register, until, value)
+}
+
+fn lets_pass(
+    tables: &Tables,
+    world: &mut World,
+    registers: &[ValueId],
+    condition: Option<(Relation, Value)>,
+    register: Option<usize>,
+    until: Option<Operand>,
+    value: ValueId,
+) -> Result<bool> {
+    if !condition.is_none_or(|(relation, wanted)| relation.holds(world.values.get(value), wanted)) {
+        return Ok(false);
+    }
+    let Some(until) = until else { return Ok(true) };
+    let after = |index| if register == Some(index) { value } else { registers[index] };
+    // Where it has no value, the rank is to fault by itself.
+    Ok(value_after(tables, world, until, after)?.is_none_or(|holds| holds != 0))
+}
