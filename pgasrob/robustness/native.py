@@ -10,15 +10,15 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
-from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Fault
-from pgasrob.program.instance import Instance, Registers
+from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack_search import PIECE
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction import REDUCTIONS
-from pgasrob.robustness.tables import tables
+from pgasrob.robustness.tables import Tables, tables
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, assumes_are_guesses
@@ -58,6 +58,84 @@ def warn_of_a_missing_kernel() -> None:
     warnings.warn(missing_kernel(), MissingKernelWarning, stacklevel=2)
 
 
+class Retold:
+    """What the kernel tells of ``instance`` by its ``tables``, understood."""
+
+    def __init__(self, instance: Instance, tables: Tables) -> None:
+        self._instance, self._tables = instance, tables
+
+    def violation(self, moves: Sequence[Told]) -> Violation:
+        """The events of a run, and the part of each."""
+        return Violation(*in_two_parts(Rerun(self._instance).words(self._moves(moves))))
+
+    def computation(self, moves: Sequence[Told]) -> Computation:
+        """The events of a run."""
+        return self.violation(moves).computation
+
+    def fault(self, moves: Sequence[Told], rank: int, number: int) -> FoundFault:
+        """The fault of the command of ``rank`` with the transition ``number`` after a run."""
+        transition, rerun = self._tables.edges[number], Rerun(self._instance)
+        for _ in rerun.words(self._moves(moves)):
+            pass
+        registers = rerun.registers[rank]
+        try:
+            self._instance.operands(rank, transition, registers)
+        except Fault as fault:
+            return FoundFault(rank, transition, str(fault), registers, self.computation(moves))
+        raise AssertionError("the kernel reports a fault where there is none")
+
+    def _moves(self, moves: Sequence[Told]) -> Iterator[Move]:
+        for rank, taken, parts in moves:
+            yield rank, [self._tables.edges[number] for number in taken], parts
+
+
+class _Tells(Protocol):
+    """A search of the kernel, as far as it tells of the SC runs."""
+
+    @property
+    def checks_assertions(self) -> bool: ...
+    @property
+    def checks_deadlock(self) -> bool: ...
+    @property
+    def fault(self) -> tuple[list[Told], int, int] | None: ...
+    @property
+    def violated(self) -> tuple[list[Told], int, int] | None: ...
+    @property
+    def deadlock(self) -> list[Told] | None: ...
+
+
+class ToldFacts:
+    """The first fault, failed assertion and deadlock that a search of the kernel has met, each with a run."""
+
+    def __init__(self, search: _Tells, retold: Retold) -> None:
+        self._told, self._retold = search, retold
+        self.checks_assertions: bool = search.checks_assertions
+        self.checks_deadlock: bool = search.checks_deadlock
+        # A fact does not change once it is known, so its run is worked out once.
+        self._fault: FoundFault | None = None
+        self._violated: Computation | None = None
+        self._deadlock: Computation | None = None
+
+    @property
+    def fault(self) -> FoundFault | None:
+        if self._fault is None and (told := self._told.fault) is not None:
+            self._fault = self._retold.fault(*told)
+        return self._fault
+
+    @property
+    def violated(self) -> Computation | None:
+        if self._violated is None and (told := self._told.violated) is not None:
+            moves, rank, number = told
+            self._violated = self._retold.computation([*moves, (rank, [number], [])])
+        return self._violated
+
+    @property
+    def deadlock(self) -> Computation | None:
+        if self._deadlock is None and (moves := self._told.deadlock) is not None:
+            self._deadlock = self._retold.computation(moves)
+        return self._deadlock
+
+
 class _Kernel:
     """A search of the kernel, and its moves understood."""
 
@@ -71,7 +149,6 @@ class _Kernel:
     ) -> None:
         from pgasrob._kernel import Search
 
-        self.instance = instance
         self.has_source = True
         self.nothing_to_search = False
         sources: list[int] | None = None
@@ -83,10 +160,11 @@ class _Kernel:
             self.nothing_to_search = is_settled(instance, sources)
             if self.nothing_to_search:  # so nothing is worked out for a search
                 reductions = ()
-        self.tables = tables(instance, reductions, sources)
+        compiled = tables(instance, reductions, sources)
+        self.retold = Retold(instance, compiled)
         known = [name for name in reductions if name != "infeasibility"]
         self.search = Search(
-            self.tables,
+            compiled,
             attack=attack,
             guesses=assumes_are_guesses(instance),
             reductions=known,
@@ -99,31 +177,8 @@ class _Kernel:
         while not self.search.run(PIECE if self.search.states < LARGE else LARGE_PIECE):
             yield
 
-    def reason(self, rank: int, transition: Transition, registers: Registers) -> str:
-        """Why the command of ``transition`` cannot be evaluated."""
-        try:
-            self.instance.operands(rank, transition, registers)
-        except Fault as fault:
-            return str(fault)
-        raise AssertionError("the kernel reports a fault where there is none")
 
-    def computation(self, moves: Sequence[Told]) -> tuple[Computation, tuple[int, ...]]:
-        """The events of a run, and the part of each."""
-        return in_two_parts(Rerun(self.instance).words(self._moves(moves)))
-
-    def registers(self, moves: Sequence[Told], rank: int) -> Registers:
-        """The registers of ``rank`` after a run."""
-        rerun = Rerun(self.instance)
-        for _ in rerun.words(self._moves(moves)):
-            pass
-        return rerun.registers[rank]
-
-    def _moves(self, moves: Sequence[Told]) -> Iterator[Move]:
-        for rank, taken, parts in moves:
-            yield rank, [self.tables.edges[number] for number in taken], parts
-
-
-class NativeFacts:
+class NativeFacts(ToldFacts):
     """What is true of the SC runs, with what :class:`~pgasrob.semantics.sequential.SequentialFacts` has and does.
 
     By itself it searches the SC runs. As the ``facts`` of a :class:`NativeSearch` it learns from that search; then
@@ -139,12 +194,7 @@ class NativeFacts:
     ) -> None:
         self._kernel = kernel or _Kernel(instance, False, reductions, memory_limit)
         self._search = self._kernel.search
-        self.checks_assertions: bool = self._search.checks_assertions
-        self.checks_deadlock: bool = self._search.checks_deadlock
-        # A fact does not change once it is known, so its run is worked out once.
-        self._fault: FoundFault | None = None
-        self._violated: Computation | None = None
-        self._deadlock: Computation | None = None
+        super().__init__(self._search, self._kernel.retold)
 
     @property
     def complete(self) -> bool:
@@ -157,29 +207,6 @@ class NativeFacts:
     @property
     def transitions(self) -> int:
         return self._search.sc_transitions
-
-    @property
-    def fault(self) -> FoundFault | None:
-        if self._fault is None and (told := self._search.fault) is not None:
-            moves, rank, number = told
-            transition, registers = self._kernel.tables.edges[number], self._kernel.registers(moves, rank)
-            reason = self._kernel.reason(rank, transition, registers)
-            run, _ = self._kernel.computation(moves)
-            self._fault = FoundFault(rank, transition, reason, registers, run)
-        return self._fault
-
-    @property
-    def violated(self) -> Computation | None:
-        if self._violated is None and (told := self._search.violated) is not None:
-            moves, rank, number = told
-            self._violated, _ = self._kernel.computation([*moves, (rank, [number], [])])
-        return self._violated
-
-    @property
-    def deadlock(self) -> Computation | None:
-        if self._deadlock is None and (moves := self._search.deadlock) is not None:
-            self._deadlock, _ = self._kernel.computation(moves)
-        return self._deadlock
 
     def explore(self) -> Iterator[None]:
         """Look at some more states per iteration; ends at a fault or when all SC runs have been seen."""
@@ -238,4 +265,4 @@ class NativeSearch:
         yield from self._kernel.advance()
         moves = self._search.violation
         if moves is not None:
-            self.violation = Violation(*self._kernel.computation(moves))
+            self.violation = self._kernel.retold.violation(moves)

@@ -148,10 +148,9 @@ class TooManyUpdates(Reason):
     """The `traces` engine has not tried all ways in which updates of one cell may be missing when somebody waits."""
 
     code = "too-many-updates"
-    sources: int
 
     def __str__(self) -> str:
-        return f"too many updates of one cell may come late for {self.sources} operations to be decided trace by trace"
+        return "there are too many ways in which updates of a cell may be missing when somebody waits for it"
 
 
 @dataclass(eq=False, repr=False)

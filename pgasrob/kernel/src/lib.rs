@@ -24,5 +24,6 @@ pub mod steps;
 pub mod store;
 pub mod symmetry;
 pub mod tables;
+pub mod traces;
 pub mod updates;
 pub mod visited;

@@ -54,7 +54,13 @@ pub fn wait_is_over(world: &World, state: &impl Slotted, rank: usize, queue: u64
 
 /// The first step of a command of `rank` that a completion rule puts after D; the number of steps when there is none. A
 /// chain is in order, so the steps after it come after D too.
-pub fn first_bound(tables: &Tables, world: &World, state: &impl Slotted, rank: usize, transfer: &Transfer<'_>) -> usize {
+pub fn first_bound(
+    tables: &Tables,
+    world: &World,
+    state: &impl Slotted,
+    rank: usize,
+    transfer: &Transfer<'_>,
+) -> usize {
     let placed = |place| placed(world, state, rank, place);
     let unordered = tables.is_unordered(transfer.queue);
     let queue = if unordered { 0 } else { placed(Place::Queue(transfer.queue)) };

@@ -7,11 +7,13 @@ use pyo3::prelude::*;
 
 use crate::analyses::Reductions;
 use crate::code::Relation;
+use crate::facts::Standing;
 use crate::memory::Error;
 use crate::moves::Told;
 use crate::search;
 use crate::steps::Phase;
 use crate::tables::{self, Raw};
+use crate::traces::search::TraceSearch;
 use crate::updates::Operation;
 
 impl From<Error> for PyErr {
@@ -125,15 +127,13 @@ impl Search {
     /// far.
     #[getter]
     fn fault(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
-        let fault = self.get()?.facts().fault.clone();
-        Ok(fault.map(|(standing, run)| (run, standing.rank, standing.transition)))
+        Ok(before(&self.get()?.facts().fault))
     }
 
     /// The moves to a state before a failing assertion, the rank and the transition of that; None so far.
     #[getter]
     fn violated(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
-        let violated = self.get()?.facts().violated.clone();
-        Ok(violated.map(|(standing, run)| (run, standing.rank, standing.transition)))
+        Ok(before(&self.get()?.facts().violated))
     }
 
     /// The moves to a deadlock; None so far.
@@ -158,6 +158,126 @@ impl Search {
             }
         }
     }
+}
+
+/// A search over a program given as tables, trace by trace.
+///
+/// ``guesses`` and ``memory_limit`` are as in ``Search``; ``longest``: the events of a run beyond which it is given up.
+#[pyclass(module = "pgasrob._kernel")]
+struct Traces {
+    /// None after a panic, when nothing can be trusted any more.
+    search: Option<TraceSearch>,
+}
+
+#[pymethods]
+impl Traces {
+    #[new]
+    #[pyo3(signature = (tables, *, longest, guesses=false, memory_limit=None))]
+    fn new(tables: &Bound<'_, PyAny>, longest: usize, guesses: bool, memory_limit: Option<usize>) -> PyResult<Self> {
+        let raw = raw(tables)?;
+        let mut search = guarded(|| TraceSearch::new(&raw, guesses, longest, memory_limit))??;
+        search.heed(|| Python::attach(|py| py.check_signals().is_err()));
+        Ok(Traces { search: Some(search) })
+    }
+
+    /// Look at up to ``events`` more events, without the interpreter lock; True when the search is over.
+    fn run(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
+        let search = self.search.as_mut().ok_or_else(broken)?;
+        match guarded(|| py.detach(|| search.run(events))) {
+            Ok(result) => Ok(result?),
+            Err(error) => {
+                self.search = None;
+                Err(error)
+            }
+        }
+    }
+
+    /// Events looked at.
+    #[getter]
+    fn events(&self) -> PyResult<u64> {
+        Ok(self.get()?.exploration.events)
+    }
+
+    #[getter]
+    fn traces(&self) -> PyResult<u64> {
+        Ok(self.get()?.exploration.traces)
+    }
+
+    /// Runs that were given up, since they come to what had been followed.
+    #[getter]
+    fn redundant(&self) -> PyResult<u64> {
+        Ok(self.get()?.exploration.redundant)
+    }
+
+    /// Whether all traces have been seen, whether a run is too long, and whether there was too much to choose from.
+    #[getter]
+    fn complete(&self) -> PyResult<bool> {
+        Ok(self.get()?.complete)
+    }
+
+    #[getter]
+    fn too_long(&self) -> PyResult<bool> {
+        Ok(self.get()?.too_long)
+    }
+
+    #[getter]
+    fn gave_up(&self) -> PyResult<bool> {
+        Ok(self.get()?.exploration.gave_up)
+    }
+
+    /// The transitions and their steps that could not be decided.
+    #[getter]
+    fn undecided(&self) -> PyResult<Vec<(usize, usize)>> {
+        Ok(self.get()?.undecided.clone())
+    }
+
+    /// Bytes of what grows with the search.
+    #[getter]
+    fn memory(&self) -> PyResult<usize> {
+        Ok(self.get()?.memory())
+    }
+
+    /// What is true of the SC runs, as in ``Search``.
+    #[getter]
+    fn checks_assertions(&self) -> PyResult<bool> {
+        Ok(self.get()?.facts.checks_assertions)
+    }
+
+    #[getter]
+    fn checks_deadlock(&self) -> PyResult<bool> {
+        Ok(self.get()?.facts.checks_deadlock)
+    }
+
+    #[getter]
+    fn violation(&self) -> PyResult<Option<Vec<Told>>> {
+        Ok(self.get()?.violation.clone())
+    }
+
+    #[getter]
+    fn fault(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
+        Ok(before(&self.get()?.facts.fault))
+    }
+
+    #[getter]
+    fn violated(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
+        Ok(before(&self.get()?.facts.violated))
+    }
+
+    #[getter]
+    fn deadlock(&self) -> PyResult<Option<Vec<Told>>> {
+        Ok(self.get()?.facts.deadlock.clone())
+    }
+}
+
+impl Traces {
+    fn get(&self) -> PyResult<&TraceSearch> {
+        self.search.as_ref().ok_or_else(broken)
+    }
+}
+
+/// The moves to a state, and the rank and the transition of the command there.
+fn before(known: &Option<(Standing, Vec<Told>)>) -> Option<(Vec<Told>, usize, usize)> {
+    known.clone().map(|(standing, run)| (run, standing.rank, standing.transition))
 }
 
 fn broken() -> PyErr {
@@ -225,6 +345,7 @@ fn field<T: for<'a, 'py> FromPyObject<'a, 'py>>(tables: &Bound<'_, PyAny>, name:
 #[pymodule]
 fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Search>()?;
+    module.add_class::<Traces>()?;
     module.add("FORMAT", tables::FORMAT)?;
     module.add("SHAPES", tables::SHAPES)?;
     module.add("STEPS", Phase::ALL.map(|(_, name)| name))?;

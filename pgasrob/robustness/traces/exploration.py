@@ -21,7 +21,7 @@ from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.robustness.moves import Move
 from pgasrob.robustness.traces.closing import passes
-from pgasrob.robustness.traces.subsets import Updates
+from pgasrob.robustness.traces.subsets import TooMany, Updates
 from pgasrob.robustness.traces.trace import (
     Cells,
     Clock,
@@ -92,12 +92,14 @@ class Exploration:
     """Goes through the traces.
 
     Attributes: ``events`` (looked at so far), ``traces``, ``redundant`` (runs given up since they come to what has been
-    followed), ``faults`` (commands that some rank has stood before and that cannot be evaluated).
+    followed), ``faults`` (commands that some rank has stood before and that cannot be evaluated), ``gave_up`` (there
+    are too many updates that somebody may wait for).
     """
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.events = self.traces = self.redundant = 0
+        self.gave_up = False
         self._mixed = any(
             len(leaving) > 1 and any(isinstance(each.form, core.Barrier) for each in leaving)
             for automaton in instance.automata
@@ -334,7 +336,11 @@ class Exploration:
                 continue
             free = [entry for entry in layer.entries if not entry.event.is_in(last)]
             found = False
-            for out in self._left_out(layer, free, operands, standing):
+            try:
+                every = list(self._left_out(layer, free, operands, standing))
+            except TooMany:
+                self.gave_up, every = True, []
+            for out in every:
                 found = True
                 self._reverse([entry.event for entry in out], choice)
             if found or len(free) < len(layer.entries):

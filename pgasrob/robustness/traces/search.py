@@ -85,13 +85,16 @@ class TraceSearch:
                 if moves is not None:
                     self.violation = Violation(*in_two_parts(Rerun(self._instance).words(moves)))
                     return
-            elif exploration.length > MOST_EVENTS:
+            if exploration.gave_up:
+                self.gave_up = TooManyUpdates()
+                return
+            if exploration.length > MOST_EVENTS:
                 self.gave_up = RunTooLong(MOST_EVENTS)
                 return
             yield
         self.complete = True
         if self.undecided:
-            self.gave_up = TooManyUpdates(len(self.undecided))
+            self.gave_up = TooManyUpdates()
 
     def _look_at_the_run(self) -> None:
         exploration = self._exploration

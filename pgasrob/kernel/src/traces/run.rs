@@ -283,9 +283,10 @@ impl Run {
                 fails: matches!(operands, Operands::Test { holds: false, blocks: false }),
             });
         }
-        self.waiting += usize::from(commands.iter().any(|command| command.is_barrier));
+        self.waiting -= self.before_barrier(rank);
         world.budget.take(Self::standing_bytes(&commands))?;
         self.standing[rank].push(Standing { control, registers, commands });
+        self.waiting += self.before_barrier(rank);
         Ok(())
     }
 
@@ -294,10 +295,17 @@ impl Run {
     }
 
     fn step_back(&mut self, world: &mut World, rank: usize) {
+        self.waiting -= self.before_barrier(rank);
         if let Some(left) = self.standing[rank].pop() {
-            self.waiting -= usize::from(left.commands.iter().any(|command| command.is_barrier));
             world.budget.give(Self::standing_bytes(&left.commands));
         }
+        self.waiting += self.before_barrier(rank);
+    }
+
+    /// 1 when `rank` stands before a barrier.
+    fn before_barrier(&self, rank: usize) -> usize {
+        let last = self.standing[rank].last();
+        usize::from(last.is_some_and(|standing| standing.commands.iter().any(|command| command.is_barrier)))
     }
 
     /// Whether all ranks stand before a barrier.
@@ -334,8 +342,7 @@ impl Run {
     pub fn looks(&self, rank: usize, issued: &Next) -> Vec<Access> {
         let commands = &self.at(rank).commands;
         let others = commands.iter().filter(|command| command.transition != issued.transition && command.waits);
-        let mut looks: Vec<Access> =
-            others.map(|command| Access::reading(command.accesses.all()[0].cell)).collect();
+        let mut looks: Vec<Access> = others.map(|command| Access::reading(command.accesses.all()[0].cell)).collect();
         if self.mixed {
             let mixed = commands.iter().any(|command| command.is_barrier);
             let cell = self.everything();

@@ -1,0 +1,260 @@
+//! What happens in a trace when some steps are delayed (`pgasrob/robustness/traces/delaying.py`).
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use crate::memory::Result;
+use crate::operands::{Operands, World, evaluate};
+use crate::placement::{Slotted, begin_bundle, delay, fence, first_bound, wait_is_over};
+use crate::steps::Access;
+use crate::tables::touch::Ways;
+use crate::tables::{Tables, touch};
+use crate::traces::clock::Clock;
+use crate::traces::run::{BARRIER, Cells, Entry, Run};
+
+/// A step: its place among the steps of an event, and its access.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    pub event: usize,
+    pub step: usize,
+    pub access: Access,
+}
+
+/// An access of a command that comes after the sources' commands, or is one.
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    event: usize,
+    ways: Ways,
+    delayed: bool,
+}
+
+/// What is left out of a run: of some ranks the event with this number among its own, and all that comes after it.
+#[derive(Clone, Debug, Default)]
+pub struct Left(Vec<(usize, u32)>);
+
+impl Left {
+    pub fn of(rank: usize, index: u32) -> Self {
+        Left(vec![(rank, index)])
+    }
+
+    /// Whether the event with this past is left out.
+    pub fn has(&self, clock: &Clock) -> bool {
+        self.0.iter().any(|&(rank, index)| clock.count(rank) > index)
+    }
+
+    pub fn add(&mut self, rank: usize, index: u32) {
+        match self.0.iter_mut().find(|(of, _)| *of == rank) {
+            Some((_, least)) => *least = (*least).min(index),
+            None => self.0.push((rank, index)),
+        }
+    }
+}
+
+/// Where the delayed steps of a rank lie.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placed(Vec<(usize, u8)>);
+
+impl Slotted for Placed {
+    fn slot(&self, slot: usize) -> u8 {
+        self.0.iter().find(|(of, _)| *of == slot).map_or(0, |&(_, bits)| bits)
+    }
+
+    fn set_slot(&mut self, slot: usize, bits: u8) -> Result<()> {
+        match self.0.iter_mut().find(|(of, _)| *of == slot) {
+            Some((_, held)) => *held |= bits,
+            None => self.0.push((slot, bits)),
+        }
+        Ok(())
+    }
+
+    fn clear_slot(&mut self, slot: usize) -> Result<()> {
+        self.0.retain(|&(of, _)| of != slot);
+        Ok(())
+    }
+}
+
+/// The conflicts of a trace, cell by cell.
+pub struct Order {
+    pub cells: Cells,
+    /// For each event where its accesses begin in `layers`, which has the layer of each.
+    starts: Vec<usize>,
+    layers: Vec<u32>,
+}
+
+impl Order {
+    pub fn new(run: &Run) -> Result<Self> {
+        let mut order = Order { cells: Cells::new(run.memory.len())?, starts: Vec::new(), layers: Vec::new() };
+        for event in 0..run.events.len() {
+            order.starts.push(order.layers.len());
+            for (place, made) in run.chain(event).iter().enumerate() {
+                let entry = Entry { event, place: place as u8, update: made.update };
+                order.layers.push(order.cells.enter(made.access, made.before, entry) as u32);
+            }
+        }
+        Ok(order)
+    }
+
+    pub fn layer_of(&self, event: usize, place: usize) -> usize {
+        self.layers[self.starts[event] + place] as usize
+    }
+}
+
+/// One pass: the sources are delayed.
+pub struct Delaying {
+    /// What the greatest usable ideal has not.
+    pub left: Left,
+    /// Of the operations that come after the sources how many of their steps are not delayed.
+    pub now: HashMap<usize, usize>,
+    /// The first event of each rank that comes after the sources, by its place.
+    tainted: HashMap<usize, u32>,
+    reached: HashMap<usize, Vec<Reached>>,
+    touched: HashMap<usize, Ways>,
+    /// By ranks, after how many events the steps lie so.
+    placements: HashMap<usize, Vec<(u32, Placed)>>,
+    waiting: BinaryHeap<Reverse<usize>>,
+    pub valid: bool,
+}
+
+const NOWHERE: &Placed = &Placed(Vec::new());
+
+impl Delaying {
+    pub fn new(tables: &Tables, world: &mut World, run: &Run, order: &Order, sources: &[Source]) -> Result<Self> {
+        let mut delaying = Delaying {
+            left: Left::default(),
+            now: HashMap::new(),
+            tainted: HashMap::new(),
+            reached: HashMap::new(),
+            touched: HashMap::new(),
+            placements: HashMap::new(),
+            waiting: sources.iter().map(|source| Reverse(source.event)).collect(),
+            valid: true,
+        };
+        let mut looked = None;
+        while let Some(Reverse(event)) = delaying.waiting.pop() {
+            if looked != Some(event) {
+                looked = Some(event);
+                delaying.look_at(tables, world, run, order, sources, event)?;
+            }
+        }
+        delaying.valid = !sources.iter().any(|source| delaying.left.has(&run.events[source.event].clock));
+        Ok(delaying)
+    }
+
+    /// Whether one of the first `events` of `rank` comes after the sources' commands, or is one.
+    pub fn tainted(&self, rank: usize, events: u32) -> bool {
+        self.tainted.get(&rank).is_some_and(|&first| first < events)
+    }
+
+    /// Where the steps of the first `events` of `rank` lie.
+    pub fn placement(&self, rank: usize, events: u32) -> &Placed {
+        let known = self.placements.get(&rank).and_then(|all| all.iter().rev().find(|(after, _)| *after <= events));
+        known.map_or(NOWHERE, |(_, placement)| placement)
+    }
+
+    /// In which ways a cell is touched by what comes after the sources, but for `without`; lower half: not delayed.
+    pub fn touched(&self, run: &Run, cell: usize, without: &Left) -> Ways {
+        let Some(reached) = self.reached.get(&cell) else { return 0 };
+        reached.iter().fold(0, |ways, reached| {
+            let clock = &run.events[reached.event].clock;
+            if self.left.has(clock) || without.has(clock) {
+                ways
+            } else {
+                ways | if reached.delayed { touch::delayed(reached.ways) } else { reached.ways }
+            }
+        })
+    }
+
+    /// Whether a step that is in the ideal happens now.
+    pub fn is_done(&self, event: usize, step: usize) -> bool {
+        self.now.get(&event).is_none_or(|&now| step < now)
+    }
+
+    fn hits(&self, access: Access, delayed: bool) -> bool {
+        let against = if delayed { touch::delayed(access.against()) } else { access.against() };
+        self.touched.get(&access.cell).is_some_and(|ways| ways & against != 0)
+    }
+
+    fn look_at(
+        &mut self,
+        tables: &Tables,
+        world: &mut World,
+        run: &Run,
+        order: &Order,
+        sources: &[Source],
+        number: usize,
+    ) -> Result<()> {
+        let event = &run.events[number];
+        if self.left.has(&event.clock) {
+            return Ok(());
+        }
+        if event.rank == BARRIER {
+            for rank in 0..tables.nodes {
+                let count = event.clock.count(rank);
+                self.tainted.entry(rank).or_insert(count - 1);
+                self.go_on(run, rank, count);
+            }
+            return Ok(());
+        }
+        let (rank, index) = (event.rank, event.index);
+        let command = run.next_of(number);
+        let registers = &run.standing[rank][index as usize].registers;
+        let operands = evaluate(tables, world, rank, tables.command(command.transition), registers)?;
+        let mut placement = self.placement(rank, index).clone();
+        let waits = match operands {
+            Some(Operands::Wait { queue, local }) => !wait_is_over(world, &placement, rank, queue, local),
+            _ => false,
+        };
+        let (bound, steps) = command.accesses.all().split_at(command.accesses.bound());
+        if waits || bound.iter().any(|&access| self.hits(access, true)) {
+            self.left.add(rank, index);
+            return Ok(());
+        }
+        let source = sources.iter().find(|source| source.event == number);
+        let mut now = steps.len();
+        if let Some(Operands::Transfer(transfer)) = &operands {
+            let hit = steps.iter().position(|&access| self.hits(access, true)).unwrap_or(now);
+            now = first_bound(tables, world, &placement, rank, transfer).min(hit);
+            now = source.map_or(now, |source| now.min(source.step));
+        }
+        let all = command.accesses.all();
+        let reached = source.is_some()
+            || self.tainted(rank, index)
+            || all.iter().any(|&access| self.hits(access, false) || self.hits(access, true));
+        if !reached {
+            return Ok(());
+        }
+        self.tainted.entry(rank).or_insert(index);
+        for (place, access) in all.iter().enumerate() {
+            let delayed = place >= bound.len() + now;
+            self.reached.entry(access.cell).or_default().push(Reached { event: number, ways: access.ways, delayed });
+            let ways = if delayed { touch::delayed(access.ways) } else { access.ways };
+            *self.touched.entry(access.cell).or_default() |= ways;
+        }
+        let before = placement.clone();
+        match operands {
+            Some(Operands::Transfer(transfer)) => {
+                self.now.insert(number, now);
+                delay(tables, world, &mut placement, rank, &transfer, &transfer.steps()[now..])?;
+            }
+            Some(Operands::Fence { queue, target }) => fence(world, &before, &mut placement, rank, queue, target)?,
+            Some(Operands::Bundle) => begin_bundle(world, &mut placement, rank)?,
+            _ => {}
+        }
+        if placement != before {
+            self.placements.entry(rank).or_default().push((index + 1, placement));
+        }
+        self.go_on(run, rank, index + 1);
+        for (place, access) in all.iter().enumerate() {
+            if let Some(next) = order.cells.layers(access.cell).get(order.layer_of(number, place) + 1) {
+                self.waiting.extend(next.entries.iter().map(|entry| Reverse(entry.event)));
+            }
+        }
+        Ok(())
+    }
+
+    fn go_on(&mut self, run: &Run, rank: usize, index: u32) {
+        if let Some(&next) = run.of_rank[rank].get(index as usize) {
+            self.waiting.push(Reverse(next as usize));
+        }
+    }
+}

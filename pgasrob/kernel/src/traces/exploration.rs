@@ -1,0 +1,390 @@
+//! The traces of the maximal SC runs, one run of each (`pgasrob/robustness/traces/exploration.py`).
+
+use crate::intern::ValueId;
+use crate::memory::Result;
+use crate::operands::World;
+use crate::steps::Access;
+use crate::tables::Tables;
+use crate::traces::clock::Clock;
+use crate::traces::run::{BARRIER, Entry, Layer, Next, Run, passes};
+use crate::traces::subsets::{Commuting, Updates, value_after};
+
+/// A command that has been tried before, in a run that comes to the same: of a rank, what it does and looks at.
+#[derive(Clone, Debug)]
+struct Asleep {
+    rank: usize,
+    transition: usize,
+    footprint: Vec<Access>,
+}
+
+/// A state on the way.
+#[derive(Debug, Default)]
+struct Node {
+    /// Whose commands are to be tried here.
+    ranks: Vec<usize>,
+    asleep: Vec<Asleep>,
+    /// In how many ways a barrier has been passed here.
+    barriers: usize,
+}
+
+impl Node {
+    fn sleeps(&self, rank: usize, transition: usize) -> bool {
+        self.asleep.iter().any(|asleep| (asleep.rank, asleep.transition) == (rank, transition))
+    }
+
+    fn bytes(&self) -> usize {
+        let footprints: usize = self.asleep.iter().map(|asleep| size_of_val(&asleep.footprint[..])).sum();
+        size_of::<Node>() + size_of_val(&self.asleep[..]) + footprints
+    }
+}
+
+/// What may come next.
+enum Choice {
+    Command(usize, Next),
+    Barrier(Vec<usize>),
+}
+
+/// What has been come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// To another event.
+    On,
+    /// To the end of a trace that has not been seen.
+    Trace,
+    /// There are no more traces.
+    Over,
+}
+
+/// Goes through the traces. What it cannot find out is an error of the caller's: see [`Exploration::go_on`].
+pub struct Exploration {
+    pub run: Run,
+    nodes: Vec<Node>,
+    pub events: u64,
+    pub traces: u64,
+    /// Runs given up since they come to what has been followed.
+    pub redundant: u64,
+    begun: bool,
+    /// Whether there was too much to look at somewhere.
+    pub gave_up: bool,
+}
+
+fn independent(one: &[Access], other: &[Access]) -> bool {
+    !one.iter().any(|made| other.iter().any(|its| made.cell == its.cell && made.against() & its.ways != 0))
+}
+
+impl Exploration {
+    pub fn new(tables: &Tables, world: &mut World) -> Result<Self> {
+        let run = Run::new(tables, world)?;
+        let mut exploration =
+            Exploration { run, nodes: Vec::new(), events: 0, traces: 0, redundant: 0, begun: false, gave_up: false };
+        exploration.enter(tables, world, Vec::new())?;
+        Ok(exploration)
+    }
+
+    /// Goes on by one event, after runs that end have been taken back as far as there is more to try.
+    pub fn go_on(&mut self, tables: &Tables, world: &mut World) -> Result<Came> {
+        if !self.begun {
+            self.begun = true;
+            if self.ends(tables, world)? {
+                return Ok(Came::Trace);
+            }
+        }
+        loop {
+            let Some(choice) = self.choice(tables, world)? else {
+                if let Some(node) = self.nodes.pop() {
+                    world.budget.give(node.bytes());
+                }
+                if self.nodes.is_empty() {
+                    return Ok(Came::Over);
+                }
+                self.run.take_back(world);
+                continue;
+            };
+            self.follow(tables, world, choice)?;
+            self.events += 1;
+            return Ok(if self.ends(tables, world)? { Came::Trace } else { Came::On });
+        }
+    }
+
+    /// What to try next at the last node.
+    fn choice(&mut self, tables: &Tables, world: &mut World) -> Result<Option<Choice>> {
+        let Some(node) = self.nodes.last() else { return Ok(None) };
+        for &rank in &node.ranks {
+            if rank == BARRIER {
+                if let Some(transitions) = self.barrier(node.barriers) {
+                    return Ok(Some(Choice::Barrier(transitions)));
+                }
+                continue;
+            }
+            for &command in &self.run.at(rank).commands {
+                if !node.sleeps(rank, command.transition) && self.run.enabled(tables, world, rank, &command)? {
+                    return Ok(Some(Choice::Command(rank, command)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The transitions of the barrier number `choice`, that of the last rank varies fastest.
+    fn barrier(&self, choice: usize) -> Option<Vec<usize>> {
+        if !self.run.at_barrier() {
+            return None;
+        }
+        let mut left = choice;
+        let mut transitions = Vec::new();
+        for rank in (0..self.run.control.len()).rev() {
+            let arrivals: Vec<usize> = self
+                .run
+                .at(rank)
+                .commands
+                .iter()
+                .filter(|command| command.is_barrier)
+                .map(|command| command.transition)
+                .collect();
+            transitions.push(arrivals[left % arrivals.len()]);
+            left /= arrivals.len();
+        }
+        transitions.reverse();
+        (left == 0).then_some(transitions)
+    }
+
+    fn follow(&mut self, tables: &Tables, world: &mut World, choice: Choice) -> Result<()> {
+        let at = self.nodes.len() - 1;
+        match choice {
+            Choice::Barrier(transitions) => {
+                self.nodes[at].barriers += 1;
+                self.run.pass_barrier(tables, world, &transitions)?;
+                self.enter(tables, world, Vec::new())
+            }
+            Choice::Command(rank, command) => {
+                self.find_races(tables, world, rank, &command)?;
+                let footprint = self.run.footprint(rank, &command);
+                let node = &mut self.nodes[at];
+                let asleep = node
+                    .asleep
+                    .iter()
+                    .filter(|asleep| asleep.rank != rank && independent(&asleep.footprint, &footprint))
+                    .cloned()
+                    .collect();
+                world.budget.give(node.bytes());
+                node.asleep.push(Asleep { rank, transition: command.transition, footprint });
+                world.budget.take(node.bytes())?;
+                self.run.issue(tables, world, rank, &command)?;
+                self.enter(tables, world, asleep)
+            }
+        }
+    }
+
+    /// Notes the node to which the run has come.
+    fn enter(&mut self, tables: &Tables, world: &mut World, asleep: Vec<Asleep>) -> Result<()> {
+        let mut node = Node { asleep, ..Node::default() };
+        node.ranks = self.begun_with(tables, world, &node)?;
+        world.budget.take(node.bytes())?;
+        self.nodes.push(node);
+        Ok(())
+    }
+
+    /// Whose commands to try first: one rank is enough, the next after the last one, if none of its commands is asleep.
+    fn begun_with(&self, tables: &Tables, world: &mut World, node: &Node) -> Result<Vec<usize>> {
+        let count = self.run.control.len();
+        let barrier = self.run.at_barrier();
+        let last = self.run.events.last().map(|event| if event.rank == BARRIER { 0 } else { event.rank });
+        let first = last.map_or(0, |last| last + 1);
+        let mut awake = Vec::new();
+        for rank in (first..count).chain(0..first.min(count)) {
+            let (mut some, mut sleepy) = (false, false);
+            for command in &self.run.at(rank).commands {
+                if self.run.enabled(tables, world, rank, command)? {
+                    let sleeps = node.sleeps(rank, command.transition);
+                    sleepy |= sleeps;
+                    some |= !sleeps;
+                }
+            }
+            if some && !sleepy && !barrier {
+                return Ok(vec![rank]);
+            }
+            if some {
+                awake.push(rank);
+            }
+        }
+        awake.sort_unstable();
+        if barrier {
+            awake.push(BARRIER);
+        }
+        Ok(awake)
+    }
+
+    /// Whether the run ends here, and is a trace that has not been seen.
+    fn ends(&mut self, tables: &Tables, world: &mut World) -> Result<bool> {
+        if self.nodes.last().is_some_and(|node| !node.ranks.is_empty()) {
+            return Ok(false);
+        }
+        for rank in 0..self.run.control.len() {
+            for command in &self.run.at(rank).commands {
+                if self.run.enabled(tables, world, rank, command)? {
+                    self.redundant += 1;
+                    return Ok(false);
+                }
+            }
+        }
+        self.traces += 1;
+        for rank in 0..self.run.control.len() {
+            for command in self.run.at(rank).commands.clone() {
+                if command.waits {
+                    self.find_earlier(tables, world, rank, &command)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sees to the runs in which `command`, or another one of its rank, comes before some event so far.
+    fn find_races(&mut self, tables: &Tables, world: &mut World, rank: usize, command: &Next) -> Result<()> {
+        for other in self.run.at(rank).commands.clone() {
+            if other.waits {
+                self.find_earlier(tables, world, rank, &other)?;
+            }
+        }
+        let last = self.run.last(rank);
+        let own: &[Access] = if command.waits { &[] } else { command.accesses.all() };
+        let mut met: Vec<usize> = Vec::new();
+        for &access in own.iter().chain(&self.run.looks(rank, command)) {
+            for entry in self.run.cells.met_by(access) {
+                if !met.contains(&entry.event) && !self.run.events[entry.event].is_in(&last) {
+                    met.push(entry.event);
+                }
+            }
+        }
+        for &event in &met {
+            let before = |&other: &usize| other != event && self.run.events[event].is_in(&self.run.events[other].clock);
+            if !met.iter().any(before) && self.passes_without(tables, world, rank, command, event)? {
+                self.reverse(&[event], rank, command);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `command` is enabled when `event` and all that comes after it are left out.
+    fn passes_without(
+        &self,
+        tables: &Tables,
+        world: &mut World,
+        rank: usize,
+        command: &Next,
+        event: usize,
+    ) -> Result<bool> {
+        if !command.waits {
+            return Ok(true);
+        }
+        let cell = command.accesses.all()[0].cell;
+        let mut value = self.run.memory[cell];
+        let left = |entry: &Entry| self.run.events[event].is_in(&self.run.events[entry.event].clock);
+        if let Some(layer) = self.run.cells.layers(cell).iter().find(|layer| layer.entries.iter().any(left)) {
+            let kept = layer.entries.iter().filter(|entry| !left(entry)).filter_map(|entry| entry.update);
+            value = value_after(world, layer.before, kept)?;
+        }
+        passes(tables, world, rank, self.run.at(rank), command, value)
+    }
+
+    /// Sees to the runs in which `command`, which waits for a value, comes before some event so far.
+    fn find_earlier(&mut self, tables: &Tables, world: &mut World, rank: usize, command: &Next) -> Result<()> {
+        let access = command.accesses.all()[0];
+        let last = self.run.last(rank);
+        let mut out: Vec<Vec<usize>> = Vec::new();
+        for layer in self.run.cells.layers(access.cell).iter().rev() {
+            if layer.ways & access.against() == 0 {
+                continue;
+            }
+            let free: Vec<Entry> = layer.entries.iter().filter(|entry| !self.is_in(entry, &last)).copied().collect();
+            match self.left_out(tables, world, rank, command, layer, &free)? {
+                None => self.gave_up = true,
+                Some(found) => out = found,
+            }
+            if !out.is_empty() || free.len() < layer.entries.len() {
+                break;
+            }
+        }
+        for events in &out {
+            self.reverse(events, rank, command);
+        }
+        Ok(())
+    }
+
+    fn is_in(&self, entry: &Entry, clock: &Clock) -> bool {
+        self.run.events[entry.event].is_in(clock)
+    }
+
+    /// What of `free` may be left out of `layer`, with all layers after it, so that what waits passes; None when that
+    /// is too much to find out.
+    fn left_out(
+        &self,
+        tables: &Tables,
+        world: &mut World,
+        rank: usize,
+        command: &Next,
+        layer: &Layer,
+        free: &[Entry],
+    ) -> Result<Option<Vec<Vec<usize>>>> {
+        let standing = self.run.at(rank);
+        if !layer.commutes() {
+            let all = if passes(tables, world, rank, standing, command, layer.before)? { free } else { &[] };
+            return Ok(Some(all.iter().map(|entry| vec![entry.event]).collect()));
+        }
+        let is_free = |entry: &&Entry| free.iter().any(|other| other.event == entry.event);
+        let forced: Vec<Commuting> =
+            layer.entries.iter().filter(|entry| !is_free(entry)).filter_map(|entry| entry.update).collect();
+        let before = value_after(world, layer.before, forced)?;
+        let updates = Updates::new(before, free.iter().filter_map(|entry| entry.update));
+        let mut wanted = |world: &mut World, value: ValueId| passes(tables, world, rank, standing, command, value);
+        let Some(sets) = updates.greatest(world, &mut wanted)? else { return Ok(None) };
+        let rest = |kept: Vec<usize>| {
+            let out = free.iter().enumerate().filter(|(number, _)| !kept.contains(number));
+            out.map(|(_, entry)| entry.event).collect()
+        };
+        Ok(Some(sets.into_iter().map(rest).collect()))
+    }
+
+    /// Sees to it that a run is followed with `command` before the events `out`, and without what comes after them:
+    /// from where the first of them was issued, by somebody who is the first to go on there.
+    fn reverse(&mut self, out: &[usize], rank: usize, command: &Next) {
+        let run = &self.run;
+        let Some(&first) = out.iter().min() else { return };
+        let count = |rank: usize| run.of_rank[rank].partition_point(|&event| (event as usize) < first) as u32;
+        let barriers = (0..first).rev().find(|&event| run.events[event].rank == BARRIER);
+        let epoch = barriers.map_or(0, |event| run.events[event].clock.epoch());
+        let nodes = run.control.len();
+        let (mut initials, mut seen) = (Vec::new(), vec![false; nodes]);
+        let footprint = run.footprint(rank, command);
+        let mut meets = false;
+        for number in first..run.events.len() {
+            let event = &run.events[number];
+            if out.iter().any(|&left| run.events[left].is_in(&event.clock)) {
+                continue;
+            }
+            if event.rank == BARRIER {
+                if !seen.contains(&true) && (0..nodes).all(|rank| event.clock.count(rank) - 1 <= count(rank)) {
+                    initials.push(BARRIER);
+                }
+                seen.fill(true);
+                continue;
+            }
+            let comes_first =
+                |&(of, events): &(u32, u32)| events - u32::from(of as usize == event.rank) <= count(of as usize);
+            if !seen[event.rank] && event.clock.epoch() <= epoch && event.clock.since().iter().all(comes_first) {
+                initials.push(event.rank);
+            }
+            seen[event.rank] = true;
+            meets = meets || run.seen(number).any(|made| !independent(&[made], &footprint));
+        }
+        if !seen[rank] && !meets {
+            initials.push(rank);
+        }
+        let node = &mut self.nodes[first];
+        if let Some(&last) = initials.last()
+            && !initials.iter().any(|initial| node.ranks.contains(initial))
+        {
+            node.ranks.push(last);
+            node.ranks.sort_unstable();
+        }
+    }
+}

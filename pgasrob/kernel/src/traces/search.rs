@@ -1,0 +1,129 @@
+//! Every trace of the SC runs, and for each whether an attack hides in it (`pgasrob/robustness/traces/search.py`).
+
+use crate::facts::{Facts, Standing};
+use crate::memory::Result;
+use crate::moves::Told;
+use crate::operands::World;
+use crate::tables::{Command, Immediate, Raw, Tables};
+use crate::traces::closing::Closing;
+use crate::traces::exploration::{Came, Exploration};
+
+pub struct TraceSearch {
+    tables: Tables,
+    world: World,
+    pub exploration: Exploration,
+    pub facts: Facts,
+    pub violation: Option<Vec<Told>>,
+    /// The steps, by transitions, that are left to other engines.
+    pub undecided: Vec<(usize, usize)>,
+    /// The longest run that is followed, in events, and whether some run is longer.
+    longest: usize,
+    pub too_long: bool,
+    /// Whether all traces have been seen.
+    pub complete: bool,
+}
+
+impl TraceSearch {
+    pub fn new(raw: &Raw, guesses: bool, longest: usize, limit: Option<usize>) -> Result<Self> {
+        let tables = Tables::new(raw)?;
+        let mut world = World::new(&tables, limit)?;
+        let exploration = Exploration::new(&tables, &mut world)?;
+        let facts = Facts::new(&tables, guesses);
+        let mut search = TraceSearch {
+            tables,
+            world,
+            exploration,
+            facts,
+            violation: None,
+            undecided: Vec::new(),
+            longest,
+            too_long: false,
+            complete: false,
+        };
+        search.note_fault();
+        Ok(search)
+    }
+
+    pub fn heed(&mut self, interrupted: fn() -> bool) {
+        self.world.budget.heed(interrupted);
+    }
+
+    pub fn memory(&self) -> usize {
+        self.world.budget.used()
+    }
+
+    fn is_over(&self) -> bool {
+        self.complete || self.too_long || self.violation.is_some() || self.exploration.gave_up
+    }
+
+    /// Looks at up to `events` more events; whether the search is over.
+    pub fn run(&mut self, events: u64) -> Result<bool> {
+        let most = self.exploration.events.saturating_add(events);
+        while !self.is_over() && self.exploration.events < most {
+            let came = self.exploration.go_on(&self.tables, &mut self.world)?;
+            self.note_fault();
+            self.note_assertion();
+            match came {
+                Came::Over => self.complete = true,
+                Came::On => self.too_long = self.exploration.run.events.len() > self.longest,
+                Came::Trace => {
+                    self.note_deadlock();
+                    let mut closing = Closing::new(&self.tables, &self.exploration.run)?;
+                    self.violation = closing.attack(&mut self.world)?;
+                    for step in closing.undecided {
+                        if !self.undecided.contains(&step) {
+                            self.undecided.push(step);
+                        }
+                    }
+                    self.world.budget.go_on()?;
+                }
+            }
+        }
+        Ok(self.is_over())
+    }
+
+    fn note_fault(&mut self) {
+        let run = &self.exploration.run;
+        if let (None, Some((rank, transition))) = (&self.facts.fault, run.fault) {
+            self.facts.fault = Some((Standing { rank, transition }, run.told()));
+        }
+    }
+
+    fn note_assertion(&mut self) {
+        let run = &self.exploration.run;
+        let Some(last) = run.events.len().checked_sub(1) else { return };
+        let event = &run.events[last];
+        if self.facts.violated.is_none() && event.rank != crate::traces::run::BARRIER && run.next_of(last).fails {
+            let mut told = run.told();
+            told.pop();
+            self.facts.violated = Some((Standing { rank: event.rank, transition: event.transition }, told));
+        }
+    }
+
+    /// Notes it when nobody can go on and somebody would.
+    fn note_deadlock(&mut self) {
+        if !self.facts.checks_deadlock || self.facts.deadlock.is_some() {
+            return;
+        }
+        let (run, tables) = (&self.exploration.run, &self.tables);
+        let (mut waits, mut stopped) = (false, false);
+        for rank in 0..tables.nodes {
+            let leaving = tables.leaving(rank, run.control[rank]);
+            if leaving.is_empty() {
+                continue;
+            }
+            let assume = |transition| matches!(tables.command(transition), Command::Test { blocks: true, .. });
+            let assumes = leaving.clone().all(assume);
+            waits |= !assumes;
+            stopped |= assumes;
+            let polls =
+                |transition| matches!(tables.command(transition), Command::Immediate(Immediate { spins: true, .. }));
+            if leaving.clone().any(polls) {
+                return; // it goes on, if only without getting anywhere
+            }
+        }
+        if waits && !(self.facts.guesses && stopped) {
+            self.facts.deadlock = Some(run.told());
+        }
+    }
+}

@@ -1,0 +1,95 @@
+"""The `traces` engine by the native kernel: the same traces in the same order as `robustness.traces.search`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.native import Retold, ToldFacts
+from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
+from pgasrob.robustness.tables import tables
+from pgasrob.robustness.violation import Violation
+from pgasrob.semantics.sequential import assumes_are_guesses
+
+PIECE = 1_024
+MOST_EVENTS = 1_000_000
+"""Events of a run beyond which it is taken to have no end."""
+
+
+class NativeTraceFacts(ToldFacts):
+    """What is true of the SC runs, as far as their traces have been seen."""
+
+    def __init__(self, search: NativeTraceSearch, retold: Retold) -> None:
+        super().__init__(search.kernel, retold)
+        self._search = search
+
+    @property
+    def complete(self) -> bool:
+        return self._search.kernel.complete
+
+    @property
+    def states(self) -> int:
+        return self._search.states
+
+    def explore(self) -> Iterator[None]:
+        return self._search.run()
+
+
+class NativeTraceSearch:
+    """The search of an instance trace by trace, with what :class:`~pgasrob.robustness.traces.search.TraceSearch` has.
+
+    ``sources``: by transition, the steps that may be the source, as bits; None: all.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        sources: Sequence[int] | None = None,
+        memory_limit: int | None = None,
+        longest: int = MOST_EVENTS,
+    ) -> None:
+        from pgasrob._kernel import Traces
+
+        compiled = tables(instance, (), sources)
+        self._retold = Retold(instance, compiled)
+        self.kernel = Traces(
+            compiled, longest=longest, guesses=assumes_are_guesses(instance), memory_limit=memory_limit
+        )
+        self._longest = longest
+        self.facts = NativeTraceFacts(self, self._retold)
+        self.violation: Violation | None = None
+        self.gave_up: Reason | None = None
+
+    @property
+    def states(self) -> int:
+        return self.kernel.events + 1
+
+    @property
+    def transitions(self) -> int:
+        return self.kernel.events
+
+    @property
+    def traces(self) -> int:
+        return self.kernel.traces
+
+    @property
+    def redundant(self) -> int:
+        """Runs that were given up, since they come to what had been followed."""
+        return self.kernel.redundant
+
+    @property
+    def doing(self) -> str:
+        """What the search is at, for a progress display."""
+        return f"{self.traces:,} traces"
+
+    def run(self) -> Iterator[None]:
+        """Search, yielding after every piece; ends when a violation is found or there is none."""
+        while not self.kernel.run(PIECE):
+            yield
+        moves = self.kernel.violation
+        if moves is not None:
+            self.violation = self._retold.violation(moves)
+        elif self.kernel.gave_up or self.kernel.undecided:
+            self.gave_up = TooManyUpdates()
+        elif self.kernel.too_long:
+            self.gave_up = RunTooLong(self._longest)
