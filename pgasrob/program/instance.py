@@ -20,7 +20,7 @@ from pgasrob.program.expressions import Evaluator, Expr, Fault, evaluator, speci
 from pgasrob.program.polls import with_polls
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
-MAX_NODES = 1024
+MAX_NODES = 4096
 MAX_CELLS_IN_ALL = 1 << 20
 """Cells of all nodes together: every state of a search holds that many values."""
 MAX_WAYS = 1 << 20

@@ -180,16 +180,23 @@ impl Traces {
         Ok(Traces { search: Some(search) })
     }
 
-    /// Look at up to ``events`` more events, without the interpreter lock; True when the search is over.
-    fn run(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
+    /// Look at up to ``effort`` events, those of whole traces twice, without the interpreter lock; True when the search is
+    /// over.
+    fn run(&mut self, py: Python<'_>, effort: u64) -> PyResult<bool> {
         let search = self.search.as_mut().ok_or_else(broken)?;
-        match guarded(|| py.detach(|| search.run(events))) {
+        match guarded(|| py.detach(|| search.run(effort))) {
             Ok(result) => Ok(result?),
             Err(error) => {
                 self.search = None;
                 Err(error)
             }
         }
+    }
+
+    /// What ``run`` has looked at.
+    #[getter]
+    fn effort(&self) -> PyResult<u64> {
+        Ok(self.get()?.effort())
     }
 
     /// Events looked at.

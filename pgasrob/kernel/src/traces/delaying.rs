@@ -94,6 +94,15 @@ impl Order {
         Ok(order)
     }
 
+    /// The events directly before one by a conflict.
+    fn before<'a>(&'a self, run: &'a Run, event: usize) -> impl Iterator<Item = usize> + 'a {
+        run.chain(event).iter().enumerate().flat_map(move |(place, made)| {
+            let layer = self.layer_of(event, place).checked_sub(1);
+            let layers = self.cells.layers(made.access.cell);
+            layer.map_or(&[][..], |layer| &layers[layer].entries).iter().map(|entry| entry.event)
+        })
+    }
+
     pub fn layer_of(&self, event: usize, place: usize) -> usize {
         self.layers[self.starts[event] + place] as usize
     }
@@ -112,6 +121,8 @@ pub struct Delaying {
     /// By ranks, after how many events the steps lie so.
     placements: HashMap<usize, Vec<(u32, Placed)>>,
     waiting: BinaryHeap<Reverse<usize>>,
+    /// Whether the events that have been looked at are left out.
+    looked: HashMap<usize, bool>,
     pub valid: bool,
 }
 
@@ -127,13 +138,14 @@ impl Delaying {
             touched: HashMap::new(),
             placements: HashMap::new(),
             waiting: sources.iter().map(|source| Reverse(source.event)).collect(),
+            looked: HashMap::new(),
             valid: true,
         };
-        let mut looked = None;
         while let Some(Reverse(event)) = delaying.waiting.pop() {
-            if looked != Some(event) {
-                looked = Some(event);
-                delaying.look_at(tables, world, run, order, sources, event)?;
+            if !delaying.looked.contains_key(&event) {
+                let left = delaying.is_left(run, order, sources, event)
+                    || delaying.look_at(tables, world, run, order, sources, event)?;
+                delaying.looked.insert(event, left);
             }
         }
         delaying.valid = !sources.iter().any(|source| delaying.left.has(&run.events[source.event].clock));
@@ -174,6 +186,24 @@ impl Delaying {
         self.touched.get(&access.cell).is_some_and(|ways| ways & against != 0)
     }
 
+    /// Whether an event comes after one that is left out: one directly before it is left out, or comes after such a one.
+    fn is_left(&self, run: &Run, order: &Order, sources: &[Source], number: usize) -> bool {
+        let event = &run.events[number];
+        if event.rank == BARRIER || run.has_looks() {
+            return self.left.has(&event.clock);
+        }
+        let is_left = |before: usize| match self.looked.get(&before) {
+            Some(&left) => left,
+            None => {
+                let clock = &run.events[before].clock;
+                sources.iter().any(|source| run.events[source.event].is_in(clock)) && self.left.has(clock)
+            }
+        };
+        let own = event.index.checked_sub(1).map(|index| run.of_rank[event.rank][index as usize] as usize);
+        own.is_some_and(is_left) || order.before(run, number).any(is_left)
+    }
+
+    /// Goes on with an event that may be reached; whether it is left out.
     fn look_at(
         &mut self,
         tables: &Tables,
@@ -182,18 +212,15 @@ impl Delaying {
         order: &Order,
         sources: &[Source],
         number: usize,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let event = &run.events[number];
-        if self.left.has(&event.clock) {
-            return Ok(());
-        }
         if event.rank == BARRIER {
             for rank in 0..tables.nodes {
                 let count = event.clock.count(rank);
                 self.tainted.entry(rank).or_insert(count - 1);
                 self.go_on(run, rank, count);
             }
-            return Ok(());
+            return Ok(false);
         }
         let (rank, index) = (event.rank, event.index);
         let command = run.next_of(number);
@@ -207,7 +234,7 @@ impl Delaying {
         let (bound, steps) = command.accesses.all().split_at(command.accesses.bound());
         if waits || bound.iter().any(|&access| self.hits(access, true)) {
             self.left.add(rank, index);
-            return Ok(());
+            return Ok(true);
         }
         let source = sources.iter().find(|source| source.event == number);
         let mut now = steps.len();
@@ -221,7 +248,7 @@ impl Delaying {
             || self.tainted(rank, index)
             || all.iter().any(|&access| self.hits(access, false) || self.hits(access, true));
         if !reached {
-            return Ok(());
+            return Ok(false);
         }
         self.tainted.entry(rank).or_insert(index);
         for (place, access) in all.iter().enumerate() {
@@ -249,7 +276,7 @@ impl Delaying {
                 self.waiting.extend(next.entries.iter().map(|entry| Reverse(entry.event)));
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     fn go_on(&mut self, run: &Run, rank: usize, index: u32) {

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::code::{Relation, Value};
 use crate::intern::ValueId;
@@ -210,6 +211,10 @@ pub struct Run {
     waiting: usize,
     /// Whether some rank may pass a barrier or do something else; what it does depends on everything then.
     mixed: bool,
+    /// How often each cell has been changed, forth and back; and for each rank with one command, which waits, at what
+    /// number it was found that its cell does not let it pass.
+    changes: Vec<u64>,
+    blocked_at: Vec<AtomicU64>,
     /// The first command that could not be evaluated: its rank, its transition.
     pub fault: Option<(usize, usize)>,
 }
@@ -230,6 +235,7 @@ impl Run {
             })
         });
         let cells = Cells::new(memory.len() + 1)?;
+        let changes = filled(0, memory.len())?;
         let mut run = Run {
             control: filled(0, nodes)?,
             registers: filled(zero, nodes * tables.registers)?,
@@ -245,6 +251,8 @@ impl Run {
             epochs: vec![Arc::new(Epoch { number: 0, counts: filled(0, nodes)? })],
             waiting: 0,
             mixed,
+            changes,
+            blocked_at: (0..nodes).map(|_| AtomicU64::new(u64::MAX)).collect(),
             fault: None,
         };
         let registers: Arc<[ValueId]> = Arc::from(&run.registers[..tables.registers]);
@@ -286,6 +294,7 @@ impl Run {
         self.waiting -= self.before_barrier(rank);
         world.budget.take(Self::standing_bytes(&commands))?;
         self.standing[rank].push(Standing { control, registers, commands });
+        self.blocked_at[rank].store(u64::MAX, Relaxed);
         self.waiting += self.before_barrier(rank);
         Ok(())
     }
@@ -300,6 +309,7 @@ impl Run {
             world.budget.give(Self::standing_bytes(&left.commands));
         }
         self.waiting += self.before_barrier(rank);
+        self.blocked_at[rank].store(u64::MAX, Relaxed);
     }
 
     /// 1 when `rank` stands before a barrier.
@@ -321,8 +331,16 @@ impl Run {
         if !command.waits {
             return Ok(true);
         }
-        let value = self.memory[command.accesses.all()[0].cell];
-        passes(tables, world, rank, self.at(rank), command, value)
+        let cell = command.accesses.all()[0].cell;
+        if self.blocked_at[rank].load(Relaxed) == self.changes[cell] {
+            return Ok(false);
+        }
+        let standing = self.at(rank);
+        let enabled = passes(tables, world, rank, standing, command, self.memory[cell])?;
+        if !enabled && standing.commands.len() == 1 {
+            self.blocked_at[rank].store(self.changes[cell], Relaxed);
+        }
+        Ok(enabled)
     }
 
     /// The past of the next event of `rank` by its own events.
@@ -349,6 +367,11 @@ impl Run {
             looks.push(if mixed { Access::writing(cell) } else { Access::reading(cell) });
         }
         looks
+    }
+
+    /// Whether some rank looks at what it does not access.
+    pub fn has_looks(&self) -> bool {
+        !self.looks.is_empty()
     }
 
     /// The accesses that an event has made.
@@ -469,6 +492,7 @@ impl Run {
     fn set_cell(&mut self, cell: usize, value: ValueId) {
         self.undo.push(Undo::Cell(cell, self.memory[cell]));
         self.memory[cell] = value;
+        self.changes[cell] += 1;
     }
 
     /// All steps of a command.
@@ -515,7 +539,10 @@ impl Run {
         for undo in self.undo.drain(event.undo..).rev() {
             match undo {
                 Undo::Register(place, value) => self.registers[place] = value,
-                Undo::Cell(cell, value) => self.memory[cell] = value,
+                Undo::Cell(cell, value) => {
+                    self.memory[cell] = value;
+                    self.changes[cell] += 1;
+                }
             }
         }
         self.made.truncate(event.made);

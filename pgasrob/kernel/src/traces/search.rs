@@ -21,6 +21,8 @@ pub struct TraceSearch {
     pub too_long: bool,
     /// Whether all traces have been seen.
     pub complete: bool,
+    /// The events of the traces in which attacks have been looked for.
+    looked: u64,
 }
 
 impl TraceSearch {
@@ -39,6 +41,7 @@ impl TraceSearch {
             longest,
             too_long: false,
             complete: false,
+            looked: 0,
         };
         search.note_fault();
         Ok(search)
@@ -52,14 +55,18 @@ impl TraceSearch {
         self.world.budget.used()
     }
 
+    pub fn effort(&self) -> u64 {
+        self.exploration.events + self.looked
+    }
+
     fn is_over(&self) -> bool {
         self.complete || self.too_long || self.violation.is_some() || self.exploration.gave_up
     }
 
-    /// Looks at up to `events` more events; whether the search is over.
-    pub fn run(&mut self, events: u64) -> Result<bool> {
-        let most = self.exploration.events.saturating_add(events);
-        while !self.is_over() && self.exploration.events < most {
+    /// Looks at events, and at those of traces once more, up to `effort` of them; whether the search is over.
+    pub fn run(&mut self, effort: u64) -> Result<bool> {
+        let most = self.effort().saturating_add(effort);
+        while !self.is_over() && self.effort() < most {
             let came = self.exploration.go_on(&self.tables, &mut self.world)?;
             self.note_fault();
             self.note_assertion();
@@ -68,6 +75,7 @@ impl TraceSearch {
                 Came::On => self.too_long = self.exploration.run.events.len() > self.longest,
                 Came::Trace => {
                     self.note_deadlock();
+                    self.looked += self.exploration.run.events.len() as u64;
                     let mut closing = Closing::new(&self.tables, &self.exploration.run)?;
                     self.violation = closing.attack(&mut self.world)?;
                     for step in closing.undecided {
