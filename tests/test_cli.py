@@ -763,7 +763,7 @@ def test_help_and_version_import_nothing_heavy() -> None:
         (["zzz"], "no such command 'zzz'"),
         (["check", "--nods", "2", "p.pgas"], "--nodes"),
         (["check", "--engine", "prodct", "p.pgas"], "did you mean `product`?"),
-        (["check", "--engine", "zzz", "p.pgas"], "not one of attack, product, definition, traces, spin"),
+        (["check", "--engine", "zzz", "p.pgas"], "not one of portfolio, attack, product, definition, traces, spin"),
         (["check", "--without", "persistant", "p.pgas"], "did you mean `persistent`?"),
         (["check", "--without", "zzz", "p.pgas"], "not one of infeasibility, persistent, merging, liveness, symmetry"),
         (["check", "--jobs", "0", "p.pgas"], "--jobs"),

@@ -134,6 +134,8 @@ def check(
     if heads is not None and engine != "product":
         raise click.UsageError("--heads is for the product engine: add --engine product.")
     for option, given in (("--no-reduction", no_reduction), ("--without", without)):
+        if given and engine == DEFAULT_ENGINE:
+            engine = "attack"
         if given and engine != "attack":
             raise click.UsageError(f"{option} is for the attack engine.")
     files, problems = find_programs(paths)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Empty = Callable[[list[Error], str | None], object]
     """What a command prints as JSON when it has no answer, of the errors in the program and a reason."""
 
-DEFAULT_ENGINE = "attack"  # those of robustness, which is not imported for the help text
+DEFAULT_ENGINE = "portfolio"  # those of robustness, which is not imported for the help text
 MOST_STATES, MOST_SC_STATES = 1_000_000, 50_000
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -251,7 +251,7 @@ def mention_a_missing_kernel(engine: str) -> None:
 
     from pgasrob.robustness import native
 
-    if engine == "attack" and not native.available():
+    if engine in ("portfolio", "attack", "traces") and not native.available():
         click.echo(f"pgasrob: {native.missing_kernel()}", err=True)
         warnings.simplefilter("ignore", native.MissingKernelWarning)
 

@@ -176,12 +176,14 @@ class Witness(TypedDict):
 
 
 class Stats(TypedDict):
-    """States and transitions of the engine, states of the SC runs beside it, wall-clock seconds."""
+    """States and transitions of the engine, states of the SC runs beside it, wall-clock seconds; which part of the
+    portfolio has decided: infeasibility, traces or attack, null where that is not known or there are no parts."""
 
     states: int
     transitions: int
     seconds: float
     sc_states: int
+    settled_by: str | None
 
 
 class Error(TypedDict):
@@ -381,6 +383,7 @@ def to_json(verdict: library.Verdict) -> Result:
             "transitions": stats.transitions,
             "seconds": round(stats.seconds, 4),
             "sc_states": stats.sequential_states,
+            "settled_by": stats.settled_by or None,
         },
         "witness": witness,
         "assertion_run": witness_to_json(verdict.assertion_run),

@@ -97,9 +97,7 @@ def verdict_html(verdict: Verdict) -> str:
         body += _run(result, run)
     stats = result["stats"]
     if stats["seconds"]:
-        states = f"{words.count(stats['states'], 'state')}, {words.count(stats['sc_states'], 'SC state')}"
-        cost = f"{result['engine']} engine: {states}, {stats['seconds']:.2f} s"
-        body.append(f'<p class="pgasrob-faint">{_text(cost)}</p>')
+        body.append(f'<p class="pgasrob-faint">{_text(words.cost(result))}</p>')
     return _fragment(body)
 
 

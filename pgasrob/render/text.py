@@ -74,8 +74,7 @@ def _cost(result: Result, width: int) -> list[Line]:
         lines += paragraph(result["reason"], width, "", "  ")
     stats = result["stats"]
     if stats["seconds"]:
-        states = f"{words.count(stats['states'], 'state')}, {words.count(stats['sc_states'], 'SC state')}"
-        lines += paragraph(f"{result['engine']} engine: {states}, {stats['seconds']:.2f} s", width, "faint", "  ")
+        lines += paragraph(words.cost(result), width, "faint", "  ")
     return lines
 
 

@@ -44,6 +44,14 @@ def count(number: int, thing: str) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def cost(result: Result) -> str:
+    """What a check cost."""
+    stats = result["stats"]
+    by = f" ({stats['settled_by']})" if stats["settled_by"] else ""
+    states = f"{count(stats['states'], 'state')}, {count(stats['sc_states'], 'SC state')}"
+    return f"{result['engine']} engine{by}: {states}, {stats['seconds']:.2f} s"
+
+
 def cell(address: Address | None) -> str:
     """``y@1``: the cell y in the memory of rank 1."""
     return f"{address['name']}@{address['rank']}" if address else ""

@@ -20,6 +20,7 @@ from pgasrob.robustness.engines import (
     Settings,
     attack_engine,
     is_settled,
+    settled_by,
     wanted_reductions,
 )
 from pgasrob.robustness.limits import DEFAULT_SC_STATES, Limits, available_cores
@@ -209,7 +210,7 @@ class _Check:
         counterexample = self.counterexample
         if counterexample is None:
             return
-        if self.name == "attack":
+        if self.name in ("attack", "portfolio", "traces"):
             if wanted_reductions(self.settings):
                 self._look_for_a_shorter_run(counterexample)
             else:
@@ -297,6 +298,7 @@ class _Check:
                 self.engine.transitions,
                 time.monotonic() - self.started,
                 facts.states,
+                settled_by(self.engine),
             ),
             witness=shown,
             assertion_run=violated,

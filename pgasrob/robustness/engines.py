@@ -12,7 +12,7 @@ from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault
 
-DEFAULT_ENGINE = "attack"
+DEFAULT_ENGINE = "portfolio"
 
 
 class Engine(Protocol):
@@ -50,6 +50,11 @@ class Facts(Protocol):
     @property
     def states(self) -> int: ...
     def explore(self) -> Iterator[None]: ...
+
+
+def settled_by(engine: Engine) -> str:
+    """Which part of ``engine`` has decided, where it has several."""
+    return getattr(engine, "settled_by", "")
 
 
 def is_settled(engine: Engine) -> bool:
@@ -125,10 +130,30 @@ def wanted_reductions(settings: Settings) -> Collection[str]:
 
 def _traces(instance: Instance, settings: Settings) -> Engine:
     """One run for all its reorderings."""
-    from pgasrob.robustness.traces.search import TraceSearch
+    from pgasrob.robustness import native
 
     settings.only("traces")
+    if native.available():
+        from pgasrob.robustness.traces.native import NativeTraceSearch
+
+        return NativeTraceSearch(instance, memory_limit=settings.memory)
+    native.warn_of_a_missing_kernel()
+    from pgasrob.robustness.traces.search import TraceSearch
+
     return TraceSearch(instance)
+
+
+def _portfolio(instance: Instance, settings: Settings) -> Engine:
+    """Traces and attack in turns: what settles most at once, first."""
+    from pgasrob.robustness import native
+    from pgasrob.robustness.portfolio import PortfolioSearch
+
+    settings.only("portfolio", "reductions")
+    if settings.reductions is not None:
+        return attack_engine(instance, settings)  # of which they are
+    if not native.available():
+        native.warn_of_a_missing_kernel()
+    return PortfolioSearch(instance, settings)
 
 
 def _spin(instance: Instance, settings: Settings) -> Engine:
@@ -140,6 +165,7 @@ def _spin(instance: Instance, settings: Settings) -> Engine:
 
 
 ENGINES: dict[str, Callable[[Instance, Settings], Engine]] = {
+    "portfolio": _portfolio,
     "attack": attack_engine,
     "product": _product,
     "definition": _definition,

@@ -146,16 +146,16 @@ class _Kernel:
         reductions: Collection[str],
         memory_limit: int | None,
         threads: int = 1,
+        sources: Sequence[int] | None = None,
     ) -> None:
         from pgasrob._kernel import Search
 
         self.has_source = True
         self.nothing_to_search = False
-        sources: list[int] | None = None
         if attack and "infeasibility" in reductions:
             from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
 
-            sources = choosable(instance)
+            sources = choosable(instance) if sources is None else sources
             self.has_source = any(sources)
             self.nothing_to_search = is_settled(instance, sources)
             if self.nothing_to_search:  # so nothing is worked out for a search
@@ -220,7 +220,8 @@ class NativeSearch:
     caller to look at. ``settled``: no step can be the source, so that there is no violation, and what is searched are
     SC runs alone. ``memory_limit`` bounds the bytes of what is stored; beyond it ``run`` raises MemoryError.
     ``reductions`` are names of :data:`pgasrob.robustness.reduction.REDUCTIONS`; none: the plain search. With several
-    ``threads`` a large search takes less time and finds the same, state for state.
+    ``threads`` a large search takes less time and finds the same, state for state. ``sources``: what infeasibility has
+    left, if that is known: by transition, the steps that may be the source, as bits.
     """
 
     def __init__(
@@ -229,8 +230,9 @@ class NativeSearch:
         reductions: Collection[str] = REDUCTIONS,
         memory_limit: int | None = None,
         threads: int = 1,
+        sources: Sequence[int] | None = None,
     ) -> None:
-        self._kernel = _Kernel(instance, True, reductions, memory_limit, threads)
+        self._kernel = _Kernel(instance, True, reductions, memory_limit, threads, sources)
         self._search = self._kernel.search
         self.facts = NativeFacts(instance, kernel=self._kernel)
         self.settled = not self._kernel.has_source

@@ -108,12 +108,17 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What the search cost: states and transitions of the engine, SC states beside it, wall-clock seconds."""
+    """What the search cost: states and transitions of the engine, SC states beside it, wall-clock seconds.
+
+    ``settled_by``: the part of the portfolio that has decided, empty where none has or there are no parts. For the
+    traces, states are the places to which their runs come.
+    """
 
     states: int = 0
     transitions: int = 0
     seconds: float = 0.0
     sequential_states: int = 0
+    settled_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

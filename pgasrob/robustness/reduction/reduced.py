@@ -50,7 +50,7 @@ class ReducedSearch:
 
             sources = choosable(instance)
         self.has_source = sources is None or any(sources)
-        self._space = AttackSpace(instance, None if sources is None else _by_command(instance, sources))
+        self._space = AttackSpace(instance, None if sources is None else by_command(instance, sources))
         self._futures = futures(instance)
         self._persistent = "persistent" in reductions
         self._normaliser = Normaliser(instance, self._futures, reductions)
@@ -145,7 +145,8 @@ def _is_ordinary(state: State, target: State | Found) -> bool:
     return isinstance(target, State) and (target.attack is None) == (state.attack is None)
 
 
-def _by_command(instance: Instance, choosable: Iterable[int]) -> Choosable:
+def by_command(instance: Instance, choosable: Iterable[int]) -> Choosable:
+    """``choosable``, by transition, as :class:`~pgasrob.robustness.attack.AttackSpace` takes it."""
     steps = iter(choosable)
     return {
         (rank, state, transition.occurrence): next(steps)

@@ -55,7 +55,7 @@ class NativeTraceSearch:
         self.kernel = Traces(
             compiled, longest=longest, guesses=assumes_are_guesses(instance), memory_limit=memory_limit
         )
-        self._longest = longest
+        self._longest, self._transitions = longest, len(compiled.edges)
         self.facts = NativeTraceFacts(self, self._retold)
         self.violation: Violation | None = None
         self.gave_up: Reason | None = None
@@ -71,6 +71,21 @@ class NativeTraceSearch:
     @property
     def traces(self) -> int:
         return self.kernel.traces
+
+    @property
+    def effort(self) -> int:
+        """Events looked at, those of whole traces twice."""
+        return self.kernel.effort
+
+    @property
+    def undecided_sources(self) -> list[int] | None:
+        """The sources that are left to others; None: all."""
+        if not self.kernel.complete:
+            return None
+        left = [0] * self._transitions
+        for transition, step in self.kernel.undecided:
+            left[transition] |= 1 << step
+        return left
 
     @property
     def redundant(self) -> int:

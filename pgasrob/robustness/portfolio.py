@@ -1,0 +1,187 @@
+"""The `portfolio` engine: what settles most programs at once first, then the others in turns.
+
+Steps that infeasibility rules out are the source of no attack; if none is left there is nothing to search. Then the
+traces are gone through, of which most programs have few, and the attack search is asked, which always ends. Each has a
+budget, which grows from turn to turn, so that a program that is hard for one of them costs little more than the other
+one takes. Budgets count states and events, never time: the answer depends on nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pgasrob.program.instance import Instance
+from pgasrob.robustness import native
+from pgasrob.robustness.engines import Engine, Facts, Settings, facts_of, wanted_reductions
+from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
+from pgasrob.robustness.violation import Violation
+from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.sequential import FoundFault, SequentialFacts
+
+TRACES, ATTACK = "traces", "attack"
+TURNS = ((TRACES, 2_000), (ATTACK, 5_000), (TRACES, 50_000), (ATTACK, 100_000), (TRACES, 1_000_000), (ATTACK, None))
+"""Who searches next, and up to which effort; None: to its end."""
+SHORTEST_FIRST = 20_000
+"""SC states among which the shortest run is looked for that shows what the traces have shown."""
+
+
+class PortfolioSearch:
+    """The search of an instance, part by part.
+
+    Attributes: ``violation`` once found; ``settled_by``: the part that has decided, infeasibility, traces or attack;
+    ``settled``: no step can be the source, so that there is no violation and what is searched are SC runs alone;
+    ``states``, ``transitions`` of all parts; ``facts`` of the SC runs.
+    """
+
+    def __init__(self, instance: Instance, settings: Settings) -> None:
+        self._instance, self._settings = instance, settings
+        self._sources = choosable(instance)
+        self._nothing = is_settled(instance, self._sources)
+        self.settled = not any(self._sources)
+        self.settled_by = "infeasibility" if self.settled else ""
+        self._parts: dict[str, Engine] = {}
+        self._running: dict[str, Iterator[None]] = {}
+        self._turn = TRACES
+        self.violation: Violation | None = None
+        self.gave_up: Reason | None = None
+        self.shortest: Facts | None = None
+        self.looked_for_shorter_runs = False
+        self.facts = PortfolioFacts(self, instance)
+
+    @property
+    def parts(self) -> Mapping[str, Engine]:
+        """The engines that have been asked."""
+        return self._parts
+
+    @property
+    def nothing_to_search(self) -> bool:
+        return self._nothing
+
+    @property
+    def states(self) -> int:
+        return sum(part.states for part in self.parts.values())
+
+    @property
+    def transitions(self) -> int:
+        return sum(part.transitions for part in self.parts.values())
+
+    @property
+    def doing(self) -> str:
+        """What the search is at, for a progress display."""
+        part = self._parts.get(self._turn)
+        return " ".join(filter(None, (self._turn, part.doing if part else "")))
+
+    def run(self) -> Iterator[None]:
+        """Search, yielding after every piece; ends when a violation is found or there is none."""
+        if self._nothing:
+            return
+        for name, effort in TURNS:
+            if name == TRACES and TRACES in self._parts and self._parts[TRACES].gave_up:
+                continue
+            self._turn = name
+            yield from self._advance(name, effort)
+            part, facts = self._parts[name], facts_of(self._parts[name])
+            if facts is not None and name == TRACES and (facts.fault or name not in self._running):
+                yield from self._look_for_shorter_runs(facts)
+            if part.violation is not None or (name not in self._running and part.gave_up is None):
+                self.violation = part.violation
+                self.settled_by = self.settled_by or name
+                return
+            if facts is not None and facts.fault:
+                return
+
+    def _advance(self, name: str, effort: int | None) -> Iterator[None]:
+        """Let a part search until it has taken ``effort`` in all; one that has ended is not among the running ones."""
+        if name not in self._parts:
+            self._parts[name] = part = self._made(name)
+            self._running[name] = part.run()
+        part, running = self._parts[name], self._running[name]
+        while effort is None or getattr(part, "effort", part.states) < effort:
+            try:
+                next(running)
+            except StopIteration:
+                del self._running[name]
+                return
+            yield
+            if (facts := facts_of(part)) is not None and facts.fault:
+                return
+
+    def _look_for_shorter_runs(self, facts: Facts) -> Iterator[None]:
+        """Search the SC runs breadth-first for a while for what the traces have shown, in runs that are long."""
+        if facts.fault or facts.violated is not None or facts.deadlock is not None:
+            self.shortest = shortest = (
+                native.NativeFacts(self._instance, (), self._settings.memory)
+                if native.available()
+                else SequentialFacts(self._instance)
+            )
+            for _ in shortest.explore():
+                if shortest.states > SHORTEST_FIRST:
+                    break
+                yield
+        self.looked_for_shorter_runs = True
+
+    def _made(self, name: str) -> Engine:
+        settings = self._settings
+        if name == ATTACK:
+            sources = self._sources
+            undecided = getattr(self._parts.get(TRACES), "undecided_sources", None)
+            if undecided is not None:
+                sources = undecided
+            if native.available():
+                return native.NativeSearch(
+                    self._instance, wanted_reductions(settings), settings.memory, settings.threads, sources
+                )
+            from pgasrob.robustness.attack_search import AttackSearch
+
+            return AttackSearch(self._instance, wanted_reductions(settings))
+        if native.available():
+            from pgasrob.robustness.traces.native import NativeTraceSearch
+
+            return NativeTraceSearch(self._instance, self._sources, settings.memory)
+        from pgasrob.robustness.reduction.reduced import by_command
+        from pgasrob.robustness.traces.search import TraceSearch
+
+        return TraceSearch(self._instance, by_command(self._instance, self._sources))
+
+
+class PortfolioFacts:
+    """What is true of the SC runs, as far as some part has passed them."""
+
+    def __init__(self, search: PortfolioSearch, instance: Instance) -> None:
+        self._search = search
+        self.checks_assertions = instance.has_assertions
+        self.checks_deadlock = instance.can_wait
+
+    @property
+    def _known(self) -> list[Facts]:
+        search = self._search
+        found = [search.shortest, *(facts_of(search.parts[name]) for name in (ATTACK, TRACES) if name in search.parts)]
+        return [facts for facts in found if facts is not None]
+
+    @property
+    def fault(self) -> FoundFault | None:
+        # It ends the check, so it has to wait for the run that is shown for it.
+        passed = self._search.parts.get(TRACES)
+        known = self._known if self._search.looked_for_shorter_runs or passed is None else self._known[:-1]
+        return next((facts.fault for facts in known if facts.fault), None)
+
+    @property
+    def violated(self) -> Computation | None:
+        return next((facts.violated for facts in self._known if facts.violated is not None), None)
+
+    @property
+    def deadlock(self) -> Computation | None:
+        return next((facts.deadlock for facts in self._known if facts.deadlock is not None), None)
+
+    @property
+    def complete(self) -> bool:
+        return self._search.nothing_to_search or any(facts.complete for facts in self._known)
+
+    @property
+    def states(self) -> int:
+        return max((facts.states for facts in self._known), default=0)
+
+    def explore(self) -> Iterator[None]:
+        """Look at some more of the SC runs per iteration; for those alone who do not run the search."""
+        return self._search.run()
