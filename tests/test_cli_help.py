@@ -54,7 +54,7 @@ def test_a_new_engine_is_in_help_and_error(monkeypatch: pytest.MonkeyPatch, prog
 
     monkeypatch.setitem(engines.ENGINES, "delphi", oracle)  # type: ignore[arg-type]
     text = told("check", "--help")
-    assert "|spin|delphi]" in text and "delphi: Asks Delphi. [default: attack]" in text
+    assert "|spin|delphi]" in text and "delphi: Asks Delphi. [default: portfolio]" in text
     assert "spin, delphi" in told("check", program, "--engine", "zzz")
 
 

@@ -349,7 +349,7 @@ process 0 { barrier; }
 process { barrier; }
 
 == PG031 the node count is out of bounds
-A program runs on 1 to 1024 nodes. The count is that of the command line, or else that of the `nodes` header, or else 2.
+A program runs on 1 to 4096 nodes. The count is that of the command line, or else that of the `nodes` header, or else 2.
 Decision procedures look at all interleavings, so two to five nodes are a sensible choice, and most mistakes show there.
 -- wrong
 nodes 0;

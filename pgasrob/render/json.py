@@ -177,13 +177,13 @@ class Witness(TypedDict):
 
 class Stats(TypedDict):
     """States and transitions of the engine, states of the SC runs beside it, wall-clock seconds; which part of the
-    portfolio has decided: infeasibility, traces or attack, null where that is not known or there are no parts."""
+    portfolio has decided: infeasibility, traces or attack."""
 
     states: int
     transitions: int
     seconds: float
     sc_states: int
-    settled_by: str | None
+    settled_by: NotRequired[str]
 
 
 class Error(TypedDict):
@@ -351,9 +351,21 @@ class RunResult(TypedDict):
     outcome: NotRequired[Example | None]
 
 
+def _stats(stats: library.Stats) -> Stats:
+    found: Stats = {
+        "states": stats.states,
+        "transitions": stats.transitions,
+        "seconds": round(stats.seconds, 4),
+        "sc_states": stats.sequential_states,
+    }
+    if stats.settled_by:
+        found["settled_by"] = stats.settled_by
+    return found
+
+
 def to_json(verdict: library.Verdict) -> Result:
     """``verdict`` as an object that `json.dumps` can write."""
-    stats, witness = verdict.stats, witness_to_json(verdict.witness)
+    witness = witness_to_json(verdict.witness)
     return {
         "schema": SCHEMA,
         "file": unicode_name(verdict.file),
@@ -378,13 +390,7 @@ def to_json(verdict: library.Verdict) -> Result:
         "effect_detail": None
         if verdict.effect is None or verdict.witness is None
         else _effect(verdict.effect, verdict.witness.run.instance),
-        "stats": {
-            "states": stats.states,
-            "transitions": stats.transitions,
-            "seconds": round(stats.seconds, 4),
-            "sc_states": stats.sequential_states,
-            "settled_by": stats.settled_by or None,
-        },
+        "stats": _stats(verdict.stats),
         "witness": witness,
         "assertion_run": witness_to_json(verdict.assertion_run),
         "deadlock_run": witness_to_json(verdict.deadlock_run),

@@ -55,7 +55,7 @@ def no_run(file: str, errors: list[Error], reason: str | None = None) -> RunResu
         "assertions": None,
         "deadlock": None,
         "communicates": None,
-        "stats": {"states": 0, "transitions": 0, "seconds": 0.0, "sc_states": 0, "settled_by": None},
+        "stats": {"states": 0, "transitions": 0, "seconds": 0.0, "sc_states": 0},
         "witness": None,
         "assertion_run": None,
         "deadlock_run": None,

@@ -47,7 +47,7 @@ def count(number: int, thing: str) -> str:
 def cost(result: Result) -> str:
     """What a check cost."""
     stats = result["stats"]
-    by = f" ({stats['settled_by']})" if stats["settled_by"] else ""
+    by = f" ({stats['settled_by']})" if "settled_by" in stats else ""
     states = f"{count(stats['states'], 'state')}, {count(stats['sc_states'], 'SC state')}"
     return f"{result['engine']} engine{by}: {states}, {stats['seconds']:.2f} s"
 

@@ -14,15 +14,8 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
 from pgasrob.robustness.counterexample import Counterexample
-from pgasrob.robustness.engines import (
-    DEFAULT_ENGINE,
-    ENGINES,
-    Settings,
-    attack_engine,
-    is_settled,
-    settled_by,
-    wanted_reductions,
-)
+from pgasrob.robustness.engine import Settings, is_settled, settled_by, wanted_reductions
+from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES, attack_engine
 from pgasrob.robustness.limits import DEFAULT_SC_STATES, Limits, available_cores
 from pgasrob.robustness.reasons import (
     FaultPossible,

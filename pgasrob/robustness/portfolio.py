@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness import native
-from pgasrob.robustness.engines import Engine, Facts, Settings, facts_of, wanted_reductions
+from pgasrob.robustness.engine import Engine, Facts, Settings, facts_of, wanted_reductions
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
 from pgasrob.robustness.violation import Violation
@@ -20,7 +20,7 @@ from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 
 TRACES, ATTACK = "traces", "attack"
-TURNS = ((TRACES, 2_000), (ATTACK, 5_000), (TRACES, 50_000), (ATTACK, 100_000), (TRACES, 1_000_000), (ATTACK, None))
+TURNS = ((TRACES, 1_000), (ATTACK, 2_000), (TRACES, 50_000), (ATTACK, 100_000), (TRACES, 1_000_000), (ATTACK, None))
 """Who searches next, and up to which effort; None: to its end."""
 SHORTEST_FIRST = 20_000
 """SC states among which the shortest run is looked for that shows what the traces have shown."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engines import Engine, Facts, Settings, facts_of, is_settled, wanted_reductions
+from pgasrob.robustness.engine import Engine, Facts, Settings, facts_of, is_settled, wanted_reductions
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 

@@ -22,7 +22,7 @@ CORPUS = sorted(Path(__file__).parents[2].glob("programs/**/*.pgas"))
 def test_one_verdict_is_for_every_count(verdict: str, comment: str) -> None:
     expectation = read_expectation(comment.format(verdict) + "\nprocess { }")
     assert expectation == Expectation((Case(verdict),))
-    assert [expectation.at(nodes) for nodes in (None, 1, 1024)] == [verdict] * 3
+    assert [expectation.at(nodes) for nodes in (None, 1, 4096)] == [verdict] * 3
 
 
 def test_counts_are_looked_up_and_others_fall_back_to_the_case_without() -> None:
@@ -104,8 +104,8 @@ def test_a_node_count_may_stand_alone() -> None:
         ("// expect:", (1, 11), "an expectation is missing"),
         ("// expect: robust,", (1, 19), "an expectation is missing"),
         ("// expect: robust at 3..2", (1, 12), "no node count is in 3..2"),
-        ("// expect: robust at 0", (1, 12), "0 nodes, but a program runs on 1..1024"),
-        ("// expect: robust at 2..1025", (1, 12), "1025 nodes, but a program runs on 1..1024"),
+        ("// expect: robust at 0", (1, 12), "0 nodes, but a program runs on 1..4096"),
+        ("// expect: robust at 2..4097", (1, 12), "4097 nodes, but a program runs on 1..4096"),
         ("// expect: robust at 2..4, error at 4", (1, 28), "two expectations for 4 nodes"),
         ("// expect: robust, error", (1, 20), "two expectations for every node count"),
         ("// Expect: robust", (1, 4), "an expectation is written `expect: ...`"),
@@ -124,7 +124,7 @@ def test_a_node_count_may_stand_alone() -> None:
         ("// expect with all conflicts: error\n// expect with all conflicts: error", (2, 4), "a second expectation"),
         ("int x;\n// expect with all conflicts: error", (2, 4), "an expectation that is not in the first comment"),
         ("// nodes: many", (1, 11), "`many` is not a node count"),
-        ("// expect: robust\n// nodes: 0", (2, 11), "0 nodes, but a program runs on 1..1024"),
+        ("// expect: robust\n// nodes: 0", (2, 11), "0 nodes, but a program runs on 1..4096"),
         ("// nodes: 99999999999", (1, 11), "`99999999999` is not a node count"),
     ],
 )

@@ -504,7 +504,7 @@ def test_mistakes_in_a_process(text: str, expected: list[str]) -> None:
         ("foo;\nprocess { skip; }\nbar;", ["PG010 1:1", "PG010 3:1"]),
         ("program a; nodes 1; program b; nodes 2; process { }", ["PG063 1:21", "PG063 1:32"]),
         ("nodes 0; process { }", ["PG031 1:7"]),
-        ("nodes 1025; process { }", ["PG031 1:7"]),
+        ("nodes 4097; process { }", ["PG031 1:7"]),
         ("nodes -1; process { }", ["PG031 1:7"]),
         ("nodes 99999999999; process { }", ["PG016 1:7"]),
         ("process 0, 1, 0 { } process 1 { }", ["PG032 1:15", "PG032 1:29"]),
@@ -776,7 +776,7 @@ def test_everything_nested_at_once_up_to_the_bound() -> None:
     parse(f"{DECLARATIONS} process {{ {text} }}").instantiate(2)
 
 
-@pytest.mark.parametrize("nodes", [1, 1024])
+@pytest.mark.parametrize("nodes", [1, 4096])
 def test_node_counts_up_to_the_bound_are_read(nodes: int) -> None:
     assert parse(f"nodes {nodes}; process {{ }}").nodes == nodes
 

@@ -37,8 +37,7 @@ def of_witness(file: str, witness: Any) -> Result:
     made: dict[str, Any] = {
         "schema": 1, "file": file, "program": None, "nodes": witness["nodes"], "engine": "attack",
         "verdict": "not robust", "reason": None, "assertions": None, "deadlock": None, "communicates": True,
-        "stats": {"states": 1, "transitions": 1, "seconds": 0.0, "sc_states": 1, "settled_by": None},
-        "witness": witness,
+        "stats": {"states": 1, "transitions": 1, "seconds": 0.0, "sc_states": 1}, "witness": witness,
         "assertion_run": None, "deadlock_run": None, "errors": [],
     }  # fmt: skip
     return made  # type: ignore[return-value]

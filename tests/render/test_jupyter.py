@@ -86,12 +86,12 @@ def test_a_violation_is_shown_with_its_run_and_its_cycle(verdict: Verdict) -> No
     assert "A run on the network that no SC run looks like. Initially x = 1 on every rank; all else is 0." in said
     assert "So step 8 would have to come before itself." in said
     assert str(ONE_TO_ONE) in said
-    assert "attack engine: " in said
+    assert "portfolio engine (traces): " in said
 
 
 def test_one_state_is_no_states(verdict: Verdict) -> None:
     little = replace(verdict, stats=Stats(states=1, seconds=0.5, sequential_states=1))
-    assert "attack engine: 1 state, 1 SC state, 0.50 s" in text(read(little._repr_html_()))
+    assert "portfolio engine: 1 state, 1 SC state, 0.50 s" in text(read(little._repr_html_()))
 
 
 def test_the_diagram_alone_says_what_it_shows(verdict: Verdict) -> None:

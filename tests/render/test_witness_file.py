@@ -83,7 +83,7 @@ def changed(*path: Any, to: Any) -> Any:
         (changed("schema", to=2), "schema: this version of pgasrob reads schema 1, and the file has 2"),
         (changed("schema", to=KeyError), "schema 1, and the file has null"),
         (changed("verdict", to="fine"), 'verdict: "robust" or "not robust" or "unknown" or "error" is needed'),
-        (changed("nodes", to=0), "nodes: an integer from 1 to 1024 is needed, and here is 0"),
+        (changed("nodes", to=0), "nodes: an integer from 1 to 4096 is needed, and here is 0"),
         (changed("stats", "seconds", to="1"), 'stats.seconds: a number is needed, and here is "1"'),
         (changed("witness", "computation", 3, "rank", to="0"), "witness.computation[3].rank: an integer is needed"),
         (changed("witness", "computation", 3, "rank", to=True), "computation[3].rank: an integer is needed"),

@@ -17,7 +17,7 @@ from pgasrob.program.parser import parse
 from pgasrob.robustness import native
 from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.definition import DefinitionSearch
-from pgasrob.robustness.engines import Engine
+from pgasrob.robustness.engine import Engine
 from pgasrob.robustness.native import NativeSearch
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.reduction import REDUCTIONS

@@ -26,7 +26,7 @@ from pgasrob.robustness.batch import find_programs
 from pgasrob.robustness.check import Interrupted
 from pgasrob.robustness.cycle_types import CycleTypeAutomata
 from pgasrob.robustness.definition import DefinitionSearch, DefinitionState, HappensBeforeSpace
-from pgasrob.robustness.engines import Engine
+from pgasrob.robustness.engine import Engine
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, Marked, MarkedNormalForm, Marks
 from pgasrob.robustness.marking import marks_of
 from pgasrob.robustness.normal_form import Letter as Generated

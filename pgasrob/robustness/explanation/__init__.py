@@ -18,7 +18,8 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.check import check
-from pgasrob.robustness.engines import ENGINES, Settings
+from pgasrob.robustness.engine import Settings
+from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.explanation.marking import Marking, PairRun, mark, pair_runs
 from pgasrob.robustness.explanation.reordering import Generated, Reordering, generate, reorder
 from pgasrob.robustness.explanation.runs import delayed_run, round_robin, without_unneeded_commands

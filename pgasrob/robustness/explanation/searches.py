@@ -15,7 +15,7 @@ from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import AttackSpace, Found, State
 from pgasrob.robustness.cycle_types import CycleTypeAutomata, possible_cycle_types
-from pgasrob.robustness.engines import Engine
+from pgasrob.robustness.engine import Engine
 from pgasrob.robustness.explanation.reordering import Reordering, commands_in_order, letter_of
 from pgasrob.robustness.moves import in_two_parts
 from pgasrob.robustness.normal_form import Word

@@ -157,7 +157,7 @@ class Closing:
             return self._passes(candidate, value)
 
         every = Updates(layer.before, [each for each in updates if each])
-        if not next((True for _ in every.passing(passes)), False):
+        if not every.any(passes):
             return None
         looked = 0
         for count in range(len(others) + 1):

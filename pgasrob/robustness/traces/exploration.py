@@ -175,14 +175,17 @@ class Exploration:
 
     def _ends(self, node: Node) -> bool:
         """Whether the run that has come to ``node`` ends there, and is a trace that has not been seen."""
-        if node.choices:
-            self.redundant += not node.ranks
+        if node.ranks:
             return False
-        self.traces += 1
+        # What has been disabled will not be issued, so this is where it is met.
         for rank in range(self.instance.nodes):
             for command in self._standing[rank][-1].commands:
                 if command.waits:
                     self._find_earlier(rank, command)
+        if node.choices:
+            self.redundant += 1
+            return False
+        self.traces += 1
         return True
 
     # States

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
+from math import comb, prod
 
 from pgasrob.program import core
 from pgasrob.robustness.traces.trace import value_after
@@ -14,6 +15,7 @@ from pgasrob.robustness.traces.trace import value_after
 MOST_VALUES = 1 << 12
 """Values of a cell, by subsets of its updates, beyond which nobody looks."""
 MOST_SETS = 1 << 10
+"""Sets of updates beyond which nobody looks."""
 
 Passes = Callable[[int], bool]
 
@@ -32,55 +34,63 @@ class Updates:
         self._before = before
         self._alike = list(alike.items())
 
-    def passing(self, passes: Passes) -> Iterator[frozenset[int]]:
-        """The sets of the updates after which the cell holds what ``passes``. Raises :class:`TooMany`."""
+    def any(self, passes: Passes) -> bool:
+        """Whether there is a set of them after which the cell holds what ``passes``. Raises :class:`TooMany`."""
+        return bool(self._good(passes)[0])
+
+    def passing(self, passes: Passes) -> list[frozenset[int]]:
+        """These sets. Raises :class:`TooMany`."""
         return self._expanded(self._counts(passes))
 
-    def greatest(self, passes: Passes) -> Iterator[frozenset[int]]:
+    def greatest(self, passes: Passes) -> list[frozenset[int]]:
         """Those of them, the set of all left out, that are in no other one."""
         all_of_them = tuple(len(numbers) for _, numbers in self._alike)
         found: list[tuple[int, ...]] = []
         for counts in self._counts(passes):
             if counts != all_of_them and not any(_covers(other, counts) for other in found):
                 found = [other for other in found if not _covers(counts, other)] + [counts]
-        return self._expanded(iter(found))
+        return self._expanded(found)
 
-    def _counts(self, passes: Passes) -> Iterator[tuple[int, ...]]:
-        """How many there are of each in the sets that pass, greater numbers first."""
+    def _good(self, passes: Passes) -> list[set[int]]:
+        """By how many kinds of updates have been decided, the values from which the cell can still come to pass."""
         reached = [{self._before}]
         for update, numbers in self._alike:
             reached.append({value for start in reached[-1] for value in _in_turn(start, update, len(numbers))})
             if len(reached[-1]) > MOST_VALUES:
                 raise TooMany
-        # From the last one: from which values can one still come to one that passes?
         good = [{value for value in reached[-1] if passes(value)}]
         for (update, numbers), values in zip(reversed(self._alike), reversed(reached[:-1]), strict=True):
             good.append({each for each in values if not good[-1].isdisjoint(_in_turn(each, update, len(numbers)))})
         good.reverse()
+        return good
+
+    def _counts(self, passes: Passes) -> list[tuple[int, ...]]:
+        """How many there are of each in the sets that pass, greater numbers first."""
+        good = self._good(passes)
+        found: list[tuple[int, ...]] = []
         waiting: list[tuple[int, tuple[int, ...]]] = [(self._before, ())] if good[0] else []
-        looked = 0
         while waiting:
             value, counts = waiting.pop()
             if len(counts) == len(self._alike):
-                looked += 1
-                if looked > MOST_SETS:
+                if len(found) == MOST_SETS:
                     raise TooMany
-                yield counts
+                found.append(counts)
                 continue
             update, numbers = self._alike[len(counts)]
             for count, after in enumerate(_in_turn(value, update, len(numbers))):
                 if after in good[len(counts) + 1]:
                     waiting.append((after, (*counts, count)))
+        return found
 
-    def _expanded(self, all_counts: Iterator[tuple[int, ...]]) -> Iterator[frozenset[int]]:
-        made = 0
+    def _expanded(self, all_counts: Sequence[tuple[int, ...]]) -> list[frozenset[int]]:
+        sizes = [len(numbers) for _, numbers in self._alike]
+        if sum(prod(map(comb, sizes, counts)) for counts in all_counts) > MOST_SETS:
+            raise TooMany
+        found = []
         for counts in all_counts:
             choices = (combinations(numbers, count) for (_, numbers), count in zip(self._alike, counts, strict=True))
-            for chosen in product(*choices):
-                made += 1
-                if made > MOST_SETS:
-                    raise TooMany
-                yield frozenset(number for numbers in chosen for number in numbers)
+            found += [frozenset(number for numbers in chosen for number in numbers) for chosen in product(*choices)]
+        return found
 
 
 def _in_turn(value: int, update: core.Update[int], times: int) -> Iterator[int]:

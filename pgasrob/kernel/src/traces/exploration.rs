@@ -219,23 +219,22 @@ impl Exploration {
         if self.nodes.last().is_some_and(|node| !node.ranks.is_empty()) {
             return Ok(false);
         }
-        for rank in 0..self.run.control.len() {
-            for command in &self.run.at(rank).commands {
-                if self.run.enabled(tables, world, rank, command)? {
-                    self.redundant += 1;
-                    return Ok(false);
-                }
-            }
-        }
-        self.traces += 1;
+        // What has been disabled will not be issued, so this is where it is met.
+        let mut goes_on = self.run.at_barrier();
         for rank in 0..self.run.control.len() {
             for command in self.run.at(rank).commands.clone() {
+                goes_on |= self.run.enabled(tables, world, rank, &command)?;
                 if command.waits {
                     self.find_earlier(tables, world, rank, &command)?;
                 }
             }
         }
-        Ok(true)
+        if goes_on {
+            self.redundant += 1;
+        } else {
+            self.traces += 1;
+        }
+        Ok(!goes_on)
     }
 
     /// Sees to the runs in which `command`, or another one of its rank, comes before some event so far.
