@@ -254,7 +254,7 @@ def test_json_is_one_object_per_program_and_node_count(folder: Path) -> None:
         ("unknown.pgas", 2, "unknown"),
         ("missing.pgas", None, "error"),
     ]
-    assert all(set(each) == RESULT and each["schema"] == 1 and each["engine"] == "attack" for each in found)
+    assert all(set(each) == RESULT and each["schema"] == 1 and each["engine"] == "portfolio" for each in found)
     by_file = {each["file"]: each for each in found}
     assert [error["code"] for error in by_file["syntax.pgas"]["errors"]] == ["PG011"]
     assert set(by_file["syntax.pgas"]["errors"][0]) == ERROR

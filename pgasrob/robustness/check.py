@@ -188,10 +188,15 @@ class _Check:
         if is_settled(engine):  # what is left are the facts of the SC runs
             self.decision = Decision.ROBUST
             return
-        for _ in engine.run():
-            if self.facts.fault:
-                return
-            self.watch.look_around(self.name, engine.states, engine.doing)
+        try:
+            for _ in engine.run():
+                if self.facts.fault:
+                    return
+                self.watch.look_around(self.name, engine.states, engine.doing)
+        except (LimitReached, MemoryError):
+            if is_settled(engine):  # it was among the SC runs
+                self.decision = Decision.ROBUST
+            raise
         if engine.violation:
             self.decision = Decision.VIOLATION
             self.counterexample = Counterexample(self.instance, self.name, engine.violation)

@@ -1,9 +1,10 @@
-"""The `portfolio` engine: what settles most programs at once first, then the others in turns.
+"""The `portfolio` engine: what settles most programs at once first, then others in turns.
 
-Steps that infeasibility rules out are the source of no attack; if none is left there is nothing to search. Then the
-traces are gone through, of which most programs have few, and the attack search is asked, which always ends. Each has a
-budget, which grows from turn to turn, so that a program that is hard for one of them costs little more than the other
-one takes. Budgets count states and events, never time: the answer depends on nothing else.
+Infeasibility says which steps are the source of no attack; if none is left there is no violation. Then the traces are
+gone through, of which most programs have few; large programs begin with that. Then the attack search is asked, which
+always ends. Traces and attack have budgets that grow from turn to turn, so that a program that is hard for one of them
+costs little more than the other one takes. Budgets count states and events, never time: the answer depends on nothing
+else.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 
 TRACES, ATTACK = "traces", "attack"
-TURNS = ((TRACES, 1_000), (ATTACK, 2_000), (TRACES, 50_000), (ATTACK, 100_000), (TRACES, 1_000_000), (ATTACK, None))
-"""Who searches next, and up to which effort; None: to its end."""
+TURNS = ((TRACES, 5_000), (ATTACK, 2_000), (TRACES, 100_000), (ATTACK, 50_000), (TRACES, 2_000_000), (ATTACK, None))
+"""Who searches next, and up to which effort for each rank; None: to its end."""
+SMALL = 1_000
+"""Commands of all ranks up to which infeasibility, which takes time with their square, is asked first."""
 SHORTEST_FIRST = 20_000
 """SC states among which the shortest run is looked for that shows what the traces have shown."""
 
@@ -30,16 +33,15 @@ class PortfolioSearch:
     """The search of an instance, part by part.
 
     Attributes: ``violation`` once found; ``settled_by``: the part that has decided, infeasibility, traces or attack;
-    ``settled``: no step can be the source, so that there is no violation and what is searched are SC runs alone;
-    ``states``, ``transitions`` of all parts; ``facts`` of the SC runs.
+    ``states``, ``transitions`` of all parts; ``facts`` of the SC runs; ``nothing_to_search``: infeasibility has settled
+    it, and the SC runs have nothing to show.
     """
 
     def __init__(self, instance: Instance, settings: Settings) -> None:
         self._instance, self._settings = instance, settings
-        self._sources = choosable(instance)
-        self._nothing = is_settled(instance, self._sources)
-        self.settled = not any(self._sources)
-        self.settled_by = "infeasibility" if self.settled else ""
+        self._sources: list[int] | None = None
+        self.settled_by = ""
+        self.nothing_to_search = False
         self._parts: dict[str, Engine] = {}
         self._running: dict[str, Iterator[None]] = {}
         self._turn = TRACES
@@ -55,8 +57,9 @@ class PortfolioSearch:
         return self._parts
 
     @property
-    def nothing_to_search(self) -> bool:
-        return self._nothing
+    def settled(self) -> bool:
+        """Whether it is known that no step can be the source, so that there is no violation."""
+        return self._sources is not None and not any(self._sources)
 
     @property
     def states(self) -> int:
@@ -74,13 +77,17 @@ class PortfolioSearch:
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every piece; ends when a violation is found or there is none."""
-        if self._nothing:
-            return
+        if sum(len(automaton.transitions) for automaton in self._instance.automata) <= SMALL:
+            self._ask_for_sources()
         for name, effort in TURNS:
+            if name == ATTACK and self._sources is None:
+                self._ask_for_sources()
+            if self.nothing_to_search or (name == ATTACK and self.settled):
+                return  # what the SC runs show besides, their own search learns
             if name == TRACES and TRACES in self._parts and self._parts[TRACES].gave_up:
                 continue
             self._turn = name
-            yield from self._advance(name, effort)
+            yield from self._advance(name, effort and effort * self._instance.nodes)
             part, facts = self._parts[name], facts_of(self._parts[name])
             if facts is not None and name == TRACES and (facts.fault or name not in self._running):
                 yield from self._look_for_shorter_runs(facts)
@@ -107,6 +114,13 @@ class PortfolioSearch:
             if (facts := facts_of(part)) is not None and facts.fault:
                 return
 
+    def _ask_for_sources(self) -> None:
+        """Find out which steps may be the source at all."""
+        self._sources = choosable(self._instance)
+        self.nothing_to_search = is_settled(self._instance, self._sources)
+        if self.settled:
+            self.settled_by = "infeasibility"
+
     def _look_for_shorter_runs(self, facts: Facts) -> Iterator[None]:
         """Search the SC runs breadth-first for a while for what the traces have shown, in runs that are long."""
         if facts.fault or facts.violated is not None or facts.deadlock is not None:
@@ -124,11 +138,9 @@ class PortfolioSearch:
     def _made(self, name: str) -> Engine:
         settings = self._settings
         if name == ATTACK:
-            sources = self._sources
-            undecided = getattr(self._parts.get(TRACES), "undecided_sources", None)
-            if undecided is not None:
-                sources = undecided
             if native.available():
+                left = getattr(self._parts.get(TRACES), "undecided_sources", None)
+                sources = self._sources if left is None else left
                 return native.NativeSearch(
                     self._instance, wanted_reductions(settings), settings.memory, settings.threads, sources
                 )
@@ -142,7 +154,8 @@ class PortfolioSearch:
         from pgasrob.robustness.reduction.reduced import by_command
         from pgasrob.robustness.traces.search import TraceSearch
 
-        return TraceSearch(self._instance, by_command(self._instance, self._sources))
+        sources = None if self._sources is None else by_command(self._instance, self._sources)
+        return TraceSearch(self._instance, sources)
 
 
 class PortfolioFacts:

@@ -456,7 +456,7 @@ def test_the_queues_are_seen_on_a_projector(
 
 
 def test_the_registers_turn_to_the_rank(browser: Browser) -> None:
-    page = browser.open(result_of("halo/halo_no_wait.pgas", 6), "#step=48", 1024, 768)
+    page = browser.open(result_of("halo/halo_no_wait.pgas", 6), "#step=44", 1024, 768)
     inside = """() => {
       const outer = document.getElementById("registers").getBoundingClientRect();
       const inner = all("#registers thead th")[6].getBoundingClientRect();

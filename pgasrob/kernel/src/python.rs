@@ -180,8 +180,7 @@ impl Traces {
         Ok(Traces { search: Some(search) })
     }
 
-    /// Look at up to ``effort`` events, those of whole traces twice, without the interpreter lock; True when the search is
-    /// over.
+    /// Go on until it has taken ``effort`` more, without the interpreter lock; True when the search is over.
     fn run(&mut self, py: Python<'_>, effort: u64) -> PyResult<bool> {
         let search = self.search.as_mut().ok_or_else(broken)?;
         match guarded(|| py.detach(|| search.run(effort))) {
@@ -193,7 +192,7 @@ impl Traces {
         }
     }
 
-    /// What ``run`` has looked at.
+    /// The events and commands that ``run`` has looked at.
     #[getter]
     fn effort(&self) -> PyResult<u64> {
         Ok(self.get()?.effort())

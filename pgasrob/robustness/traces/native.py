@@ -74,7 +74,7 @@ class NativeTraceSearch:
 
     @property
     def effort(self) -> int:
-        """Events looked at, those of whole traces twice."""
+        """The events that have been looked at, on the way and in whole traces, and the commands tried there."""
         return self.kernel.effort
 
     @property

@@ -54,6 +54,11 @@ class TraceSearch:
         return self._exploration.events
 
     @property
+    def effort(self) -> int:
+        """What the kernel would look at in this time, roughly."""
+        return 20 * self.states
+
+    @property
     def traces(self) -> int:
         return self._exploration.traces
 

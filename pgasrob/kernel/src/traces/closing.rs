@@ -28,12 +28,20 @@ pub struct Closing<'a> {
     by_cell: HashMap<usize, Vec<Candidate>>,
     /// The steps, by transitions, for which there is too much to choose from.
     pub undecided: Vec<(usize, usize)>,
+    /// The events and candidates that have been looked at.
+    pub looked: u64,
 }
 
 impl<'a> Closing<'a> {
     pub fn new(tables: &'a Tables, run: &'a Run) -> Result<Self> {
-        let mut closing =
-            Closing { tables, run, order: Order::new(run)?, by_cell: HashMap::new(), undecided: Vec::new() };
+        let mut closing = Closing {
+            tables,
+            run,
+            order: Order::new(run)?,
+            by_cell: HashMap::new(),
+            undecided: Vec::new(),
+            looked: run.events.len() as u64,
+        };
         let sources = closing.sources();
         closing.by_cell = sources.iter().map(|source| (source.access.cell, Vec::new())).collect();
         for (rank, places) in run.standing.iter().enumerate() {
@@ -89,6 +97,7 @@ impl<'a> Closing<'a> {
         for place in 0..self.by_cell[&source.access.cell].len() {
             let candidate = self.by_cell[&source.access.cell][place];
             let command = self.command(candidate);
+            self.looked += 1;
             let leaves = |made: &crate::steps::Access| {
                 made.cell == source.access.cell && made.against() & source.access.ways != 0
             };
@@ -97,7 +106,11 @@ impl<'a> Closing<'a> {
             }
             let delaying = match &mut delaying {
                 Some(delaying) => &*delaying,
-                none => none.insert(Delaying::new(self.tables, world, self.run, &self.order, &[source])?),
+                none => {
+                    let pass = Delaying::new(self.tables, world, self.run, &self.order, &[source])?;
+                    self.looked += pass.events();
+                    none.insert(pass)
+                }
             };
             let Some(first) = self.first_part(world, delaying, source, candidate, &Left::default())? else { continue };
             if !command.waits {

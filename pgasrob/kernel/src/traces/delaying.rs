@@ -152,6 +152,11 @@ impl Delaying {
         Ok(delaying)
     }
 
+    /// How many events it has looked at.
+    pub fn events(&self) -> u64 {
+        self.looked.len() as u64
+    }
+
     /// Whether one of the first `events` of `rank` comes after the sources' commands, or is one.
     pub fn tainted(&self, rank: usize, events: u32) -> bool {
         self.tainted.get(&rank).is_some_and(|&first| first < events)

@@ -21,7 +21,7 @@ pub struct TraceSearch {
     pub too_long: bool,
     /// Whether all traces have been seen.
     pub complete: bool,
-    /// The events of the traces in which attacks have been looked for.
+    /// What has been looked at in whole traces.
     looked: u64,
 }
 
@@ -55,6 +55,8 @@ impl TraceSearch {
         self.world.budget.used()
     }
 
+    /// The events that have been looked at, on the way and in passes over whole traces, and the commands that have been
+    /// tried there.
     pub fn effort(&self) -> u64 {
         self.exploration.events + self.looked
     }
@@ -63,7 +65,7 @@ impl TraceSearch {
         self.complete || self.too_long || self.violation.is_some() || self.exploration.gave_up
     }
 
-    /// Looks at events, and at those of traces once more, up to `effort` of them; whether the search is over.
+    /// Goes on until it has taken `effort` more; whether the search is over.
     pub fn run(&mut self, effort: u64) -> Result<bool> {
         let most = self.effort().saturating_add(effort);
         while !self.is_over() && self.effort() < most {
@@ -75,9 +77,9 @@ impl TraceSearch {
                 Came::On => self.too_long = self.exploration.run.events.len() > self.longest,
                 Came::Trace => {
                     self.note_deadlock();
-                    self.looked += self.exploration.run.events.len() as u64;
                     let mut closing = Closing::new(&self.tables, &self.exploration.run)?;
                     self.violation = closing.attack(&mut self.world)?;
+                    self.looked += closing.looked;
                     for step in closing.undecided {
                         if !self.undecided.contains(&step) {
                             self.undecided.push(step);

@@ -1,0 +1,77 @@
+"""The portfolio: what settles what, in which order, and what limits leave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pgasrob.program.program import Program
+from pgasrob.robustness import native, portfolio
+from pgasrob.robustness.check import check, load
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import ScRunsLeft, StateLimit
+from tests.support import program
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+
+ENDLESS_PUTS = "loop { write(x, (me + 1) % nodes, y, q); }"
+"""A run has no end, and no step can be the source."""
+ENDLESS_LOOKS = "loop { r <- mem[y]; write(x, (me + 1) % nodes, y, q); s <- mem[z]; write(x, (me + 1) % nodes, z, q); }"
+"""Here steps can, and no trace has an end."""
+TOKEN_RING, HALO = (load(PROGRAMS / name) for name in ("ring/token_ring.pgas", "halo/halo.pgas"))
+"""Robust: infeasibility does not see that the first is."""
+
+
+def settled(source: Program, nodes: int = 2) -> tuple[str, str]:
+    verdict = check(source, nodes)
+    return verdict.verdict, verdict.stats.settled_by
+
+
+@pytest.fixture(params=["in Rust", "in Python"], autouse=True)
+def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "in Python":
+        monkeypatch.setattr(native, "available", lambda: False)
+        monkeypatch.setattr(native, "warn_of_a_missing_kernel", lambda: None)
+    elif not native.available():
+        pytest.skip("needs the kernel")
+
+
+def test_what_settles_what() -> None:
+    assert settled(HALO) == ("robust", "infeasibility")
+    assert settled(TOKEN_RING) == ("robust", "traces")
+    assert settled(load(PROGRAMS / "halo/halo_no_wait.pgas")) == ("not robust", "traces")
+    assert settled(program(ENDLESS_PUTS)) == ("robust", "infeasibility")
+    assert settled(program(ENDLESS_LOOKS)) == ("not robust", "attack")
+
+
+@pytest.mark.parametrize("last", ["traces", "attack"])
+def test_turns_go_on_where_they_stopped(last: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is last settles it, with budgets of next to nothing before."""
+    monkeypatch.setattr("pgasrob.robustness.traces.native.PIECE", 1)
+    monkeypatch.setattr("pgasrob.robustness.native.PIECE", 1)
+    monkeypatch.setattr("pgasrob.robustness.attack_search.PIECE", 1)
+    monkeypatch.setattr(portfolio, "TURNS", (("traces", 1), ("attack", 1), ("traces", 2), (last, None)))
+    assert settled(TOKEN_RING, 3) == ("robust", last)
+
+
+def test_a_limit_is_not_passed_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgasrob.robustness.traces.native.PIECE", 1)
+    verdict = check(TOKEN_RING, 3, limits=Limits(10))
+    assert (verdict.verdict, verdict.reason, verdict.stats.settled_by) == ("unknown", StateLimit(10), "")
+    verdict = check(HALO, 3, limits=Limits(10))
+    assert (verdict.verdict, verdict.reason) == ("robust", ScRunsLeft(StateLimit(10)))
+
+
+def test_facts_have_short_runs() -> None:
+    """The trace that shows it is a whole one; what is told ends at the assertion."""
+    blocks = "r <- mem[y]; assert(r == 0); r <- mem[w]; r <- mem[w];", "mem[z] <- 1; r <- swap(0, y, 1); mem[z] <- 2;"
+    verdict = check(program(*blocks), 2)
+    assert verdict.assertions == "violated" and verdict.assertion_run is not None
+    assert [event.kind for event in verdict.assertion_run.run.computation] == ["store", "swap", "load", "assert"]
+
+
+def test_a_fault_is_an_error_whatever_finds_it() -> None:
+    verdict = check(program("r <- mem[y]; s <- 1 / (1 - r);", "r <- swap(0, y, 1); write(x, 0, z, q);"), 2)
+    assert verdict.verdict == "error" and verdict.witness is not None
+    assert [event.kind for event in verdict.witness.run.computation] == ["swap", "load"]
