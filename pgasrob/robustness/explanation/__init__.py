@@ -103,7 +103,8 @@ def explain(
     count = next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
     instance = program.instantiate(count, reading)
     limits = Limits(max_states=max(max_states, 1), timeout=timeout)
-    verdict = check(program, count, limits=limits, failed_polls=reading.failed_polls, conflicts=reading.conflicts)
+    # Of the attack search, since its states are what is explained.
+    verdict = check(program, count, ALL, limits, failed_polls=reading.failed_polls, conflicts=reading.conflicts)
     share = Share(max_states, timeout / 8)
     found = Explanation(verdict, instance, control(instance, simplify).graphs, share=share)
     if verdict.verdict == "robust":
