@@ -296,6 +296,188 @@ def work_stealing(nodes: int, claim_first: bool = False) -> str:
     )
 
 
+# One trace: flags, notifications and barriers order everything
+
+
+def flag_halo(nodes: int) -> str:
+    """Halo exchange by flags, both sides, two rounds: border and flag in one FIFO queue, credits by notifications."""
+    left, right = "(me + nodes - 1) % nodes", "(me + 1) % nodes"
+    return _lines(
+        "flag_halo",
+        nodes,
+        "memory u, one, from_left, from_right, left_flag, right_flag, left_read, right_read;\n"
+        "register i, a, b;\nqueue q;",
+        (
+            "process",
+            [
+                "mem[u] <- me + 1;",
+                "while (i < 2) {",
+                "  i <- i + 1;",
+                "  mem[one] <- i;",
+                f"  write(u, {right}, from_left, q);",
+                f"  write(one, {right}, left_flag, q);",
+                f"  write(u, {left}, from_right, q);",
+                f"  write(one, {left}, right_flag, q);",
+                "  await(mem[left_flag] >= i);",
+                "  a <- mem[from_left];",
+                "  await(mem[right_flag] >= i);",
+                "  b <- mem[from_right];",
+                "  wait(q);",
+                "  mem[u] <- a + b;",
+                f"  notify(set, i, {left}, right_read, q);",
+                f"  notify(set, i, {right}, left_read, q);",
+                "  await(mem[left_read] >= i);",
+                "  await(mem[right_read] >= i);",
+                "}",
+                "wait(q);",
+            ],
+        ),
+    )
+
+
+def dissemination(nodes: int) -> str:
+    """Dissemination barrier behind a put: in round k a flag to the rank 2**k further on.
+
+    Hensgen, Finkel, Manber 1988; Mellor-Crummey and Scott 1991, Section 3.3.
+    """
+    rounds = (nodes - 1).bit_length()
+    return _lines(
+        "dissemination",
+        nodes,
+        f"memory x, y, one, flag[{rounds}];\nregister r, k, d;\nqueue q;",
+        (
+            "process",
+            [
+                "mem[one] <- 1;",
+                "write(one, (me + 1) % nodes, y, q);",
+                "wait(q);",
+                "d <- 1;",
+                f"while (k < {rounds}) {{",
+                "  write(one, (me + d) % nodes, flag + k, q);",
+                "  await(mem[flag + k] == 1);",
+                "  d <- d * 2;",
+                "  k <- k + 1;",
+                "}",
+                "r <- mem[y];",
+                "wait(q);",
+            ],
+        ),
+    )
+
+
+def tree_broadcast(nodes: int) -> str:
+    """Broadcast along a binary tree: data and flag to both children, in one FIFO queue."""
+    send = [
+        line
+        for child in ("2 * me + 1", "2 * me + 2")
+        for line in (f"c <- {child};", "if (c < nodes) { write(data, c, data, q); write(one, c, flag, q); }")
+    ]
+    return _lines(
+        "tree_broadcast",
+        nodes,
+        "memory data, one, flag;\nregister r, c;\nqueue q;",
+        (
+            "process",
+            [
+                "mem[one] <- 1;",
+                "if (me == 0) { mem[data] <- 7; }",
+                "if (me != 0) { await(mem[flag] == 1); }",
+                *send,
+                "wait(q);",
+                "r <- mem[data];",
+            ],
+        ),
+    )
+
+
+def pipeline(nodes: int) -> str:
+    """Pipeline of three items with flow control: slot and flag forward, a credit back."""
+    return _lines(
+        "pipeline",
+        nodes,
+        "memory slot, full, one, item, credit;\nregister i, v;\nqueue q;",
+        (
+            "process",
+            [
+                "while (i < 3) {",
+                "  i <- i + 1;",
+                "  if (me == 0) { mem[item] <- i * 10; }",
+                "  if (me != 0) {",
+                "    await(mem[full] == i);",
+                "    v <- mem[slot];",
+                "    mem[item] <- v + 1;",
+                "    notify(set, i, me - 1, credit, q);",
+                "  }",
+                "  if (me < nodes - 1) {",
+                "    if (i > 1) { await(mem[credit] == i - 1); }",
+                "    mem[one] <- i;",
+                "    write(item, me + 1, slot, q);",
+                "    write(one, me + 1, full, q);",
+                "    wait(q);",
+                "  }",
+                "}",
+            ],
+        ),
+    )
+
+
+def recursive_doubling(nodes: int) -> str:
+    """Allreduce by recursive doubling on a power of two of ranks: in round k with the partner me ^ 2**k."""
+    rounds = (nodes - 1).bit_length()
+    return _lines(
+        "recursive_doubling",
+        nodes,
+        f"memory sum, arrived[{rounds}], flag[{rounds}], one;\nregister k, d, a, b;\nqueue q;",
+        (
+            "process",
+            [
+                "mem[sum] <- me + 1;",
+                "mem[one] <- 1;",
+                "d <- 1;",
+                f"while (k < {rounds}) {{",
+                "  write(sum, me ^ d, arrived + k, q);",
+                "  write(one, me ^ d, flag + k, q);",
+                "  wait(q);",
+                "  await(mem[flag + k] == 1);",
+                "  a <- mem[arrived + k];",
+                "  b <- mem[sum];",
+                "  mem[sum] <- a + b;",
+                "  d <- d * 2;",
+                "  k <- k + 1;",
+                "}",
+            ],
+        ),
+    )
+
+
+def token_ring(nodes: int) -> str:
+    """Token once round a ring, and then the end told to all by rank 0."""
+    return _lines(
+        "token_ring",
+        nodes,
+        "memory token, one, done;\nregister r, d;\nqueue q;",
+        (
+            "process",
+            [
+                "mem[one] <- 1;",
+                "if (me != 0) { await(mem[token] == 1); }",
+                "write(one, (me + 1) % nodes, token, q);",
+                "wait(q);",
+                "if (me == 0) {",
+                "  await(mem[token] == 1);",
+                "  d <- 1;",
+                "  while (d < nodes) { write(one, d, done, q); d <- d + 1; }",
+                "  wait(q);",
+                "}",
+                "if (me != 0) { await(mem[done] == 1); r <- mem[token]; }",
+            ],
+        ),
+    )
+
+
+ONE_TRACE = (flag_halo, dissemination, tree_broadcast, pipeline, recursive_doubling, token_ring, two_sided_halo)
+
+
 # Anything
 
 

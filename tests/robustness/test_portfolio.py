@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.robustness import native, portfolio
 from pgasrob.robustness.check import check, load
+from pgasrob.robustness.engine import Settings
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.portfolio import PortfolioSearch
 from pgasrob.robustness.reasons import ScRunsLeft, StateLimit
+from pgasrob.robustness.traces.native import NativeTraceSearch
+from pgasrob.robustness.traces.search import TraceSearch
+from tests.bench.families import ONE_TRACE
 from tests.support import program
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
@@ -61,6 +68,20 @@ def test_a_limit_is_not_passed_in_silence(monkeypatch: pytest.MonkeyPatch) -> No
     assert (verdict.verdict, verdict.reason, verdict.stats.settled_by) == ("unknown", StateLimit(10), "")
     verdict = check(HALO, 3, limits=Limits(10))
     assert (verdict.verdict, verdict.reason) == ("robust", ScRunsLeft(StateLimit(10)))
+
+
+@pytest.mark.parametrize("family", ONE_TRACE, ids=lambda family: family.__name__)
+def test_what_is_synchronised_has_one_trace_at_any_size(family: Callable[[int], str]) -> None:
+    """So the events are as many as the commands that are issued, and nothing is followed in vain."""
+    sizes = (2, 4, 16) if native.available() else (2, 4)
+    for nodes in sizes:
+        search = PortfolioSearch(parse(family(nodes)).instantiate(nodes), Settings())
+        for _ in search.run():
+            pass
+        assert search.violation is None and search.gave_up is None
+        traces = search.parts["traces"]
+        assert isinstance(traces, TraceSearch | NativeTraceSearch)
+        assert (traces.traces, traces.redundant, traces.violation) == (1, 0, None)
 
 
 def test_facts_have_short_runs() -> None:
