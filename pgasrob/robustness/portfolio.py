@@ -22,7 +22,7 @@ from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 
 TRACES, ATTACK = "traces", "attack"
 TURNS = ((TRACES, 5_000), (ATTACK, 2_000), (TRACES, 100_000), (ATTACK, 50_000), (TRACES, 2_000_000), (ATTACK, None))
-"""Who searches next, and up to which effort for each rank; None: to its end."""
+"""Who searches next, and up to which effort; None: to its end. That of the traces is for each rank."""
 SMALL = 1_000
 """Commands of all ranks up to which infeasibility, which takes time with their square, is asked first."""
 SHORTEST_FIRST = 20_000
@@ -87,7 +87,7 @@ class PortfolioSearch:
             if name == TRACES and TRACES in self._parts and self._parts[TRACES].gave_up:
                 continue
             self._turn = name
-            yield from self._advance(name, effort and effort * self._instance.nodes)
+            yield from self._advance(name, effort and effort * (self._instance.nodes if name == TRACES else 1))
             part, facts = self._parts[name], facts_of(self._parts[name])
             if facts is not None and name == TRACES and (facts.fault or name not in self._running):
                 yield from self._look_for_shorter_runs(facts)

@@ -175,8 +175,7 @@ impl Traces {
     #[pyo3(signature = (tables, *, longest, guesses=false, memory_limit=None))]
     fn new(tables: &Bound<'_, PyAny>, longest: usize, guesses: bool, memory_limit: Option<usize>) -> PyResult<Self> {
         let raw = raw(tables)?;
-        let mut search = guarded(|| TraceSearch::new(&raw, guesses, longest, memory_limit))??;
-        search.heed(|| Python::attach(|py| py.check_signals().is_err()));
+        let search = guarded(|| TraceSearch::new(&raw, guesses, longest, memory_limit))??;
         Ok(Traces { search: Some(search) })
     }
 

@@ -57,13 +57,9 @@ class Closing:
                     for cell in {made.cell for made in core.accesses_of(command.operands)}:
                         self._by_cell[cell].append(Candidate(rank, events, standing, command))
 
-    def attack(self) -> list[Move] | None:
-        """The moves of a run with an attack; None when there is none."""
-        for source in self.sources():
-            found = self._attack_on(source)
-            if found is not None:
-                return found
-        return None
+    def attacks(self) -> Iterator[list[Move] | None]:
+        """For each source the moves of a run with an attack on it; None when there is none."""
+        return map(self._attack_on, self.sources())
 
     def sources(self) -> Iterator[Source]:
         """The steps that may be delayed."""

@@ -21,7 +21,7 @@ from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.robustness.moves import Move
 from pgasrob.robustness.traces.closing import passes
-from pgasrob.robustness.traces.subsets import TooMany, Updates
+from pgasrob.robustness.traces.subsets import MOST_SETS, Passes, TooMany, Updates
 from pgasrob.robustness.traces.trace import (
     Cells,
     Clock,
@@ -297,7 +297,12 @@ class Exploration:
         """See to the runs in which ``choice``, or another command of its rank, comes before some event so far."""
         rank = choice.rank
         if rank == BARRIER:
-            return  # everything of everybody comes before it
+            # Everything of everybody comes before it; but who waits for a value as well may have had it before.
+            for each, places in enumerate(self._standing):
+                for command in places[-1].commands:
+                    if command.waits:
+                        self._find_earlier(each, command)
+            return
         (command,) = choice.commands
         for other in self._standing[rank][-1].commands:
             if other.waits:
@@ -358,11 +363,10 @@ class Exploration:
             if passes(operands, standing, layer.before):
                 yield from ([entry] for entry in free)
             return
-        updates = [entry.made.update for entry in free if entry.made.update]
         rest = (entry.made.update for entry in layer.entries if entry not in free and entry.made.update)
         before = value_after(layer.before, rest)
-        for kept in Updates(before, updates).greatest(lambda value: passes(operands, standing, value)):
-            yield [entry for number, entry in enumerate(free) if number not in kept]
+        for kept in _greatest_kept(before, free, lambda value: passes(operands, standing, value)):
+            yield [entry for entry in free if entry not in kept]
 
     def _reverse(self, out: Sequence[Event], choice: Choice) -> None:
         """See to it that a run is followed with ``choice`` before the events ``out``, and without what comes after
@@ -393,6 +397,30 @@ class Exploration:
 
     def _accesses(self, event: Event) -> Footprint:
         return (*(made.access for made in event.chain), *self._looks[event.number])
+
+
+def _greatest_kept(before: int, entries: Sequence[Entry], passes: Passes) -> list[list[Entry]]:
+    """The greatest parts of ``entries``, updates of a cell that held ``before``, after which it ``passes``; not all of
+    them, and none without those that it comes after. Raises :class:`TooMany`."""
+    found: list[list[Entry]] = []
+    waiting = [list(entries)]
+    for some in waiting:
+        updates = [entry.made.update for entry in some if entry.made.update]
+        for numbers in Updates(before, updates).greatest(passes):
+            left = [entry.event for number, entry in enumerate(some) if number not in numbers]
+            # A part in which nothing is missing that something comes after is a part of this one:
+            kept = [entry for entry in some if not any(event.is_in(entry.event.clock) for event in left)]
+            own = (entry.made.update for entry in kept if entry.made.update)
+            into = found if len(kept) == len(numbers) or passes(value_after(before, own)) else waiting
+            if kept not in into:
+                into.append(kept)
+        if len(waiting) > MOST_SETS:
+            raise TooMany
+    return [
+        kept
+        for kept in found
+        if not any(len(kept) < len(other) and all(each in other for each in kept) for other in found)
+    ]
 
 
 def _begun_with(choices: Sequence[Choice], asleep: Collection[tuple[int, ...]], barrier: bool, last: int) -> set[int]:

@@ -79,17 +79,18 @@ class TraceSearch:
     def run(self) -> Iterator[None]:
         """Search, yielding after every event; ends when a violation is found or there is none."""
         exploration = self._exploration
+        self._look_at_the_run()
         for trace in exploration.run():
             self._look_at_the_run()
             if trace is not None:
-                if self.checks_deadlock and self.deadlock is None and self._space.is_deadlock(exploration.state):
-                    self.deadlock = self._computation()
+                self._look_at_the_end()
                 closing = Closing(self._instance, trace, self._choosable)
-                moves = closing.attack()
+                for moves in closing.attacks():
+                    if moves is not None:
+                        self.violation = Violation(*in_two_parts(Rerun(self._instance).words(moves)))
+                        return
+                    yield
                 self.undecided |= closing.undecided
-                if moves is not None:
-                    self.violation = Violation(*in_two_parts(Rerun(self._instance).words(moves)))
-                    return
             if exploration.gave_up:
                 self.gave_up = TooManyUpdates()
                 return
@@ -109,6 +110,13 @@ class TraceSearch:
         last = exploration.last
         if last and isinstance(last.operands, core.Test) and not (last.operands.blocks or last.operands.condition):
             self.violated = self.violated or self._computation()
+
+    def _look_at_the_end(self) -> None:
+        """Note a deadlock; a rank before a fault is stuck by that."""
+        state = self._exploration.state
+        faults = any(True for _ in self._space.faults(state))
+        if self.checks_deadlock and self.deadlock is None and not faults and self._space.is_deadlock(state):
+            self.deadlock = self._computation()
 
     def _computation(self) -> Computation:
         """The run so far."""

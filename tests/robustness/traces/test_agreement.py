@@ -20,9 +20,11 @@ from pgasrob.robustness.traces.native import NativeTraceSearch
 from pgasrob.robustness.traces.search import TraceSearch
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
+from pgasrob.semantics.sequential import SequentialFacts
 from tests.oracle import polls_and_updates, strategies
 from tests.oracle.syntax import to_pgas
 from tests.robustness.test_engines_agree import CHOICES, FURTHER_CHOICES
+from tests.robustness.traces.contended import contended
 from tests.support import examples, instance
 
 MOST_EVENTS, MOST_STATES = 300, 50_000
@@ -138,6 +140,34 @@ def test_every_rule_matters(module: object, rule: str, other: object, monkeypatc
     monkeypatch.setattr("pgasrob.robustness.moves.execute", lambda *given: given[1:3])  # what is found is no run
     monkeypatch.setattr("pgasrob.robustness.traces.search.in_two_parts", lambda words: ((), ()))
     assert wrong() > 0
+
+
+def test_contended_programs_agree() -> None:
+    """Facts too: where both search to the end."""
+    seen: Counter[str] = Counter()
+    for seed in range(10_000, 10_000 + examples(200, nightly=50_000)):
+        program = contended(seed)
+        search = TraceSearch(program)
+        found, expected = answer(search), attack(program)
+        if found is None or expected is None:
+            continue
+        assert found == expected, seed
+        seen["violating" if found else "robust"] += 1
+        if not found:
+            facts = SequentialFacts(program)
+            for _ in facts.explore():
+                pass
+            assert (search.violated is None) == (facts.violated is None), seed
+            assert (search.deadlock is None) == (facts.deadlock is None), seed
+            seen["assertion"] += facts.violated is not None
+            seen["deadlock"] += facts.deadlock is not None
+    assert min(seen.values()) >= 10 and len(seen) == 4, seen
+
+
+def test_a_rank_before_a_fault_is_in_no_deadlock() -> None:
+    search = TraceSearch(instance("r <- 1 / r; mem[x] <- 1;", "r <- mem[y]; await_add(0, mem[y] == 1, 1);"))
+    assert answer(search) is False and search.fault is not None and search.deadlock is None
+    assert not search.fault.run
 
 
 COUNTER = "update(add, 1, 0, y, q); wait(q); mem[w] <- 1; update(add, 1, 0, z, q);"

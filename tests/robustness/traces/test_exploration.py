@@ -18,6 +18,7 @@ from pgasrob.semantics.sequential import SequentialSpace, SequentialState
 from tests.oracle import polls_and_updates, strategies
 from tests.oracle.syntax import to_pgas
 from tests.robustness.test_engines_agree import CHOICES, FURTHER_CHOICES
+from tests.robustness.traces.contended import contended
 from tests.support import examples, instance, translated
 
 MOST_RUNS, LONGEST = 2_000, 60
@@ -130,6 +131,20 @@ def test_every_trace_is_found_once() -> None:
     assert seen["traces"] > 2 * seen["programs"]
 
 
+def test_every_trace_of_contended_programs_is_found_once() -> None:
+    found = 0
+    for seed in range(examples(150, nightly=20_000)):
+        program = contended(seed)
+        try:
+            expected = len(traces(program))
+        except TooMany:
+            continue
+        number = explored(program)
+        assert number in (None, expected), seed
+        found += number is not None and expected > 3
+    assert found > 30
+
+
 ALTERNATIVES = (
     "choose { r <- mem[x]; r <- fetch_add(me, x, 2); } or { } r <- mem[y];",
     "r <- fetch_add(0, z, r); mem[y] <- 3; write(z, 0, x, q);",
@@ -141,13 +156,33 @@ A_CHOICE = (
     "r <- swap(0, y, 1);",
     "r <- swap(0, y, 2);",
 )
+NO_GREATEST = (
+    "await(mem[y] == 4);",
+    "update(add, -2, 0, y, q);",
+    "update(add, 4, 0, y, q);",
+    ("update(add, 1, 0, y, q); update(add, 2, 0, y, q);"),
+)
+"""The sum is 4 after {4} and after {4, 2, -2}, in which the 1 before the 2 is missing."""
+OVER_A_BARRIER = (
+    "choose { barrier; } or { await(mem[y] == 1); r <- mem[y]; }",
+    "s <- swap(0, y, 1); barrier;",
+    "s <- swap(0, y, 2); barrier;",
+)
 A_BARRIER = "choose { barrier; r <- mem[x]; } or { mem[x] <- 1; }", "choose { mem[y] <- 1; barrier; } or { }"
 
 
 @pytest.mark.parametrize(
     ("texts", "count"),
-    [(ALTERNATIVES, 4), (A_POLL, 2), (SEVERAL_UPDATES, 4), (A_CHOICE, 8), (A_BARRIER, 3)],
-    ids=["alternatives", "a poll", "several updates", "a choice", "a barrier or not"],
+    [
+        (ALTERNATIVES, 4),
+        (A_POLL, 2),
+        (SEVERAL_UPDATES, 4),
+        (A_CHOICE, 8),
+        (A_BARRIER, 3),
+        (NO_GREATEST, 2),
+        (OVER_A_BARRIER, 5),
+    ],
+    ids=["alternatives", "a poll", "several updates", "a choice", "a barrier or not", "no greatest", "over a barrier"],
 )
 def test_numbers_of_traces(texts: tuple[str, ...], count: int) -> None:
     program = instance(*texts)

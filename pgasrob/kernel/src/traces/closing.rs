@@ -20,30 +20,24 @@ struct Candidate {
     number: usize,
 }
 
-/// Looks for attacks in one trace.
-pub struct Closing<'a> {
-    tables: &'a Tables,
-    run: &'a Run,
+/// A trace in which attacks are looked for, source by source.
+pub struct Prepared {
     order: Order,
     by_cell: HashMap<usize, Vec<Candidate>>,
+    sources: Vec<Source>,
+    /// The source to look at next.
+    next: usize,
     /// The steps, by transitions, for which there is too much to choose from.
     pub undecided: Vec<(usize, usize)>,
     /// The events and candidates that have been looked at.
     pub looked: u64,
 }
 
-impl<'a> Closing<'a> {
-    pub fn new(tables: &'a Tables, run: &'a Run) -> Result<Self> {
-        let mut closing = Closing {
-            tables,
-            run,
-            order: Order::new(run)?,
-            by_cell: HashMap::new(),
-            undecided: Vec::new(),
-            looked: run.events.len() as u64,
-        };
-        let sources = closing.sources();
-        closing.by_cell = sources.iter().map(|source| (source.access.cell, Vec::new())).collect();
+impl Prepared {
+    pub fn new(tables: &Tables, run: &Run) -> Result<Self> {
+        let sources = sources(tables, run);
+        let mut by_cell: HashMap<usize, Vec<Candidate>> =
+            sources.iter().map(|source| (source.access.cell, Vec::new())).collect();
         for (rank, places) in run.standing.iter().enumerate() {
             for (events, standing) in places.iter().enumerate() {
                 for (number, command) in standing.commands.iter().enumerate() {
@@ -52,40 +46,52 @@ impl<'a> Closing<'a> {
                         if accesses[..place].iter().any(|before| before.cell == access.cell) {
                             continue;
                         }
-                        if let Some(candidates) = closing.by_cell.get_mut(&access.cell) {
+                        if let Some(candidates) = by_cell.get_mut(&access.cell) {
                             candidates.push(Candidate { rank, events: events as u32, number });
                         }
                     }
                 }
             }
         }
-        Ok(closing)
+        let looked = run.events.len() as u64;
+        Ok(Prepared { order: Order::new(run)?, by_cell, sources, next: 0, undecided: Vec::new(), looked })
     }
 
-    /// The steps that may be delayed.
-    fn sources(&self) -> Vec<Source> {
-        let mut sources = Vec::new();
-        for (event, issued) in self.run.events.iter().enumerate() {
-            if issued.rank == BARRIER {
-                continue;
-            }
-            for (step, &access) in self.run.next_of(event).accesses.steps().iter().enumerate() {
-                if self.tables.may_be_source(issued.transition, step) {
-                    sources.push(Source { event, step, access });
-                }
+    /// Whether all sources have been looked at.
+    pub fn is_done(&self) -> bool {
+        self.next == self.sources.len()
+    }
+}
+
+/// The steps that may be delayed.
+fn sources(tables: &Tables, run: &Run) -> Vec<Source> {
+    let mut sources = Vec::new();
+    for (event, issued) in run.events.iter().enumerate() {
+        if issued.rank == BARRIER {
+            continue;
+        }
+        for (step, &access) in run.next_of(event).accesses.steps().iter().enumerate() {
+            if tables.may_be_source(issued.transition, step) {
+                sources.push(Source { event, step, access });
             }
         }
-        sources
     }
+    sources
+}
 
-    /// The moves of a run with an attack; None when there is none.
+/// Looks for attacks in one trace.
+pub struct Closing<'a> {
+    pub tables: &'a Tables,
+    pub run: &'a Run,
+    pub prepared: &'a mut Prepared,
+}
+
+impl<'a> Closing<'a> {
+    /// The moves of a run with an attack on the next source; None when there is none.
     pub fn attack(&mut self, world: &mut World) -> Result<Option<Vec<Told>>> {
-        for source in self.sources() {
-            if let Some(found) = self.attack_on(world, source)? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
+        let source = self.prepared.sources[self.prepared.next];
+        self.prepared.next += 1;
+        self.attack_on(world, source)
     }
 
     fn command(&self, candidate: Candidate) -> &'a Next {
@@ -94,10 +100,10 @@ impl<'a> Closing<'a> {
 
     fn attack_on(&mut self, world: &mut World, source: Source) -> Result<Option<Vec<Told>>> {
         let mut delaying = None;
-        for place in 0..self.by_cell[&source.access.cell].len() {
-            let candidate = self.by_cell[&source.access.cell][place];
+        for place in 0..self.prepared.by_cell[&source.access.cell].len() {
+            let candidate = self.prepared.by_cell[&source.access.cell][place];
             let command = self.command(candidate);
-            self.looked += 1;
+            self.prepared.looked += 1;
             let leaves = |made: &crate::steps::Access| {
                 made.cell == source.access.cell && made.against() & source.access.ways != 0
             };
@@ -107,8 +113,8 @@ impl<'a> Closing<'a> {
             let delaying = match &mut delaying {
                 Some(delaying) => &*delaying,
                 none => {
-                    let pass = Delaying::new(self.tables, world, self.run, &self.order, &[source])?;
-                    self.looked += pass.events();
+                    let pass = Delaying::new(self.tables, world, self.run, &self.prepared.order, &[source])?;
+                    self.prepared.looked += pass.events();
                     none.insert(pass)
                 }
             };
@@ -121,8 +127,8 @@ impl<'a> Closing<'a> {
                 Waiting::None => {}
                 Waiting::TooMany => {
                     let step = (self.run.events[source.event].transition, source.step);
-                    if !self.undecided.contains(&step) {
-                        self.undecided.push(step);
+                    if !self.prepared.undecided.contains(&step) {
+                        self.prepared.undecided.push(step);
                     }
                 }
             }
@@ -211,8 +217,8 @@ impl<'a> Closing<'a> {
         candidate: Candidate,
     ) -> Result<Waiting> {
         let bound = self.run.next_of(source.event).accesses.bound();
-        let layer = self.order.layer_of(source.event, source.step + bound);
-        let layer = &self.order.cells.layers(source.access.cell)[layer];
+        let layer = self.prepared.order.layer_of(source.event, source.step + bound);
+        let layer = &self.prepared.order.cells.layers(source.access.cell)[layer];
         let beside = layer.entries.iter().filter(|entry| layer.commutes() && entry.event != source.event);
         let others: Vec<Entry> = beside.copied().collect();
         if others.is_empty() {
@@ -264,7 +270,7 @@ impl<'a> Closing<'a> {
             let entry = others[number];
             Source { event: entry.event, step: step(&entry), access: source.access }
         }));
-        let delaying = Delaying::new(self.tables, world, run, &self.order, &sources)?;
+        let delaying = Delaying::new(self.tables, world, run, &self.prepared.order, &sources)?;
         if !delaying.valid {
             return Ok(Waiting::None);
         }

@@ -7,7 +7,7 @@ use crate::steps::Access;
 use crate::tables::Tables;
 use crate::traces::clock::Clock;
 use crate::traces::run::{BARRIER, Entry, Layer, Next, Run, passes};
-use crate::traces::subsets::{Commuting, Updates, value_after};
+use crate::traces::subsets::{Commuting, MOST_SETS, Passes, Updates, value_after};
 
 /// A command that has been tried before, in a run that comes to the same: of a rank, what it does and looks at.
 #[derive(Clone, Debug)]
@@ -153,6 +153,8 @@ impl Exploration {
         match choice {
             Choice::Barrier(transitions) => {
                 self.nodes[at].barriers += 1;
+                // Who waits for a value as well may have had it before.
+                self.find_all_earlier(tables, world)?;
                 self.run.pass_barrier(tables, world, &transitions)?;
                 self.enter(tables, world, Vec::new())
             }
@@ -220,13 +222,11 @@ impl Exploration {
             return Ok(false);
         }
         // What has been disabled will not be issued, so this is where it is met.
+        self.find_all_earlier(tables, world)?;
         let mut goes_on = self.run.at_barrier();
         for rank in 0..self.run.control.len() {
-            for command in self.run.at(rank).commands.clone() {
-                goes_on |= self.run.enabled(tables, world, rank, &command)?;
-                if command.waits {
-                    self.find_earlier(tables, world, rank, &command)?;
-                }
+            for command in &self.run.at(rank).commands {
+                goes_on |= self.run.enabled(tables, world, rank, command)?;
             }
         }
         if goes_on {
@@ -235,6 +235,19 @@ impl Exploration {
             self.traces += 1;
         }
         Ok(!goes_on)
+    }
+
+    /// Sees to the runs in which a command that waits for a value comes before some event so far, for all of them.
+    fn find_all_earlier(&mut self, tables: &Tables, world: &mut World) -> Result<()> {
+        for rank in 0..self.run.control.len() {
+            for place in 0..self.run.at(rank).commands.len() {
+                let command = self.run.at(rank).commands[place];
+                if command.waits {
+                    self.find_earlier(tables, world, rank, &command)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Sees to the runs in which `command`, or another one of its rank, comes before some event so far.
@@ -333,14 +346,58 @@ impl Exploration {
         let forced: Vec<Commuting> =
             layer.entries.iter().filter(|entry| !is_free(entry)).filter_map(|entry| entry.update).collect();
         let before = value_after(world, layer.before, forced)?;
-        let updates = Updates::new(before, free.iter().filter_map(|entry| entry.update));
         let mut wanted = |world: &mut World, value: ValueId| passes(tables, world, rank, standing, command, value);
-        let Some(sets) = updates.greatest(world, &mut wanted)? else { return Ok(None) };
-        let rest = |kept: Vec<usize>| {
-            let out = free.iter().enumerate().filter(|(number, _)| !kept.contains(number));
-            out.map(|(_, entry)| entry.event).collect()
+        let Some(sets) = self.greatest_kept(world, before, free, &mut wanted)? else { return Ok(None) };
+        let rest = |kept: Vec<Entry>| {
+            let out = free.iter().filter(|entry| !kept.iter().any(|other| other.event == entry.event));
+            out.map(|entry| entry.event).collect()
         };
         Ok(Some(sets.into_iter().map(rest).collect()))
+    }
+
+    /// The greatest parts of `entries`, updates of a cell that held `before`, after which it passes; not all of them, and
+    /// none without those that it comes after. None when that is too much to find out.
+    fn greatest_kept(
+        &self,
+        world: &mut World,
+        before: ValueId,
+        entries: &[Entry],
+        passes: &mut impl Passes,
+    ) -> Result<Option<Vec<Vec<Entry>>>> {
+        let alike = |one: &[Entry], other: &[Entry]| {
+            one.len() == other.len() && one.iter().zip(other).all(|(each, its)| each.event == its.event)
+        };
+        let (mut found, mut waiting): (Vec<Vec<Entry>>, _) = (Vec::new(), vec![entries.to_vec()]);
+        let mut place = 0;
+        while place < waiting.len() {
+            let some = waiting[place].clone();
+            place += 1;
+            let updates = Updates::new(before, some.iter().filter_map(|entry| entry.update));
+            let Some(sets) = updates.greatest(world, passes)? else { return Ok(None) };
+            for numbers in sets {
+                let mut is_left = vec![true; some.len()];
+                numbers.iter().for_each(|&number| is_left[number] = false);
+                let left: Vec<usize> = (0..some.len()).filter(|&number| is_left[number]).collect();
+                let comes_after = |entry: &&Entry| {
+                    let clock = &self.run.events[entry.event].clock;
+                    left.iter().any(|&number| self.run.events[some[number].event].is_in(clock))
+                };
+                let kept: Vec<Entry> = some.iter().filter(|entry| !comes_after(entry)).copied().collect();
+                let value = value_after(world, before, kept.iter().filter_map(|entry| entry.update))?;
+                let into = if kept.len() == numbers.len() || passes(world, value)? { &mut found } else { &mut waiting };
+                if !into.iter().any(|known| alike(known, &kept)) {
+                    into.push(kept);
+                }
+            }
+            if waiting.len() > MOST_SETS {
+                return Ok(None);
+            }
+        }
+        let within = |one: &[Entry], other: &[Entry]| {
+            one.len() < other.len() && one.iter().all(|each| other.iter().any(|its| its.event == each.event))
+        };
+        let greatest = found.iter().filter(|kept| !found.iter().any(|other| within(kept, other)));
+        Ok(Some(greatest.cloned().collect()))
     }
 
     /// Sees to it that a run is followed with `command` before the events `out`, and without what comes after them:

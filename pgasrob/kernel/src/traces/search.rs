@@ -5,7 +5,7 @@ use crate::memory::Result;
 use crate::moves::Told;
 use crate::operands::World;
 use crate::tables::{Command, Immediate, Raw, Tables};
-use crate::traces::closing::Closing;
+use crate::traces::closing::{Closing, Prepared};
 use crate::traces::exploration::{Came, Exploration};
 
 pub struct TraceSearch {
@@ -21,8 +21,9 @@ pub struct TraceSearch {
     pub too_long: bool,
     /// Whether all traces have been seen.
     pub complete: bool,
-    /// What has been looked at in whole traces.
+    /// What has been looked at in whole traces, and the trace that is being looked at.
     looked: u64,
+    prepared: Option<Prepared>,
 }
 
 impl TraceSearch {
@@ -42,13 +43,10 @@ impl TraceSearch {
             too_long: false,
             complete: false,
             looked: 0,
+            prepared: None,
         };
         search.note_fault();
         Ok(search)
-    }
-
-    pub fn heed(&mut self, interrupted: fn() -> bool) {
-        self.world.budget.heed(interrupted);
     }
 
     pub fn memory(&self) -> usize {
@@ -69,6 +67,22 @@ impl TraceSearch {
     pub fn run(&mut self, effort: u64) -> Result<bool> {
         let most = self.effort().saturating_add(effort);
         while !self.is_over() && self.effort() < most {
+            if let Some(prepared) = &mut self.prepared {
+                let before = prepared.looked;
+                if prepared.is_done() {
+                    for step in &prepared.undecided {
+                        if !self.undecided.contains(step) {
+                            self.undecided.push(*step);
+                        }
+                    }
+                    self.prepared = None;
+                    continue;
+                }
+                let run = &self.exploration.run;
+                self.violation = Closing { tables: &self.tables, run, prepared }.attack(&mut self.world)?;
+                self.looked += prepared.looked - before;
+                continue;
+            }
             let came = self.exploration.go_on(&self.tables, &mut self.world)?;
             self.note_fault();
             self.note_assertion();
@@ -77,15 +91,9 @@ impl TraceSearch {
                 Came::On => self.too_long = self.exploration.run.events.len() > self.longest,
                 Came::Trace => {
                     self.note_deadlock();
-                    let mut closing = Closing::new(&self.tables, &self.exploration.run)?;
-                    self.violation = closing.attack(&mut self.world)?;
-                    self.looked += closing.looked;
-                    for step in closing.undecided {
-                        if !self.undecided.contains(&step) {
-                            self.undecided.push(step);
-                        }
-                    }
-                    self.world.budget.go_on()?;
+                    let prepared = Prepared::new(&self.tables, &self.exploration.run)?;
+                    self.looked += prepared.looked;
+                    self.prepared = Some(prepared);
                 }
             }
         }
@@ -119,6 +127,9 @@ impl TraceSearch {
         let (mut waits, mut stopped) = (false, false);
         for rank in 0..tables.nodes {
             let leaving = tables.leaving(rank, run.control[rank]);
+            if leaving.len() > run.at(rank).commands.len() {
+                return; // it is stuck before a fault
+            }
             if leaving.is_empty() {
                 continue;
             }
