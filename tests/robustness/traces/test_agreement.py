@@ -118,10 +118,10 @@ def test_what_infeasibility_has_settled_can_be_left_out() -> None:
     assert left_out > 20
 
 
-def wrong(count: int = 300) -> int:
-    """For how many programs the answer is another one than that of the attack search."""
+def wrong(count: int = 300) -> bool:
+    """Whether the answer for some program is another one than that of the attack search."""
     answers = ((answer(TraceSearch(program)), attack(program)) for program in programs(5_000, count))
-    return sum(None not in each and each[0] != each[1] for each in answers)
+    return any(None not in each and each[0] != each[1] for each in answers)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_every_rule_matters(module: object, rule: str, other: object, monkeypatc
     monkeypatch.setattr(module, rule, other)
     monkeypatch.setattr("pgasrob.robustness.moves.execute", lambda *given: given[1:3])  # what is found is no run
     monkeypatch.setattr("pgasrob.robustness.traces.search.in_two_parts", lambda words: ((), ()))
-    assert wrong() > 0
+    assert wrong()
 
 
 def test_contended_programs_agree() -> None:
