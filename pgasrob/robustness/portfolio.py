@@ -21,8 +21,10 @@ from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 
 TRACES, ATTACK = "traces", "attack"
-TURNS = ((TRACES, 5_000), (ATTACK, 2_000), (TRACES, 100_000), (ATTACK, 50_000), (TRACES, 2_000_000), (ATTACK, None))
+TURNS = ((TRACES, 5_000), (ATTACK, 2_000), (TRACES, 100_000), (ATTACK, 50_000), (TRACES, 1_000_000), (ATTACK, None))
 """Who searches next, and up to which effort; None: to its end. That of the traces is for each rank."""
+LONGEST, LONGEST_PER_RANK = 100_000, 1_000
+"""Events of a run, and for each rank more, beyond which it is taken to have no end."""
 SMALL = 1_000
 """Commands of all ranks up to which infeasibility, which takes time with their square, is asked first."""
 SHORTEST_FIRST = 20_000
@@ -150,7 +152,8 @@ class PortfolioSearch:
         if native.available():
             from pgasrob.robustness.traces.native import NativeTraceSearch
 
-            return NativeTraceSearch(self._instance, self._sources, settings.memory)
+            longest = LONGEST + LONGEST_PER_RANK * self._instance.nodes
+            return NativeTraceSearch(self._instance, self._sources, settings.memory, longest)
         from pgasrob.robustness.reduction.reduced import by_command
         from pgasrob.robustness.traces.search import TraceSearch
 
