@@ -123,14 +123,14 @@ def agree(drawn: Drawn, most: dict[str, int] = MOST_STATES, most_runs: int = 20_
 
 
 @given(programs())
-@settings(max_examples=examples(70, nightly=10_000))
+@settings(max_examples=examples(50, nightly=10_000))
 def test_all_engines_and_the_oracle_agree(drawn: Drawn) -> None:
     """Theorems 5 and 16 with four parts and with two, and the attack search."""
     agree(drawn)
 
 
 @given(further_programs())
-@settings(max_examples=examples(70, nightly=10_000))
+@settings(max_examples=examples(50, nightly=10_000))
 def test_all_engines_and_the_oracle_agree_on_further_commands(drawn: Drawn) -> None:
     """Captured, updating, notifying and bundled operations, and the atomics that came with them."""
     agree(drawn)

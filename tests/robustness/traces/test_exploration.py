@@ -116,7 +116,7 @@ def explored(program: Instance) -> int | None:
 
 def test_every_trace_is_found_once() -> None:
     seen: Counter[str] = Counter()
-    for program in programs(0, examples(150, nightly=20_000)):
+    for program in programs(0, examples(80, nightly=20_000)):
         try:
             expected = traces(program)
         except TooMany:
