@@ -48,9 +48,9 @@ def wrong(found: list[Checked]) -> list[tuple[str, str, str | None]]:
 
 
 def test_an_engine_of_the_paper_finds_what_is_expected() -> None:
-    """It cannot do large C programs; of those of the calculus it decides one in three, with --nightly all."""
+    """It cannot do large C programs; of those of the calculus it decides one in five, with --nightly all."""
     chosen = sampled(CORE, 5)
-    assert len(chosen) > len(CORE) // 4
+    assert len(chosen) > len(CORE) // 6
     assert not wrong(checked("product", chosen))
 
 
@@ -59,9 +59,9 @@ READ_IN_TWO_WAYS = [path for path in PROGRAMS if "\n// expect with " in path.rea
 
 @pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
 def test_another_reading_has_the_verdict_that_is_expected_of_it(reading: Reading) -> None:
-    """All programs that it makes a difference to, and one in six of the others; with --nightly all."""
+    """All programs that it makes a difference to, and one in nine of the others; with --nightly all."""
     others = sampled([path for path in PROGRAMS if path not in READ_IN_TWO_WAYS], 9)
-    assert len(READ_IN_TWO_WAYS) >= 22 and len(others) > len(PROGRAMS) // 8
+    assert len(READ_IN_TWO_WAYS) >= 22 and len(others) > len(PROGRAMS) // 12
     found = checked(DEFAULT_ENGINE, [*READ_IN_TWO_WAYS, *others], reading=reading)
     assert not wrong(found)
 
@@ -80,9 +80,9 @@ def test_all_engines_read_a_program_in_two_ways(path: Path, reading: Reading) ->
 
 @pytest.mark.parametrize("engine", ["product", pytest.param("definition", marks=pytest.mark.nightly)])
 def test_a_second_engine_agrees_on_c_where_it_can_decide(engine: str) -> None:
-    """Not on large programs, of which it looks at a few thousand states; on one in three, with --nightly on all."""
+    """Not on large programs, of which it looks at a few thousand states; on one in five, with --nightly on all."""
     chosen = sampled(C, 5)
-    assert len(chosen) > len(C) // 4
+    assert len(chosen) > len(C) // 6
     decided = [one for one in checked(engine, chosen, Limits(3000, 2)) if one.verdict.verdict != "unknown"]
     assert not wrong(decided)
     assert len(decided) > len(chosen) * 2 // 3
