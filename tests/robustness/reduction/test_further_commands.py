@@ -12,7 +12,7 @@ from pgasrob.analysis.futures import FENCED, ISSUED, LOCATED, NOTIFIED, SIGNALLE
 from pgasrob.analysis.placement import Kind, Slot
 from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.relevance import relevance
-from pgasrob.analysis.symmetry import symmetry
+from pgasrob.analysis.symmetry import find_symmetry
 from pgasrob.analysis.touched import Touched
 from pgasrob.program.commands import Assign, Store, Update
 from pgasrob.program.core import EVERY_QUEUE
@@ -379,7 +379,8 @@ def test_a_double_that_may_be_no_integer_decides(conversion: str, decides: bool)
 )
 def test_which_ranks_are_interchangeable(block: str, classes: list[tuple[int, ...]]) -> None:
     declarations = "memory x = 1, y, home, link; register i, p, n; queue q, u unordered;"
-    assert list(symmetry(instance(block, nodes=3, declarations=declarations)).classes) == classes
+    program = instance(block, nodes=3, declarations=declarations)
+    assert list(find_symmetry(program, every_value=True).classes) == classes
 
 
 IS_7 = Binary("==", Register("p", 0), Const(7))
@@ -406,7 +407,7 @@ def test_ranks_may_be_made_wider(value: Expr, classes: list[tuple[int, ...]]) ->
     body = Block(tuple(map(Do, commands)))
     cells, queues = (MemoryObject("x", 0, None, (0,)),), (ProgramQueue("q", 0, True),)
     program = Program("p", 3, cells, ("p",), queues, (Process(None, body),)).instantiate()
-    found = symmetry(program)
+    found = find_symmetry(program, every_value=True)
     assert list(found.classes) == classes
     if classes:
         check_moves(program, found, 200)
@@ -415,7 +416,7 @@ def test_ranks_may_be_made_wider(value: Expr, classes: list[tuple[int, ...]]) ->
 def test_located_cells_move_with_their_rank() -> None:
     block = "p <- me; update_located(add, 1, p, x, u); update_located(add, 1, 0, home, u); mem[x] <- 1;"
     program = instance(block, nodes=3, declarations="memory x, home; register p; queue u unordered;")
-    found = symmetry(program)
+    found = find_symmetry(program, every_value=True)
     assert found.classes == ((1, 2),)
     state = AttackSpace(program).initial
     assert isinstance(state, State)
