@@ -48,6 +48,7 @@ Examples:
   pgasrob check programs --expect
   pgasrob check programs -v | less        with every counterexample
   pgasrob check programs --format json > verdicts.jsonl
+  pgasrob check programs --cluster tcp://head:8786
   pgasrob check ring.pgas --witness ring.svg --witness ring.html
   pgasrob check programs --witness {name}-{nodes}.svg
 """
@@ -71,6 +72,9 @@ Examples:
               "quarters of what is available, shared by the jobs.")  # fmt: skip
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N",
               help="Check so many at a time, each in a process of its own. Default: one per core.")  # fmt: skip
+@click.option("--cluster", metavar="ADDRESS",
+              help="Check on the workers of the Dask scheduler there (tcp://host:8786), one job per thread of theirs. "
+              "The same pgasrob has to be on all machines.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="json: one object per program and node count, one per line.")  # fmt: skip
 @click.option("--witness", "witnesses", type=WitnessPath(), multiple=True, metavar="PATH",
@@ -107,6 +111,7 @@ def check(
     timeout: float | None,
     memory_limit: int | None,
     jobs: int | None,
+    cluster: str | None,
     format_: str,
     witnesses: tuple[str, ...],
     expect: bool,
@@ -127,7 +132,8 @@ def check(
     """
     from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import printer
-    from pgasrob.robustness.batch import Job, find_programs
+    from pgasrob.robustness.batch import Job, find_programs, tasks, unwatched
+    from pgasrob.robustness.cluster import ClusterError
     from pgasrob.robustness.limits import Limits, available_cores
     from pgasrob.robustness.side_by_side import convert_all
 
@@ -138,6 +144,10 @@ def check(
             engine = "attack"
         if given and engine != "attack":
             raise click.UsageError(f"{option} is for the attack engine.")
+    if cluster is not None and jobs is not None:
+        raise click.UsageError("--jobs is for this machine: workers of a cluster do as many jobs as they have threads.")
+    if cluster is not None and engine == "spin":
+        raise click.UsageError("the spin engine works on this machine alone: leave --cluster out.")
     files, problems = find_programs(paths)
     for problem in problems:
         click.echo(f"pgasrob: {problem}", err=True)
@@ -147,15 +157,24 @@ def check(
         _require_spin()
     outcomes = [ERROR] * len(problems)
     jobs = min(jobs or available_cores(), max(len(files) * len(nodes or (None,)), 1))
-    limits = Limits(max_states or None, timeout, memory_for(memory_limit, jobs), max_sc_states or None)
+    memory = (memory_limit or None) if cluster else memory_for(memory_limit, jobs)
+    limits = Limits(max_states or None, timeout, memory, max_sc_states or None)
     job = Job(
         nodes, engine, limits, heads, expect, _reductions(no_reduction, without), front_end=front_end, reading=reading
     )
     printing = printer(files, expect, format_ == "json", verbose, strict, assumptions)
     display = progress_display(limits.max_states)
+    watch = display or unwatched
     interrupted = False
     try:
-        for result in convert_all(files, job, checked_to_json, jobs, *filter(None, [display])):
+        if cluster:
+            from pgasrob.robustness.cluster.client import check_on_cluster
+
+            todo = tasks(files, job)
+            results = check_on_cluster(todo, job, checked_to_json, cluster, watch, own_memory=memory_limit is None)
+        else:
+            results = convert_all(files, job, checked_to_json, jobs, watch)
+        for result in results:
             if display:
                 display.clear()
             printing.result(result)
@@ -163,6 +182,9 @@ def check(
             outcomes.append(outcome(result, expect, strict, report == "outcomes"))
     except KeyboardInterrupt:
         interrupted = True
+    except ClusterError as error:
+        click.echo(f"pgasrob: {error}", err=True)
+        outcomes.append(ERROR)
     printing.end()
     if not writing.end():
         outcomes.append(ERROR)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from pgasrob.display import Displayed
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.declarations import Source
 from pgasrob.program.expectation import COMMENT, node_count
+from pgasrob.program.files import DISK, Files
 from pgasrob.program.parser import read_source
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
@@ -58,13 +60,25 @@ class CProgram(Displayed):
         return program.instantiate(program.nodes, reading)
 
 
-def load_c(path: str | Path, options: FrontEnd | None = None) -> CProgram:
+def load_c(path: str | Path, options: FrontEnd | None = None, files: Files = DISK) -> CProgram:
     """The C program in file ``path``. Raises :class:`pgasrob.diagnostics.SourceError` when it is none."""
-    return parse_c(read_source(Path(path)), str(path), options)
+    return parse_c(read_source(Path(path), files), str(path), options, files)
 
 
-def parse_c(text: str, file: str = "<string>", options: FrontEnd | None = None) -> CProgram:
-    """The C program ``text``."""
+def read_c(path: str | Path, options: FrontEnd | None, files: Files) -> None:
+    """Read from ``files`` what :func:`load_c` does: the file, and what it includes as the macros have it."""
+    from pgasrob.frontends.apis.registry import Registry
+    from pgasrob.frontends.c.compiler import deep
+    from pgasrob.frontends.c.preprocessor import preprocess
+
+    # What is wrong is told by who loads it, who comes as far.
+    with suppress(SourceError), deep():
+        text = read_source(Path(path), files)
+        preprocess(str(path), text, Registry(), (options or FrontEnd()).defined, files)
+
+
+def parse_c(text: str, file: str = "<string>", options: FrontEnd | None = None, files: Files = DISK) -> CProgram:
+    """The C program ``text``; headers beside it are read from ``files``."""
     from pgasrob.frontends.apis.registry import Registry
     from pgasrob.frontends.c.compiler import compile_unit
 
@@ -72,7 +86,7 @@ def parse_c(text: str, file: str = "<string>", options: FrontEnd | None = None) 
     registry = Registry()
     for name in options.pure:
         _check_pure(name, registry.like(name), file)
-    unit = compile_unit(file, text, registry, options.defined, frozenset(options.pure))
+    unit = compile_unit(file, text, registry, options.defined, frozenset(options.pure), files)
     apis = {api.name: api for header in unit.headers if (api := registry.by_header(header)) is not None}
     return CProgram(
         Path(file).stem,

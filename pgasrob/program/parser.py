@@ -22,6 +22,7 @@ from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program.builder import Builder
 from pgasrob.program.declarations import Source
 from pgasrob.program.expression_rules import after, at
+from pgasrob.program.files import DISK, Files
 from pgasrob.program.habits import Habit, habit
 from pgasrob.program.program import Program
 from pgasrob.program.report import Report, Stop, short
@@ -94,16 +95,15 @@ def parse(text: str, file: str = "<string>") -> Program:
     return builder.program()
 
 
-def parse_file(path: str | Path) -> Program:
+def parse_file(path: str | Path, files: Files = DISK) -> Program:
     """The program in the file ``path``. Raises SourceError when the file cannot be read or is no program."""
-    return parse(read_source(path), str(path))
+    return parse(read_source(path, files), str(path))
 
 
-def read_source(path: str | Path) -> str:
+def read_source(path: str | Path, files: Files = DISK) -> str:
     """The text of the file ``path``. Raises SourceError when it cannot be read or is not UTF-8."""
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_FILE + 1)
+        data = files.read(str(path), MAX_FILE + 1)
     except IsADirectoryError:
         _refuse(Source(str(path), ""), "PG001", "this is a folder, not a file", hint="name a file in it")
     except (OSError, ValueError) as error:  # ValueError: no operating system would take the name

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.expectation import read_expectation
+from pgasrob.program.files import DISK, Files
 from pgasrob.program.parser import MAX_FILE
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
@@ -40,7 +41,7 @@ def unwatched(title: str) -> AbstractContextManager[None]:
 class Job:
     """What to check every program for; ``expect`` also compares each verdict with the program's own header.
 
-    ``front_end`` says how C files are read.
+    ``front_end`` says how C files are read, ``files`` where all are.
     """
 
     nodes: tuple[int, ...] | None = None
@@ -52,6 +53,7 @@ class Job:
     threads: int | None = None
     front_end: FrontEnd | None = None
     reading: Reading = DEFAULT_READING
+    files: Files = DISK
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ class Checker:
         if not self.job.expect:
             return Checked(file, verdict)
         try:
-            expectation = read_expectation(read_text(file), file)
+            expectation = read_expectation(read_text(file, self.job.files), file)
         except SourceError as error:
             return Checked(file, verdict, True, None, tuple(error.diagnostics))
         # A text that is no program has no node count; its header is read as that of a program on the default count.
@@ -196,11 +198,10 @@ class Checker:
         return self._program
 
 
-def read_text(file: str) -> str:
+def read_text(file: str, files: Files = DISK) -> str:
     """The text of ``file`` as far as it can be read; a file that is no program may still have a header."""
     try:
-        with open(file, "rb") as opened:
-            return opened.read(MAX_FILE).decode(errors="replace")
+        return files.read(str(Path(file)), MAX_FILE).decode(errors="replace")
     except (OSError, ValueError):
         return ""
 
@@ -214,7 +215,7 @@ def _programs_below(folder: Path, refused: list[OSError]) -> Iterator[Path]:
 def _load(file: str, job: Job) -> Program | CProgram | Verdict:
     """The program in ``file``, or the verdict `error` that says why there is none."""
     try:
-        return load(file, job.front_end)
+        return load(file, job.front_end, job.files)
     except SourceError as error:
         found = tuple(error.diagnostics)
         return Verdict(file, None, None, job.engine, "error", NoProgram(found[0].message), errors=found)

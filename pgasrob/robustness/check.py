@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.program.files import DISK, Files
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
@@ -56,18 +57,18 @@ class Interrupted(KeyboardInterrupt):
         self.verdict = verdict
 
 
-def load(path: str | Path, front_end: FrontEnd | None = None) -> Program | CProgram:
-    """The program in file ``path``, C when its name ends in `.c`; ``front_end`` says how to read that.
+def load(path: str | Path, front_end: FrontEnd | None = None, files: Files = DISK) -> Program | CProgram:
+    """The program in file ``path`` of ``files``, C when its name ends in `.c`; ``front_end`` says how to read that.
 
     Raises :class:`~pgasrob.diagnostics.SourceError` when it is none.
     """
     if str(path).endswith(".c"):
         from pgasrob.frontends.lower import load_c
 
-        return load_c(path, front_end)
+        return load_c(path, front_end, files)
     from pgasrob.program.parser import parse_file
 
-    program: Program = parse_file(Path(path))
+    program: Program = parse_file(Path(path), files)
     return program
 
 

@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from types import FrameType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from pgasrob.program.parser import parse
 from pgasrob.robustness.batch import Checked, Checker, Job, Task, Watcher
@@ -41,7 +41,7 @@ def check_on_workers(
     tasks: Sequence[Task], job: Job, convert: Callable[[Checked], T], jobs: int, watch: Watcher
 ) -> Iterator[T]:
     """Do ``tasks`` on ``jobs`` processes: see :func:`~pgasrob.robustness.side_by_side.convert_all`."""
-    with _Interrupts() as interrupts:
+    with Interrupts() as interrupts:
         # The cores are taken by the processes.
         crew = _Crew(tasks, replace(job, threads=1), convert, watch)
         try:
@@ -60,14 +60,14 @@ class WorkerError(RuntimeError):
     """A check raised an exception in another process; the text is its traceback."""
 
 
-class _Interrupts:
+class Interrupts:
     """Ctrl-C, put off where it would leave something half done: a message half sent, a result half noted."""
 
     def __init__(self) -> None:
         self.asked = self._welcome = False
         self._before: Any = None
 
-    def __enter__(self) -> _Interrupts:
+    def __enter__(self) -> Interrupts:
         # Where Ctrl-C is ignored (a background job) it stays so, and only the main thread can say what it does.
         if signal.getsignal(signal.SIGINT) != signal.SIG_IGN and threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._note)
@@ -168,7 +168,7 @@ class _Crew(Generic[T]):
             worker.kill()
         self._workers.clear()
 
-    def results(self, interrupts: _Interrupts) -> Iterator[T]:
+    def results(self, interrupts: Interrupts) -> Iterator[T]:
         while self._told < len(self._tasks):
             for worker in self._workers:
                 if worker.number is None and self._given < len(self._tasks):
@@ -229,7 +229,7 @@ class _Crew(Generic[T]):
     def _bury(self, worker: _Worker) -> None:
         """A worker has died: its task has a result all the same, and another takes its place."""
         worker.process.join()
-        self._note_unknown(worker, WorkerDied(_cause_of_death(worker.process.exitcode)))
+        self._note_unknown(worker, WorkerDied(cause_of_death(worker.process.exitcode)))
         worker.kill()
         self._workers.remove(worker)
         self._workers.append(_Worker(self._job, self._convert, self._workers))
@@ -242,7 +242,8 @@ class _Crew(Generic[T]):
         worker.done()
 
 
-def _cause_of_death(code: int | None) -> str:
+def cause_of_death(code: int | None) -> str:
+    """What a process that has ended with ``code`` has come to, as the end of a sentence."""
     if code is None or code >= 0:
         return f"ended with code {code}"
     with suppress(ValueError):
@@ -265,18 +266,27 @@ def _work(
     for each in inherited:
         each.close()
     checker = Checker(job)
-    with _Interrupts() as interrupts, suppress(EOFError, OSError):
+    with Interrupts() as interrupts, suppress(EOFError, OSError):
         while True:
-            _do(connection.recv(), connection, checker, convert, interrupts)
+            do(connection.recv(), connection, checker, convert, interrupts)
 
 
-def _do(
+class Tells(Protocol):
+    """Where messages go."""
+
+    def send(self, message: tuple[object, ...]) -> None: ...
+
+
+def do(
     task: Task,
-    connection: Connection[Any, Any],
+    connection: Tells,
     checker: Checker,
     convert: Callable[[Checked], Any],
-    interrupts: _Interrupts,
+    interrupts: Interrupts,
 ) -> None:
+    """Check ``task``, and tell of it: ("title", nodes, title), ("progress", snapshot) now and then, and at the end
+    ("result", the pickled result) or ("failed", the traceback of an exception)."""
+
     def send(*message: object) -> None:
         with interrupts.welcome(False):
             connection.send(message)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from io import StringIO
 from pathlib import Path
 
 from pgasrob.diagnostics import SourceError
@@ -18,6 +19,8 @@ from pgasrob.frontends.c.conditions import MAX_NESTING, Arithmetic
 from pgasrob.frontends.c.standard import MACROS, STANDARD_HEADERS
 from pgasrob.frontends.c.tokens import Source, Token, error, spelled, tokenise
 from pgasrob.frontends.c.values import Known
+from pgasrob.program.files import DISK, Files
+from pgasrob.program.parser import MAX_FILE
 from pgasrob.program.statements import Span
 
 MAX_EXPANSION = 200_000
@@ -46,9 +49,11 @@ class Preprocessed:
     unread: list[tuple[str, int]] = field(default_factory=list)
 
 
-def preprocess(file: str, text: str, registry: Registry, defines: Mapping[str, str] = {}) -> Preprocessed:
+def preprocess(
+    file: str, text: str, registry: Registry, defines: Mapping[str, str] = {}, files: Files = DISK
+) -> Preprocessed:
     source = Source(file, text)
-    processor = _Preprocessor(source, registry)
+    processor = _Preprocessor(source, registry, files)
     for name, body in [*MACROS.items(), *defines.items()]:
         processor.predefine(name, body)
     tokens: list[Token] = []
@@ -72,9 +77,10 @@ class _Condition:
 
 
 class _Preprocessor:
-    def __init__(self, source: Source, registry: Registry) -> None:
+    def __init__(self, source: Source, registry: Registry, files: Files) -> None:
         self.main = source
         self.registry = registry
+        self.files = files
         self.macros: dict[str, Macro] = {}
         self.headers: list[str] = []
         self.unread: list[tuple[str, int]] = []
@@ -262,7 +268,7 @@ class _Preprocessor:
         api = self.registry.by_header(header)
         if api is not None:
             self._choose(api)
-        elif quoted and _readable(path):
+        elif quoted and self.files.is_file(str(path)):
             self._read(path, name, source, output, depth)
         elif header not in STANDARD_HEADERS:
             self.unread.append((header, name.place.line))
@@ -274,9 +280,13 @@ class _Preprocessor:
             raise error(
                 "PG102", f"includes nest more than {MAX_INCLUDES} levels deep", name, hint="does a file include itself?"
             )
-        if path.stat().st_size > 16_000_000:
+        try:
+            data = self.files.read(str(path), MAX_FILE + 1)
+        except OSError as failed:
+            raise error("PG001", f"cannot read {path}: {failed.strerror}", name, "check its rights") from None
+        if len(data) > MAX_FILE:
             raise error("PG004", f"{path} is larger than 16 MB", name)
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = StringIO(data.decode(errors="replace"), newline=None).read()
         self.run(Source(str(path), text, name.place), output, depth + 1)
 
     # Macros
@@ -411,13 +421,6 @@ class _Preprocessor:
             for token in result
             if token.kind != "empty"
         ]
-
-
-def _readable(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def _empty(token: Token) -> Token:

@@ -19,6 +19,7 @@ from pgasrob.frontends.c.compiler.scopes import Context, Scope
 from pgasrob.frontends.c.parser import parse
 from pgasrob.frontends.c.preprocessor import preprocess
 from pgasrob.frontends.c.standard import STRUCTS
+from pgasrob.program.files import DISK, Files
 
 RECURSION = 30_000
 """Python frames for trees of `parser.MAX_DEPTH` levels."""
@@ -30,15 +31,17 @@ def compile_unit(
     registry: Registry | None = None,
     defines: Mapping[str, str] = {},
     pure: frozenset[str] = frozenset(),
+    files: Files = DISK,
 ) -> Unit:
     """The code of a C file: ``text``, with messages that name it ``file``.
 
     ``registry`` says which APIs its headers choose. ``defines``: macros by their heads, as `-D` gives them. ``pure``:
-    the functions that are taken to touch no shared memory. Raises `SourceError` with what is wrong or not supported.
+    the functions that are taken to touch no shared memory. ``files``: where headers are. Raises `SourceError` with
+    what is wrong or not supported.
     """
-    with _deep():
+    with deep():
         registry = registry or Registry()
-        found = preprocess(file, text, registry, defines)
+        found = preprocess(file, text, registry, defines, files)
         types = {name for api in found.apis for name in api.types}
         parsed = parse(found.tokens, found.source, types)
         unit = Unit(file, text, found.headers, tuple(found.unread), tuple(defines.items()))
@@ -53,7 +56,8 @@ def compile_unit(
 
 
 @contextmanager
-def _deep() -> Iterator[None]:
+def deep() -> Iterator[None]:
+    """A context for what goes down into texts."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, RECURSION))
     try:

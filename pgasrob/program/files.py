@@ -1,0 +1,70 @@
+"""Where programs are read from: the file system, or copies of files that another machine has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+
+class Files(Protocol):
+    """Files by their paths, as the user names them."""
+
+    def is_file(self, path: str) -> bool: ...
+
+    def read(self, path: str, most: int) -> bytes:
+        """At most so many bytes of the file. Raises OSError, or ValueError for what is no path."""
+
+
+class Disk:
+    """The file system."""
+
+    def is_file(self, path: str) -> bool:
+        try:
+            return Path(path).is_file()
+        except (OSError, ValueError):
+            return False
+
+    def read(self, path: str, most: int) -> bytes:
+        with open(path, "rb") as file:
+            return file.read(most)
+
+
+class Recorder(Disk):
+    """The file system; ``kept`` has what has been read, or why it could not be."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes | Exception] = {}
+
+    def is_file(self, path: str) -> bool:
+        if not super().is_file(path):
+            self.kept[path] = FileNotFoundError(path)
+            return False
+        return True
+
+    def read(self, path: str, most: int) -> bytes:
+        try:
+            self.kept[path] = data = super().read(path, most)
+        except (OSError, ValueError) as error:
+            self.kept[path] = error
+            raise
+        return data
+
+
+class Copies:
+    """What a :class:`Recorder` has kept. A file that it has not been asked for is a KeyError: nobody knows of it."""
+
+    def __init__(self, kept: Mapping[str, bytes | Exception]) -> None:
+        self._kept = kept
+
+    def is_file(self, path: str) -> bool:
+        return isinstance(self._kept[path], bytes)
+
+    def read(self, path: str, most: int) -> bytes:
+        kept = self._kept[path]
+        if isinstance(kept, Exception):
+            raise kept
+        return kept[:most]
+
+
+DISK = Disk()

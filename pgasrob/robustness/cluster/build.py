@@ -1,0 +1,45 @@
+"""Which pgasrob this is: one cluster must not give the verdicts of two."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pgasrob import __version__
+from pgasrob.robustness import native
+
+PACKAGE = Path(__file__).parents[2]
+
+
+class Build(NamedTuple):
+    """``sources``: a digest of the modules and the grammar. ``kernel``: the format of the native kernel, if it is
+    there."""
+
+    version: str
+    sources: str
+    kernel: int | None
+
+    def __str__(self) -> str:
+        kernel = "with the native kernel" if self.kernel is not None else "without the native kernel"
+        return f"pgasrob {self.version} (sources {self.sources}) {kernel}"
+
+
+@cache
+def build() -> Build:
+    """That of this process."""
+    digest = hashlib.sha256()
+    for path in sorted(path for kind in ("*.py", "*.lark") for path in PACKAGE.rglob(kind)):
+        name = path.relative_to(PACKAGE).as_posix()
+        if not name.startswith("kernel/"):  # it is not installed
+            digest.update(f"{name}\n{path.read_text(encoding='utf-8')}\n".encode())
+    return Build(__version__, digest.hexdigest()[:12], _kernel())
+
+
+def _kernel() -> int | None:
+    if not native.available():
+        return None
+    from pgasrob import _kernel
+
+    return _kernel.FORMAT

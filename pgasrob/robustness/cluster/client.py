@@ -1,0 +1,273 @@
+"""A batch on the workers of a Dask scheduler: results in the order given, as they come."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.program.files import Copies, Recorder
+from pgasrob.program.parser import read_source
+from pgasrob.robustness.batch import Checked, Checker, Job, Task, Watcher, unwatched
+from pgasrob.robustness.cluster import ClusterError
+from pgasrob.robustness.cluster.build import build
+from pgasrob.robustness.cluster.child import Request
+from pgasrob.robustness.cluster.worker import WrongBuild, do_job
+from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
+from pgasrob.robustness.watch import Progress
+from pgasrob.robustness.workers import Interrupts, WorkerError
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+T = TypeVar("T")
+
+CONNECT = 10.0
+"""Seconds that a scheduler has to answer."""
+FETCH = 60.0
+"""Seconds in which a result comes from its worker, or the worker is gone."""
+PATIENCE = 60.0
+"""Seconds to wait for a worker when there is none."""
+LOOK = 2.0
+"""Seconds between two looks at how many workers there are."""
+AHEAD = 2
+"""Jobs that are handed out for every thread of the cluster, so that none waits for the next one."""
+
+
+def check_on_cluster(
+    tasks: Sequence[Task],
+    job: Job,
+    convert: Callable[[Checked], T],
+    address: str,
+    watch: Watcher = unwatched,
+    own_memory: bool = False,
+) -> Iterator[T]:
+    """Do ``tasks`` on the workers of the scheduler at ``address``: see
+    :func:`~pgasrob.robustness.side_by_side.convert_all`.
+
+    A job whose worker is lost is done again by another; one that has lost too many, as the scheduler has it, is
+    `unknown`. ``own_memory``: a check may take the share of a worker's memory and not what the limits say. Raises
+    :class:`ClusterError`.
+    """
+    with Interrupts() as interrupts:
+        with interrupts.welcome():
+            client = _connected(address)
+        crew = _Crew(client, address, tasks, job, convert, watch, own_memory)
+        try:
+            for result in crew.results(interrupts):
+                with interrupts.welcome():
+                    yield result
+        except KeyboardInterrupt:
+            yield from crew.last_results()
+            raise
+        finally:
+            crew.end()
+
+
+def _connected(address: str) -> Client:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ClusterError("a cluster needs dask.distributed: pip install 'pgasrob[cluster]'") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what there is to say is said here
+    try:
+        return Client(address, timeout=CONNECT, set_as_default=False, name="pgasrob")
+    except (OSError, ValueError) as error:
+        why = str(error) or type(error).__name__
+        raise ClusterError(
+            f"no Dask scheduler at {address} ({why}); `dask scheduler` starts one and says its address"
+        ) from None
+
+
+class _Crew(Generic[T]):
+    """The jobs that are handed out, and the results that wait for earlier ones."""
+
+    def __init__(
+        self,
+        client: Client,
+        address: str,
+        tasks: Sequence[Task],
+        job: Job,
+        convert: Callable[[Checked], T],
+        watch: Watcher,
+        own_memory: bool,
+    ) -> None:
+        self._client, self._address, self._tasks, self._convert, self._watch = client, address, tasks, convert, watch
+        # The cores are taken by the jobs.
+        self._job, self._own_memory = replace(job, threads=1), own_memory
+        self._checker = Checker(self._job)
+        self._news: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+        self._topic = f"pgasrob-{uuid.uuid4().hex}"
+        if watch is not unwatched:
+            client.subscribe_topic(self._topic, lambda event: self._news.put(tuple(event[1])))
+        self._copied: tuple[str, Copies] | None = None
+        self._futures: dict[int, Future[Any]] = {}
+        self._watching: dict[int, _Watching] = {}
+        self._given = self._told = 0
+        """How many tasks have been handed out, and how many results have been told."""
+        # Pickled: many results can pile up behind a long check.
+        self._results: dict[int, bytes] = {}
+        self._threads, self._looked, self._seen, self._ever = 1, 0.0, time.monotonic(), False
+
+    def results(self, interrupts: Interrupts) -> Iterator[T]:
+        while self._told < len(self._tasks):
+            with interrupts.welcome():
+                interrupts.due()
+                self._count_workers()
+            while self._given < len(self._tasks) and len(self._futures) < AHEAD * self._threads:
+                self._submit(self._given)
+                self._given += 1
+            news: tuple[Any, ...] = ()
+            with interrupts.welcome(), suppress(Empty):
+                interrupts.due()
+                news = self._news.get(timeout=LOOK)
+            match news:
+                case (number, "done", future):
+                    if self._futures.get(number) is future:
+                        with interrupts.welcome():
+                            self._take(number, future)
+                case (number, "title", title) if number in self._futures:
+                    self._done(number)  # by a worker that is lost
+                    self._watching[number] = _Watching(self._watch(title))
+                case (number, phase, states, seconds, doing) if number in self._watching:
+                    self._watching[number].show(Progress(phase, states, seconds, doing))
+            yield from self._ready()
+
+    def last_results(self) -> Iterator[T]:
+        """After Ctrl-C: what there is of the tasks that have been handed out."""
+        for number, future in list(self._futures.items()):
+            with suppress(Exception):
+                if future.status == "finished":
+                    self._take(number, future)
+        for number in list(self._futures):
+            self._note_unknown(number, None, Interruption())
+        yield from self._ready()
+
+    def end(self) -> None:
+        for number in list(self._watching):
+            self._done(number)
+        with suppress(Exception):
+            self._client.cancel(list(self._futures.values()), force=True)
+        with suppress(Exception):
+            self._client.close(timeout=CONNECT)
+
+    def _submit(self, number: int) -> None:
+        task = self._tasks[number]
+        request = Request(replace(self._job, files=self._copies(task.file)), task, self._convert, self._own_memory)
+        topic = None if self._watch is unwatched else self._topic
+        self._futures[number] = future = self._client.submit(
+            do_job, tuple(build()), pickle.dumps(request), topic, number, pure=False
+        )
+        future.add_done_callback(lambda future: self._news.put((number, "done", future)))
+
+    def _copies(self, file: str) -> Copies:
+        """All that has to be read to check ``file``."""
+        if self._copied is None or self._copied[0] != file:
+            recorder = Recorder()
+            if file.endswith(".c"):
+                from pgasrob.frontends.lower import read_c
+
+                read_c(file, self._job.front_end, recorder)
+            else:
+                with suppress(SourceError):
+                    read_source(file, recorder)
+            self._copied = file, Copies(recorder.kept)
+        return self._copied[1]
+
+    def _take(self, number: int, future: Future[Any]) -> None:
+        """Note what has become of a job."""
+        from distributed import CancelledError, KilledWorker
+
+        try:
+            kind, what, nodes = future.result(timeout=FETCH)
+        except TimeoutError:
+            self._done(number)
+            self._submit(number)
+        except KilledWorker as killed:
+            how = f"was on {killed.allowed_failures + 1} workers, one after the other, that are lost"
+            self._note_unknown(number, None, WorkerDied(how))
+        except WrongBuild as wrong:
+            raise ClusterError(f"a worker {wrong}; install the same on all machines") from None
+        except (ImportError, AttributeError) as error:
+            raise ClusterError(
+                f"a worker has no pgasrob, or another one ({error}); install {build()} on all machines"
+            ) from None
+        except CancelledError:
+            raise ClusterError(f"the scheduler at {self._address} is lost, or has cancelled the jobs") from None
+        else:
+            match kind:
+                case "result":
+                    self._results[number] = what
+                    self._forget(number)
+                case "died":
+                    self._note_unknown(number, nodes, WorkerDied(what))
+                case _:
+                    raise WorkerError(what)
+
+    def _note_unknown(self, number: int, nodes: int | None, reason: Reason) -> None:
+        task = self._tasks[number]
+        result = self._convert(self._checker.unknown(task.file, nodes or task.nodes, reason))
+        self._results[number] = pickle.dumps(result)
+        self._forget(number)
+
+    def _forget(self, number: int) -> None:
+        self._done(number)
+        self._futures.pop(number, None)
+
+    def _done(self, number: int) -> None:
+        if number in self._watching:
+            self._watching.pop(number).end()
+
+    def _ready(self) -> Iterator[T]:
+        """The results whose turn it is."""
+        while (pickled := self._results.pop(self._told, None)) is not None:
+            self._told += 1
+            result: T | None = pickle.loads(pickled)
+            if result is not None:
+                yield result
+
+    def _count_workers(self) -> None:
+        """Look, now and then, at how many workers there are; give up when there has been none for long."""
+        now = time.monotonic()
+        if now - self._looked < LOOK:
+            return
+        self._looked = now
+        try:
+            self._threads = sum(self._client.nthreads().values())
+        except (OSError, RuntimeError) as error:
+            raise ClusterError(f"the scheduler at {self._address} is lost ({error})") from None
+        if self._threads:
+            self._seen, self._ever = now, True
+            return
+        self._threads = 1  # which may have a cluster that adapts begin
+        if now - self._seen < PATIENCE:
+            return
+        if not self._ever:
+            raise ClusterError(
+                f"the scheduler at {self._address} has no workers; `dask worker {self._address}` starts one"
+            )
+        for number in range(self._told, len(self._tasks)):
+            if number not in self._results:
+                self._note_unknown(number, None, WorkerDied("is lost with all workers of the cluster"))
+        self._given = len(self._tasks)
+
+
+class _Watching:
+    """A check in its display."""
+
+    def __init__(self, context: AbstractContextManager[Callable[[Progress], None] | None]) -> None:
+        self._context, self._show = context, context.__enter__()
+
+    def show(self, progress: Progress) -> None:
+        if self._show:
+            self._show(progress)
+
+    def end(self) -> None:
+        self._context.__exit__(None, None, None)
