@@ -105,11 +105,12 @@ class _Crew(Generic[T]):
         self._checker = Checker(self._job)
         self._news: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._topic = f"pgasrob-{uuid.uuid4().hex}"
-        if watch is not unwatched:
-            client.subscribe_topic(self._topic, lambda event: self._news.put(tuple(event[1])))
+        client.subscribe_topic(self._topic, lambda event: self._news.put(tuple(event[1])))
         self._copied: tuple[str, Copies] | None = None
         self._futures: dict[int, Future[Any]] = {}
         self._watching: dict[int, _Watching] = {}
+        self._nodes: dict[int, int | None] = {}
+        """The node counts of the jobs at work, where they are known."""
         self._given = self._told = 0
         """How many tasks have been handed out, and how many results have been told."""
         # Pickled: many results can pile up behind a long check.
@@ -133,8 +134,9 @@ class _Crew(Generic[T]):
                     if self._futures.get(number) is future:
                         with interrupts.welcome():
                             self._take(number, future)
-                case (number, "title", title) if number in self._futures:
+                case (number, "title", nodes, title) if number in self._futures:
                     self._done(number)  # by a worker that is lost
+                    self._nodes[number] = nodes
                     self._watching[number] = _Watching(self._watch(title))
                 case (number, phase, states, seconds, doing) if number in self._watching:
                     self._watching[number].show(Progress(phase, states, seconds, doing))
@@ -147,7 +149,7 @@ class _Crew(Generic[T]):
                 if future.status == "finished":
                     self._take(number, future)
         for number in list(self._futures):
-            self._note_unknown(number, None, Interruption())
+            self._note_unknown(number, Interruption())
         yield from self._ready()
 
     def end(self) -> None:
@@ -161,9 +163,9 @@ class _Crew(Generic[T]):
     def _submit(self, number: int) -> None:
         task = self._tasks[number]
         request = Request(replace(self._job, files=self._copies(task.file)), task, self._convert, self._own_memory)
-        topic = None if self._watch is unwatched else self._topic
+        progress = self._watch is not unwatched
         self._futures[number] = future = self._client.submit(
-            do_job, tuple(build()), pickle.dumps(request), topic, number, pure=False
+            do_job, tuple(build()), pickle.dumps(request), self._topic, number, progress, pure=False
         )
         future.add_done_callback(lambda future: self._news.put((number, "done", future)))
 
@@ -186,13 +188,12 @@ class _Crew(Generic[T]):
         from distributed import CancelledError, KilledWorker
 
         try:
-            kind, what, nodes = future.result(timeout=FETCH)
+            kind, what = future.result(timeout=FETCH)
         except TimeoutError:
             self._done(number)
             self._submit(number)
-        except KilledWorker as killed:
-            how = f"was on {killed.allowed_failures + 1} workers, one after the other, that are lost"
-            self._note_unknown(number, None, WorkerDied(how))
+        except KilledWorker:
+            self._note_unknown(number, WorkerDied("was lost with its worker, as often as the scheduler allows"))
         except WrongBuild as wrong:
             raise ClusterError(f"a worker {wrong}; install the same on all machines") from None
         except (ImportError, AttributeError) as error:
@@ -207,19 +208,21 @@ class _Crew(Generic[T]):
                     self._results[number] = what
                     self._forget(number)
                 case "died":
-                    self._note_unknown(number, nodes, WorkerDied(what))
+                    self._note_unknown(number, WorkerDied(what))
                 case _:
                     raise WorkerError(what)
 
-    def _note_unknown(self, number: int, nodes: int | None, reason: Reason) -> None:
+    def _note_unknown(self, number: int, reason: Reason) -> None:
         task = self._tasks[number]
-        result = self._convert(self._checker.unknown(task.file, nodes or task.nodes, reason))
+        nodes = self._nodes.get(number, task.nodes)
+        result = self._convert(self._checker.unknown(task.file, nodes, reason))
         self._results[number] = pickle.dumps(result)
         self._forget(number)
 
     def _forget(self, number: int) -> None:
         self._done(number)
         self._futures.pop(number, None)
+        self._nodes.pop(number, None)
 
     def _done(self, number: int) -> None:
         if number in self._watching:
@@ -255,7 +258,7 @@ class _Crew(Generic[T]):
             )
         for number in range(self._told, len(self._tasks)):
             if number not in self._results:
-                self._note_unknown(number, None, WorkerDied("is lost with all workers of the cluster"))
+                self._note_unknown(number, WorkerDied("is lost with all workers of the cluster"))
         self._given = len(self._tasks)
 
 

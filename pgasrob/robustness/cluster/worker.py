@@ -30,12 +30,12 @@ class WrongBuild(Exception):
     """This worker has another pgasrob than the client; the text is for the user."""
 
 
-def do_job(wanted: tuple[Any, ...], request: bytes, topic: str | None, number: int) -> tuple[str, Any, int | None]:
+def do_job(wanted: tuple[Any, ...], request: bytes, topic: str, number: int, progress: bool) -> tuple[str, Any]:
     """What becomes of a pickled :class:`~pgasrob.robustness.cluster.child.Request` of a client with the build
-    ``wanted``: a word, what comes with it, and the node count if it is known.
+    ``wanted``: a word, and what comes with it.
 
     ("result", the pickled result); ("failed", the traceback of an exception); ("died", how the process ended).
-    Progress is told under the ``topic``, if there is one, as of job ``number``.
+    Under the ``topic`` it is told that job ``number`` has begun, and with ``progress`` what it is at.
     """
     # First of all: nothing else need mean the same to another version.
     theirs = Build(*wanted)
@@ -45,36 +45,33 @@ def do_job(wanted: tuple[Any, ...], request: bytes, topic: str | None, number: i
 
     worker = get_worker()
     key = worker.get_current_task()
-    nodes: int | None = None
     told = looked = 0.0
     with _child() as child:
-        child.send(_with_own_memory(pickle.loads(request), worker))
+        child.send(with_own_memory(pickle.loads(request), worker))
         while True:
             message = child.next_message(LOOK)
             now = time.monotonic()
             match message:
                 case None:
                     pass
-                case ("title", count, title):
-                    nodes = count
-                    if topic:
-                        worker.log_event(topic, [number, "title", title])
-                case ("progress", progress):
-                    if topic and now - told > TELL:
+                case ("title", nodes, title):
+                    worker.log_event(topic, [number, "title", nodes, title])
+                case ("progress", snapshot):
+                    if progress and now - told > TELL:
                         told = now
                         worker.log_event(
-                            topic, [number, progress.phase, progress.states, progress.seconds, progress.doing]
+                            topic, [number, snapshot.phase, snapshot.states, snapshot.seconds, snapshot.doing]
                         )
                 case (("result" | "failed" | "died") as kind, what):
-                    return kind, what, nodes
+                    return kind, what
             if now - looked > LOOK:
                 looked = now
                 task = worker.state.tasks.get(key)
                 if task is None or task.state not in ("executing", "long-running"):
-                    return "cancelled", None, nodes
+                    return "cancelled", None
 
 
-def _with_own_memory(request: Request, worker: Any) -> Request:
+def with_own_memory(request: Request, worker: Any) -> Request:
     if not request.own_memory:
         return request
     threads = max(worker.state.nthreads, 1)

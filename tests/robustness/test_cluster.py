@@ -1,0 +1,338 @@
+"""Checks on a cluster of two worker processes: what comes, in which order, whatever happens to one of them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from pgasrob.cli import cli
+from pgasrob.render.json import checked_to_json
+from pgasrob.robustness.batch import Checked, Job, Task, check_all, tasks, unwatched
+from pgasrob.robustness.cluster import ClusterError, client
+from pgasrob.robustness.cluster.client import check_on_cluster
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import Interruption, Reason, TimeLimit, WorkerDied
+from pgasrob.robustness.watch import Progress
+from pgasrob.robustness.workers import WorkerError
+
+distributed = pytest.importorskip("distributed")
+ROOT = Path(__file__).parents[2]
+
+FAKE = """
+import os, signal, time
+from pathlib import Path
+from pgasrob.robustness.engines import ENGINES
+
+FOLDER = Path({folder!r})
+
+class Fake:
+    \"\"\"An engine that does to its process or its worker what the name of the program says.\"\"\"
+
+    states = transitions = 0
+    doing = ""
+    violation = gave_up = None
+
+    def __init__(self, instance, settings):
+        self.name = instance.program.name
+
+    def run(self):
+        if self.name != "fine":
+            (FOLDER / f"{{self.name}}.{{os.getppid()}}.{{os.getpid()}}").touch()
+        if self.name == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif self.name == "kills":
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(60)
+        elif self.name == "raises":
+            raise ValueError("something is wrong")
+        while self.name == "waits" and not (FOLDER / "go").exists():
+            time.sleep(0.01)
+            yield
+        yield
+
+ENGINES["fake"] = Fake
+"""
+"""Every Python of the cluster reads this first, so that it is there in the processes in which checks run."""
+
+
+def told(checked: Checked) -> tuple[str, int | None, str, Reason | None]:
+    return checked.file, checked.verdict.nodes, checked.verdict.verdict, checked.verdict.reason
+
+
+FINE = ("fine.pgas", 2, "robust", None)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A cluster of two worker processes; ``folder`` is where the fake engine meets its test."""
+    folder, modules = tmp_path_factory.mktemp("fake"), tmp_path_factory.mktemp("modules")
+    (modules / "sitecustomize.py").write_text(FAKE.format(folder=str(folder)))
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+        env={"PYTHONPATH": str(modules)},
+    ) as made:
+        made.folder, made.modules = folder, modules
+        yield made
+
+
+@pytest.fixture
+def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cluster: Any) -> Any:
+    """The cluster, and programs for the fake engine in a folder that the workers are not in."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("fine", "killed", "kills", "raises", "waits"):
+        Path(f"{name}.pgas").write_text(f"program {name}; process {{ }}")
+    for left in cluster.folder.iterdir():
+        left.unlink()
+    return cluster
+
+
+def check_fakes(cluster: Any, *names: str, limits: Limits | None = None, watch: Any = unwatched) -> Iterator[Any]:
+    job = Job((2,), "fake", limits=limits or Limits(timeout=60))
+    todo = tasks([f"{name}.pgas" for name in names], job)
+    return check_on_cluster(todo, job, told, cluster.scheduler_address, watch)
+
+
+def wait_for(found: Callable[[], Any]) -> Any:
+    until = time.monotonic() + 30
+    while not (what := found()):
+        assert time.monotonic() < until, "it does not come"
+        time.sleep(0.02)
+    return what
+
+
+def began(cluster: Any, name: str) -> list[tuple[int, int]]:
+    """The processes that have begun with the program: of the worker, and of the check."""
+    found = sorted(cluster.folder.glob(f"{name}.*"), key=lambda path: path.stat().st_mtime_ns)
+    return [(int(path.suffixes[-2][1:]), int(path.suffixes[-1][1:])) for path in found]
+
+
+def alive(process: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def test_a_cluster_says_what_one_process_says(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the order given; the workers see none of the files."""
+    monkeypatch.chdir(tmp_path)
+    for path in sorted((ROOT / "programs/one_to_one").glob("*.pgas")):
+        Path(path.name).write_bytes(path.read_bytes())
+    Path("no_utf8.pgas").write_bytes(b"// expect: error\n\xff")
+    Path("none.pgas").write_text("process {")
+    folder = Path("deep/er")
+    folder.mkdir(parents=True)
+    (folder / "mine.h").write_text('#define WAIT shmem_quiet()\r\n#include "../other.h"\r\n')
+    Path("deep/other.h").write_text("extern long data;\n")
+    (folder / "put.c").write_text("""// expect: robust
+#include <shmem.h>
+#define HEADER "mine.h"
+#include HEADER
+#ifdef ABSENT
+#include "absent.h"
+#endif
+long data;
+int main(void) {
+  shmem_init();
+  shmem_long_p(&data, 1, (shmem_my_pe() + 1) % shmem_n_pes());
+  WAIT;
+  shmem_barrier_all();
+  return (int)data;
+}
+""")
+    Path("absent.c").write_text('#include "absent.h"\n#include <shmem.h>\nint main(void) { absent(); }\n')
+    files = [*sorted(map(str, tmp_path.rglob("*.pgas"))), "missing.pgas", "deep/er/put.c", "absent.c", "."]
+    job = Job((2, 3), expect=True)
+    alone = [checked_to_json(checked) for checked in check_all(files, job)]
+    shared = list(check_on_cluster(tasks(files, job), job, checked_to_json, cluster.scheduler_address))
+    assert [{**result, "stats": None} for result in shared] == [{**result, "stats": None} for result in alone]
+    assert {result["verdict"] for result in alone} == {"robust", "not robust", "error"}
+    assert [result["verdict"] for result in alone if result["file"] == "deep/er/put.c"] == ["robust"] * 2
+
+
+def test_the_job_of_a_killed_worker_is_done_again(fakes: Any) -> None:
+    """All results come in their order, as if nothing had happened."""
+
+    def kill() -> None:
+        ((worker, _),) = wait_for(lambda: began(fakes, "waits"))
+        os.kill(worker, signal.SIGKILL)
+        wait_for(lambda: len(began(fakes, "waits")) == 2)
+        (fakes.folder / "go").touch()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    found = list(check_fakes(fakes, "fine", "waits", *["fine"] * 4))
+    killer.join()
+    assert found == [FINE, ("waits.pgas", 2, "robust", None), *[FINE] * 4]
+    (first, check), (second, _) = began(fakes, "waits")
+    assert first != second
+    wait_for(lambda: not alive(check))  # nobody wants to know any more
+
+
+def test_a_job_that_kills_its_workers_ends_as_unknown(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fakes.scheduler, "allowed_failures", 0)
+    reason = WorkerDied("was lost with its worker, as often as the scheduler allows")
+    assert list(check_fakes(fakes, "kills")) == [("kills.pgas", 2, "unknown", reason)]
+    assert len(began(fakes, "kills")) == 1
+    assert list(check_fakes(fakes, "fine")) == [FINE]
+
+
+def test_a_check_that_dies_costs_one_result_and_no_worker(fakes: Any) -> None:
+    reason = WorkerDied("was ended by SIGKILL, as happens when memory runs out")
+    found = list(check_fakes(fakes, "fine", "killed", "fine"))
+    assert found == [FINE, ("killed.pgas", 2, "unknown", reason), FINE]
+    ((worker, _),) = began(fakes, "killed")
+    assert alive(worker)
+
+
+def test_an_exception_comes_with_its_traceback(fakes: Any) -> None:
+    with pytest.raises(WorkerError, match="something is wrong"):
+        list(check_fakes(fakes, "fine", "raises"))
+
+
+def test_ctrl_c_ends_the_checks_and_tells_what_is_known(fakes: Any) -> None:
+    """It comes when one check has begun and the other one has ended."""
+    news: list[str] = []
+
+    @contextmanager
+    def watch(title: str) -> Iterator[None]:
+        note(f"begins {title}")
+        yield
+        note(f"ends {title}")
+
+    def note(what: str) -> None:
+        news.append(what)
+        if what in wanted and set(wanted) <= set(news):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    wanted = ["begins [1/2] waits.pgas, 2 nodes", "ends [2/2] fine.pgas, 2 nodes"]
+    found = []
+    with pytest.raises(KeyboardInterrupt):
+        found.extend(check_fakes(fakes, "waits", "fine", watch=watch))
+    assert found == [("waits.pgas", 2, "unknown", Interruption()), FINE]
+    ((worker, check),) = began(fakes, "waits")
+    wait_for(lambda: not alive(check))
+    assert alive(worker)
+    assert list(check_fakes(fakes, "fine", "fine")) == [FINE] * 2
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_limits_hold_on_the_workers_and_progress_is_told(fakes: Any) -> None:
+    titles: list[str] = []
+    ended: list[str] = []
+    seen: list[Progress] = []
+
+    @contextmanager
+    def watch(title: str) -> Iterator[Any]:
+        titles.append(title)
+        yield seen.append
+        ended.append(title)
+
+    found = list(check_fakes(fakes, "waits", "fine", limits=Limits(timeout=1.5), watch=watch))
+    assert found == [("waits.pgas", 2, "unknown", TimeLimit(1.5)), FINE]
+    assert sorted(titles) == sorted(ended) == ["[1/2] waits.pgas, 2 nodes", "[2/2] fine.pgas, 2 nodes"]
+    assert seen and {snapshot.phase for snapshot in seen} == {"fake"}
+
+
+def test_a_check_has_its_share_of_the_workers_memory(cluster: Any) -> None:
+    """Unless the limits say what it has."""
+    from distributed import Client
+
+    from pgasrob.robustness.cluster.child import Request
+    from pgasrob.robustness.cluster.worker import with_own_memory
+
+    def limit(own: bool, threads: int) -> int | None:
+        from distributed import get_worker
+
+        request = Request(Job(limits=Limits(memory=7)), Task("", None, "", True), told, own)
+        worker = get_worker()
+        worker.state.nthreads, before = threads, worker.state.nthreads
+        try:
+            return with_own_memory(request, worker).job.limits.memory
+        finally:
+            worker.state.nthreads = before
+
+    with Client(cluster.scheduler_address, set_as_default=False) as asking:
+        assert asking.submit(limit, False, 1).result() == 7
+        whole, half = (asking.submit(limit, True, threads).result() for threads in (1, 2))
+    assert half == whole // 2 > 7
+
+
+@pytest.mark.parametrize("other", [{"version": "0.0.9"}, {"sources": "0123456789ab"}, {"kernel": -1}])
+def test_a_worker_with_another_pgasrob_is_refused(
+    fakes: Any, monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]
+) -> None:
+    mine = client.build()._replace(**other)
+    monkeypatch.setattr(client, "build", lambda: mine)
+    with pytest.raises(ClusterError, match=r"a worker has pgasrob .*, but here it is pgasrob .* on all machines"):
+        list(check_fakes(fakes, "fine"))
+
+
+def test_clusters_that_are_not_there(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "CONNECT", 0.5)
+    with pytest.raises(ClusterError, match=r"no Dask scheduler at tcp://127.0.0.1:1 .* starts one"):
+        list(check_on_cluster([], Job(), told, "tcp://127.0.0.1:1"))
+    with pytest.raises(ClusterError, match="no Dask scheduler at nonsense://x"):
+        list(check_on_cluster([], Job(), told, "nonsense://x"))
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ClusterError, match=r"pip install 'pgasrob\[cluster\]'"):
+        list(check_fakes(fakes, "fine"))
+
+
+def test_without_workers_nothing_waits_for_ever(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None at all; then one that is lost and has no successor, by a job that goes down with it; then no scheduler."""
+    monkeypatch.setattr(client, "PATIENCE", 0.5)
+    monkeypatch.setattr(client, "LOOK", 0.2)
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=logging.CRITICAL) as empty:
+        with pytest.raises(ClusterError, match=r"has no workers; `dask worker tcp://.*` starts one"):
+            list(check_fakes(empty, "fine"))
+        environment = {**os.environ, "PYTHONPATH": f"{fakes.modules}{os.pathsep}{ROOT}"}
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", empty.scheduler_address, "--no-nanny"]
+        worker = subprocess.Popen(
+            [*command, "--nthreads", "1", "--no-dashboard"], env=environment, stderr=subprocess.DEVNULL
+        )
+        try:
+            wait_for(lambda: empty.scheduler.workers)
+            assert list(check_fakes(empty, "fine")) == [FINE]
+            found = list(check_fakes(empty, "kills", "fine"))
+        finally:
+            worker.kill()
+            worker.wait()
+        lost = WorkerDied("is lost with all workers of the cluster")
+        assert found == [("kills.pgas", 2, "unknown", lost), ("fine.pgas", 2, "unknown", lost)]
+
+
+def test_the_command_line(fakes: Any) -> None:
+    def run(*arguments: str) -> Any:
+        return CliRunner().invoke(cli, ["check", *arguments])
+
+    address = fakes.scheduler_address
+    program = str(ROOT / "programs/one_to_one/one_to_one.pgas")
+    shared = run(program, "--cluster", address, "-n", "2..3", "--witness", "{name}-{nodes}.json")
+    assert (shared.exit_code, shared.stdout.count("not robust")) == (
+        1,
+        run(program, "-n", "2..3").stdout.count("not robust"),
+    )
+    assert sorted(path.name for path in Path().glob("*.json")) == ["one_to_one-2.json", "one_to_one-3.json"]
+    as_json = run(program, "--cluster", address, "--format", "json", "--expect")
+    assert as_json.exit_code == 0 and '"expected": "not robust"' in as_json.stdout
+    refused = run(program, "--cluster", address, "--jobs", "2")
+    assert refused.exit_code == 2 and "--jobs is for this machine" in refused.stderr
+    refused = run(program, "--cluster", address, "--engine", "spin")
+    assert refused.exit_code == 2 and "works on this machine alone" in refused.stderr
+    refused = run(program, "--cluster", "nonsense://x")
+    assert refused.exit_code == 2 and "no Dask scheduler at nonsense://x" in refused.stderr
