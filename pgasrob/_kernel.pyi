@@ -52,9 +52,17 @@ class Search:
 
 class Traces:
     def __init__(
-        self, tables: Tables, *, longest: int, guesses: bool = False, memory_limit: int | None = None
+        self,
+        tables: Tables,
+        *,
+        longest: int,
+        guesses: bool = False,
+        memory_limit: int | None = None,
+        part: tuple[int, int, int] = ...,
     ) -> None: ...
     def run(self, effort: int) -> bool: ...
+    @property
+    def subtrees(self) -> int: ...
     @property
     def effort(self) -> int: ...
     @property

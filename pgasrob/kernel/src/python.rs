@@ -13,6 +13,7 @@ use crate::moves::Told;
 use crate::search;
 use crate::steps::Phase;
 use crate::tables::{self, Raw};
+use crate::traces::exploration::Subtrees;
 use crate::traces::search::TraceSearch;
 use crate::updates::Operation;
 
@@ -172,10 +173,18 @@ struct Traces {
 #[pymethods]
 impl Traces {
     #[new]
-    #[pyo3(signature = (tables, *, longest, guesses=false, memory_limit=None))]
-    fn new(tables: &Bound<'_, PyAny>, longest: usize, guesses: bool, memory_limit: Option<usize>) -> PyResult<Self> {
+    #[pyo3(signature = (tables, *, longest, guesses=false, memory_limit=None, part=(0, 0, u64::MAX)))]
+    fn new(
+        tables: &Bound<'_, PyAny>,
+        longest: usize,
+        guesses: bool,
+        memory_limit: Option<usize>,
+        part: (u32, u64, u64),
+    ) -> PyResult<Self> {
         let raw = raw(tables)?;
-        let search = guarded(|| TraceSearch::new(&raw, guesses, longest, memory_limit))??;
+        let (levels, first, end) = part;
+        let part = Subtrees { levels, first, end };
+        let search = guarded(|| TraceSearch::new(&raw, guesses, longest, memory_limit, part))??;
         Ok(Traces { search: Some(search) })
     }
 
@@ -206,6 +215,12 @@ impl Traces {
     #[getter]
     fn traces(&self) -> PyResult<u64> {
         Ok(self.get()?.exploration.traces)
+    }
+
+    /// The subtrees come to so far.
+    #[getter]
+    fn subtrees(&self) -> PyResult<u64> {
+        Ok(self.get()?.exploration.subtrees)
     }
 
     /// Runs that were given up, since they come to what had been followed.

@@ -46,6 +46,20 @@ EVERYTHING = -1
 Footprint = tuple[Access, ...]
 
 
+class Subtrees(NamedTuple):
+    """A part of an exploration. Down to so many ``levels`` at which there is a choice, every command is tried that
+    can be issued and is not asleep, so that no subtree below asks for more there; of the subtrees, in their order,
+    those from ``first`` on and before ``end`` are gone through."""
+
+    levels: int = 0
+    first: int = 0
+    end: int = 2**63 - 1
+
+
+WHOLE = Subtrees()
+"""The whole, as the only subtree."""
+
+
 class Choice(NamedTuple):
     """What may come next: commands of ``rank``, or of all ranks that stand before a barrier."""
 
@@ -69,12 +83,17 @@ class Faulty(NamedTuple):
 @dataclass(slots=True)
 class Node:
     """A state on the way. ``ranks``: whose commands are to be tried here; ``done``: the choices that have been;
-    ``asleep``: those that have been tried before, in a run that comes to the same."""
+    ``asleep``: those that have been tried before, in a run that comes to the same. ``level``: at how many nodes above
+    there was a choice, and ``branches``: whether there is one here; below the levels of the part that is gone through
+    both mean nothing. ``left``: whether this is a subtree that is left to others."""
 
     state: SequentialState
     choices: list[Choice]
     ranks: set[int]
     asleep: dict[tuple[int, ...], Footprint]
+    level: int = 0
+    branches: bool = False
+    left: bool = False
     done: set[tuple[int, ...]] = field(default_factory=set)
 
     def next_choice(self) -> Choice | None:
@@ -93,11 +112,12 @@ class Exploration:
 
     Attributes: ``events`` (looked at so far), ``traces``, ``redundant`` (runs given up since they come to what has been
     followed), ``faults`` (commands that some rank has stood before and that cannot be evaluated), ``gave_up`` (there
-    are too many updates that somebody may wait for).
+    are too many updates that somebody may wait for), ``subtrees`` (come to so far, those that are left to others
+    counted).
     """
 
-    def __init__(self, instance: Instance) -> None:
-        self.instance = instance
+    def __init__(self, instance: Instance, part: Subtrees = WHOLE) -> None:
+        self.instance, self._part, self.subtrees = instance, part, 0
         self.events = self.traces = self.redundant = 0
         self.gave_up = False
         self._mixed = any(
@@ -114,7 +134,9 @@ class Exploration:
         self.faults: list[Faulty] = []
         for rank in range(nodes):
             self._stand(rank, 0, instance.registers)
-        self._nodes = [self._node(SequentialState((0,) * nodes, (instance.registers,) * nodes, instance.memory), {})]
+        start = SequentialState((0,) * nodes, (instance.registers,) * nodes, instance.memory)
+        self._nodes: list[Node] = []
+        self._nodes.append(self._node(start, {}))
 
     def run(self) -> Iterator[Trace | None]:
         """The traces; None after every other event."""
@@ -122,6 +144,8 @@ class Exploration:
             yield self._trace()
         while self._nodes:
             node = self._nodes[-1]
+            if node.level < self._part.levels and self.subtrees >= self._part.end:
+                return
             choice = node.next_choice()
             if choice is None:
                 self._nodes.pop()
@@ -175,7 +199,7 @@ class Exploration:
 
     def _ends(self, node: Node) -> bool:
         """Whether the run that has come to ``node`` ends there, and is a trace that has not been seen."""
-        if node.ranks:
+        if node.ranks or node.left:
             return False
         # What has been disabled will not be issued, so this is where it is met.
         for rank in range(self.instance.nodes):
@@ -215,7 +239,36 @@ class Exploration:
         barriers = [Choice(BARRIER, commands) for commands in product(*arrivals)] if all(arrivals) else []
         choices += barriers
         after = self._run[-1].rank if self._run else BARRIER
-        return Node(state, choices, _begun_with(choices, asleep, bool(barriers), after), asleep)
+        node = Node(state, choices, _begun_with(choices, asleep, bool(barriers), after), asleep)
+        before = self._nodes[-1] if self._nodes else None
+        if before is not None:
+            node.level = before.level + before.branches
+        if node.level < self._part.levels and node.ranks:
+            private = self._private(choices, asleep)
+            node.ranks = {BARRIER, *range(nodes)} if private is None else {private}
+            awake = [choice for choice in choices if choice.rank in node.ranks and choice.key not in asleep]
+            node.branches = len(awake) > 1
+        elif before is None or before.level < self._part.levels:
+            node.left = not self._part.first <= self.subtrees < self._part.end
+            self.subtrees += 1
+            if node.left:
+                node.ranks = set()
+        return node
+
+    def _private(self, choices: Sequence[Choice], asleep: Collection[tuple[int, ...]]) -> int | None:
+        """A rank whose next commands, all of them awake, no other rank can ever make a difference to, nor they to it:
+        it is enough to try these."""
+        sleepy = {choice.rank for choice in choices if choice.key in asleep}
+        for rank in dict.fromkeys(choice.rank for choice in choices if choice.rank not in (BARRIER, *sleepy)):
+            commands = self._standing[rank][-1].commands
+            if not any(
+                command.waits
+                or isinstance(command.operands, core.Barrier)
+                or self._footprint(Choice(rank, (command,)))
+                for command in commands
+            ):
+                return rank
+        return None
 
     def _issue(self, state: SequentialState, choice: Choice) -> SequentialState:
         """Go on by ``choice``."""

@@ -8,6 +8,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness.native import Retold, ToldFacts
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
 from pgasrob.robustness.tables import tables
+from pgasrob.robustness.traces.exploration import WHOLE, Subtrees
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.sequential import assumes_are_guesses
 
@@ -38,7 +39,8 @@ class NativeTraceFacts(ToldFacts):
 class NativeTraceSearch:
     """The search of an instance trace by trace, with what :class:`~pgasrob.robustness.traces.search.TraceSearch` has.
 
-    ``sources``: by transition, the steps that may be the source, as bits; None: all.
+    ``sources``: by transition, the steps that may be the source, as bits; None: all. ``part``: what of the exploration
+    to go through.
     """
 
     def __init__(
@@ -47,13 +49,18 @@ class NativeTraceSearch:
         sources: Sequence[int] | None = None,
         memory_limit: int | None = None,
         longest: int = MOST_EVENTS,
+        part: Subtrees = WHOLE,
     ) -> None:
         from pgasrob._kernel import Traces
 
         compiled = tables(instance, (), sources)
         self._retold = Retold(instance, compiled)
         self.kernel = Traces(
-            compiled, longest=longest, guesses=assumes_are_guesses(instance), memory_limit=memory_limit
+            compiled,
+            longest=longest,
+            guesses=assumes_are_guesses(instance),
+            memory_limit=memory_limit,
+            part=tuple(part),
         )
         self._longest, self._transitions = longest, len(compiled.edges)
         self.facts = NativeTraceFacts(self, self._retold)
@@ -71,6 +78,11 @@ class NativeTraceSearch:
     @property
     def traces(self) -> int:
         return self.kernel.traces
+
+    @property
+    def subtrees(self) -> int:
+        """Those come to so far, with those that are left to others."""
+        return self.kernel.subtrees
 
     @property
     def effort(self) -> int:

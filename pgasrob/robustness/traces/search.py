@@ -9,7 +9,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
 from pgasrob.robustness.traces.closing import Choosable, Closing
-from pgasrob.robustness.traces.exploration import Exploration
+from pgasrob.robustness.traces.exploration import WHOLE, Exploration, Subtrees
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, SequentialSpace
@@ -25,12 +25,13 @@ class TraceSearch:
     looked at) and ``traces``; ``facts`` of the SC runs, which are this object; ``undecided``: the sources, as
     ``choosable`` has them and the step, that are left to other engines. When ``run`` ends without a violation and has
     not given up, the instance is robust. ``choosable``: the steps that may be the source; None: all.
+    ``part``: what of the exploration to go through.
     """
 
-    def __init__(self, instance: Instance, choosable: Choosable | None = None) -> None:
+    def __init__(self, instance: Instance, choosable: Choosable | None = None, part: Subtrees = WHOLE) -> None:
         self._instance, self._choosable = instance, choosable
         self._space = SequentialSpace(instance)
-        self._exploration = Exploration(instance)
+        self._exploration = Exploration(instance, part)
         self.violation: Violation | None = None
         self.gave_up: Reason | None = None
         self.undecided: set[tuple[int, int, int, int]] = set()
@@ -61,6 +62,11 @@ class TraceSearch:
     @property
     def traces(self) -> int:
         return self._exploration.traces
+
+    @property
+    def subtrees(self) -> int:
+        """Those come to so far, with those that are left to others."""
+        return self._exploration.subtrees
 
     @property
     def redundant(self) -> int:

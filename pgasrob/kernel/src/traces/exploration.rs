@@ -17,6 +17,16 @@ struct Asleep {
     footprint: Vec<Access>,
 }
 
+/// A part of an exploration. Down to so many `levels` at which there is a choice, every command is tried that can be
+/// issued and is not asleep, so that no subtree below asks for more there; of the subtrees, in their order, those from
+/// `first` on and before `end` are gone through.
+#[derive(Clone, Copy, Debug)]
+pub struct Subtrees {
+    pub levels: u32,
+    pub first: u64,
+    pub end: u64,
+}
+
 /// A state on the way.
 #[derive(Debug, Default)]
 struct Node {
@@ -25,6 +35,11 @@ struct Node {
     asleep: Vec<Asleep>,
     /// In how many ways a barrier has been passed here.
     barriers: usize,
+    /// At how many nodes above there was a choice, and whether there is one here; both as far as the subtrees lie below.
+    level: u32,
+    branches: bool,
+    /// Whether this is a subtree that is left to others.
+    left: bool,
 }
 
 impl Node {
@@ -64,6 +79,9 @@ pub struct Exploration {
     /// Runs given up since they come to what has been followed.
     pub redundant: u64,
     begun: bool,
+    part: Subtrees,
+    /// Those come to so far, with those that are left to others.
+    pub subtrees: u64,
     /// Whether there was too much to look at somewhere.
     pub gave_up: bool,
 }
@@ -73,10 +91,19 @@ fn independent(one: &[Access], other: &[Access]) -> bool {
 }
 
 impl Exploration {
-    pub fn new(tables: &Tables, world: &mut World) -> Result<Self> {
+    pub fn new(tables: &Tables, world: &mut World, part: Subtrees) -> Result<Self> {
         let run = Run::new(tables, world)?;
-        let mut exploration =
-            Exploration { run, nodes: Vec::new(), events: 0, traces: 0, redundant: 0, begun: false, gave_up: false };
+        let mut exploration = Exploration {
+            run,
+            nodes: Vec::new(),
+            events: 0,
+            traces: 0,
+            redundant: 0,
+            begun: false,
+            part,
+            subtrees: 0,
+            gave_up: false,
+        };
         exploration.enter(tables, world, Vec::new())?;
         Ok(exploration)
     }
@@ -90,6 +117,10 @@ impl Exploration {
             }
         }
         loop {
+            let above = self.nodes.last().is_some_and(|node| node.level < self.part.levels);
+            if above && self.subtrees >= self.part.end {
+                return Ok(Came::Over);
+            }
             let Some(choice) = self.choice(tables, world)? else {
                 if let Some(node) = self.nodes.pop() {
                     world.budget.give(node.bytes());
@@ -181,6 +212,18 @@ impl Exploration {
     fn enter(&mut self, tables: &Tables, world: &mut World, asleep: Vec<Asleep>) -> Result<()> {
         let mut node = Node { asleep, ..Node::default() };
         node.ranks = self.begun_with(tables, world, &node)?;
+        let before = self.nodes.last();
+        let below_all = before.is_none_or(|before| before.level < self.part.levels);
+        node.level = before.map_or(0, |before| before.level + u32::from(before.branches));
+        if node.level < self.part.levels && !node.ranks.is_empty() {
+            self.begin_with_all(tables, world, &mut node)?;
+        } else if below_all {
+            node.left = !(self.part.first..self.part.end).contains(&self.subtrees);
+            self.subtrees += 1;
+            if node.left {
+                node.ranks.clear();
+            }
+        }
         world.budget.take(node.bytes())?;
         self.nodes.push(node);
         Ok(())
@@ -216,9 +259,37 @@ impl Exploration {
         Ok(awake)
     }
 
+    /// Has every command be tried at a node above the subtrees, or those of one rank to which no other rank can ever
+    /// make a difference, nor they to it.
+    fn begin_with_all(&self, tables: &Tables, world: &mut World, node: &mut Node) -> Result<()> {
+        let count = self.run.control.len();
+        node.ranks = (0..count).chain([BARRIER]).collect();
+        let mut awake = 0;
+        for rank in 0..count {
+            let (mut some, mut sleepy) = (0, false);
+            for command in &self.run.at(rank).commands {
+                if self.run.enabled(tables, world, rank, command)? {
+                    let sleeps = node.sleeps(rank, command.transition);
+                    sleepy |= sleeps;
+                    some += usize::from(!sleeps);
+                }
+            }
+            let public = |command: &Next| command.is_barrier || !self.run.footprint(rank, command).is_empty();
+            if some > 0 && !sleepy && !self.run.at(rank).commands.iter().any(public) {
+                node.ranks = vec![rank];
+                node.branches = some > 1;
+                return Ok(());
+            }
+            awake += some;
+        }
+        let barriers = (awake < 2 && self.barrier(0).is_some()).then(|| 1 + usize::from(self.barrier(1).is_some()));
+        node.branches = awake + barriers.unwrap_or(0) > 1;
+        Ok(())
+    }
+
     /// Whether the run ends here, and is a trace that has not been seen.
     fn ends(&mut self, tables: &Tables, world: &mut World) -> Result<bool> {
-        if self.nodes.last().is_some_and(|node| !node.ranks.is_empty()) {
+        if self.nodes.last().is_some_and(|node| node.left || !node.ranks.is_empty()) {
             return Ok(false);
         }
         // What has been disabled will not be issued, so this is where it is met.

@@ -6,7 +6,7 @@ use crate::moves::Told;
 use crate::operands::World;
 use crate::tables::{Command, Immediate, Raw, Tables};
 use crate::traces::closing::{Closing, Prepared};
-use crate::traces::exploration::{Came, Exploration};
+use crate::traces::exploration::{Came, Exploration, Subtrees};
 
 pub struct TraceSearch {
     tables: Tables,
@@ -27,10 +27,10 @@ pub struct TraceSearch {
 }
 
 impl TraceSearch {
-    pub fn new(raw: &Raw, guesses: bool, longest: usize, limit: Option<usize>) -> Result<Self> {
+    pub fn new(raw: &Raw, guesses: bool, longest: usize, limit: Option<usize>, part: Subtrees) -> Result<Self> {
         let tables = Tables::new(raw)?;
         let mut world = World::new(&tables, limit)?;
-        let exploration = Exploration::new(&tables, &mut world)?;
+        let exploration = Exploration::new(&tables, &mut world, part)?;
         let facts = Facts::new(&tables, guesses);
         let mut search = TraceSearch {
             tables,
