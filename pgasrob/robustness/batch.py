@@ -25,6 +25,7 @@ from pgasrob.robustness.watch import Progress
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.robustness.traces.parts import Found
 
 SUFFIXES = (".pgas", ".c")
 
@@ -136,12 +137,14 @@ def tasks(files: Sequence[str], job: Job) -> list[Task]:
 class Checker:
     """Does the tasks of a job one by one; a file is read once for all its node counts.
 
-    ``nodes`` is the node count of the task at work, once it is known.
+    ``nodes`` is the node count of the task at work, once it is known. ``found``: see
+    :func:`~pgasrob.robustness.check.check`.
     """
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.nodes: int | None = None
+        self.found: Sequence[Found] = ()
         self._file: str | None = None
         self._program: Program | CProgram | Verdict | None = None
 
@@ -152,7 +155,7 @@ class Checker:
         """
         job = self.job
         try:
-            program = self._load(task.file)
+            program = self.load(task.file)
             if isinstance(program, Verdict):
                 return self.checked(task.file, program) if task.first else None
             self.nodes = task.nodes or program.nodes or DEFAULT_NODES
@@ -167,6 +170,7 @@ class Checker:
                     job.reductions,
                     job.threads,
                     *job.reading,
+                    found=self.found,
                 )
         except Interrupted as interrupt:
             return replace(self.checked(task.file, interrupt.verdict), interrupted=True)
@@ -191,7 +195,8 @@ class Checker:
         # A text that is no program has no node count; its header is read as that of a program on the default count.
         return Checked(file, verdict, True, expectation.at(verdict.nodes, verdict.reading) if expectation else None)
 
-    def _load(self, file: str) -> Program | CProgram | Verdict:
+    def load(self, file: str) -> Program | CProgram | Verdict:
+        """The program in ``file``, or the verdict `error` that says why there is none."""
         if self._program is None or file != self._file:
             self._program = None
             self._file, self._program = file, _load(file, self.job)

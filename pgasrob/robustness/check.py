@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.robustness.effect import EffectSearch
+    from pgasrob.robustness.traces.parts import Found
 
 SC_RUNS, EFFECT = "SC runs", "outcomes"
 SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
@@ -83,6 +84,7 @@ def check(
     threads: int | None = None,
     failed_polls: FailedPolls = DEFAULT_READING.failed_polls,
     conflicts: Conflicts = DEFAULT_READING.conflicts,
+    found: Sequence[Found] = (),
 ) -> Verdict:
     """Decide whether ``program`` on ``nodes`` nodes (its own count, or 2, when None) is robust.
 
@@ -90,15 +92,16 @@ def check(
     ``reductions`` (of :data:`~pgasrob.robustness.reduction.REDUCTIONS`; all when None) for `attack`. A large search by
     the kernel uses so many ``threads`` (as there are processors, at most :data:`MOST_THREADS`, when None); the verdict
     and the witness do not depend on it. ``failed_polls`` and ``conflicts`` say how computations are read
-    (:class:`~pgasrob.program.reading.Reading`). ``progress`` is called a few times a second. A program that has no
-    process for some rank gives verdict `error`; a limit that is hit gives `unknown`. Raises :class:`Interrupted` on
-    Ctrl-C, and ValueError for an engine that does not exist or has no such heads or reductions.
+    (:class:`~pgasrob.program.reading.Reading`). ``found``: what others have found in the parts of the search of
+    `traces`, all of them (:mod:`~pgasrob.robustness.traces.parts`). ``progress`` is called a few times a second. A
+    program that has no process for some rank gives verdict `error`; a limit that is hit gives `unknown`. Raises
+    :class:`Interrupted` on Ctrl-C, and ValueError for an engine that does not exist or has no such heads or reductions.
     """
     if engine not in ENGINES:
         raise ValueError(f"no engine {engine!r}; there is {', '.join(ENGINES)}")
     started = time.monotonic()
     limits = limits or Limits()
-    settings = Settings(heads, reductions, limits.memory, threads or min(available_cores(), MOST_THREADS))
+    settings = Settings(heads, reductions, limits.memory, threads or min(available_cores(), MOST_THREADS), found)
     count = next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
     reading = Reading(failed_polls, conflicts)
     nothing = Verdict(program.source.file, program.name, count, engine, "unknown", reading=reading)
@@ -106,8 +109,8 @@ def check(
         instance = program.instantiate(count, reading)
         checking = _Check(instance, engine, limits, progress, settings, started)
     except SourceError as error:
-        found = tuple(error.diagnostics)
-        return replace(nothing, verdict="error", reason=NoProgram(found[0].message), errors=found)
+        errors = tuple(error.diagnostics)
+        return replace(nothing, verdict="error", reason=NoProgram(errors[0].message), errors=errors)
     except MemoryError as error:
         return replace(nothing, reason=_out_of_memory(error, limits))
     except KeyboardInterrupt:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault
+
+if TYPE_CHECKING:
+    from pgasrob.robustness.traces.parts import Found
 
 
 class Engine(Protocol):
@@ -66,12 +69,13 @@ def facts_of(engine: Engine) -> Facts | None:
 
 class Settings(NamedTuple):
     """What an engine can be told; it refuses what it does not have. ``memory``: the bytes that it may store.
-    ``threads``: how many it may use."""
+    ``threads``: how many it may use. ``found``: what others have found in all parts, for the traces."""
 
     heads: int | None = None
     reductions: Collection[str] | None = None
     memory: int | None = None
     threads: int = 1
+    found: Sequence[Found] = ()
 
     def only(self, engine: str, *known: str) -> None:
         """Refuse all but the settings ``known`` to ``engine``."""

@@ -43,17 +43,12 @@ def attack_engine(instance: Instance, settings: Settings) -> Engine:
 
 def _traces(instance: Instance, settings: Settings) -> Engine:
     """One run for all its reorderings."""
-    from pgasrob.robustness import native
+    from pgasrob.robustness.traces.parts import PartsSearch, trace_search
 
     settings.only("traces")
-    if native.available():
-        from pgasrob.robustness.traces.native import NativeTraceSearch
-
-        return NativeTraceSearch(instance, memory_limit=settings.memory)
-    native.warn_of_a_missing_kernel()
-    from pgasrob.robustness.traces.search import TraceSearch
-
-    return TraceSearch(instance)
+    if settings.found:
+        return PartsSearch(instance, settings.found, settings.memory)
+    return trace_search(instance, settings.memory)
 
 
 def _portfolio(instance: Instance, settings: Settings) -> Engine:

@@ -7,24 +7,33 @@ import pickle
 import signal
 import sys
 import threading
+import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any, BinaryIO, NamedTuple
 
+from pgasrob.diagnostics import SourceError
+from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.robustness.batch import Checked, Checker, Job, Task
 from pgasrob.robustness.native import MissingKernelWarning
+from pgasrob.robustness.traces.exploration import Subtrees
+from pgasrob.robustness.traces.parts import Found, go_through, parts_of
+from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.workers import Interrupts, do
 
 
 class Request(NamedTuple):
     """What is asked of a worker. ``own_memory``: a check may take the worker's share of its machine, whatever the
-    limits of the job say."""
+    limits of the job say. ``part``: to go through this part of the exploration only; ``found``: what has been found in
+    all parts."""
 
     job: Job
     task: Task
     convert: Callable[[Checked], Any]
     own_memory: bool
+    part: Subtrees | None = None
+    found: Sequence[Found] = ()
 
 
 class _Pipe:
@@ -49,7 +58,38 @@ def main() -> None:
     pipe = _Pipe(told)
     while True:
         request = asked.get()
-        do(request.task, pipe, Checker(request.job), request.convert, Interrupts())
+        checker = Checker(request.job)
+        checker.found = request.found
+        try:
+            done = request.job.engine == "traces" and not request.found and _in_parts(request, checker, pipe)
+        except Exception:
+            pipe.send(("failed", traceback.format_exc()))
+        else:
+            if not done:
+                do(request.task, pipe, checker, request.convert, Interrupts())
+
+
+def _in_parts(request: Request, checker: Checker, pipe: _Pipe) -> bool:
+    """Go through the part that is asked for, and tell of it: ("result", what was found); or, where the whole is asked
+    for and large, tell what parts it has: ("large", the parts). False when neither is the case."""
+    job, task = request.job, request.task
+    program = checker.load(task.file)
+    if isinstance(program, Verdict):
+        return False
+    nodes = task.nodes or program.nodes or DEFAULT_NODES
+    try:
+        instance = program.instantiate(nodes, job.reading)
+        if request.part is None:
+            parts = parts_of(instance, job.limits.memory)
+            if len(parts) > 1:
+                pipe.send(("large", parts))
+            return len(parts) > 1
+    except (SourceError, MemoryError):
+        return False  # as the check will say
+    pipe.send(("title", nodes, f"{task.title}, {nodes} nodes, subtree {request.part.first + 1}"))
+    found = go_through(instance, request.part, job.limits, lambda progress: pipe.send(("progress", progress)))
+    pipe.send(("result", found))
+    return True
 
 
 def _listen(file: BinaryIO, asked: SimpleQueue[Request]) -> None:

@@ -21,6 +21,8 @@ from pgasrob.robustness.cluster.build import build
 from pgasrob.robustness.cluster.child import Request
 from pgasrob.robustness.cluster.worker import WrongBuild, do_job
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
+from pgasrob.robustness.traces.exploration import Subtrees
+from pgasrob.robustness.traces.parts import Found
 from pgasrob.robustness.watch import Progress
 from pgasrob.robustness.workers import Interrupts, WorkerError
 
@@ -37,6 +39,10 @@ PATIENCE = 60.0
 """Seconds to wait for a worker when there is none."""
 LOOK = 2.0
 """Seconds between two looks at how many workers there are."""
+WHOLE = -1
+"""The place of a job that is not for a part."""
+_Name = tuple[int, int]
+"""The number of a task, and the place of the part of it."""
 AHEAD = 2
 """Jobs that are handed out for every thread of the cluster, so that none waits for the next one."""
 
@@ -107,10 +113,12 @@ class _Crew(Generic[T]):
         self._topic = f"pgasrob-{uuid.uuid4().hex}"
         client.subscribe_topic(self._topic, lambda event: self._news.put(tuple(event[1])))
         self._copied: tuple[str, Copies] | None = None
-        self._futures: dict[int, Future[Any]] = {}
-        self._watching: dict[int, _Watching] = {}
+        self._futures: dict[_Name, Future[Any]] = {}
+        self._watching: dict[_Name, _Watching] = {}
         self._nodes: dict[int, int | None] = {}
-        """The node counts of the jobs at work, where they are known."""
+        """The node counts of the tasks at work, where they are known."""
+        self._parts: dict[int, list[Found | Subtrees]] = {}
+        """Of large tasks the parts, and what was found in those that are done."""
         self._given = self._told = 0
         """How many tasks have been handed out, and how many results have been told."""
         # Pickled: many results can pile up behind a long check.
@@ -123,51 +131,64 @@ class _Crew(Generic[T]):
                 interrupts.due()
                 self._count_workers()
             while self._given < len(self._tasks) and len(self._futures) < AHEAD * self._threads:
-                self._submit(self._given)
+                self._submit((self._given, WHOLE))
                 self._given += 1
             news: tuple[Any, ...] = ()
             with interrupts.welcome(), suppress(Empty):
                 interrupts.due()
                 news = self._news.get(timeout=LOOK)
             match news:
-                case (number, "done", future):
-                    if self._futures.get(number) is future:
+                case (number, place, "done", future):
+                    if self._futures.get((number, place)) is future:
                         with interrupts.welcome():
-                            self._take(number, future)
-                case (number, "title", nodes, title) if number in self._futures:
-                    self._done(number)  # by a worker that is lost
+                            self._take((number, place), future)
+                case (number, place, "title", nodes, title) if (number, place) in self._futures:
+                    self._done((number, place))  # by a worker that is lost
                     self._nodes[number] = nodes
-                    self._watching[number] = _Watching(self._watch(title))
-                case (number, phase, states, seconds, doing) if number in self._watching:
-                    self._watching[number].show(Progress(phase, states, seconds, doing))
+                    self._watching[number, place] = _Watching(self._watch(title))
+                case (number, place, phase, states, seconds, doing) if (number, place) in self._watching:
+                    self._watching[number, place].show(Progress(phase, states, seconds, doing))
             yield from self._ready()
 
     def last_results(self) -> Iterator[T]:
         """After Ctrl-C: what there is of the tasks that have been handed out."""
-        for number, future in list(self._futures.items()):
+        for name, future in list(self._futures.items()):
             with suppress(Exception):
                 if future.status == "finished":
-                    self._take(number, future)
-        for number in list(self._futures):
+                    self._take(name, future)
+        for number in sorted({number for number, _ in self._futures}):
             self._note_unknown(number, Interruption())
         yield from self._ready()
 
     def end(self) -> None:
-        for number in list(self._watching):
-            self._done(number)
+        for name in list(self._watching):
+            self._done(name)
         with suppress(Exception):
             self._client.cancel(list(self._futures.values()), force=True)
         with suppress(Exception):
             self._client.close(timeout=CONNECT)
 
-    def _submit(self, number: int) -> None:
-        task = self._tasks[number]
+    def _submit(self, name: _Name) -> None:
+        number, place = name
+        task, parts = self._tasks[number], self._parts.get(number, [])
         request = Request(replace(self._job, files=self._copies(task.file)), task, self._convert, self._own_memory)
-        progress = self._watch is not unwatched
-        self._futures[number] = future = self._client.submit(
-            do_job, tuple(build()), pickle.dumps(request), self._topic, number, progress, pure=False
+        if place != WHOLE:
+            part = parts[place]
+            assert isinstance(part, Subtrees)
+            request = request._replace(part=part)
+        elif parts:
+            request = request._replace(found=[part for part in parts if isinstance(part, Found)])
+        self._futures[name] = future = self._client.submit(
+            do_job,
+            tuple(build()),
+            pickle.dumps(request),
+            self._topic,
+            name,
+            self._watch is not unwatched,
+            pure=False,
+            priority=int(bool(parts)),  # what has been begun, first
         )
-        future.add_done_callback(lambda future: self._news.put((number, "done", future)))
+        future.add_done_callback(lambda future: self._news.put((*name, "done", future)))
 
     def _copies(self, file: str) -> Copies:
         """All that has to be read to check ``file``."""
@@ -183,17 +204,16 @@ class _Crew(Generic[T]):
             self._copied = file, Copies(recorder.kept)
         return self._copied[1]
 
-    def _take(self, number: int, future: Future[Any]) -> None:
+    def _take(self, name: _Name, future: Future[Any]) -> None:
         """Note what has become of a job."""
         from distributed import CancelledError, KilledWorker
 
         try:
             kind, what = future.result(timeout=FETCH)
         except TimeoutError:
-            self._done(number)
-            self._submit(number)
+            self._submit_again(name)
         except KilledWorker:
-            self._note_unknown(number, WorkerDied("was lost with its worker, as often as the scheduler allows"))
+            self._note_died(name, "was lost with its worker, as often as the scheduler allows")
         except WrongBuild as wrong:
             raise ClusterError(f"a worker {wrong}; install the same on all machines") from None
         except (ImportError, AttributeError) as error:
@@ -204,13 +224,52 @@ class _Crew(Generic[T]):
             raise ClusterError(f"the scheduler at {self._address} is lost, or has cancelled the jobs") from None
         else:
             match kind:
+                case "result" if name[1] == WHOLE:
+                    self._results[name[0]] = what
+                    self._forget(name[0])
                 case "result":
-                    self._results[number] = what
-                    self._forget(number)
+                    self._note_found(name, what)
+                case "large":
+                    self._end_job(name)
+                    self._parts[name[0]] = what
+                    for place in range(len(what)):
+                        self._submit((name[0], place))
                 case "died":
-                    self._note_unknown(number, WorkerDied(what))
+                    self._note_died(name, what)
+                case "cancelled":
+                    self._submit_again(name)
                 case _:
                     raise WorkerError(what)
+
+    def _submit_again(self, name: _Name) -> None:
+        self._end_job(name)
+        self._submit(name)
+
+    def _note_died(self, name: _Name, how: str) -> None:
+        number, place = name
+        if place == WHOLE:
+            self._note_unknown(number, WorkerDied(how))
+        else:
+            part = self._parts[number][place]
+            assert isinstance(part, Subtrees)
+            self._note_found(name, Found(part, reason=WorkerDied(how)))
+
+    def _note_found(self, name: _Name, found: Found) -> None:
+        """Note what was found in a part. When nothing that is open comes before what decides, the rest is not needed,
+        and somebody is asked to make the result of what is there."""
+        number, place = name
+        self._end_job(name)
+        parts = self._parts[number]
+        parts[place] = found
+        for end, part in enumerate(parts, start=1):
+            if isinstance(part, Subtrees):
+                return
+            if part.decides:
+                del parts[end:]
+                break
+        for other in [other for other in self._futures if other[0] == number]:
+            self._end_job(other)
+        self._submit((number, WHOLE))
 
     def _note_unknown(self, number: int, reason: Reason) -> None:
         task = self._tasks[number]
@@ -220,13 +279,21 @@ class _Crew(Generic[T]):
         self._forget(number)
 
     def _forget(self, number: int) -> None:
-        self._done(number)
-        self._futures.pop(number, None)
+        for name in [name for name in self._futures if name[0] == number]:
+            self._end_job(name)
         self._nodes.pop(number, None)
+        self._parts.pop(number, None)
 
-    def _done(self, number: int) -> None:
-        if number in self._watching:
-            self._watching.pop(number).end()
+    def _end_job(self, name: _Name) -> None:
+        """The job has ended, or is to end."""
+        self._done(name)
+        future = self._futures.pop(name)
+        if not future.done():
+            future.cancel(force=True)
+
+    def _done(self, name: _Name) -> None:
+        if name in self._watching:
+            self._watching.pop(name).end()
 
     def _ready(self) -> Iterator[T]:
         """The results whose turn it is."""

@@ -30,12 +30,15 @@ class WrongBuild(Exception):
     """This worker has another pgasrob than the client; the text is for the user."""
 
 
-def do_job(wanted: tuple[Any, ...], request: bytes, topic: str, number: int, progress: bool) -> tuple[str, Any]:
+def do_job(
+    wanted: tuple[Any, ...], request: bytes, topic: str, name: tuple[int, int], progress: bool
+) -> tuple[str, Any]:
     """What becomes of a pickled :class:`~pgasrob.robustness.cluster.child.Request` of a client with the build
     ``wanted``: a word, and what comes with it.
 
-    ("result", the pickled result); ("failed", the traceback of an exception); ("died", how the process ended).
-    Under the ``topic`` it is told that job ``number`` has begun, and with ``progress`` what it is at.
+    ("result", the pickled result, or what was found in a part); ("large", its parts); ("failed", the traceback of an
+    exception); ("died", how the process ended); ("cancelled", None) when nobody seems to want it.
+    Under the ``topic`` it is told that the job of this ``name`` has begun, and with ``progress`` what it is at.
     """
     # First of all: nothing else need mean the same to another version.
     theirs = Build(*wanted)
@@ -55,14 +58,14 @@ def do_job(wanted: tuple[Any, ...], request: bytes, topic: str, number: int, pro
                 case None:
                     pass
                 case ("title", nodes, title):
-                    worker.log_event(topic, [number, "title", nodes, title])
+                    worker.log_event(topic, [*name, "title", nodes, title])
                 case ("progress", snapshot):
                     if progress and now - told > TELL:
                         told = now
                         worker.log_event(
-                            topic, [number, snapshot.phase, snapshot.states, snapshot.seconds, snapshot.doing]
+                            topic, [*name, snapshot.phase, snapshot.states, snapshot.seconds, snapshot.doing]
                         )
-                case (("result" | "failed" | "died") as kind, what):
+                case (("result" | "large" | "failed" | "died") as kind, what):
                     return kind, what
             if now - looked > LOOK:
                 looked = now
@@ -106,7 +109,7 @@ class _Child:
             message = self._messages.get(timeout=timeout)
         except Empty:
             return None
-        self.idle = message[0] in ("result", "failed")
+        self.idle = message[0] in ("result", "large", "failed")
         return message
 
     def end(self) -> None:

@@ -262,9 +262,7 @@ class Exploration:
         for rank in dict.fromkeys(choice.rank for choice in choices if choice.rank not in (BARRIER, *sleepy)):
             commands = self._standing[rank][-1].commands
             if not any(
-                command.waits
-                or isinstance(command.operands, core.Barrier)
-                or self._footprint(Choice(rank, (command,)))
+                command.waits or isinstance(command.operands, core.Barrier) or self._footprint(Choice(rank, (command,)))
                 for command in commands
             ):
                 return rank

@@ -60,7 +60,7 @@ class NativeTraceSearch:
             longest=longest,
             guesses=assumes_are_guesses(instance),
             memory_limit=memory_limit,
-            part=tuple(part),
+            part=(part.levels, part.first, part.end),
         )
         self._longest, self._transitions = longest, len(compiled.edges)
         self.facts = NativeTraceFacts(self, self._retold)
