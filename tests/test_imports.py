@@ -22,7 +22,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": {"program", "semantics"},
     "frontends": {"analysis", "diagnostics", "display", "program"},
     "export": {"analysis", "program", "semantics"},
-    "robustness": {"analysis", "automata", "diagnostics", "display", "export", "frontends", "program", "semantics"},
+    "robustness": {
+        *("analysis", "automata", "diagnostics", "display", "export", "frontends", "program", "semantics"),
+        TOP,
+    },
     "runs": {"diagnostics", "program", "robustness", "semantics"},
     "render": {"analysis", "diagnostics", "frontends", "program", "robustness", "runs", "semantics", TOP},
     "cli": {"diagnostics", "export", "frontends", "program", "render", "robustness", "runs", TOP},

@@ -34,7 +34,9 @@ FAKE = """
 import os, signal, time
 from pathlib import Path
 from pgasrob.robustness.engines import ENGINES
+from pgasrob.robustness.traces import parts
 
+parts.LARGE, parts.MANY = 3_000, 8
 FOLDER = Path({folder!r})
 
 class Fake:
@@ -65,6 +67,19 @@ class Fake:
 ENGINES["fake"] = Fake
 """
 """Every Python of the cluster reads this first, so that it is there in the processes in which checks run."""
+
+CONTENDED = """program contended; nodes 4; memory x, y, z; register r, s; queue q;
+process {
+  r <- fetch_add(0, x, 1);
+  s <- r;
+  r <- fetch_add(1, x, r);
+  r <- fetch_add(0, y, r);
+  assert(r != 3);
+}
+"""
+"""Many traces, and an assertion that fails in some."""
+RARE = "if (me != 0 || s == 3) { write(x, (me + 1) % nodes, z, q); r <- mem[z]; }"
+"""A cycle through all ranks, when rank 0 came last."""
 
 
 def told(checked: Checked) -> tuple[str, int | None, str, Reason | None]:
@@ -197,6 +212,33 @@ def test_a_check_that_dies_costs_one_result_and_no_worker(fakes: Any) -> None:
     assert found == [FINE, ("killed.pgas", 2, "unknown", reason), FINE]
     ((worker, _),) = began(fakes, "killed")
     assert alive(worker)
+
+
+def test_a_large_exploration_is_handed_out_in_parts(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its results stand where they belong, and are those of one process but for what the search cost."""
+    monkeypatch.chdir(tmp_path)
+    Path("many.pgas").write_text(CONTENDED)
+    Path("broken.pgas").write_text(CONTENDED.replace("assert(r != 3);", RARE))
+    Path("few.pgas").write_text("process { barrier; }")
+    titles: list[str] = []
+
+    @contextmanager
+    def watch(title: str) -> Iterator[None]:
+        titles.append(title)
+        yield
+
+    job = Job(engine="traces", limits=Limits(max_states=None))
+    todo = tasks(["few.pgas", "many.pgas", "broken.pgas", "few.pgas"], job)
+    shared = list(check_on_cluster(todo, job, checked_to_json, cluster.scheduler_address, watch))
+    alone = [checked_to_json(checked) for checked in check_all([task.file for task in todo], job)]
+    for mine, other in zip(shared, alone, strict=True):
+        for name in ("file", "verdict", "nodes", "reason", "assertions", "deadlock"):
+            assert mine[name] == other[name]  # type: ignore[literal-required]
+    assert [result["verdict"] for result in shared] == ["robust", "robust", "not robust", "robust"]
+    assert shared[1]["assertions"] == "violated"
+    assert sum("[2/4] many.pgas, 4 nodes, subtree" in title for title in titles) >= 8
 
 
 def test_an_exception_comes_with_its_traceback(fakes: Any) -> None:
