@@ -82,7 +82,8 @@ def _connected(address: str) -> Client:
         from distributed import Client
     except ImportError:
         raise ClusterError("a cluster needs dask.distributed: pip install 'pgasrob[cluster]'") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what there is to say is said here
+    for name in ("distributed", "distributed.client"):  # what there is to say is said here
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         return Client(address, timeout=CONNECT, set_as_default=False, name="pgasrob")
     except (OSError, ValueError) as error:

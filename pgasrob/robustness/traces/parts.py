@@ -77,7 +77,9 @@ def parts_of(instance: Instance, memory: int | None) -> list[Subtrees]:
             continue
         break
     size = -(-count // (2 * MANY)) or 1
-    return [Subtrees(levels, first, first + size) for first in range(0, count, size)]
+    firsts = range(0, count, size)
+    # The last one has whatever there is to the end.
+    return [Subtrees(levels, first, end) for first, end in zip(firsts, [*firsts[1:], WHOLE.end], strict=True)]
 
 
 def go_through(
@@ -113,14 +115,20 @@ def go_through(
 class PartsSearch:
     """An engine, for which others have done the work: ``found`` of the parts, in their order.
 
-    The attributes are those of :class:`TraceSearch`.
+    The attributes are those of :class:`TraceSearch`. Raises ValueError when parts are missing.
     """
 
     def __init__(self, instance: Instance, found: Sequence[Found], memory: int | None) -> None:
         self._instance, self._memory = instance, memory
         self._found = found = found[: next((place + 1 for place, each in enumerate(found) if each.decides), None)]
+        ends = [0, *(each.subtrees.end for each in found)]
+        whole = len({each.subtrees.levels for each in found}) == 1 and ends[:-1] == [
+            each.subtrees.first for each in found
+        ]
+        if not whole or not (found[-1].decides or ends[-1] == WHOLE.end):
+            raise ValueError("these are not all parts of an exploration")
         # The first part that shows something, for each of what there may be to show.
-        first = [*found[-1:]] if found and found[-1].decides else []
+        first = [found[-1]] if found[-1].decides else []
         first += [each for each in found if each.violated][:1] + [each for each in found if each.deadlock][:1]
         self._to_show = [each for each in found if each in first]
         self._searches: list[Search] = []

@@ -122,7 +122,13 @@ TWO = instance("mem[x] <- 1; r <- mem[y];", nodes=2)
 
 
 def answer(*found: Found) -> PartsSearch:
-    search = PartsSearch(TWO, found, None)
+    """Of these, for parts of one subtree each."""
+    ends = [*range(1, len(found)), WHOLE.end]
+    placed = [
+        each._replace(subtrees=Subtrees(2, place, end))
+        for place, (each, end) in enumerate(zip(found, ends, strict=True))
+    ]
+    search = PartsSearch(TWO, placed, None)
     for _ in search.run():
         pass
     return search
@@ -137,6 +143,16 @@ def test_what_is_left_open_is_left_open() -> None:
     assert (search.gave_up, search.complete, search.states) == (StateLimit(6), False, 12)
     undecided = good._replace(reason=TooManyUpdates())
     assert answer(undecided, good).gave_up == TooManyUpdates() and answer(undecided, good).complete
+
+
+def test_a_part_that_is_missing_is_noticed() -> None:
+    some = [Found(Subtrees(2, 0, 3)), Found(Subtrees(2, 3, 4)), Found(Subtrees(2, 4, WHOLE.end))]
+    PartsSearch(TWO, some, None)
+    PartsSearch(TWO, [some[0], some[1]._replace(violation=True)], None)
+    wrong = [some[:2], some[1:], [some[0], some[2]], [*some[:2], Found(Subtrees(3, 4, WHOLE.end))], []]
+    for found in wrong:
+        with pytest.raises(ValueError, match="not all parts"):
+            PartsSearch(TWO, found, None)
 
 
 def test_limits_hold_in_each_part(monkeypatch: pytest.MonkeyPatch) -> None:
