@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -51,17 +52,17 @@ class Recorder(Disk):
         return data
 
 
+@dataclass(frozen=True, slots=True)
 class Copies:
     """What a :class:`Recorder` has kept. A file that it has not been asked for is a KeyError: nobody knows of it."""
 
-    def __init__(self, kept: Mapping[str, bytes | Exception]) -> None:
-        self._kept = kept
+    kept: Mapping[str, bytes | Exception]
 
     def is_file(self, path: str) -> bool:
-        return isinstance(self._kept[path], bytes)
+        return isinstance(self.kept[path], bytes)
 
     def read(self, path: str, most: int) -> bytes:
-        kept = self._kept[path]
+        kept = self.kept[path]
         if isinstance(kept, Exception):
             raise kept
         return kept[:most]

@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO, NamedTuple
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.robustness.batch import Checked, Checker, Job, Task
 from pgasrob.robustness.native import MissingKernelWarning
@@ -73,12 +74,10 @@ def _in_parts(request: Request, checker: Checker, pipe: _Pipe) -> bool:
     """Go through the part that is asked for, and tell of it: ("result", what was found); or, where the whole is asked
     for and large, tell what parts it has: ("large", the parts). False when neither is the case."""
     job, task = request.job, request.task
-    program = checker.load(task.file)
-    if isinstance(program, Verdict):
-        return False
-    nodes = task.nodes or program.nodes or DEFAULT_NODES
     try:
-        instance = program.instantiate(nodes, job.reading)
+        instance = _instance(request, checker)
+        if instance is None:
+            return False
         if request.part is None:
             parts = parts_of(instance, job.limits.memory)
             if len(parts) > 1:
@@ -86,10 +85,27 @@ def _in_parts(request: Request, checker: Checker, pipe: _Pipe) -> bool:
             return len(parts) > 1
     except (SourceError, MemoryError):
         return False  # as the check will say
-    pipe.send(("title", nodes, f"{task.title}, {nodes} nodes, subtree {request.part.first + 1}"))
+    title = f"{task.title}, {instance.nodes} nodes, subtree {request.part.first + 1}"
+    pipe.send(("title", instance.nodes, title))
     found = go_through(instance, request.part, job.limits, lambda progress: pipe.send(("progress", progress)))
     pipe.send(("result", found))
     return True
+
+
+_last: list[tuple[object, Instance]] = []
+"""What the last request was about: the next one is likely to be for another part of it."""
+
+
+def _instance(request: Request, checker: Checker) -> Instance | None:
+    """What to explore; None when the file is no program. Raises SourceError when it is none on so many nodes."""
+    job, task = request.job, request.task
+    about = (job.files, job.front_end, job.reading, task.file, task.nodes)
+    if not _last or _last[0][0] != about:
+        program = checker.load(task.file)
+        if isinstance(program, Verdict):
+            return None
+        _last[:] = [(about, program.instantiate(task.nodes or program.nodes or DEFAULT_NODES, job.reading))]
+    return _last[0][1]
 
 
 def _listen(file: BinaryIO, asked: SimpleQueue[Request]) -> None:

@@ -26,8 +26,8 @@ from pgasrob.semantics.sequential import FoundFault
 Search = NativeTraceSearch | TraceSearch
 
 LARGE = 5_000_000
-"""Effort that a whole exploration may take; what takes more is worth handing out."""
-MANY, MOST_LEVELS, MOST_ABOVE = 256, 24, 20_000
+"""Effort that a whole exploration may take, a few seconds; what takes more is worth handing out."""
+MANY, MOST_LEVELS, MOST_ABOVE = 128, 24, 20_000
 """Parts to make, about; levels above them; events above them, for everybody goes through these."""
 
 
