@@ -186,6 +186,11 @@ SLOW: dict[str, str] = {
         a_fault_far_away_ends_the_search a_memory_limit_gives_unknown
         a_robust_verdict_waits_for_all_sc_runs_where_one_may_fault
     """,
+    "robustness/test_cluster.py": """
+        a_cluster_says_what_one_process_says a_job_that_kills_its_workers_ends_as_unknown
+        a_large_exploration_is_handed_out_in_parts clusters_that_are_not_there
+        limits_hold_on_the_workers_and_progress_is_told without_workers_nothing_waits_for_ever
+    """,
     "robustness/test_cycle_types.py": """
         z_accepts_the_marked_words_with_an_edge_between_the_marked_events
         z_of_a_cycle_type_is_the_intersection_of_its_pairs
@@ -240,6 +245,10 @@ SLOW: dict[str, str] = {
     """,
     "robustness/test_spin.py": """
         barriers integers_of_all_types_and_doubles random_programs readings rules the_corpus
+    """,
+    "robustness/traces/test_parts.py": """
+        above_the_subtrees_every_command_is_tried the_answer_of_the_parts_is_that_of_the_whole
+        the_parts_have_every_trace_once
     """,
     "runs/test_outcomes.py": """
         no_run_to_an_outcome_is_shorter_than_its_example robust_programs_have_no_network_only_outcome

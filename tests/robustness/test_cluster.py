@@ -97,7 +97,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address=":0",
         silence_logs=logging.CRITICAL,
         env={"PYTHONPATH": str(modules)},
     ) as made:
@@ -339,7 +339,7 @@ def test_without_workers_nothing_waits_for_ever(fakes: Any, monkeypatch: pytest.
     """None at all; then one that is lost and has no successor, by a job that goes down with it; then no scheduler."""
     monkeypatch.setattr(client, "PATIENCE", 0.5)
     monkeypatch.setattr(client, "LOOK", 0.2)
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=logging.CRITICAL) as empty:
+    with distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=logging.CRITICAL) as empty:
         with pytest.raises(ClusterError, match=r"has no workers; `dask worker tcp://.*` starts one"):
             list(check_fakes(empty, "fine"))
         environment = {**os.environ, "PYTHONPATH": f"{fakes.modules}{os.pathsep}{ROOT}"}
