@@ -10,7 +10,7 @@
 #ifndef KEYS
 #define KEYS 8
 #endif
-#define LARGEST 4096
+#define LARGEST 256
 #define MOST_PES 64
 
 /* Symmetric: of each PE what it has put here, and how many keys that is. */

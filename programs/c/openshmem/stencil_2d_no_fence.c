@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #ifndef STEPS
-#define STEPS 4
+#define STEPS 2
 #endif
 #ifndef NX
 #define NX 4
