@@ -95,7 +95,7 @@ class PortfolioSearch:
             if name == TRACES and TRACES in self._parts and self._parts[TRACES].gave_up:
                 continue
             self._turn = name
-            if name == TRACES:
+            if name == TRACES and effort is not None:
                 effort = max(effort * self._instance.nodes, least)
             yield from self._advance(name, effort)
             part, facts = self._parts[name], facts_of(self._parts[name])

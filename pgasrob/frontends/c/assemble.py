@@ -86,8 +86,10 @@ def drop_idle_assignments(nodes: dict[str, Node]) -> None:
 
 
 def _merged(nodes: dict[str, Node]) -> dict[str, str]:
-    """For each label the first one from which on exactly the same is done: Hopcroft's refinement of the classes of nodes
-    that do the same themselves, in about linear time."""
+    """For each label the first one from which on exactly the same is done.
+
+    Hopcroft's refinement of the classes of nodes that do the same themselves, in about linear time.
+    """
     own: dict[Hashable, list[str]] = defaultdict(list)
     sources: dict[str, list[tuple[int, str]]] = {label: [] for label in nodes}
     for label, node in nodes.items():
