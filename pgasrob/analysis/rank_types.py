@@ -150,6 +150,8 @@ class _Inference:
         self._named: list[tuple[int, list[int]]] = []  # ranks given by number, and the addresses accessed there
         self._targets_named: set[int] = set()  # ranks given by number where placements remember the target
         self._targets = False
+        self._any_address = [*range(self.first_address, variables)]
+        self._given_to_all: set[Typed] = set()  # what goes to an address that may be any
 
     def types(self) -> RankTypes | None:
         """What the commands added so far make of the variables."""
@@ -216,7 +218,8 @@ class _Inference:
                     if compared.relation in ("==", "!="):
                         self._give(cells, other)
                     else:
-                        self._make_scalar(other, *((cell, 0) for cell in cells))
+                        self._make_scalar(other)
+                        self._give(cells, None)
                 if self._decides(form, cells):
                     if loaded is not None:
                         self._give(cells, (self._register(loaded), 0))
@@ -268,7 +271,7 @@ class _Inference:
     def _accessed(self, place: Place) -> list[int]:
         """The cells, as variables, that an access may be to; those of the rank's own memory move with it."""
         cells = self._cells(place.address)
-        if place.rank is None:
+        if place.rank is None and len(self._moving) < self.instance.size:
             self._moving.update(cell - self.first_address for cell in cells)
         return cells
 
@@ -291,7 +294,8 @@ class _Inference:
             for operand in operands:
                 self._give(cells, operand)
         else:
-            self._make_scalar(*operands, *((cell, 0) for cell in cells))
+            self._make_scalar(*operands)
+            self._give(cells, None)
 
     def _same(self, variables: list[int]) -> None:
         """What one of ``variables`` holds may be copied to another one."""
@@ -310,6 +314,10 @@ class _Inference:
 
     def _give(self, variables: list[int], type: Typed) -> None:
         """A value of ``type`` goes to one of ``variables``, or is compared with one."""
+        if variables == self._any_address:
+            if type in self._given_to_all:
+                return  # nothing new, which takes long for large arrays
+            self._given_to_all.add(type)
         for variable in variables:
             self._join(type, (variable, 0))
 

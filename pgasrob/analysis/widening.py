@@ -10,10 +10,11 @@ from pgasrob.program import core
 from pgasrob.program.core import Form
 from pgasrob.program.expressions import Binary, IntType, Unary, constant, parts
 
-EXACT_GROWTHS = 32
-"""Times that what is known of a loop's head or of cells grows before it is widened to constants of the program."""
-CONSTANT_GROWTHS = 2 * EXACT_GROWTHS
-"""The same before it is widened to the range of a type."""
+LEAST_GROWTHS, EXACT_GROWTHS = 4, 32
+"""Times that what is known of a loop's head or of cells grows before it is widened to constants of the program; twice
+as often before it is widened to the range of a type. The more commands, the fewer times:"""
+GROWTHS_OF_ALL = 16_000
+"""so many for all commands together, for each time most of them are looked at again."""
 _DOUBLE = IntType(64, True)
 """What doubles are kept as."""
 
@@ -24,7 +25,8 @@ class Widening:
 
     def __init__(self, forms: Iterable[Form]) -> None:
         values, types = {0, 1}, {IntType(32, True)}
-        for form in forms:
+        count = 0
+        for count, form in enumerate(forms, 1):  # noqa: B007
             update = form.update if isinstance(form, core.Immediate | core.Transfer) else None
             if update is not None:
                 types.add(_DOUBLE if update.operation.endswith(".") else update.type)
@@ -41,12 +43,13 @@ class Widening:
         ends |= {*bounds(IntType(widest, True)), *bounds(IntType(widest, False))}
         self._ends = sorted({0, *ends, min(values), max(values)})
         self._constants = sorted(values | ends)
+        self._exact = min(EXACT_GROWTHS, max(LEAST_GROWTHS, GROWTHS_OF_ALL // max(1, count)))
 
     def grown(self, old: Interval, new: Interval, times: int) -> Interval:
         """``new``, which contains ``old``, or more; ``times`` is how often it has grown before."""
-        if times < EXACT_GROWTHS:
+        if times < self._exact:
             return new
-        steps = self._constants if times < CONSTANT_GROWTHS else self._ends
+        steps = self._constants if times < 2 * self._exact else self._ends
         low, high = new
         if low < old[0]:
             low = steps[max(bisect_right(steps, low) - 1, 0)] if low >= steps[0] else low
@@ -55,7 +58,7 @@ class Widening:
         return low, high
 
     def grown_file(self, old: File, new: File, times: int) -> File:
-        if times < EXACT_GROWTHS:
+        if times < self._exact:
             return new
         return tuple(
             two if one is two or one == two else self.grown(one, two, times) for one, two in zip(old, new, strict=True)

@@ -24,9 +24,13 @@ TRACES, ATTACK = "traces", "attack"
 TURNS = ((TRACES, 5_000), (ATTACK, 2_000), (TRACES, 100_000), (ATTACK, 50_000), (TRACES, 1_000_000), (ATTACK, None))
 """Who searches next, and up to which effort; None: to its end. That of the traces is for each rank."""
 LONGEST, LONGEST_PER_RANK = 100_000, 1_000
-"""Events of a run, and for each rank more, beyond which it is taken to have no end."""
+"""Events of a run, and for each rank more, beyond which it is taken to have no end if its ranks come back to where they
+have been."""
 SMALL = 1_000
-"""Commands of all ranks up to which infeasibility, which takes time with their square, is asked first."""
+"""Commands of all ranks up to which infeasibility, which takes time with their square, is asked first. Beyond, the
+traces may take as long as it would."""
+PAIRS_PER_EFFORT = 4
+"""So many pairs of commands infeasibility looks at in the time of one event of a trace."""
 SHORTEST_FIRST = 20_000
 """SC states among which the shortest run is looked for that shows what the traces have shown."""
 
@@ -79,8 +83,10 @@ class PortfolioSearch:
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every piece; ends when a violation is found or there is none."""
-        if sum(len(automaton.transitions) for automaton in self._instance.automata) <= SMALL:
+        commands = sum(len(automaton.transitions) for automaton in self._instance.automata)
+        if commands <= SMALL:
             self._ask_for_sources()
+        least = 0 if commands <= SMALL else commands**2 // PAIRS_PER_EFFORT
         for name, effort in TURNS:
             if name == ATTACK and self._sources is None:
                 self._ask_for_sources()
@@ -89,7 +95,9 @@ class PortfolioSearch:
             if name == TRACES and TRACES in self._parts and self._parts[TRACES].gave_up:
                 continue
             self._turn = name
-            yield from self._advance(name, effort and effort * (self._instance.nodes if name == TRACES else 1))
+            if name == TRACES and effort is not None:
+                effort = max(effort * self._instance.nodes, least)
+            yield from self._advance(name, effort)
             part, facts = self._parts[name], facts_of(self._parts[name])
             if facts is not None and name == TRACES and (facts.fault or name not in self._running):
                 yield from self._look_for_shorter_runs(facts)

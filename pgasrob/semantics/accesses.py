@@ -54,10 +54,15 @@ def possible_accesses(instance: Instance, rank: int) -> frozenset[Access]:
     Exact for constant addresses and ranks; an operand that depends on a register may be any cell it could name.
     """
     forms = {transition.occurrence: transition for transition in instance.automata[rank].transitions}
-    return frozenset(
-        made
+    # Many commands of a large program do the same to any cell, or to one.
+    alike = {
+        (kind, commutes, place.rank and (constant(place.rank), 0), constant(place.address)): place
         for transition in forms.values()
         for kind, place, commutes in _events(transition.command.kind, transition.form)
+    }
+    return frozenset(
+        made
+        for (kind, commutes, _, _), place in alike.items()
         for cell in _cells(instance, rank, place)
         if (made := access(kind, cell, commutes))
     )

@@ -33,31 +33,47 @@ def lower(
 
     Raises :class:`pgasrob.diagnostics.SourceError` for what is not supported, not known here, or too large.
     """
-    facts = Facts()
-    try:
+    kept: Program | None = None
+    for keeps_loops in (True, False):
+        facts = Facts(keeps_loops)
         world = World(unit, apis, nodes, facts, dialects, pure)
-        for _ in range(MOST_PASSES):
-            version = facts.version
-            processes = _one_pass(world, version)
-            if processes is not None:
-                processes = into_registers(world, processes)
-                return Program(
-                    name,
-                    nodes,
-                    tuple(world.cells.memory),
-                    tuple(world.registers),
-                    tuple(Queue(each, id, unordered) for id, each, unordered in world.queues.values()),
-                    processes,
-                    Source(unit.file, unit.text, shows_commands=False),
-                    doubles(world, processes),
-                    tuple(world.gaps),
-                    tuple(_uncertain(world)),
-                    world.blind_awaits,
-                    tuple(_assumptions(world)),
-                )
-        raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
-    except Problem as problem:
-        raise problem.at(unit) from None
+        try:
+            program = _lowered(world, name)
+        except Problem as problem:
+            # Something may be known of each iteration that is not known of all of them.
+            if kept is not None:
+                return kept
+            if not facts.loops_kept:
+                raise problem.at(unit) from None
+        else:
+            if not (facts.loops_kept and program.gaps):
+                return program
+            kept = program
+    raise AssertionError("without loops that are kept there is a program or a problem")
+
+
+def _lowered(world: World, name: str) -> Program:
+    facts, unit = world.facts, world.unit
+    for _ in range(MOST_PASSES):
+        version = facts.version
+        processes = _one_pass(world, version)
+        if processes is not None:
+            processes = into_registers(world, processes)
+            return Program(
+                name,
+                world.nodes,
+                tuple(world.cells.memory),
+                tuple(world.registers),
+                tuple(Queue(each, id, unordered) for id, each, unordered in world.queues.values()),
+                processes,
+                Source(unit.file, unit.text, shows_commands=False),
+                doubles(world, processes),
+                tuple(world.gaps),
+                tuple(_uncertain(world)),
+                world.blind_awaits,
+                tuple(_assumptions(world)),
+            )
+    raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
 
 
 def _uncertain(world: World) -> Iterator[str]:

@@ -78,10 +78,13 @@ class Facts:
 
     ``unknowns``: whether there are unknown values. ``uncertain``: the cells that may hold one. ``decisive``: the cells
     and the variables in which a value was given up as unknown and then decided something; from then on what goes there
-    is chosen, as far as there are few values to choose from.
+    is chosen, as far as there are few values to choose from. ``keeps_loops``: whether long loops are kept as loops;
+    ``loops_kept``: whether there are any.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keeps_loops: bool = True) -> None:
+        self.keeps_loops = keeps_loops
+        self.loops_kept = False
         self.objects: dict[ObjectId, ObjectFacts] = {}
         self.generalised: set[Hashable] = set()
         self.left_unknown: set[tuple[str, int]] = set()

@@ -33,7 +33,7 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import Statement
 
-MOST_INSTRUCTIONS = 2_000_000
+MOST_INSTRUCTIONS = 10_000_000
 """For one rank in one pass."""
 MOST_FRAMES = 500
 

@@ -21,6 +21,9 @@ MOST_SNAPSHOTS = 30_000
 LOOP_VALUES, KNOWN_LOOP_VALUES, JOIN_VALUES = 64, 4096, 4
 """So many values a variable may take at the head of a loop that is left by what is not known, at another, at a join,
 before it is generalised."""
+LONG_CODE, FEW_VALUES = 1_000, 8
+"""Commands of a rank from which on a loop is no longer written out iteration by iteration, and so many values that a
+variable may still take at its head: what takes more becomes a register."""
 JOIN_STATES = 16
 """So many states there may be at a join, since the latest head of a loop, before whatever differs is generalised."""
 SILENT_HEADS, SILENT_STRIDE = 4000, 997
@@ -67,7 +70,21 @@ class Merging(Memory):
             if self.silent < SILENT_HEADS or self.silent % SILENT_STRIDE:
                 frame.pc += 1
                 return
-        self.merge(LOOP_VALUES if unknown else KNOWN_LOOP_VALUES, head=True)
+        most = LOOP_VALUES if unknown else KNOWN_LOOP_VALUES
+        if self.facts.keeps_loops and self._is_to_be_kept():
+            most = FEW_VALUES
+        self.merge(most, head=True)
+
+    def _is_to_be_kept(self) -> bool:
+        """Whether this loop is not to be written out any longer; a loop around it comes first, where one goes round."""
+        if self.statements <= LONG_CODE:
+            return False
+        return self.statements > 4 * LONG_CODE or not any(
+            self.heads[frame.function.name, head] > 1
+            for frame in self.state.frames
+            for head, end in self.world.loops(frame.function).items()
+            if head < frame.pc <= end
+        )
 
     def merge(self, most: int, head: bool = False) -> None:
         """Go to the label of this state, a new one if there is none yet."""
@@ -127,6 +144,7 @@ class Merging(Memory):
             else:
                 self.facts.generalise(variable)
         if chosen:
+            self.facts.loops_kept |= most == FEW_VALUES
             raise TryAgain
 
     def settle_variables(self) -> None:

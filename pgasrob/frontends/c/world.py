@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from pgasrob.frontends.apis.interface import Api, Handler
-from pgasrob.frontends.c.code import CompiledFunction, Unit
+from pgasrob.frontends.c.code import CompiledFunction, Jump, Unit
 from pgasrob.frontends.c.facts import Cells, Facts
 from pgasrob.frontends.c.liveness import live_slots
 from pgasrob.frontends.c.needed import needed_slots
@@ -29,6 +29,7 @@ class World:
     queues: dict[Hashable, tuple[int, str, bool]] = field(default_factory=dict)
     live: dict[str, list[int]] = field(default_factory=dict)
     names: dict[str, list[str]] = field(default_factory=dict)
+    loop_ends: dict[str, dict[int, int]] = field(default_factory=dict)
     handlers: dict[str, Handler | None] = field(default_factory=dict)
     gaps: dict[str, None] = field(default_factory=dict)
     """Where ways end at an unknown value that is not followed any further, each once."""
@@ -82,6 +83,16 @@ class World:
             sets = live_slots(function)
             counts = needed_slots(function, self.is_output)
             found = self.live[function.name] = [*(sum(1 << slot for slot in each & counts) for each in sets), 0]
+        return found
+
+    def loops(self, function: CompiledFunction) -> dict[int, int]:
+        """Where the loops of ``function`` begin, each with the last place from which it goes back there."""
+        found = self.loop_ends.get(function.name)
+        if found is None:
+            found = self.loop_ends[function.name] = {}
+            for place, instruction in enumerate(function.code):
+                if isinstance(instruction, Jump) and instruction.to <= place:
+                    found[instruction.to] = place
         return found
 
     def slot_names(self, function: CompiledFunction) -> list[str]:

@@ -14,7 +14,7 @@ from pgasrob.semantics.sequential import assumes_are_guesses
 
 PIECE = 1_024
 MOST_EVENTS = 1_000_000
-"""Events of a run beyond which it is taken to have no end."""
+"""Events of a run beyond which it is taken to have no end if its ranks come back to where they have been."""
 
 
 class NativeTraceFacts(ToldFacts):

@@ -9,7 +9,7 @@ use crate::operands::{Operands, World, evaluate};
 use crate::placement::first_bound;
 use crate::tables::{Tables, touch};
 use crate::traces::delaying::{Delaying, Left, Order, Source};
-use crate::traces::run::{BARRIER, Entry, Next, Run, passes};
+use crate::traces::run::{BARRIER, Entry, Event, Next, Run, passes};
 use crate::traces::subsets::{MOST_SETS, Updates, combinations, value_after};
 
 /// A command that `rank` may issue after `events` of its events; `number` among those there.
@@ -23,7 +23,8 @@ struct Candidate {
 /// A trace in which attacks are looked for, source by source.
 pub struct Prepared {
     order: Order,
-    by_cell: HashMap<usize, Vec<Candidate>>,
+    /// By cells, a list for each rank that accesses it, in the order of their places.
+    by_cell: HashMap<usize, Vec<Vec<Candidate>>>,
     sources: Vec<Source>,
     /// The source to look at next.
     next: usize,
@@ -36,7 +37,7 @@ pub struct Prepared {
 impl Prepared {
     pub fn new(tables: &Tables, run: &Run) -> Result<Self> {
         let sources = sources(tables, run);
-        let mut by_cell: HashMap<usize, Vec<Candidate>> =
+        let mut by_cell: HashMap<usize, Vec<Vec<Candidate>>> =
             sources.iter().map(|source| (source.access.cell, Vec::new())).collect();
         for (rank, places) in run.standing.iter().enumerate() {
             for (events, standing) in places.iter().enumerate() {
@@ -46,15 +47,19 @@ impl Prepared {
                         if accesses[..place].iter().any(|before| before.cell == access.cell) {
                             continue;
                         }
-                        if let Some(candidates) = by_cell.get_mut(&access.cell) {
-                            candidates.push(Candidate { rank, events: events as u32, number });
+                        let Some(lists) = by_cell.get_mut(&access.cell) else { continue };
+                        if lists.last().is_none_or(|list| list[0].rank != rank) {
+                            lists.push(Vec::new());
+                        }
+                        if let Some(list) = lists.last_mut() {
+                            list.push(Candidate { rank, events: events as u32, number });
                         }
                     }
                 }
             }
         }
         let looked = run.events.len() as u64;
-        Ok(Prepared { order: Order::new(run)?, by_cell, sources, next: 0, undecided: Vec::new(), looked })
+        Ok(Prepared { order: Order::new(tables, run)?, by_cell, sources, next: 0, undecided: Vec::new(), looked })
     }
 
     /// Whether all sources have been looked at.
@@ -98,31 +103,59 @@ impl<'a> Closing<'a> {
         &self.run.standing[candidate.rank][candidate.events as usize].commands[candidate.number]
     }
 
+    /// The event of its rank that a candidate comes directly after.
+    fn event_before(&self, candidate: Candidate) -> Option<&'a Event> {
+        let before = (candidate.events as usize).checked_sub(1)?;
+        Some(&self.run.events[self.run.of_rank[candidate.rank][before] as usize])
+    }
+
     fn attack_on(&mut self, world: &mut World, source: Source) -> Result<Option<Vec<Told>>> {
-        let mut delaying = None;
-        for place in 0..self.prepared.by_cell[&source.access.cell].len() {
-            let candidate = self.prepared.by_cell[&source.access.cell][place];
-            let command = self.command(candidate);
-            self.prepared.looked += 1;
-            let leaves = |made: &crate::steps::Access| {
-                made.cell == source.access.cell && made.against() & source.access.ways != 0
-            };
-            if !command.accesses.all().iter().any(leaves) {
-                continue;
+        let run = self.run;
+        let clock = &run.events[source.event].clock;
+        let leaves = |candidate: &Candidate| {
+            let accesses = run.standing[candidate.rank][candidate.events as usize].commands[candidate.number].accesses;
+            accesses
+                .all()
+                .iter()
+                .any(|made| made.cell == source.access.cell && made.against() & source.access.ways != 0)
+        };
+        // Only where the source's command can have been issued.
+        let mut looked = 0;
+        let lists: Vec<&[Candidate]> = self.prepared.by_cell[&source.access.cell]
+            .iter()
+            .map(|list| &list[list.partition_point(|candidate| candidate.events < clock.count(candidate.rank))..])
+            .filter_map(|list| {
+                let first = list.iter().position(leaves);
+                looked += first.map_or(list.len(), |first| first + 1) as u64;
+                first.map(|first| &list[first..])
+            })
+            .collect();
+        self.prepared.looked += looked;
+        if lists.is_empty() {
+            return Ok(None);
+        }
+        let is_in_time = |delaying: &Delaying, candidate: &Candidate| candidate.events <= delaying.end(candidate.rank);
+        let matters = |delaying: &Delaying| lists.iter().any(|list| is_in_time(delaying, &list[0]));
+        // What comes before the first command of each rank is enough to see that the rank does not get there.
+        let firsts: Vec<&Event> = lists.iter().filter_map(|list| self.event_before(list[0])).collect();
+        if firsts.len() == lists.len() {
+            let within = |event: &Event| firsts.iter().any(|first| event.is_in(&first.clock));
+            let near = Delaying::new(self.tables, world, run, &self.prepared.order, &[source], within, matters)?;
+            self.prepared.looked += near.events();
+            if !matters(&near) {
+                return Ok(None);
             }
-            let delaying = match &mut delaying {
-                Some(delaying) => &*delaying,
-                none => {
-                    let pass = Delaying::new(self.tables, world, self.run, &self.prepared.order, &[source])?;
-                    self.prepared.looked += pass.events();
-                    none.insert(pass)
-                }
-            };
-            let Some(first) = self.first_part(world, delaying, source, candidate, &Left::default())? else { continue };
-            if !command.waits {
-                return Ok(Some(self.moves(delaying, candidate, &Left::default(), first)));
+        }
+        let delaying = Delaying::new(self.tables, world, run, &self.prepared.order, &[source], |_| true, matters)?;
+        let in_time = lists.iter().flat_map(|list| list.iter().take_while(|each| is_in_time(&delaying, each)));
+        let candidates: Vec<Candidate> = in_time.copied().collect();
+        self.prepared.looked += delaying.events() + candidates.len() as u64;
+        for candidate in candidates.into_iter().filter(leaves) {
+            let Some(first) = self.first_part(world, &delaying, source, candidate, &Left::default())? else { continue };
+            if !self.command(candidate).waits {
+                return Ok(Some(self.moves(&delaying, candidate, &Left::default(), first)));
             }
-            match self.with_what_it_waits_for(world, delaying, source, candidate)? {
+            match self.with_what_it_waits_for(world, &delaying, source, candidate)? {
                 Waiting::Found(moves) => return Ok(Some(moves)),
                 Waiting::None => {}
                 Waiting::TooMany => {
@@ -270,7 +303,7 @@ impl<'a> Closing<'a> {
             let entry = others[number];
             Source { event: entry.event, step: step(&entry), access: source.access }
         }));
-        let delaying = Delaying::new(self.tables, world, run, &self.prepared.order, &sources)?;
+        let delaying = Delaying::new(self.tables, world, run, &self.prepared.order, &sources, |_| true, |_| true)?;
         if !delaying.valid {
             return Ok(Waiting::None);
         }

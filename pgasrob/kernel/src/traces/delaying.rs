@@ -8,9 +8,9 @@ use crate::operands::{Operands, World, evaluate};
 use crate::placement::{Slotted, begin_bundle, delay, fence, first_bound, wait_is_over};
 use crate::steps::Access;
 use crate::tables::touch::Ways;
-use crate::tables::{Tables, touch};
+use crate::tables::{Command, Tables, touch};
 use crate::traces::clock::Clock;
-use crate::traces::run::{BARRIER, Cells, Entry, Run};
+use crate::traces::run::{BARRIER, Cells, Entry, Event, Run};
 
 /// A step: its place among the steps of an event, and its access.
 #[derive(Clone, Copy, Debug)]
@@ -79,11 +79,14 @@ pub struct Order {
     /// For each event where its accesses begin in `layers`, which has the layer of each.
     starts: Vec<usize>,
     layers: Vec<u32>,
+    /// For each event of a rank its first one from there on that can stop it or be met by another rank.
+    matters: Vec<Vec<u32>>,
 }
 
 impl Order {
-    pub fn new(run: &Run) -> Result<Self> {
-        let mut order = Order { cells: Cells::new(run.memory.len())?, starts: Vec::new(), layers: Vec::new() };
+    pub fn new(tables: &Tables, run: &Run) -> Result<Self> {
+        let matters = first_that_matter(tables, run);
+        let mut order = Order { cells: Cells::new(run.memory.len())?, starts: Vec::new(), layers: Vec::new(), matters };
         for event in 0..run.events.len() {
             order.starts.push(order.layers.len());
             for (place, made) in run.chain(event).iter().enumerate() {
@@ -108,6 +111,44 @@ impl Order {
     }
 }
 
+/// For each event of a rank its first one from there on that is more than an access at its issue to a cell that nothing
+/// but such accesses of the same rank touches: whoever comes to such an event goes past it.
+fn first_that_matter(tables: &Tables, run: &Run) -> Vec<Vec<u32>> {
+    const NOBODY: usize = usize::MAX;
+    const SHARED: usize = usize::MAX - 1;
+    let mut owners = vec![NOBODY; run.memory.len()];
+    for (rank, places) in run.standing.iter().enumerate() {
+        for accesses in places.iter().flat_map(|standing| &standing.commands).map(|command| command.accesses) {
+            for (place, access) in accesses.all().iter().enumerate() {
+                let owner = &mut owners[access.cell];
+                let alone = place < accesses.bound() && (*owner == NOBODY || *owner == rank);
+                *owner = if alone { rank } else { SHARED };
+            }
+        }
+    }
+    let goes_past = |event: usize| {
+        let issued = run.next_of(event);
+        let immediate = matches!(
+            tables.command(issued.transition),
+            Command::Assign { .. } | Command::Test { .. } | Command::Immediate(_)
+        );
+        immediate && issued.accesses.all().iter().all(|access| owners[access.cell] != SHARED)
+    };
+    let of_rank = |events: &Vec<u32>| {
+        let mut first = events.len() as u32;
+        let mut firsts: Vec<u32> = (0..first).collect();
+        for (index, &event) in events.iter().enumerate().rev() {
+            let event = event as usize;
+            if run.has_looks() || run.events[event].rank == BARRIER || !goes_past(event) {
+                first = index as u32;
+            }
+            firsts[index] = first;
+        }
+        firsts
+    };
+    run.of_rank.iter().map(of_rank).collect()
+}
+
 /// One pass: the sources are delayed.
 pub struct Delaying {
     /// What the greatest usable ideal has not.
@@ -123,13 +164,25 @@ pub struct Delaying {
     waiting: BinaryHeap<Reverse<usize>>,
     /// Whether the events that have been looked at are left out.
     looked: HashMap<usize, bool>,
+    /// By ranks the first of its events that has been looked at and is left out, by its place.
+    ends: HashMap<usize, u32>,
     pub valid: bool,
 }
 
 const NOWHERE: &Placed = &Placed(Vec::new());
 
 impl Delaying {
-    pub fn new(tables: &Tables, world: &mut World, run: &Run, order: &Order, sources: &[Source]) -> Result<Self> {
+    /// Delays `sources`. Only the events `within` are looked at, among them all that come before one of them. Whenever
+    /// more is left out, `matters` says whether the pass is still of any use; if not, it ends.
+    pub fn new(
+        tables: &Tables,
+        world: &mut World,
+        run: &Run,
+        order: &Order,
+        sources: &[Source],
+        within: impl Fn(&Event) -> bool,
+        matters: impl Fn(&Self) -> bool,
+    ) -> Result<Self> {
         let mut delaying = Delaying {
             left: Left::default(),
             now: HashMap::new(),
@@ -139,17 +192,40 @@ impl Delaying {
             placements: HashMap::new(),
             waiting: sources.iter().map(|source| Reverse(source.event)).collect(),
             looked: HashMap::new(),
+            ends: HashMap::new(),
             valid: true,
         };
         while let Some(Reverse(event)) = delaying.waiting.pop() {
-            if !delaying.looked.contains_key(&event) {
+            if !delaying.looked.contains_key(&event) && within(&run.events[event]) {
                 let left = delaying.is_left(run, order, sources, event)
                     || delaying.look_at(tables, world, run, order, sources, event)?;
                 delaying.looked.insert(event, left);
+                if left && delaying.ends_before(run, event) && !matters(&delaying) {
+                    break;
+                }
             }
         }
         delaying.valid = !sources.iter().any(|source| delaying.left.has(&run.events[source.event].clock));
         Ok(delaying)
+    }
+
+    /// Notes that an event is left out; whether that is the first of its rank.
+    fn ends_before(&mut self, run: &Run, number: usize) -> bool {
+        let event = &run.events[number];
+        let ranks = if event.rank == BARRIER { 0..run.control.len() } else { event.rank..event.rank + 1 };
+        let mut first = false;
+        for rank in ranks {
+            let index = if event.rank == BARRIER { event.clock.count(rank) - 1 } else { event.index };
+            let end = self.ends.entry(rank).or_insert(u32::MAX);
+            first |= index < *end;
+            *end = index.min(*end);
+        }
+        first
+    }
+
+    /// So many events of `rank` are not left out, or fewer.
+    pub fn end(&self, rank: usize) -> u32 {
+        self.ends.get(&rank).copied().unwrap_or(u32::MAX)
     }
 
     /// How many events it has looked at.
@@ -223,14 +299,16 @@ impl Delaying {
             for rank in 0..tables.nodes {
                 let count = event.clock.count(rank);
                 self.tainted.entry(rank).or_insert(count - 1);
-                self.go_on(run, rank, count);
+                self.go_on(run, order, rank, count);
             }
             return Ok(false);
         }
         let (rank, index) = (event.rank, event.index);
         let command = run.next_of(number);
-        let registers = &run.standing[rank][index as usize].registers;
-        let operands = evaluate(tables, world, rank, tables.command(command.transition), registers)?;
+        let operands = match tables.command(command.transition) {
+            Command::Assign { .. } | Command::Test { .. } | Command::Immediate(_) => None,
+            issued => evaluate(tables, world, rank, issued, &run.standing[rank][index as usize].registers)?,
+        };
         let mut placement = self.placement(rank, index).clone();
         let waits = match operands {
             Some(Operands::Wait { queue, local }) => !wait_is_over(world, &placement, rank, queue, local),
@@ -275,7 +353,7 @@ impl Delaying {
         if placement != before {
             self.placements.entry(rank).or_default().push((index + 1, placement));
         }
-        self.go_on(run, rank, index + 1);
+        self.go_on(run, order, rank, index + 1);
         for (place, access) in all.iter().enumerate() {
             if let Some(next) = order.cells.layers(access.cell).get(order.layer_of(number, place) + 1) {
                 self.waiting.extend(next.entries.iter().map(|entry| Reverse(entry.event)));
@@ -284,8 +362,9 @@ impl Delaying {
         Ok(false)
     }
 
-    fn go_on(&mut self, run: &Run, rank: usize, index: u32) {
-        if let Some(&next) = run.of_rank[rank].get(index as usize) {
+    fn go_on(&mut self, run: &Run, order: &Order, rank: usize, index: u32) {
+        let next = order.matters[rank].get(index as usize).and_then(|&next| run.of_rank[rank].get(next as usize));
+        if let Some(&next) = next {
             self.waiting.push(Reverse(next as usize));
         }
     }

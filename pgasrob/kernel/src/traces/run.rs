@@ -1,6 +1,7 @@
 //! A run of commands with all their steps, as it grows and is taken back, and the order of its events
 //! (`pgasrob/robustness/traces/trace.py`).
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -19,6 +20,8 @@ use crate::updates::Given;
 
 /// In place of a rank: who takes part in barriers is everybody.
 pub const BARRIER: usize = usize::MAX;
+/// So many places of a rank are few, wherever it has stood.
+const LONG: usize = 1_000;
 /// The place of an access in the chain of its command, when it is a look.
 const LOOK: u8 = u8::MAX;
 
@@ -367,6 +370,14 @@ impl Run {
             looks.push(if mixed { Access::writing(cell) } else { Access::reading(cell) });
         }
         looks
+    }
+
+    /// Whether some rank has mostly stood where it had stood before, so that it may go round for ever.
+    pub fn comes_back(&self) -> bool {
+        self.standing.iter().any(|places| {
+            let different: HashSet<_> = places.iter().map(|place| (place.control, &place.registers)).collect();
+            places.len() > LONG && different.len() < places.len() / 2
+        })
     }
 
     /// Whether some rank looks at what it does not access.

@@ -16,7 +16,8 @@ pub struct TraceSearch {
     pub violation: Option<Vec<Told>>,
     /// The steps, by transitions, that are left to other engines.
     pub undecided: Vec<(usize, usize)>,
-    /// The longest run that is followed, in events, and whether some run is longer.
+    /// The length of a run, in events, at which it is asked next whether its ranks come back to where they have been;
+    /// whether they do, so that the run is not followed any further.
     longest: usize,
     pub too_long: bool,
     /// Whether all traces have been seen.
@@ -88,7 +89,11 @@ impl TraceSearch {
             self.note_assertion();
             match came {
                 Came::Over => self.complete = true,
-                Came::On => self.too_long = self.exploration.run.events.len() > self.longest,
+                Came::On if self.exploration.run.events.len() > self.longest => {
+                    self.too_long = self.exploration.run.comes_back();
+                    self.longest = self.longest.saturating_mul(2);
+                }
+                Came::On => {}
                 Came::Trace => {
                     self.note_deadlock();
                     let prepared = Prepared::new(&self.tables, &self.exploration.run)?;

@@ -1,0 +1,122 @@
+"""Long loops: kept as loops where that tells the same, written out where something must be known of each iteration."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable
+
+import pytest
+
+from pgasrob import check
+from pgasrob.frontends.c import merging
+from pgasrob.frontends.c.assemble import _merged
+from pgasrob.frontends.c.graph import Node
+from pgasrob.frontends.lower import parse_c
+from pgasrob.program import commands
+from pgasrob.program.expressions import Const, Register
+from pgasrob.program.program import Program
+from pgasrob.program.statements import Do, FlowGraph, Statement
+
+SOURCE = """#include <assert.h>
+#include <shmem.h>
+static int x, flag[2], sum, a[8];
+int main(void) {{
+  shmem_init();
+  int me = shmem_my_pe();
+  {}
+  shmem_barrier_all();
+  shmem_finalize();
+}}
+"""
+PING = """for (int i = 1; i <= 4; i++) {{
+  if (me == 0) {{ shmem_int_p(&x, i, 1); {} shmem_int_p(&flag[i % 2], i, 1);
+    shmem_int_wait_until(&flag[0], SHMEM_CMP_GE, i); }}
+  else {{ shmem_int_wait_until(&flag[i % 2], SHMEM_CMP_EQ, i); sum += x; {} shmem_int_p(&flag[0], i, 0); }}
+}}
+assert(sum == 10 * me);"""
+BODIES = {
+    "fence": (
+        "if (me) for (int i = 0; i < 5; i++) { shmem_int_p(&x, i, 0); shmem_fence(); }"
+        " shmem_barrier_all(); assert(me || x == 4);",
+        "robust",
+    ),
+    "ping": (PING.format("shmem_fence();", ""), "robust"),
+    "ping without a fence": (PING.format("", ""), "not robust"),
+    "toggle": (
+        "int now = 0; for (int i = 0; i < 4; i++) { a[now] = x; shmem_int_p(&a[2 + now], i, 1 - me);"
+        " shmem_barrier_all(); sum += a[2 + now]; now = 1 - now; shmem_barrier_all(); } assert(sum == 6);",
+        "robust",
+    ),
+    "nested": (
+        "for (int i = 0; i < 3; i++) for (int k = 0; k < 3; k++) { shmem_int_p(&a[k], i, 1 - me); shmem_barrier_all();"
+        " sum += a[k]; shmem_barrier_all(); } assert(sum == 9);",
+        "robust",
+    ),
+    "sum in a register": (
+        "int s = 0; for (int i = 0; i < 4; i++) { s += i * i; shmem_int_p(&a[i], s, 1 - me); }"
+        " sum = s + a[3]; assert(sum == 14 || sum == 28);",
+        "not robust",
+    ),
+}
+
+
+def program(body: str, kept: bool, monkeypatch: pytest.MonkeyPatch) -> Program:
+    """The program on 2 nodes, with loops kept as soon as may be, or written out."""
+    monkeypatch.setattr(merging, "LONG_CODE", 2 if kept else 100_000)
+    monkeypatch.setattr(merging, "FEW_VALUES", 2)
+    return parse_c(SOURCE.format(body)).program(2)
+
+
+def size(program: Program) -> int:
+    graphs = [process.body for process in program.processes]
+    return sum(len(piece.statements) for graph in graphs if isinstance(graph, FlowGraph) for piece in graph.pieces)
+
+
+@pytest.mark.parametrize(("body", "expected"), BODIES.values(), ids=BODIES)
+def test_a_loop_that_is_kept_does_what_its_iterations_do(
+    monkeypatch: pytest.MonkeyPatch, body: str, expected: str
+) -> None:
+    kept, written_out = (program(body, each, monkeypatch) for each in (True, False))
+    assert size(kept) != size(written_out)
+    for each in (kept, written_out):
+        verdict = check(each)
+        assert (verdict.verdict, verdict.assertions, verdict.deadlock) == (expected, "hold", False)
+
+
+def test_code_gets_no_longer_with_more_iterations() -> None:
+    inner = "shmem_int_p(&x, i, 1 - me); shmem_barrier_all(); sum += x; shmem_barrier_all();"
+    body = f"for (int i = 0; i < {{}}; i++) {{{{ {inner} }}}}"
+    sizes = {count: size(parse_c(SOURCE.format(body.format(count))).program(2)) for count in (100, 400, 2_000, 100_000)}
+    assert sizes[100] > 500
+    assert sizes[2_000] == sizes[100_000] < 50
+
+
+def test_where_something_must_be_known_of_each_iteration_they_are_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = "for (int i = 1; i <= 4; i++) { shmem_int_put(a, a + 4, i, 1 - me); shmem_barrier_all(); }"
+    assert size(program(body, True, monkeypatch)) == size(program(body, False, monkeypatch))
+
+
+def naively_merged(nodes: dict[str, Node]) -> dict[str, str]:
+    """The same by the definition: classes are refined as long as that makes any difference."""
+    keys: dict[str, Hashable] = {label: (tuple(node.statements), node.condition) for label, node in nodes.items()}
+    for _ in nodes:
+        numbers: dict[Hashable, int] = {}
+        classes = {label: numbers.setdefault(key, len(numbers)) for label, key in keys.items()}
+        keys = {label: (classes[label], *(classes[each] for each in node.goes_to)) for label, node in nodes.items()}
+    first: dict[Hashable, str] = {}
+    return {label: first.setdefault(key, label) for label, key in keys.items()}
+
+
+def test_nodes_are_merged_as_by_the_definition() -> None:
+    drawn = random.Random(7)
+    merged = 0
+    for _ in range(400):
+        labels = [f"s{number}" for number in range(drawn.randint(1, 12))]
+        nodes = {}
+        for label in labels:
+            issued: list[Statement] = [Do(commands.Assign(Register("r", 0), Const(drawn.randint(0, 1))))]
+            nodes[label] = Node(label, issued, tuple(drawn.choices(labels, k=drawn.randint(0, 2))))
+        found = _merged(nodes)
+        assert found == naively_merged(nodes)
+        merged += len(nodes) - len(set(found.values()))
+    assert merged > 200
