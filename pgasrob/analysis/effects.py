@@ -19,7 +19,7 @@ from pgasrob.analysis.intervals import (
 from pgasrob.analysis.regions import Location, Region, Regions
 from pgasrob.program import core
 from pgasrob.program.core import Form, Place, Role
-from pgasrob.program.expressions import Expr, IntType
+from pgasrob.program.expressions import MIRRORED, Expr, IntType
 from pgasrob.semantics.effect import OPERATOR_OF
 
 Effect = Callable[[File, Location | None], File | None]
@@ -83,7 +83,9 @@ def _inner_effect(memory: Regions, rank: int, form: Form) -> _Inner:
     match form:
         case core.Assign(register, assigned):
             value = value_of(assigned)
-            return lambda file, named, location: None if (new := value(file)) is None else _set(file, register, new)
+            return lambda file, named, location: (
+                None if (new := value(file)) is None else with_register(file, register, new)
+            )
         case core.Test(condition, True):
             narrow = narrowing(condition, True)
             return lambda file, named, location: narrow(file)
@@ -104,6 +106,7 @@ def _immediate(memory: Regions, here: Interval, form: core.Immediate[Place, Expr
     loaded, names_rank, reads = form.register, form.access.cell.rank is not None, form.access.reads
     condition = None if form.condition is None else _condition(form.condition)
     update = None if form.update is None else _Update(form.update)
+    counted = form.update is not None and form.update.operation == "add"
 
     def effect(file: File, named: _Named, location: Location | None) -> File | None:
         region = memory.region(named[1] if names_rank else here, named[0])
@@ -115,9 +118,12 @@ def _immediate(memory: Regions, here: Interval, form: core.Immediate[Place, Expr
             given = update.given(after)
             if given is None:
                 return None
+            if counted and region.most is not None:
+                # It goes no further than that, so it was not further before.
+                held = old = min(old[0], region.most - given[0][0]), min(old[1], region.most - given[0][0])
             if location is not None:
                 _write(memory, region, update.compute(old, *given))
-        return after if after is None or loaded is None else _set(after, loaded, held)
+        return after if after is None or loaded is None else with_register(after, loaded, held)
 
     return effect
 
@@ -126,7 +132,7 @@ def _condition(condition: core.Comparison[Expr]) -> Callable[[File, Interval], t
     """The file where the condition holds, None when it cannot, and what the cell, which held these values, holds
     then."""
     relation, value, limit = condition.relation, value_of(condition.value), limiting(condition.value)
-    mirrored = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(relation, relation)
+    mirrored = MIRRORED[relation]
 
     def holds(file: File, held: Interval) -> tuple[File | None, Interval]:
         other = value(file)
@@ -227,5 +233,6 @@ def _write(memory: Regions, region: Region, values: Interval | None) -> None:
         memory.write(region, values)
 
 
-def _set(file: File, index: int, values: Interval) -> File:
+def with_register(file: File, index: int, values: Interval) -> File:
+    """``file`` with other values in a register."""
     return (*file[:index], values, *file[index + 1 :])

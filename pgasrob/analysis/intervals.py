@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from pgasrob.program.expressions import (
     CONVERSIONS,
+    NEGATED,
     OPERATORS,
     RELATIONS,
     Binary,
@@ -40,7 +41,6 @@ Operation = Callable[[Interval, Interval, IntType], Interval | None]
 """What an operation makes of the values of its operands."""
 
 _EITHER = (0, 1)
-_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _COMPILED = 4_096
 """Expressions whose functions are kept."""
 
@@ -209,7 +209,7 @@ def _on_doubles(symbol: str) -> Operation:
 
 
 def _relation(symbol: str) -> Operation:
-    never = _NEGATED[symbol]
+    never = NEGATED[symbol]
 
     def related(left: Interval, right: Interval, type: IntType) -> Interval:
         if not may_be_related(symbol, left, right):
@@ -338,7 +338,7 @@ def narrowing(condition: Expr, truth: bool) -> Narrow:
                 return _one_after_the_other(further, last)
             return _one_of(narrowing(left, decides), _one_after_the_other(further, last))
         case Binary(symbol, left, right) if symbol in RELATIONS:
-            return comparing(left, symbol if truth else _NEGATED[symbol], right)
+            return comparing(left, symbol if truth else NEGATED[symbol], right)
         case Conditional(test, then, otherwise):
             return _one_of(
                 _one_after_the_other(narrowing(test, True), narrowing(then, truth)),

@@ -11,12 +11,13 @@ renaming maps runs to runs (`proofs/reductions.md`, sections 5 and 9).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import reduce
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from pgasrob.analysis.effects import Effect, effect_of, legal
+from pgasrob.analysis.counters import Counting, Limit, Limits, counting, guesses
+from pgasrob.analysis.effects import Effect, effect_of, legal, with_register
 from pgasrob.analysis.intervals import File, Interval, joined_files, may_fault, value_of
 from pgasrob.analysis.regions import Location, Regions
 from pgasrob.analysis.remembered import remembered
@@ -26,7 +27,7 @@ from pgasrob.analysis.widening import Widening
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Access, Form, Place, Role
-from pgasrob.program.expressions import Const, Expr, constant
+from pgasrob.program.expressions import Const, Expr, Register, constant
 from pgasrob.program.instance import Instance
 
 
@@ -46,6 +47,8 @@ class Named(NamedTuple):
 
 
 IMPOSSIBLE = Named(False)
+GREATEST_VALUE = (1 << 64) - 1
+"""No value is greater."""
 
 
 class Made(NamedTuple):
@@ -64,6 +67,7 @@ class Ranges:
         files: Sequence[Sequence[File | None]],
         memory: Regions,
         classes: Sequence[Sequence[int]],
+        limits: Limits,
     ) -> None:
         # The instance itself is what this is remembered by, so it is not to be kept from here.
         self._automata = instance.automata
@@ -72,6 +76,7 @@ class Ranges:
         self._files = files
         self._memory = memory
         self._classes = classes
+        self._limits = limits
         self._class_of = {rank: ranks for ranks in classes for rank in ranks}
         self._named: dict[tuple[int, int, int], Named] = {}
         self._made: dict[tuple[int, int, int], Made] = {}
@@ -88,6 +93,11 @@ class Ranges:
     def cell(self, cell: int) -> Interval:
         """The values of a cell of the flat memory."""
         return self._memory.values(*divmod(cell, self._size))
+
+    def most(self, address: int) -> int:
+        """What no counter at ``address`` exceeds; the greatest of all values where there is none."""
+        limit = self._limits.get(address)
+        return GREATEST_VALUE if limit is None else limit.most
 
     def operand(self, rank: int, state: int, expr: Expr) -> Interval | None:
         """The values of ``expr``, an expression of ``rank``, before ``state``; None when it never has one there."""
@@ -229,26 +239,47 @@ def closed(values: Interval, k: int, classes: Sequence[Sequence[int]]) -> Interv
 @remembered
 def ranges(instance: Instance) -> Ranges:
     """The ranges of ``instance``."""
-    return _Analysis(instance).run()
+    limits: dict[int, Limit] = {}
+    analysis = _Analysis(instance, limits)
+    left = {address: iter(guessed) for address, guessed in guesses(instance, analysis.initial).items()}
+    wrong: Collection[int] = left.keys()
+    while wrong:
+        for address in wrong:
+            limits.pop(address, None)
+            if (limit := next(left[address], None)) is not None:
+                limits[address] = limit
+        analysis = _Analysis(instance, limits)
+        found = analysis.run()
+        wrong = analysis.wrong_limits(found)
+        if not wrong:
+            return found
+    return analysis.run()
 
 
 # The fixpoint
 
 
+MOST_TRIED = 100_000
+"""Commands that are looked at to find out whether ranks count again, before it is taken that they do."""
+
+
 class _Analysis:
     """Follows the automata of all ranks until nothing grows.
 
-    What can grow for ever grows at the heads of loops or in memory, so it is widened there.
+    What can grow for ever grows at the heads of loops or in memory, so it is widened there; counters are taken to keep
+    within ``limits``, which is to be asked of what has been found (:meth:`wrong_limits`).
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, limits: Limits) -> None:
         found = symmetry(instance)
         self.instance = instance
+        self.limits = limits
         self.classes = found.classes
         self.widening = Widening(instance.forms)
         size = instance.size
-        initial = [_hull_of(instance.memory[address::size]) for address in range(size)]
-        self.memory = Regions(instance, self._renamed(initial, found.cells), self.widening)
+        hulls = [_hull_of(instance.memory[address::size]) for address in range(size)]
+        self.initial = self._renamed(hulls, found.cells)
+        self.memory = Regions(instance, self.initial, self.widening, limits)
         self.start: File = tuple(self._renamed([(value, value) for value in instance.registers], found.registers))
         self.files: list[list[File | None]] = [[None] * len(automaton.out) for automaton in instance.automata]
         self.grown = [[0] * len(automaton.out) for automaton in instance.automata]
@@ -274,7 +305,73 @@ class _Analysis:
             for stale in self.memory.stale:
                 self._push(stale)
             self.memory.stale.clear()
-        return Ranges(self.instance, self.files, self.memory, self.classes)
+        return Ranges(self.instance, self.files, self.memory, self.classes, dict(self.limits))
+
+    # Counters
+
+    def wrong_limits(self, found: Ranges) -> set[int]:
+        """The addresses whose limits may be wrong: something else may write there, or a rank count again."""
+        wrong: set[int] = set()
+        nodes, size = self.instance.nodes, self.instance.size
+        cells = {address: sum(1 << rank * size + address for rank in range(nodes)) for address in self.limits}
+        self.tried = 0
+        for rank, automaton in enumerate(self.instance.automata if self.limits else ()):
+            for state, leaving in enumerate(automaton.out):
+                for transition in leaving if found.reachable(rank, state) else ():
+                    counts = counting(transition.form)
+                    if counts is None or counts.address not in self.limits:
+                        changed = found.touched(rank, state, transition).changed
+                        wrong.update(address for address, here in cells.items() if here & changed)
+                    elif counts.address not in wrong and self._counts_again(rank, state, transition, counts):
+                        wrong.add(counts.address)
+        return wrong
+
+    def _counts_again(self, rank: int, state: int, transition: Transition, counts: Counting) -> bool:
+        """Whether ``rank`` may count again after it has counted at a value from which on it should not."""
+        limit = self.limits[counts.address]
+        for value in range(limit.once, limit.most - counts.step + 1):
+            file = self.files[rank][state]
+            assert file is not None, "only what has been reached is asked"
+            if counts.expected is not None:
+                expected = value_of(counts.expected)(file)
+                if expected is None or not expected[0] <= value <= expected[1]:
+                    continue
+                if isinstance(counts.expected, Register):
+                    file = with_register(file, counts.expected.index, (value, value))
+            if counts.register is not None:
+                file = with_register(file, counts.register, (value, value))
+            if self._comes_to_count(rank, transition.target, file, counts.address):
+                return True
+        return False
+
+    def _comes_to_count(self, rank: int, start: int, file: File, address: int) -> bool:
+        """Whether ``rank`` may come from a control state with a file to a command that counts at ``address``."""
+        files, grown = {start: file}, dict.fromkeys(self.heads[rank], 0)
+        stack = [start]
+        while stack:
+            state = stack.pop()
+            for transition in self.instance.automata[rank].out[state]:
+                self.tried += 1
+                if self.tried > MOST_TRIED:
+                    return True
+                effect = self.effects.get((rank, transition.occurrence))
+                after = None if effect is None else effect(files[state], None)
+                if after is None:
+                    continue
+                counts = counting(transition.form)
+                if counts is not None and counts.address == address:
+                    return True
+                known = files.get(transition.target)
+                if known is not None:
+                    after = joined_files(known, after)
+                    if after is known:
+                        continue
+                    if transition.target in grown:
+                        after = self.widening.grown_file(known, after, grown[transition.target])
+                        grown[transition.target] += 1
+                files[transition.target] = after
+                stack.append(transition.target)
+        return False
 
     def _push(self, place: Location) -> None:
         if place not in self.queued:

@@ -12,13 +12,14 @@ A literal fits every type, but one that stands for a rank says that rank's name,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import assert_never
 
-from pgasrob.program import core
-from pgasrob.program.commands import Command, map_expressions
+from pgasrob.analysis.deciding import Command, Deciding
+from pgasrob.program import commands, core
+from pgasrob.program.commands import map_expressions
 from pgasrob.program.control import build
 from pgasrob.program.core import Form, Place
 from pgasrob.program.expressions import (
@@ -33,6 +34,7 @@ from pgasrob.program.expressions import (
     Symbol,
     Unary,
     constant,
+    faults_inside,
     specialise,
 )
 from pgasrob.program.instance import Instance
@@ -64,18 +66,41 @@ class RankTypes:
     targets: bool
 
 
-def rank_types(instance: Instance) -> RankTypes | None:
-    """The types of ``instance``, or None when ranks are computed with."""
-    inference = _Inference(instance)
+def rank_types(instance: Instance, every_value: bool = False) -> RankTypes | None:
+    """The types of ``instance``, or None when ranks are computed with.
+
+    What becomes of values that decide nothing is left out of account, unless ``every_value`` counts.
+    """
+    deciding = deciding_values(instance)
+    if every_value:
+        deciding.registers, deciding.cells = [set(range(len(instance.registers)))], -1
+    inference = _Inference(instance, deciding)
     for form in _forms(instance):
         inference.add(form)
     return inference.types()
 
 
+def deciding_values(instance: Instance) -> Deciding:
+    """The registers, and the addresses as a bit set, whose values may decide something at some rank."""
+    return Deciding(_commands(instance, _forms(instance)), 1)
+
+
+def _commands(instance: Instance, forms: Iterable[Form]) -> Iterator[Command]:
+    """The commands as if of one rank, with the addresses that they use and change; where a register says which, all."""
+    for form in forms:
+        used = changed = 0
+        for access, observed in zip(core.accesses_of(form), core.observed(form), strict=True):
+            value = constant(access.cell.address)
+            addresses = (1 << instance.size) - 1 if value is None else 1 << value if 0 <= value < instance.size else 0
+            used |= addresses if observed else 0
+            changed |= addresses if access.writes else 0
+        yield Command(0, form, used, changed)
+
+
 def _forms(instance: Instance) -> Iterator[Form]:
     """The commands of the processes that some rank runs, ``me`` kept as a register that does not exist."""
 
-    def kept(command: Command) -> Command:
+    def kept(command: commands.Command) -> commands.Command:
         return map_expressions(command, lambda expr: specialise(_me_as_register(expr), 0, instance.nodes))
 
     for process in instance.program.processes:
@@ -112,8 +137,9 @@ class _Inference:
     distance to it.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, deciding: Deciding) -> None:
         self.instance = instance
+        self._deciding = deciding
         self.first_address = 1 + len(instance.registers)
         variables = self.first_address + instance.size
         self._parent = [(variable, 0) for variable in range(variables)]
@@ -177,7 +203,8 @@ class _Inference:
         """Unify what a command wants to be of one type."""
         match form:
             case core.Assign(register, value):
-                self._give([self._register(register)], self.typed(value))
+                if self._decides(form, []):
+                    self._give([self._register(register)], self.typed(value))
             case core.Test(condition):
                 self._condition(condition)
             case core.Immediate(access, compared, update, loaded):
@@ -190,9 +217,10 @@ class _Inference:
                         self._give(cells, other)
                     else:
                         self._make_scalar(other, *((cell, 0) for cell in cells))
-                if loaded is not None:
-                    self._give(cells, (self._register(loaded), 0))
-                self._update(update, cells)
+                if self._decides(form, cells):
+                    if loaded is not None:
+                        self._give(cells, (self._register(loaded), 0))
+                    self._update(update, cells)
             case core.Transfer(rank, queue, _, _, update):
                 self._make_scalar(self.typed(queue))
                 cells = []
@@ -202,9 +230,10 @@ class _Inference:
                         self._rank(rank, found)
                     cells += found
                 self._target(queue, rank)
-                # Operands are copied as the result is, and where the operation computes all are scalars.
-                self._same(cells)
-                self._update(update, cells)
+                if self._decides(form, cells):
+                    # Operands are copied as the result is, and where the operation computes all are scalars.
+                    self._same(cells)
+                    self._update(update, cells)
             case core.Wait(queue):
                 self._make_scalar(self.typed(queue))
             case core.Fence(queue, to):
@@ -216,6 +245,14 @@ class _Inference:
                 pass
             case _:
                 assert_never(form)
+
+    def _decides(self, form: Form, cells: list[int]) -> bool:
+        """Whether it matters what values a command leaves in its register and in ``cells``, or whether it faults."""
+        return (
+            core.register_set(form) in self._deciding.registers[0]
+            or any(self._deciding.cells >> cell - self.first_address & 1 for cell in cells)
+            or any(faults_inside(expr) for _, expr in core.expressions(form))
+        )
 
     def _register(self, index: int) -> int:
         return 1 + index

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgasrob.analysis.counters import Limits
 from pgasrob.analysis.intervals import Interval, joined
 from pgasrob.analysis.widening import Widening
 from pgasrob.program.instance import Instance
@@ -17,12 +18,14 @@ class Region:
 
     ``values``: what one of the cells may hold. ``written``: what has been written to some cell of the region as such.
     ``readers``: the places whose commands read it. ``meeting``: the regions that have a cell in common with it.
+    ``most``: what a counter does not exceed.
     """
 
-    __slots__ = ("grown", "meeting", "readers", "values", "written")
+    __slots__ = ("grown", "meeting", "most", "readers", "values", "written")
 
-    def __init__(self, values: Interval) -> None:
+    def __init__(self, values: Interval, most: int | None) -> None:
         self.values = values
+        self.most = most
         self.written: Interval | None = None
         self.grown = 0
         self.readers: set[Location] = set()
@@ -36,7 +39,8 @@ class Regions:
     is written to one element that is not certain may be in every element anyway.
     """
 
-    def __init__(self, instance: Instance, initial: Sequence[Interval], widening: Widening) -> None:
+    def __init__(self, instance: Instance, initial: Sequence[Interval], widening: Widening, limits: Limits) -> None:
+        self._limits = limits
         self.stale: set[Location] = set()  # places that read what has changed
         self.size = instance.size
         self._nodes = instance.nodes
@@ -63,7 +67,8 @@ class Regions:
         values = self._initial[first]
         for initial in self._initial[first + 1 : last + 1]:
             values = joined(values, initial)
-        region = Region(values)
+        limit = self._limits.get(first) if first == last else None
+        region = Region(values, None if limit is None else limit.most)
         near = self._of_rank if rank == -1 else {here: self._of_rank.get(here, []) for here in (rank, -1)}
         for others in near.values():
             for start, end, other in others:
@@ -83,6 +88,8 @@ class Regions:
             if known[0] <= values[0] and values[1] <= known[1]:
                 return
             values = self._widening.grown(known, joined(known, values), region.grown)
+        if region.most is not None:
+            values = min(values[0], region.most), min(values[1], region.most)
         region.written = values
         region.grown += 1
         for met in region.meeting:

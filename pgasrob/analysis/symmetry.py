@@ -35,7 +35,13 @@ class Symmetry:
 @remembered
 def symmetry(instance: Instance) -> Symmetry:
     """The symmetry of ``instance``, found from its text."""
-    types = rank_types(instance)
+    return find_symmetry(instance)
+
+
+def find_symmetry(instance: Instance, every_value: bool = False) -> Symmetry:
+    """The same; with ``every_value`` renaming ranks maps moves to moves in all that they do, and not only up to values
+    that decide nothing."""
+    types = rank_types(instance, every_value)
     classes = _classes(instance, types.fixed) if types is not None else ()
     if types is None or not classes:
         return Symmetry((), (), (None,) * len(instance.registers), (None,) * instance.size, False)

@@ -110,6 +110,10 @@ RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+"""For every relation the one that holds where it does not."""
+MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+"""For every relation the same with its sides exchanged."""
 
 # C's binary operators from loosest to tightest; the printer and the grammar both follow this order.
 PRECEDENCE: tuple[tuple[str, ...], ...] = (

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial, reduce
 from typing import Any
 
-from pgasrob.program.expressions import INT32, Binary, Conditional, Const, Expr, Unary, render
+from pgasrob.program.expressions import INT32, NEGATED, Binary, Conditional, Const, Expr, Unary, render
 
 MOST_TERMS = 50
 """Terms up to which a product of sums is multiplied out."""
@@ -23,7 +23,6 @@ MOST_COMPARISONS = 6
 MOST_PARTS = 1_000
 """Operators and operands of an expression up to which it is simplified."""
 RING = frozenset("+-*")
-NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def simplify_guard(condition: Expr) -> Expr:

@@ -33,7 +33,7 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.instance import Instance
 
-FORMAT = 8
+FORMAT = 9
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 SHAPES = ("assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier")
@@ -110,6 +110,8 @@ class Tables:
     - ``classes``: pieces of interchangeable ranks. ``moving``: the addresses of cells that move with their rank.
       ``rank_registers``, ``rank_cells``: rows (register or address, k) for those that hold a rank plus k.
       ``moving_targets``: whether the targets of operations are ranks that move.
+    - ``landmarks``: values at which an interval that grows comes to rest, ascending. ``most``: for every address what a
+      counter there does not exceed (`analysis.meanwhile`).
     - ``kinds``: how many kinds of updates there are that commute with their own.
     - ``edges``: the transitions, in the order of their rows.
 
@@ -149,6 +151,8 @@ class Tables:
     rank_cells: list[int]
     moving_targets: int
     kinds: int
+    landmarks: list[int]
+    most: list[int]
     edges: list[Transition]
 
 
@@ -399,6 +403,14 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
                 for used in rank
             ]
     classes: list[list[int]] = []
+    rests: list[int] = []
+    most: list[int] = []
+    if "persistent" in reductions:
+        from pgasrob.analysis.meanwhile import landmarks
+        from pgasrob.analysis.ranges import ranges
+
+        rests = landmarks(instance)
+        most = [ranges(instance).most(address) for address in range(instance.size)]
     moving: list[int] = []
     registers: list[int] = []
     cells: list[int] = []
@@ -424,6 +436,8 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
         "rank_registers": registers,
         "rank_cells": cells,
         "moving_targets": int(targets),
+        "landmarks": rests,
+        "most": most,
     }
 
 

@@ -12,7 +12,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 
+from pgasrob.analysis.deciding import Deciding
 from pgasrob.analysis.ranges import Ranges, _Analysis, closed, ranges
+from pgasrob.analysis.rank_types import deciding_values
 from pgasrob.analysis.symmetry import symmetry
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
@@ -58,6 +60,7 @@ from pgasrob.program.expressions import (
     Unary,
     evaluator,
     float_bits,
+    registers_of,
 )
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
@@ -260,17 +263,21 @@ def met(program: Instance, most: int) -> list[State]:
     return states
 
 
-def check_state(program: Instance, found: Ranges, state: State) -> None:
+def check_state(program: Instance, found: Ranges, state: State, deciding: Deciding | None = None) -> None:
+    """Whatever a state is and may do lies in the ranges; of values only those that are ``deciding``."""
     for cell, value in enumerate(state.memory):
         low, high = found.cell(cell)
-        assert low <= value <= high
+        assert low <= value <= high or not (deciding is None or deciding.cells >> program.index(cell) & 1)
     for rank, control in enumerate(state.control):
         assert found.reachable(rank, control)
         for index, value in enumerate(state.registers[rank]):
             interval = found.register(rank, control, index)
-            assert interval is not None and interval[0] <= value <= interval[1]
+            assert interval is not None
+            assert interval[0] <= value <= interval[1] or not (deciding is None or index in deciding.registers[0])
         for transition in program.automata[rank].out[control]:
             for expr in expressions_of(transition.command).values():
+                if deciding is not None and not registers_of(expr) <= deciding.registers[0]:
+                    continue
                 try:
                     value = evaluator(expr)(state.registers[rank])
                 except Fault:
@@ -309,7 +316,9 @@ def check(program: Instance, most: int) -> int:
         check_state(program, found, state)
     for state in states[: most // 10]:
         for place in renamings(program.nodes, kinds):
-            check_state(program, found, renamed(program, kinds, state, place))
+            other = renamed(program, kinds, state, place)
+            # What renaming should make of values that decide nothing is not known.
+            check_state(program, found, other, deciding_values(program))
     return len(states)
 
 
@@ -443,7 +452,7 @@ def test_what_is_written_reaches_other_ranks() -> None:
 
 def test_values_that_are_ranks_may_be_renamed() -> None:
     declarations = "memory home, link; register p, n; queue q;"
-    program = instance("n <- swap(0, link, me + 1); p <- me;", nodes=3, declarations=declarations)
+    program = instance("n <- swap(0, link, me + 1); p <- me; assume(n != p + 1);", nodes=3, declarations=declarations)
     assert symmetry(program).classes == ((0, 1, 2),)
     assert registers(program, 0) == [(0, 2), (0, 0)]  # 0 is a rank in p, and nobody in n
     assert ranges(program).cell(1) == (0, 3)

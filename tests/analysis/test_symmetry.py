@@ -13,7 +13,8 @@ import pytest
 
 import pgasrob
 from pgasrob.analysis.placement import Kind, Slot
-from pgasrob.analysis.symmetry import Symmetry, symmetry
+from pgasrob.analysis.rank_types import deciding_values
+from pgasrob.analysis.symmetry import Symmetry, find_symmetry, symmetry
 from pgasrob.analysis.touched import Touched
 from pgasrob.program.commands import Assign
 from pgasrob.program.expressions import Const
@@ -62,6 +63,8 @@ SELDOM = (
     "assume(me == 0);", "i <- me % 2;", "mem[a + me] <- 1;", "assume(n < 2);",
 )  # fmt: skip
 """They call a rank by its name, or compute with one."""
+COMPUTED = ("mem[x] <- me * 10;", "i <- me * 3 + 1;", "mem[y] <- me % 2 + i;", "mem[y] <- 7 - me;", "i <- -p;")
+"""They compute with a rank, and where they leave the result it may decide nothing."""
 DEFERRED = (
     "put({copy}, q);", "put({copy}, u);", "update(add, 1, {rank}, x, u);", "update(add, i, {rank}, x, q, y);",
     "update(set, me + 1, {rank}, link, u);", "update(set, p, {rank}, home, u, home);",
@@ -79,8 +82,9 @@ DEFERRED = (
 """Operations with steps of other numbers than two, and what else the extended calculus has."""
 
 
-def random_text(seed: int, nodes: int, extended: bool = False) -> str:
-    """A program for ``nodes`` ranks, most of which run one block; ``extended``: with commands of all kinds."""
+def random_text(seed: int, nodes: int, extended: bool = False, computed: bool = False) -> str:
+    """A program for ``nodes`` ranks, most of which run one block; ``extended``: with commands of all kinds;
+    ``computed``: that often compute with ranks."""
     choose = random.Random(seed)
     transfers = (*TRANSFERS, *DEFERRED) if extended else TRANSFERS
 
@@ -89,7 +93,7 @@ def random_text(seed: int, nodes: int, extended: bool = False) -> str:
             inner = " ".join(statement(0) for _ in range(choose.randint(1, 2)))
             ways = ("loop {{ {} }}", "if (n == 0) {{ {} }}", "choose {{ {} }} or {{ {} }}", "if (p == me) {{ {} }}")
             return choose.choice(ways).format(inner, statement(0))
-        (kind,) = choose.choices((transfers, ACCESSES, OTHERS, SELDOM), (40, 40, 25, 2))
+        (kind,) = choose.choices((transfers, ACCESSES, OTHERS, SELDOM, COMPUTED), (40, 40, 25, 2, 20 * computed))
         text = choose.choice(kind)
         return text.format(rank=choose.choice(RANKS), copy=choose.choice(COPIES).format(rank=choose.choice(RANKS)))
 
@@ -102,14 +106,16 @@ def random_text(seed: int, nodes: int, extended: bool = False) -> str:
     return f"{declarations} {first}process {{ {block(longest)} }}"
 
 
-def random_instances(first: int, count: int, extended: bool = False) -> Iterator[tuple[str, Instance, Symmetry]]:
-    """``count`` random programs that have a symmetry."""
+def random_instances(
+    first: int, count: int, extended: bool = False, every_value: bool = True
+) -> Iterator[tuple[str, Instance, Symmetry]]:
+    """``count`` random programs that have a symmetry, by default one of all their values."""
     seed = first
     while count:
-        text = random_text(seed, 2 + seed % 3, extended)
+        text = random_text(seed, 2 + seed % 3, extended, not every_value)
         seed += 1
         program = parse(text).instantiate()
-        found = symmetry(program)
+        found = find_symmetry(program, every_value)
         if found.classes:
             count -= 1
             yield text, program, found
@@ -157,8 +163,31 @@ def renamings(nodes: int, found: Symmetry) -> Iterator[tuple[int, ...]]:
             yield tuple(place)
 
 
-def check_moves(program: Instance, found: Symmetry, most: int) -> int:
-    """Renaming and then moving is moving and then renaming, at up to ``most`` reached states; how many there were."""
+def as_it_is(state: State) -> State:
+    return state
+
+
+def deciding(program: Instance) -> Callable[[State], State]:
+    """Forgets the values that decide nothing."""
+    values = deciding_values(program)
+
+    def kept(state: State) -> State:
+        return state._replace(
+            registers=tuple(
+                tuple(value if index in values.registers[0] else 0 for index, value in enumerate(registers))
+                for registers in state.registers
+            ),
+            memory=tuple(
+                value if values.cells >> program.index(cell) & 1 else 0 for cell, value in enumerate(state.memory)
+            ),
+        )
+
+    return kept
+
+
+def check_moves(program: Instance, found: Symmetry, most: int, kept: Callable[[State], State] = as_it_is) -> int:
+    """Renaming and then moving is moving and then renaming, in what is ``kept`` of states; how many of up to ``most``
+    reached ones there were."""
     space = AttackSpace(program)
     assert isinstance(space.initial, State)
     seen, stack = {space.initial}, [space.initial]
@@ -168,8 +197,8 @@ def check_moves(program: Instance, found: Symmetry, most: int) -> int:
             def rename(state: State, place: tuple[int, ...] = place) -> State:
                 return renamed(program, found, state, place)
 
-            expected = moves(space, state, rename, place)
-            assert moves(space, rename(state), lambda state: state, tuple(range(program.nodes))) == expected
+            expected = moves(space, state, lambda state: kept(rename(state)), place)
+            assert moves(space, rename(state), kept, tuple(range(program.nodes))) == expected
         for _, target in space.successors(state):
             if isinstance(target, State) and target not in seen and len(seen) < most:
                 seen.add(target)
@@ -209,6 +238,42 @@ def test_renaming_maps_moves_to_moves(block: int, extended: bool) -> None:
     count = examples(15, nightly=2_000)
     states = sum(check_moves(*drawn[1:], 25) for drawn in random_instances(1_000_000 * block, count, extended))
     assert states > 10 * count
+
+
+@pytest.mark.parametrize("extended", [False, True], ids=["", "extended"])
+@pytest.mark.parametrize("block", range(4, 8))
+def test_renaming_maps_moves_to_moves_but_for_values_that_decide_nothing(block: int, extended: bool) -> None:
+    count = examples(15, nightly=2_000)
+    states = more = 0
+    for _, program, found in random_instances(1_000_000 * block, count, extended, every_value=False):
+        states += check_moves(program, found, 25, deciding(program))
+        more += sum(map(len, found.classes)) > sum(map(len, find_symmetry(program, every_value=True).classes))
+    assert states > 10 * count
+    assert more > count // 10, "some have more of a symmetry than one of all their values"
+
+
+@pytest.mark.parametrize(
+    ("block", "classes"),
+    [
+        ("mem[y] <- me * 10 + 1; write(y, 0, x, q); i <- mem[x]; mem[y] <- i * 2;", [(1, 2)]),  # x of rank 0 is a name
+        ("mem[y] <- me * 10 + 1; write(y, 0, a, q);", [(0, 1, 2)]),
+        ("i <- me % 2; mem[x] <- i;", [(0, 1, 2)]),
+        ("i <- me % 2; assume(i);", []),
+        ("i <- me % 2; assert(i);", []),
+        ("i <- 10 / me; mem[x] <- i;", []),  # it faults for one of them
+        ("i <- 10 << me; mem[x] <- i;", []),
+        ("mem[y] <- me * 10 + 1; await(mem[y] != 7);", []),
+        ("mem[y] <- me * 10 + 1; i <- mem[y]; p <- i; write(x, p, y, q);", []),
+        ("mem[y] <- me * 10; write(y, 0, link, q); n <- swap(0, link, me + 1); assume(n == 0);", []),
+        ("n <- swap(0, link, me + 1); i <- n % 2;", [(0, 1, 2)]),
+        ("update(add, me, 0, a, q);", [(0, 1, 2)]),
+        ("i <- fetch_add(0, a, me); mem[y] <- i;", [(0, 1, 2)]),
+        ("i <- fetch_add(0, a, me); assume(i < 7);", []),
+    ],
+)
+def test_what_decides_nothing_may_be_computed_from_ranks(block: str, classes: list[tuple[int, ...]]) -> None:
+    declarations = KEPT.replace("link;", "link, a;")
+    assert list(symmetry(instance(block, nodes=3, declarations=declarations)).classes) == classes
 
 
 @pytest.mark.parametrize("extended", [False, True], ids=["", "extended"])
@@ -259,7 +324,7 @@ KEPT = "memory x = 1, y, home, link; register i, p, n; queue q, u unordered; "
 
 
 def static(block: str, nodes: int = 3, declarations: str = KEPT) -> Symmetry:
-    return symmetry(instance(block, nodes=nodes, declarations=declarations))
+    return find_symmetry(instance(block, nodes=nodes, declarations=declarations), every_value=True)
 
 
 @pytest.mark.parametrize(
@@ -378,7 +443,7 @@ def test_sc_states_of_locks(name: str, nodes: int, plain: int, reduced: int) -> 
 def test_ranks_that_have_a_name_are_not_exchanged(block: str) -> None:
     """A search that exchanges them all the same is found out by `check_moves`."""
     program = instance(block, nodes=3, declarations=KEPT)
-    found = symmetry(program)
+    found = find_symmetry(program, every_value=True)
     assert (0, 1, 2) not in found.classes
     check_moves(program, found, 200)
     with pytest.raises(AssertionError):
@@ -394,7 +459,7 @@ def placed_state(program: Instance, control: tuple[int, ...], registers: list[tu
 
 def test_ranks_are_sorted_by_control_then_by_registers() -> None:
     program = instance("mem[x] <- 2; i <- mem[x]; p <- me;", nodes=3, declarations=KEPT)
-    found = symmetry(program)
+    found = find_symmetry(program, every_value=True)
     state = placed_state(program, (2, 0, 2), [(5, 0, 0), (9, 1, 0), (4, 2, 0)])
     target, place = representative(program, found, state)
     assert place == (2, 0, 1)
@@ -413,7 +478,7 @@ def test_a_rank_that_has_ended_is_behind_its_last_state() -> None:
 def test_ranks_are_told_apart_by_who_points_to_them() -> None:
     """A queue of ranks, each of which holds its successor: the last one to be told apart is the head."""
     program = instance("mem[link] <- me + 1; n <- mem[link];", nodes=4, declarations=KEPT)
-    found = symmetry(program)
+    found = find_symmetry(program, every_value=True)
     queues = []
     for order in permutations(range(4)):
         registers = [(0, 0, 0)] * 4

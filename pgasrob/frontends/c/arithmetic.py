@@ -9,11 +9,10 @@ from __future__ import annotations
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.types import CType, Floating, Integer, Opaque, Pointer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, Undefined, Unknown, Value
-from pgasrob.program.expressions import INT32, RELATIONS, Binary, Const, Expr, IntType, Unary, constant, folded
+from pgasrob.program.expressions import INT32, NEGATED, RELATIONS, Binary, Const, Expr, IntType, Unary, constant, folded
 
 LONG = IntType(64, True)
 WORD = IntType(64, False)
-NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def expression(value: Known | Unknown) -> Expr:

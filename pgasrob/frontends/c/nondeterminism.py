@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pgasrob.analysis.intervals import Interval, value_of
-from pgasrob.frontends.c.arithmetic import NEGATED
 from pgasrob.frontends.c.types import CType, Integer
 from pgasrob.frontends.c.values import Unknown, Value
 from pgasrob.program.expressions import (
     CONVERSIONS,
+    MIRRORED,
+    NEGATED,
     OPERATORS,
     RELATIONS,
     Binary,
@@ -188,8 +189,7 @@ def literal(condition: Expr, truth: bool) -> tuple[Expr, str, int]:
         case Binary(symbol, left, Const(value)) if symbol in RELATIONS:
             return _term(left), symbol if truth else NEGATED[symbol], value
         case Binary(symbol, Const(value), right) if symbol in RELATIONS:
-            mirrored = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(symbol, symbol)
-            return _term(right), mirrored if truth else NEGATED[mirrored], value
+            return _term(right), MIRRORED[symbol if truth else NEGATED[symbol]], value
     return _term(condition), "!=" if truth else "==", 0
 
 

@@ -123,7 +123,7 @@ impl Worker {
         let seen = if link.class() == SC { Some(look_at(space, &mut self.world, &self.state)?) } else { None };
         if self.reduction.analyses.on.persistent {
             self.persistent.look(space, &mut self.world, &self.state)?;
-            if self.persistent.find(&self.reduction.analyses)? {
+            if self.persistent.find(space, &self.world, &self.state, &self.reduction.analyses)? {
                 self.sets.try_reserve(self.persistent.set().len())?;
                 self.sets.extend_from_slice(self.persistent.set());
             }

@@ -3,7 +3,7 @@
 //! Like the tables it comes from Python and is checked once. Wrong analyses can make the search wrong, never unsafe.
 
 use crate::code::Value;
-use crate::memory::{Error, Result, filled};
+use crate::memory::{Error, Result, copied, filled};
 use crate::tables::touch::Ways;
 use crate::tables::{Raw, Tables, below, collect, malformed, number, offsets, rows, touch};
 
@@ -145,6 +145,9 @@ pub struct Analyses {
     relevant: Vec<bool>,
     queue_starts: Vec<usize>,
     queues: Vec<(Used, u8)>,
+    /// Values at which an interval that grows comes to rest, ascending; and what a counter at an address does not exceed.
+    pub landmarks: Vec<Value>,
+    pub most: Vec<Value>,
     pub symmetry: Symmetry,
 }
 
@@ -186,6 +189,12 @@ impl Analyses {
             let set = &sets[ever[state]];
             *acts = raw.barrier_later[state] != 0 || !set.is_empty();
         }
+        if !raw.landmarks.is_sorted() {
+            return malformed("landmarks must ascend");
+        }
+        if on.persistent && raw.most.len() != tables.size {
+            return malformed("most must have an entry per address");
+        }
         let symmetry = symmetry(raw, tables)?;
         Ok(Analyses {
             on,
@@ -199,6 +208,8 @@ impl Analyses {
             relevant,
             queue_starts,
             queues,
+            landmarks: copied(&raw.landmarks)?,
+            most: copied(&raw.most)?,
             symmetry,
         })
     }

@@ -58,6 +58,29 @@ impl Relation {
         (Relation::GreaterEqual, ">="),
     ];
 
+    /// The relation that holds between integers where this one does not.
+    pub fn negated(self) -> Self {
+        match self {
+            Relation::Equal => Relation::NotEqual,
+            Relation::NotEqual => Relation::Equal,
+            Relation::Less => Relation::GreaterEqual,
+            Relation::LessEqual => Relation::Greater,
+            Relation::Greater => Relation::LessEqual,
+            Relation::GreaterEqual => Relation::Less,
+        }
+    }
+
+    /// The same relation with its sides exchanged.
+    pub fn mirrored(self) -> Self {
+        match self {
+            Relation::Equal | Relation::NotEqual => self,
+            Relation::Less => Relation::Greater,
+            Relation::LessEqual => Relation::GreaterEqual,
+            Relation::Greater => Relation::Less,
+            Relation::GreaterEqual => Relation::LessEqual,
+        }
+    }
+
     /// Whether it holds, between integers or between doubles.
     pub fn holds<T: PartialOrd>(self, left: T, right: T) -> bool {
         match self {
@@ -189,6 +212,18 @@ impl Program {
             return broken(end, "(the end) is not reached with one value");
         }
         Ok(Program { instructions })
+    }
+
+    pub fn instructions(&self) -> &[Instruction] {
+        &self.instructions
+    }
+
+    /// The registers that it may look at.
+    pub fn registers(&self) -> impl Iterator<Item = usize> {
+        self.instructions.iter().filter_map(|instruction| match instruction {
+            Instruction::Register(index) => Some(*index),
+            _ => None,
+        })
     }
 
     /// The value under the registers that `register` gives; None for a fault. `stack` is scratch space.

@@ -1,6 +1,7 @@
 //! Persistent sets of ranks (`proofs/reductions.md`): which ranks may be expanded alone at a state.
 
 use crate::analyses::Analyses;
+use crate::meanwhile::Meanwhile;
 use crate::memory::{Result, filled};
 use crate::moves::Space;
 use crate::operands::{Operands, World};
@@ -19,6 +20,8 @@ struct Rank {
     next: Vec<Access>,
     /// The control states behind those that can be passed without a barrier.
     behind: Vec<usize>,
+    /// For every command that leaves its control state whether it may ever be passed.
+    passes: Vec<bool>,
 }
 
 /// Finds the sets of a state, from the best on.
@@ -26,8 +29,11 @@ struct Rank {
 pub struct Persistent {
     ranks: Vec<Rank>,
     active: usize,
-    /// Where the next singleton is looked for.
+    /// Where the next singleton is looked for, first by what others may do at all and then by what they may do while it
+    /// stays where it is; and which have been found.
     seed: usize,
+    found: Vec<bool>,
+    meanwhile: Meanwhile,
     /// The sets with more than one rank in their order, once they are needed, and the place of the next.
     larger: Option<Vec<Vec<usize>>>,
     place: usize,
@@ -42,15 +48,20 @@ impl Persistent {
         if self.ranks.len() < tables.nodes {
             self.ranks.try_reserve_exact(tables.nodes)?;
             self.ranks.resize_with(tables.nodes, Rank::default);
+            self.found = filled(false, tables.nodes)?;
         }
+        self.found.fill(false);
         (self.active, self.seed, self.larger, self.place) = (0, 0, None, 0);
         for (rank, looked) in self.ranks.iter_mut().enumerate() {
             let leaving = tables.leaving(rank, state.control[rank]);
             (looked.active, looked.at_barrier, looked.moves) = (!leaving.is_empty(), false, false);
             looked.next.clear();
             looked.behind.clear();
+            looked.passes.clear();
+            looked.passes.try_reserve(leaving.len())?;
             self.active += usize::from(looked.active);
             for transition in leaving {
+                looked.passes.push(false);
                 let Some(operands) = space.operands(world, state, rank, transition)? else { continue };
                 if matches!(operands, Operands::Barrier) {
                     looked.at_barrier = true;
@@ -61,6 +72,7 @@ impl Persistent {
                 looked.next.try_reserve(outlook.accesses.len())?;
                 looked.next.extend(outlook.accesses.into_iter().flatten());
                 if outlook.passes {
+                    looked.passes.last_mut().into_iter().for_each(|passes| *passes = true);
                     looked.behind.try_reserve(1)?;
                     looked.behind.push(tables.control(rank, tables.transitions[transition].target));
                 }
@@ -71,12 +83,25 @@ impl Persistent {
 
     /// Finds the next set that may be expanded alone, smaller ones first and then those of lower ranks. False when
     /// there is no other; else it is [`Self::set`].
-    pub fn find(&mut self, analyses: &Analyses) -> Result<bool> {
-        while self.seed < self.ranks.len() {
-            let seed = self.seed;
+    pub fn find(&mut self, space: Space<'_>, world: &World, state: &State, analyses: &Analyses) -> Result<bool> {
+        let nodes = self.ranks.len();
+        while self.seed < 2 * nodes {
+            let (seed, closely) = (self.seed % nodes, self.seed >= nodes);
             self.seed += 1;
-            let may = self.active > 1 && self.is_seed(seed) && self.ranks[seed].moves;
-            if may && (0..self.ranks.len()).all(|other| other == seed || !self.demands(analyses, seed, other)) {
+            if self.active < 2 || !self.is_seed(seed) || !self.ranks[seed].moves || self.found[seed] {
+                continue;
+            }
+            let alone = if closely {
+                let Persistent { ranks, meanwhile, .. } = self;
+                let passes = |rank: usize, transition| {
+                    ranks[rank].passes[transition - space.tables.leaving(rank, state.control[rank]).start]
+                };
+                meanwhile.is_left_alone(space.tables, analyses, world, state, seed, &ranks[seed].next, passes)?
+            } else {
+                (0..nodes).all(|other| other == seed || !self.demands(analyses, seed, other))
+            };
+            if alone {
+                self.found[seed] = true;
                 self.set.clear();
                 self.set.try_reserve(1)?;
                 self.set.push(seed);

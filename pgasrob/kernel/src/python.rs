@@ -333,6 +333,8 @@ fn raw(tables: &Bound<'_, PyAny>) -> PyResult<Raw> {
         rank_cells: field(tables, "rank_cells")?,
         moving_targets: field(tables, "moving_targets")?,
         kinds: field(tables, "kinds")?,
+        landmarks: field(tables, "landmarks")?,
+        most: field(tables, "most")?,
     })
 }
 

@@ -320,7 +320,11 @@ impl Search {
         if self.reduction.analyses.on.persistent {
             let space = Space { tables: &self.tables, attack: self.attack };
             self.persistent.look(space, &mut self.world, &self.state)?;
-            while self.persistent.find(&self.reduction.analyses)? {
+            loop {
+                let space = Space { tables: &self.tables, attack: self.attack };
+                if !self.persistent.find(space, &self.world, &self.state, &self.reduction.analyses)? {
+                    break;
+                }
                 let mut enough = false;
                 for place in 0..self.persistent.set().len() {
                     let rank = self.persistent.set()[place];

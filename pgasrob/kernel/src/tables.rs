@@ -9,7 +9,7 @@ use crate::tables::touch::Ways;
 use crate::updates::Operation;
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 8;
+pub const FORMAT: i64 = 9;
 /// The shapes of commands by their number in the tables (`pgasrob/program/core.py`).
 pub const SHAPES: [&str; 8] = ["assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier"];
 /// Instructions by their number in the tables; the relations follow, first between integers and then between doubles.
@@ -147,6 +147,8 @@ pub struct Raw {
     pub rank_cells: Vec<i64>,
     pub moving_targets: i64,
     pub kinds: i64,
+    pub landmarks: Vec<Value>,
+    pub most: Vec<Value>,
 }
 
 /// An operand: most are constants or a register, which need no code.

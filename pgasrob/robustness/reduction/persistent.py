@@ -6,13 +6,16 @@ make before its next barrier. The barrier itself cannot happen while a rank of t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from typing import NamedTuple
 
 from pgasrob.analysis.futures import Futures
+from pgasrob.analysis.meanwhile import Standing, is_left_alone
 from pgasrob.analysis.placement import wait_is_over
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
+from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack import State
@@ -20,17 +23,22 @@ from pgasrob.robustness.reduction.liveness import has_ended
 
 
 class Outlook(NamedTuple):
-    """What a rank is about to access, and all that it could access before its next barrier comes."""
+    """What a rank is about to access, and all that it could access before its next barrier comes.
+
+    ``passing``: the commands that it may ever pass as part of sigma.
+    """
 
     next: Touched
     future: Touched
     at_barrier: bool
+    passing: list[Transition]
 
 
-def persistent_sets(instance: Instance, futures: Futures, state: State) -> list[tuple[int, ...]]:
+def persistent_sets(instance: Instance, futures: Futures, state: State) -> Iterator[tuple[int, ...]]:
     """The sets of ranks that may be expanded alone when one of their ranks can move, smallest first.
 
-    Of equally large sets that comes first which has been closed from a smaller rank.
+    Of equally large sets that comes first which has been closed from a smaller rank; single ranks that are found only
+    by looking at what others may do meanwhile come after the others.
     """
     outlooks = {
         rank: _outlook(instance, futures, state, rank)
@@ -41,8 +49,23 @@ def persistent_sets(instance: Instance, futures: Futures, state: State) -> list[
         rank: [other for other, theirs in outlooks.items() if other != rank and outlook.next.conflicts(theirs.future)]
         for rank, outlook in outlooks.items()
     }
-    closed = dict.fromkeys(_closure(rank, demanded) for rank, outlook in outlooks.items() if not outlook.at_barrier)
-    return sorted((ranks for ranks in closed if len(ranks) < len(outlooks)), key=len)
+    seeds = [rank for rank, outlook in outlooks.items() if not outlook.at_barrier]
+    closed = dict.fromkeys(_closure(rank, demanded) for rank in seeds)
+    usable = sorted((ranks for ranks in closed if len(ranks) < len(outlooks)), key=len)
+    yield from (ranks for ranks in usable if len(ranks) == 1)
+    if len(outlooks) > 1:
+        yield from (
+            (rank,) for rank in seeds if (rank,) not in closed and _is_left_alone(instance, state, rank, outlooks)
+        )
+    yield from (ranks for ranks in usable if len(ranks) > 1)
+
+
+def _is_left_alone(instance: Instance, state: State, rank: int, outlooks: dict[int, Outlook]) -> bool:
+    def passes(other: int, transition: Transition) -> bool:
+        return other in outlooks and transition in outlooks[other].passing
+
+    standing = Standing(state.control, state.registers, state.memory)
+    return is_left_alone(instance, standing, rank, outlooks[rank].next, passes)
 
 
 def _closure(start: int, demanded: dict[int, list[int]]) -> tuple[int, ...]:
@@ -56,13 +79,15 @@ def _closure(start: int, demanded: dict[int, list[int]]) -> tuple[int, ...]:
 
 def _outlook(instance: Instance, futures: Futures, state: State, rank: int) -> Outlook:
     near = far = Touched()
+    passing = []
     for transition, operands in instance.evaluated(rank, state.control[rank], state.registers[rank]):
         own = _touched(operands)
         near, far = near.joined(own), far.joined(own)
         if not _is_blocked(state, rank, operands):
             far = far.joined(futures.before_barrier[rank][transition.target])
+            passing.append(transition)
     leaving = instance.automata[rank].out[state.control[rank]]
-    return Outlook(near, far, any(isinstance(transition.form, core.Barrier) for transition in leaving))
+    return Outlook(near, far, any(isinstance(transition.form, core.Barrier) for transition in leaving), passing)
 
 
 def _touched(operands: Operands) -> Touched:

@@ -20,7 +20,7 @@ def sets(program: Instance, **changes: object) -> list[tuple[int, ...]]:
     """The persistent sets of the initial state with ``changes``."""
     initial = AttackSpace(program).initial
     assert isinstance(initial, State)
-    return persistent_sets(program, futures(program), initial._replace(**changes))  # type: ignore[arg-type]
+    return list(persistent_sets(program, futures(program), initial._replace(**changes)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

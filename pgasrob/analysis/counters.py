@@ -1,0 +1,132 @@
+"""Counters: cells that are only ever counted up, and how far.
+
+An interval that grows at every pass of a loop ends at the bound of its type, and where a number may wrap around it may
+be anything. But a ticket that has been drawn ends the loop that draws tickets, be it because there is no work left or
+because a compare_swap has succeeded: from some value on, each rank counts once and no more. Then a counter goes no
+further than that value and one more step for every rank. `ranges` begins with such limits as a guess, and keeps them
+when what it has found with them says that they are right (`proofs/reductions.md`, section 9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import NamedTuple
+
+from pgasrob.analysis.intervals import Interval
+from pgasrob.program import core
+from pgasrob.program.core import Form
+from pgasrob.program.expressions import (
+    INT32,
+    RELATIONS,
+    Binary,
+    Const,
+    Expr,
+    IntType,
+    Register,
+    constant,
+    parts,
+)
+from pgasrob.program.instance import Instance
+
+MOST_LIMITS = 4
+"""Values from which on a rank may count only once that are tried for a counter."""
+MOST_VALUES = 4_096
+"""Values at which it is tried out what a rank does that has counted, for all ranks together."""
+
+
+GREATEST = INT32.range[1]
+"""The greatest number that a counter may come to."""
+
+
+class Counting(NamedTuple):
+    """A command that counts: how far, and the register that gets the number; ``expected`` of a compare_swap."""
+
+    address: int
+    step: int
+    register: int | None
+    expected: Expr | None = None
+
+
+class Limit(NamedTuple):
+    """A guess about a counter: from the value ``once`` on each rank counts at most once, so none exceeds ``most``."""
+
+    once: int
+    most: int
+
+
+Limits = Mapping[int, Limit]
+"""Limits of counters by their addresses."""
+
+
+def counting(form: Form) -> Counting | None:
+    """What a command counts, if it does: it adds a positive constant to a cell, or replaces x by x plus one."""
+    if not isinstance(form, core.Immediate) or form.update is None or form.update.operand is None:
+        return None
+    address, update, operand = constant(form.access.cell.address), form.update, form.update.operand
+    if address is None or form.condition is not None or not _is_wide(update.type):
+        return None
+    step: int | None = None
+    match update.operation, operand:
+        case "add", _:
+            step = constant(operand)
+        case "compare_swap", Binary("+", left, right, type) if left == update.expected and _is_wide(type):
+            step = constant(right)
+    if step is None or step <= 0:
+        return None
+    return Counting(address, step, form.register, update.expected if update.operation == "compare_swap" else None)
+
+
+def _is_wide(type: IntType) -> bool:
+    """Whether no number up to :data:`GREATEST` wraps around."""
+    return type.signed and type.bits >= INT32.bits
+
+
+def guesses(instance: Instance, initial: list[Interval]) -> dict[int, list[Limit]]:
+    """Limits to try, by addresses of what may be counters, the smallest first; ``initial``: what their cells hold."""
+    forms = list(instance.forms)
+    found: dict[int, list[Counting]] = {}
+    for form in forms:
+        if (counts := counting(form)) is not None:
+            found.setdefault(counts.address, []).append(counts)
+    for form in forms if found else ():
+        if counting(form) is None:
+            for address in _written(form):
+                found.pop(address, None)
+    return {address: _limits(instance, initial[address], counted, forms) for address, counted in found.items()}
+
+
+def _limits(instance: Instance, initial: Interval, counted: list[Counting], forms: list[Form]) -> list[Limit]:
+    step = max(each.step for each in counted)
+    registers = {each.register for each in counted}
+    compared = {
+        value + more
+        for value in chain.from_iterable(_compared(form, registers) for form in forms)
+        for more in (0, 1)
+        if value + more > initial[1]
+    }
+    limits = [
+        Limit(once, max(initial[1], once - 1 + step if once > initial[0] else initial[1]) + instance.nodes * step)
+        for once in (initial[0], *sorted(compared)[: MOST_LIMITS - 1])
+    ]
+    values = MOST_VALUES // instance.nodes
+    return [limit for limit in limits if limit.most <= GREATEST and limit.most - limit.once < values]
+
+
+def _compared(form: Form, registers: Iterable[int | None]) -> Iterator[int]:
+    """The constants that a condition compares one of some registers with."""
+    if isinstance(form, core.Test):
+        for part in parts(form.condition):
+            match part:
+                case Binary(symbol, Register(_, index), Const(value)) | Binary(
+                    symbol, Const(value), Register(_, index)
+                ):
+                    if symbol in RELATIONS and index in registers:
+                        yield value
+
+
+def _written(form: Form) -> Iterator[int]:
+    """The addresses, where they are constants, that a command writes."""
+    for access in core.accesses_of(form):
+        if access.writes and (address := constant(access.cell.address)) is not None:
+            yield address

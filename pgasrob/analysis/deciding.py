@@ -1,0 +1,71 @@
+"""Which registers and cells may decide anything, by what commands use and change (`relevance`, `rank_types`).
+
+A fixpoint that ignores the order of commands: what decides something does so from the beginning to the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from pgasrob.program import core
+from pgasrob.program.core import Form, Role
+from pgasrob.program.expressions import Expr, faults_inside, registers_of
+
+
+class Command(NamedTuple):
+    """A command of a rank: the cells whose values it may use and change, as bit sets."""
+
+    rank: int
+    form: Form
+    used: int
+    changed: int
+
+
+class Deciding:
+    """``registers``: for every rank those that may decide something. ``cells``: the cells that may, a bit set.
+
+    ``assertions``: whether it decides something if an assertion fails.
+    """
+
+    def __init__(self, commands: Iterable[Command], ranks: int, assertions: bool = True) -> None:
+        self.registers: list[set[int]] = [set() for _ in range(ranks)]
+        self.cells = 0
+        known = list(commands)
+        for rank, form, used, _ in known:
+            for expr in deciding_expressions(form, assertions):
+                self.registers[rank] |= registers_of(expr)
+            self.registers[rank] |= core.registers_compared(form)
+            if _has_condition(form, assertions):
+                self.cells |= used
+        while sum(map(self._follow, known)):  # all of them, whatever the first ones add
+            pass
+
+    def _follow(self, command: Command) -> bool:
+        """What a command computes from decides something when its result does; says whether something was added."""
+        rank, form, used, changed = command
+        registers = self.registers[rank]
+        before = len(registers), self.cells
+        if changed & self.cells or core.register_set(form) in registers:
+            self.cells |= used
+            for _, expr in core.expressions(form):
+                registers |= registers_of(expr)
+        return before != (len(registers), self.cells)
+
+
+def deciding_expressions(form: Form, assertions: bool) -> Iterator[Expr]:
+    """The expressions of a command that decide something by themselves."""
+    for role, expr in core.expressions(form):
+        if role is not Role.VALUE or _has_condition(form, assertions) or faults_inside(expr):
+            yield expr
+
+
+def _has_condition(form: Form, assertions: bool) -> bool:
+    """Whether a command compares what it is given: an assume, an assert, an await."""
+    match form:
+        case core.Test(_, blocks):
+            return blocks or assertions
+        case core.Immediate():
+            return form.may_block
+        case _:
+            return False
