@@ -26,7 +26,7 @@ TURNS = ((TRACES, 5_000), (ATTACK, 2_000), (TRACES, 100_000), (ATTACK, 50_000), 
 LONGEST, LONGEST_PER_RANK = 100_000, 1_000
 """Events of a run, and for each rank more, beyond which it is taken to have no end."""
 SMALL = 1_000
-"""Commands of all ranks up to which infeasibility, which takes time with their square, is asked first."""
+"""Commands of all ranks up to which infeasibility, for which the ranges of all values are needed, is asked first."""
 SHORTEST_FIRST = 20_000
 """SC states among which the shortest run is looked for that shows what the traces have shown."""
 
