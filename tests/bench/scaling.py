@@ -94,7 +94,7 @@ class Scaling:
     @property
     def _seconds(self) -> float:
         """What a run is given, by us and by SPIN."""
-        return min(SECONDS, 10 * self.budget.growth_seconds)
+        return min(SECONDS, 12 * self.budget.growth_seconds)
 
     def _decided(self, family: Scaled, nodes: int) -> Decided:
         """Several runs, but one of what was stopped or took long."""

@@ -98,6 +98,12 @@ impl<'a> Closing<'a> {
         &self.run.standing[candidate.rank][candidate.events as usize].commands[candidate.number]
     }
 
+    /// Whether the source is left out when a candidate takes the place of what its rank has issued there; that needs
+    /// no pass to be seen.
+    fn comes_before(&self, candidate: Candidate, source: Source) -> bool {
+        self.run.events[source.event].clock.count(candidate.rank) > candidate.events
+    }
+
     fn attack_on(&mut self, world: &mut World, source: Source) -> Result<Option<Vec<Told>>> {
         let mut delaying = None;
         for place in 0..self.prepared.by_cell[&source.access.cell].len() {
@@ -107,7 +113,7 @@ impl<'a> Closing<'a> {
             let leaves = |made: &crate::steps::Access| {
                 made.cell == source.access.cell && made.against() & source.access.ways != 0
             };
-            if !command.accesses.all().iter().any(leaves) {
+            if !command.accesses.all().iter().any(leaves) || self.comes_before(candidate, source) {
                 continue;
             }
             let delaying = match &mut delaying {
