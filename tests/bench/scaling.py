@@ -78,7 +78,10 @@ class Scaling:
                 f"{family.name} {nodes}, SPIN: {measured.states:,} states, {measured.wall:.2f} s, {measured.ended}"
             )
             if not measured.done:
-                found.reason = f"on {nodes} ranks it is stopped ({measured.ended}) after {measured.states:,} states"
+                found.reason = (
+                    f"on {nodes} ranks it is stopped ({measured.ended}) after {measured.states:,} states"
+                    f" and {measured.wall:.0f} s"
+                )
                 break
             found.nodes, found.spin, found.built, last = nodes, measured, built, checker
         if found.nodes is None or found.spin is None or last is None:

@@ -157,17 +157,31 @@ def _against_spin(records: Records) -> list[str]:
             _stopped(ours.command, seconds(ours.command.wall)),
             times(search.get(name)),
             times(whole.get(name)),
+            times(found.spin.cpu / ours.command.cpu if ours.command.cpu else None),
         ])  # fmt: skip
     if not rows:
         return []
-    head = ["family", "N", "SPIN states", "pan, s", "built, s", "ours", "search, s", "command, s", "search", "whole"]
+    head = [
+        "family",
+        "N",
+        "SPIN states",
+        "pan, s",
+        "built, s",
+        "ours",
+        "search, s",
+        "command, s",
+        "search",
+        "whole",
+        "CPU",
+    ]
     reasons = [f"{name}: {each.against_spin.reason}." for name, each in records.items() if each.against_spin.reason]
     return [
         f"At the largest N that pan finishes within {SECONDS:g} s, its own partial-order reduction on. pan: its run"
         " alone; built: export, `spin -a` and the compiler. Ours: events and states, search and command as above. The"
         " ratio of search is pan's time by that of our search: neither counts how the question is prepared, here from"
         " the text to the instance, there export and compiler. The ratio of the whole is all of SPIN's by our whole"
-        " command, start-up, replay and printing among it.",
+        " command, start-up, replay and printing among it. CPU: the processor time of pan by that of our whole command;"
+        " it depends less on what else the machine does.",
         "",
         *table(head, rows),
         "",
