@@ -201,40 +201,84 @@ class _Graph:
         return seen
 
 
+Shape = list[list[tuple[int, int]]]
+"""For each control state the transitions that leave it, each as its occurrence and its target."""
+
+
+class Builder:
+    """Builds the control automata of ``body`` for many ranks, whose commands may differ.
+
+    Ranks for which the same assumes are false have automata of one shape, which is found once; the ``ways`` that it has
+    count for each of them.
+    """
+
+    def __init__(self, body: Body, ways: Ways | None = None) -> None:
+        self._graph = _Graph(body, ways)
+        self._ways = ways
+        self._shapes: dict[frozenset[int], tuple[Shape, int]] = {}
+        self._transitions: dict[tuple[int, int], Transition] = {}
+
+    def build(self, change: Callable[[Command], Command]) -> ControlAutomaton:
+        """The control automaton with ``change`` (partial evaluation, say) applied to every command.
+
+        An assume that is constantly false is left out unless it stands among false assumes alone: a rank that can only
+        stand there is blocked by it, which is not the same as having ended. Raises :class:`TooManyWays` when there are
+        not enough ways left for the automaton.
+        """
+        commands = [change(command) for command, _, _ in self._graph.occurrences]
+        shape = self._shape(
+            frozenset(
+                occurrence
+                for occurrence, command in enumerate(commands)
+                if isinstance(command, Assume) and constant(command.condition) == 0
+            )
+        )
+        return ControlAutomaton(
+            tuple(
+                tuple(self._transition(commands[occurrence], target, occurrence) for occurrence, target in leaving)
+                for leaving in shape
+            )
+        )
+
+    def _transition(self, command: Command, target: int, occurrence: int) -> Transition:
+        """The same as for another rank when it has the same command."""
+        known = self._transitions.get((occurrence, target))
+        if known is None or known.command is not command:
+            known = Transition(command, target, occurrence, self._graph.occurrences[occurrence][1])
+            self._transitions[occurrence, target] = known
+        return known
+
+    def _shape(self, false: frozenset[int]) -> Shape:
+        if false in self._shapes:
+            shape, count = self._shapes[false]
+            if self._ways:
+                self._ways.take(count)
+            return shape
+        before = self._ways.left if self._ways else 0
+        shape = self._shape_without(false)
+        self._shapes[false] = shape, before - self._ways.left if self._ways else 0
+        return shape
+
+    def _shape_without(self, false: frozenset[int]) -> Shape:
+        graph = self._graph
+        numbers: dict[tuple[int, ...], int] = {}
+        queue: list[tuple[int, ...]] = []
+
+        @cache  # many transitions lead to one node, and each question takes a walk through the graph
+        def state_at(node: int) -> int:
+            occurrences = graph.next_occurrences(node)
+            alive = tuple(occurrence for occurrence in occurrences if occurrence not in false)
+            return number_of(alive or occurrences, numbers, queue)
+
+        state_at(graph.start)
+        return [[(occurrence, state_at(graph.occurrences[occurrence][2])) for occurrence in state] for state in queue]
+
+
 def build(
     body: Body, change: Callable[[Command], Command] = lambda command: command, ways: Ways | None = None
 ) -> ControlAutomaton:
-    """The control automaton of ``body``, with ``change`` (partial evaluation, say) applied to every command.
-
-    An assume that is constantly false is left out unless it stands among false assumes alone: a rank that can only
-    stand there is blocked by it, which is not the same as having ended. Raises :class:`TooManyWays` when there are not
-    enough ``ways`` left for the automaton.
-    """
-    graph = _Graph(body, ways)
-    commands = [change(command) for command, _, _ in graph.occurrences]
-    false = {
-        occurrence
-        for occurrence, command in enumerate(commands)
-        if isinstance(command, Assume) and constant(command.condition) == 0
-    }
-    numbers: dict[tuple[int, ...], int] = {}
-    queue: list[tuple[int, ...]] = []
-
-    @cache  # many transitions lead to one node, and each question takes a walk through the graph
-    def state_at(node: int) -> int:
-        occurrences = graph.next_occurrences(node)
-        alive = tuple(occurrence for occurrence in occurrences if occurrence not in false)
-        return number_of(alive or occurrences, numbers, queue)
-
-    state_at(graph.start)
-    out: list[tuple[Transition, ...]] = []
-    for state in queue:
-        leaving = []
-        for occurrence in state:
-            _, span, after = graph.occurrences[occurrence]
-            leaving.append(Transition(commands[occurrence], state_at(after), occurrence, span))
-        out.append(tuple(leaving))
-    return ControlAutomaton(tuple(out))
+    """The control automaton of ``body``, as :meth:`Builder.build` makes it."""
+    return Builder(body, ways).build(change)
 
 
 def may_be_left_out(body: Body) -> tuple[Span, ...]:

@@ -314,6 +314,18 @@ def specialise(expr: Expr, me: int, nodes: int) -> Expr:
     return expr
 
 
+def depends_on_rank(expr: Expr) -> bool:
+    """Whether ``me`` stands in ``expr``."""
+    match expr:
+        case Unary(_, operand):
+            return depends_on_rank(operand)
+        case Binary(_, left, right):
+            return depends_on_rank(left) or depends_on_rank(right)
+        case Conditional(condition, then, otherwise):
+            return any(map(depends_on_rank, (condition, then, otherwise)))
+    return isinstance(expr, Me)
+
+
 def constant(expr: Expr) -> int | None:
     """The value of ``expr`` when it is one constant or symbol, else None."""
     return expr.value if isinstance(expr, Const | Symbol) else None

@@ -1,4 +1,4 @@
-"""Directed graphs, given by the successors of 0, 1, ...: what goes round together, and what each way comes by."""
+"""Graphs, given by the successors of 0, 1, ...: what goes round together, and what each way comes by."""
 
 from __future__ import annotations
 
@@ -44,6 +44,41 @@ def dominators(successors: Successors, starts: Sequence[int]) -> list[int | None
             if last.get(node) != first:
                 last[node], changed = first, True
     return [None if (found := last.get(node)) == root else found for node in range(root)]
+
+
+def blocks(neighbours: Successors) -> dict[tuple[int, int], int]:
+    """For each edge of a graph whose edges go both ways a number that it shares with those on a common circle.
+
+    Two neighbours of a node are joined by a way round this node when their edges to it share the number (Hopcroft,
+    Tarjan 1973: biconnected components).
+    """
+    found: dict[tuple[int, int], int] = {}
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    for root in range(len(neighbours)):
+        edges: list[tuple[int, int]] = []
+        stack = [(root, root, iter(neighbours[root]))] if root not in order else []
+        order.setdefault(root, len(order))
+        while stack:
+            node, before, rest = stack[-1]
+            low.setdefault(node, order[node])
+            for other in rest:
+                if other not in order:
+                    order[other] = len(order)
+                    edges.append((node, other))
+                    stack.append((other, node, iter(neighbours[other])))
+                    break
+                if other != before and order[other] < order[node]:
+                    edges.append((node, other))
+                    low[node] = min(low[node], order[other])
+            else:
+                stack.pop()
+                low[before] = min(low[before], low[node])
+                edge = None
+                while node != root and low[node] >= order[before] and edge != (before, node):
+                    edge = edges.pop()
+                    found[edge] = found[edge[::-1]] = order[node]
+    return found
 
 
 def _reversed(successors: Successors) -> list[list[int]]:

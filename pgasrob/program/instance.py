@@ -12,11 +12,11 @@ from typing import Any, assert_never
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program import core
-from pgasrob.program.commands import Command, map_expressions
-from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways, build
+from pgasrob.program.commands import Command, expressions_of, map_expressions
+from pgasrob.program.control import Builder, ControlAutomaton, TooManyWays, Transition, Ways
 from pgasrob.program.core import Cell, Form, Operands, Place
 from pgasrob.program.declarations import Declared, Process
-from pgasrob.program.expressions import Evaluator, Expr, Fault, evaluator, specialise
+from pgasrob.program.expressions import Evaluator, Expr, Fault, depends_on_rank, evaluator, specialise
 from pgasrob.program.polls import with_polls
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
@@ -260,8 +260,21 @@ def _update(update: core.Update[Expr] | None) -> Callable[[Registers], core.Upda
     )
 
 
-def _specialised(command: Command, rank: int, nodes: int) -> Command:
-    return map_expressions(command, lambda expr: specialise(expr, rank, nodes))
+class _Specialiser:
+    """Partial evaluation of commands for a rank; one in which ``me`` does not stand is the same for all ranks."""
+
+    def __init__(self, nodes: int) -> None:
+        self._nodes = nodes
+        self._for_all: dict[int, Command | None] = {}  # by identity: the commands are those of the program
+
+    def __call__(self, command: Command, rank: int) -> Command:
+        found = self._for_all.get(id(command))
+        if found is None:
+            found = map_expressions(command, lambda expr: specialise(expr, rank, self._nodes))
+            if id(command) not in self._for_all:
+                differs = any(map(depends_on_rank, expressions_of(command).values()))
+                self._for_all[id(command)] = None if differs else found
+        return found
 
 
 def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READING) -> Instance:
@@ -294,11 +307,16 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
             "add `process { ... }` for every rank that no other block names, or run on fewer nodes",
         )
     automata = []
-    ways = Ways(MAX_WAYS)
+    ways, specialised = Ways(MAX_WAYS), _Specialiser(nodes)
+    builders: dict[int, Builder] = {}  # by process
     try:
         for rank in range(nodes):
-            body = (by_rank.get(rank) or others).body  # type: ignore[union-attr]  # missing ranks are reported above
-            automaton = build(body, partial(_specialised, rank=rank, nodes=nodes), ways)
+            own = by_rank.get(rank) or others
+            assert own is not None, "missing ranks are reported above"
+            builder = builders.get(id(own))
+            if builder is None:
+                builder = builders[id(own)] = Builder(own.body, ways)
+            automaton = builder.build(partial(specialised, rank=rank))
             automata.append(_as_read(automaton, reading, rank, program.cells, nodes))
     except TooManyWays:
         raise _error(

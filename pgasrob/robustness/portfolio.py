@@ -27,10 +27,9 @@ LONGEST, LONGEST_PER_RANK = 100_000, 1_000
 """Events of a run, and for each rank more, beyond which it is taken to have no end if its ranks come back to where they
 have been."""
 SMALL = 1_000
-"""Commands of all ranks up to which infeasibility, which takes time with their square, is asked first. Beyond, the
-traces may take as long as it would."""
-PAIRS_PER_EFFORT = 4
-"""So many pairs of commands infeasibility looks at in the time of one event of a trace."""
+"""Commands of all ranks up to which infeasibility, for which the ranges of all values are needed, is asked first."""
+EFFORT_PER_COMMAND = 300
+"""Beyond, the traces may take so much effort for each of them before; that is about what it would take."""
 SHORTEST_FIRST = 20_000
 """SC states among which the shortest run is looked for that shows what the traces have shown."""
 
@@ -86,7 +85,7 @@ class PortfolioSearch:
         commands = sum(len(automaton.transitions) for automaton in self._instance.automata)
         if commands <= SMALL:
             self._ask_for_sources()
-        least = 0 if commands <= SMALL else commands**2 // PAIRS_PER_EFFORT
+        least = 0 if commands <= SMALL else commands * EFFORT_PER_COMMAND
         for name, effort in TURNS:
             if name == ATTACK and self._sources is None:
                 self._ask_for_sources()

@@ -160,12 +160,18 @@ ALL_STEPS = 255
 """The bits of a command whose every step may be a source."""
 
 
-def tables(instance: Instance, reductions: Collection[str] = (), sources: Sequence[int] | None = None) -> Tables:
+def tables(
+    instance: Instance,
+    reductions: Collection[str] = (),
+    sources: Sequence[int] | None = None,
+    stores_states: bool = True,
+) -> Tables:
     """The tables of ``instance``, with the analyses that ``reductions`` need.
 
-    ``sources`` are the steps that may be chosen as a source, by transition as bits; None: all.
+    ``sources`` are the steps that may be chosen as a source, by transition as bits; None: all. Who stores no states has
+    no use for ``touchable`` and ``waited``, which take longer to find than all other tables together: they say nothing.
     """
-    return _Compiler(instance).tables(reductions, sources)
+    return _Compiler(instance).tables(reductions, sources, stores_states)
 
 
 class _Compiler:
@@ -179,8 +185,9 @@ class _Compiler:
         self.starts = [0]
         self.code: list[int] = []
 
-    def tables(self, reductions: Collection[str], sources: Sequence[int] | None) -> Tables:
+    def tables(self, reductions: Collection[str], sources: Sequence[int] | None, stores_states: bool) -> Tables:
         instance = self.instance
+        nothing = [0] * len(instance.memory)
         memory = [self.value(value) for value in instance.memory]
         leaving, transitions, edges = [0], [], []
         for automaton in instance.automata:
@@ -196,8 +203,8 @@ class _Compiler:
             len(instance.registers),
             list(self.values),
             memory,
-            touchable(instance),
-            waited(instance),
+            touchable(instance) if stores_states else nothing,
+            waited(instance) if stores_states else nothing,
             sorted(instance.unordered),
             [len(automaton.out) for automaton in instance.automata],
             leaving,

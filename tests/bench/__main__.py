@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tests.bench.families import FAMILIES
+from tests.bench.families import FAMILIES, SCALED
 from tests.bench.measure import Budget, Record, load, measure, save
 from tests.bench.report import report
 
@@ -16,10 +16,11 @@ HERE = Path(__file__).parent
 
 
 def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
-    names = tuple(value.split(",")) if value else tuple(FAMILIES)
+    known = dict.fromkeys((*FAMILIES, *SCALED))
+    names = tuple(value.split(",")) if value else tuple(known)
     for name in names:
-        if name not in FAMILIES:
-            raise click.BadParameter(f"no family {name!r}; there is {', '.join(FAMILIES)}.", ctx, param)
+        if name not in known:
+            raise click.BadParameter(f"no family {name!r}; there is {', '.join(known)}.", ctx, param)
     return names
 
 
@@ -32,6 +33,14 @@ def _sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> tup
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--families", callback=_names, metavar="NAMES", help="Only these, with commas between. Default: all.")
+@click.option(
+    "--part",
+    "parts",
+    multiple=True,
+    type=click.Choice(["reductions", "scaling"]),
+    default=["reductions", "scaling"],
+    help="The attack search with and without reductions, or how the default engine grows. Default: both.",
+)
 @click.option("--sizes", callback=_sizes, metavar="COUNTS", help="Other sizes for the growth tables, as in 2,4,8.")
 @click.option("--quick", is_flag=True, help="Small limits and no repeats: to see that it works.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
@@ -41,6 +50,7 @@ def _sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> tup
 @click.option("--report-only", is_flag=True, help="Measure nothing: make the report again from its record.")
 def main(
     families: tuple[str, ...],
+    parts: tuple[str, ...],
     sizes: tuple[int, ...] | None,
     quick: bool,
     time_limit: float | None,
@@ -69,7 +79,7 @@ def main(
     budget = Budget(5.0, 2.0, 20_000, repeats=1) if quick else Budget()
     if time_limit is not None:
         budget = replace(budget, seconds=time_limit, growth_seconds=min(time_limit, budget.growth_seconds))
-    measure(record, families, budget, say, done, sizes)
+    measure(record, families, budget, say, done, sizes, parts)
     click.echo(f"{output}: {', '.join(families)}")
 
 

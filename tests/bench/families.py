@@ -493,6 +493,55 @@ def random_commands(nodes: int) -> str:
     return to_pgas(random_program(SEEDS[nodes], ranks=(nodes, nodes), faults=False))
 
 
+# Contention: ranks take turns in an order that every run chooses
+
+
+def cas_counter(nodes: int) -> str:
+    """Counter by compare-and-swap, tried again until it succeeds; what it was is a slot, to which a value is put."""
+    return _lines(
+        "cas_counter",
+        nodes,
+        f"memory count, mine, slot[{nodes}];\nregister r, s;\nqueue q;",
+        (
+            "process",
+            [
+                "mem[mine] <- me + 1;",
+                "s <- compare_swap(0, count, 0, 1);",
+                "while (s != r) {",
+                "  r <- s;",
+                "  s <- compare_swap(0, count, r, r + 1);",
+                "}",
+                "write(mine, 0, slot + r, q);",
+                "wait(q);",
+            ],
+        ),
+    )
+
+
+def work_sharing(nodes: int) -> str:
+    """Eight items in an array at rank 0, taken by index with fetch_add, got, worked on, and put back."""
+    return _lines(
+        "work_sharing",
+        nodes,
+        "memory next, item[8] = {1, 2, 3, 4, 5, 6, 7, 8}, landing;\nregister i, v;\nqueue q;",
+        (
+            "process",
+            [
+                "i <- fetch_add(0, next, 1);",
+                "while (i < 8) {",
+                "  read(landing, 0, item + i, q);",
+                "  wait(q);",
+                "  v <- mem[landing];",
+                "  mem[landing] <- v + 1;",
+                "  write(landing, 0, item + i, q);",
+                "  wait(q);",
+                "  i <- fetch_add(0, next, 1);",
+                "}",
+            ],
+        ),
+    )
+
+
 def _variant(program: Callable[..., str], **change: object) -> Callable[[int], str]:
     return lambda nodes: program(nodes, **change)
 
@@ -511,3 +560,37 @@ FAMILIES = {
         Family("random", random_commands, tuple(range(2, 10)), 7, 10),
     )
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """A family that is decided as a whole command does it: at which sizes, and at which ones SPIN is tried."""
+
+    program: Callable[[int], str]
+    sizes: tuple[int, ...]
+    spin: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.program.__name__
+
+    @property
+    def idiom(self) -> str:
+        """The first line of the family's docstring."""
+        return (self.program.__doc__ or "").partition("\n")[0]
+
+
+_POWERS = tuple(2**k for k in range(2, 11))
+SCALED = {
+    family.name: family
+    for family in (
+        *(Scaled(family, _POWERS, tuple(range(4, 65))) for family in ONE_TRACE[:4]),
+        Scaled(recursive_doubling, _POWERS, (2, 4, 8)),
+        Scaled(token_ring, _POWERS, tuple(range(4, 65))),
+        Scaled(two_sided_halo, (64, 128, 256, 512, 1024, 2048, 4096), tuple(range(4, 65))),
+        Scaled(mcs_lock, tuple(range(2, 9)), tuple(range(4, 9))),
+        Scaled(work_sharing, tuple(range(2, 7)), tuple(range(2, 7))),
+        Scaled(cas_counter, (2, 4, 6, 8, 10, 12, 14, 16), tuple(range(4, 17))),
+    )
+}
+"""First those with a single trace, then the barrier halo, then those with many."""

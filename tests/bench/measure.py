@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench import pan
-from tests.bench.families import FAMILIES, Family
+from tests.bench.families import FAMILIES, SCALED, Family
 from tests.bench.processes import Process, run
 
 ROOT = Path(__file__).parents[2]
@@ -101,6 +101,45 @@ class FamilyRecord:
     measured: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One decision, or the medians of several.
+
+    ``command``: the whole process of `pgasrob check`. ``search``: analyses, tables and search, from the instance to the
+    answer, in a process of its own; ``prepared`` are its seconds before, from the text to the instance. ``settled_by``:
+    the part of the portfolio that has decided.
+    """
+
+    command: Measurement
+    search: Measurement
+    prepared: float | None = None
+    settled_by: str = ""
+
+
+@dataclass(slots=True)
+class AgainstSpin:
+    """The largest size that SPIN finishes. ``built``: seconds of export, `spin -a` and the compiler; ``reason``: why
+    there is none, or what stopped the next size."""
+
+    nodes: int | None = None
+    spin: Measurement | None = None
+    built: float | None = None
+    ours: Decided | None = None
+    reason: str | None = None
+
+
+@dataclass(slots=True)
+class ScalingRecord:
+    """All that is measured of a family, and on what. ``load``: waiting processes before and after, a minute's mean."""
+
+    idiom: str
+    sizes: dict[int, Decided] = field(default_factory=dict)
+    against_spin: AgainstSpin = field(default_factory=AgainstSpin)
+    measured: str = ""
+    load: tuple[float, float] = (0.0, 0.0)
+    machine: str = ""
+
+
 @dataclass(slots=True)
 class Record:
     """All that is measured, and on what."""
@@ -108,6 +147,7 @@ class Record:
     machine: str = ""
     limits: str = ""
     families: dict[str, FamilyRecord] = field(default_factory=dict)
+    scaling: dict[str, ScalingRecord] = field(default_factory=dict)
 
 
 def save(record: Record, file: Path) -> None:
@@ -120,7 +160,8 @@ def load(file: Path) -> Record:
         return Record()
     raw = json.loads(file.read_text(encoding="utf-8"))
     families = {name: _family(family) for name, family in raw["families"].items()}
-    return Record(raw["machine"], raw["limits"], families)
+    scaling = {name: _scaling(family) for name, family in raw.get("scaling", {}).items()}
+    return Record(raw["machine"], raw["limits"], families, scaling)
 
 
 def _measurement(raw: dict[str, Any] | None) -> Measurement | None:
@@ -144,6 +185,27 @@ def _family(raw: dict[str, Any]) -> FamilyRecord:
             for each in raw["counterexamples"]
         ],
         raw["measured"],
+    )
+
+
+def _scaling(raw: dict[str, Any]) -> ScalingRecord:
+    def decided(raw: dict[str, Any]) -> Decided:
+        return Decided(Measurement(**raw["command"]), Measurement(**raw["search"]), raw["prepared"], raw["settled_by"])
+
+    spin = raw["against_spin"]
+    return ScalingRecord(
+        raw["idiom"],
+        {int(nodes): decided(each) for nodes, each in raw["sizes"].items()},
+        AgainstSpin(
+            spin["nodes"],
+            _measurement(spin["spin"]),
+            spin["built"],
+            None if spin["ours"] is None else decided(spin["ours"]),
+            spin["reason"],
+        ),
+        raw["measured"],
+        (raw["load"][0], raw["load"][1]),
+        raw["machine"],
     )
 
 
@@ -195,15 +257,15 @@ def search(
     chosen = ["--reductions", ",".join(reductions)]
     command = [sys.executable, "-m", "tests.bench.worker", str(program), str(nodes), *chosen, *limits]
     process = run(command, seconds + 5, memory, ROOT)
-    told = _told(process)
-    if told is None:
-        return _failed(process)
+    answer = told(process)
+    if answer is None:
+        return failed(process)
     return _measurement_of(
         process,
-        told["ended"],
-        seconds=told["seconds"],
-        states=told["states"],
-        stored=told["stored"] / max(told["states"], 1),
+        answer["ended"],
+        seconds=answer["seconds"],
+        states=answer["states"],
+        stored=answer["stored"] / max(answer["states"], 1),
     )
 
 
@@ -213,12 +275,18 @@ def check(program: Path, nodes: int, engine: str, seconds: float, memory: int) -
     process = run(
         [sys.executable, "-m", "pgasrob", "check", str(program), "-n", str(nodes), *options], seconds + 5, memory, ROOT
     )
-    told = _told(process)
-    if told is None:
-        return _failed(process)
-    ended = told["verdict"] if told["verdict"] in DONE else "time" if "time limit" in str(told["reason"]) else "failed"
+    answer = told(process)
+    if answer is None:
+        return failed(process)
+    ended = (
+        answer["verdict"]
+        if answer["verdict"] in DONE
+        else "time"
+        if "time limit" in str(answer["reason"])
+        else "failed"
+    )
     return _measurement_of(
-        process, ended, seconds=told["stats"]["seconds"], states=told["stats"]["states"], reason=told["reason"]
+        process, ended, seconds=answer["stats"]["seconds"], states=answer["stats"]["states"], reason=answer["reason"]
     )
 
 
@@ -236,7 +304,7 @@ def spin(checker: Path, seconds: float) -> Measurement:
     )
 
 
-def _told(process: Process) -> dict[str, Any] | None:
+def told(process: Process) -> dict[str, Any] | None:
     """The line of JSON that a process printed, if it did."""
     with suppress(ValueError, IndexError):
         told = json.loads(process.output.splitlines()[-1])
@@ -249,7 +317,7 @@ def _measurement_of(process: Process, ended: str, **figures: Any) -> Measurement
     return Measurement(ended, process.wall, process.cpu, process.rss, **figures)
 
 
-def _failed(process: Process) -> Measurement:
+def failed(process: Process) -> Measurement:
     lines = process.errors.strip().splitlines()
     reason = lines[-1] if lines else f"exit code {process.code}"
     ended = "time" if process.late else "memory" if "MemoryError" in reason else "failed"
@@ -390,15 +458,24 @@ def measure(
     say: Callable[[str], None],
     done: Callable[[Record], None],
     sizes: tuple[int, ...] | None = None,
+    parts: Sequence[str] = ("reductions", "scaling"),
 ) -> None:
-    """Measure the families ``names`` into ``record``; ``done`` is called after each."""
-    record.machine, record.limits = machine(), str(budget)
+    """Measure the families ``names`` into ``record``, ``parts`` of it; ``done`` is called after each."""
+    if "reductions" in parts or not record.machine:
+        record.machine, record.limits = machine(), str(budget)
     with tempfile.TemporaryDirectory(prefix="pgasrob-bench-") as folder:
-        bench = Bench(budget, Path(folder), say, sizes)
+        from tests.bench.scaling import Scaling  # it uses what stands above
+
+        bench, scaling = Bench(budget, Path(folder), say, sizes), Scaling(budget, Path(folder), say, sizes)
         for name in names:
-            record.families[name] = bench.family(FAMILIES[name])
-            record.families = {each: record.families[each] for each in FAMILIES if each in record.families}
-            done(record)
+            if name in FAMILIES and "reductions" in parts:
+                record.families[name] = bench.family(FAMILIES[name])
+                record.families = {each: record.families[each] for each in FAMILIES if each in record.families}
+                done(record)
+            if name in SCALED and "scaling" in parts:
+                record.scaling[name] = scaling.family(SCALED[name])
+                record.scaling = {each: record.scaling[each] for each in SCALED if each in record.scaling}
+                done(record)
 
 
 # The machine

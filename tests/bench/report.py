@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from tests.bench.measure import ALL, SPIN_LONG_ENOUGH, Comparison, FamilyRecord, Measurement, Record
 from tests.bench.pan import NoSpin, options
+from tests.bench.scaling_report import scaling_sections, scaling_targets
+from tests.bench.tables import NOTHING, Target
+from tests.bench.tables import count as _count
+from tests.bench.tables import seconds as _seconds
+from tests.bench.tables import table as _table
+from tests.bench.tables import times as _times
 
-NOTHING = "–"
 FASTER, FAMILIES_FASTER = 10, 6
 """How many times faster than SPIN the search with reductions is to be, and on how many families."""
 
@@ -21,10 +25,11 @@ def report(record: Record) -> str:
         " measured in `measure.py`.",
         f"{record.machine}.  \nLimits: {record.limits}.",
         _section("Targets", _targets(record)),
-        _section("Against SPIN", _against_spin(record)),
+        *(_section(title, lines) for title, lines in scaling_sections(record.scaling)),
+        _section("Against SPIN: the attack search", _against_spin(record)),
         _section("Per stored state, without reductions", _per_state(record)),
         _section("Time to a counterexample", _counterexamples(record)),
-        _section("Growth", _growth(record)),
+        _section("Growth: the attack search", _growth(record)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -33,39 +38,11 @@ def _section(title: str, lines: Sequence[str]) -> str:
     return "\n".join([f"## {title}", "", *lines]) if lines else ""
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A Markdown table with columns of equal width, the first to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-
-    def line(cells: Sequence[str]) -> str:
-        first, *others = zip(cells, widths, strict=True)
-        return "| " + " | ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]) + " |"
-
-    rule = [f"{'-' * (widths[0] + 1)}", *(f"{'-' * width}:" for width in widths[1:])]
-    return [line(head), "|" + "-" + "|-".join(rule) + "|", *(line(row) for row in rows)] if rows else []
-
-
 # Figures
-
-
-def _count(number: int | None) -> str:
-    return NOTHING if number is None else f"{number:,}"
-
-
-def _seconds(seconds: float | None) -> str:
-    if seconds is None:
-        return NOTHING
-    return f"{seconds:.0f}" if seconds >= 100 else f"{seconds:.1f}" if seconds >= 10 else f"{seconds:.2f}"
 
 
 def _bytes(number: float | None) -> str:
     return NOTHING if number is None else f"{number:.0f}"
-
-
-def _times(ratio: float | None) -> str:
-    if ratio is None:
-        return NOTHING
-    return f"{ratio:,.0f}" if ratio >= 20 else f"{ratio:.1f}" if ratio >= 1 else f"{ratio:.2f}"
 
 
 def _more(measured: Measurement | None, text: Callable[[Measurement], str]) -> str:
@@ -257,15 +234,6 @@ def _growth(record: Record) -> list[str]:
 # Targets
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What was asked for, what was measured, and whether that is enough; None when it was not measured."""
-
-    wanted: str
-    measured: str
-    met: bool | None
-
-
 def targets(record: Record) -> list[Target]:
     """The targets of the project, against the record."""
     return [
@@ -276,6 +244,7 @@ def targets(record: Record) -> list[Target]:
         _faster(record),
         _no_worse(record, "slower", "µs", lambda run: _per(run)),
         _no_worse(record, "larger", "bytes", lambda run: run.stored),
+        *scaling_targets(record.scaling),
     ]
 
 

@@ -11,16 +11,19 @@ from pgasrob.program.parser import parse
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from tests.bench import pan
-from tests.bench.families import FAMILIES, SEEDS, Family
+from tests.bench.families import FAMILIES, SCALED, SEEDS, Family, Scaled, flag_halo
 from tests.bench.measure import (
     ALL,
     PLAIN,
+    AgainstSpin,
     Budget,
     Comparison,
     Counterexample,
+    Decided,
     FamilyRecord,
     Measurement,
     Record,
+    ScalingRecord,
     load,
     median,
     save,
@@ -28,6 +31,7 @@ from tests.bench.measure import (
     variants,
 )
 from tests.bench.report import report, targets
+from tests.bench.scaling import Scaling, exponent
 
 SMALL = {"halo": 5, "two_sided_halo": 3, "all_to_all": 3, "chain": 6, "ticket_lock": 3, "mcs_lock": 3, "bakery": 2,
          "work_stealing": 2, "random": 5}  # fmt: skip
@@ -156,8 +160,8 @@ def measured(ended: str = "robust", seconds: float = 1.0, states: int = 100, sto
     return Measurement(ended, seconds + 0.1, seconds, 50 << 20, seconds, states, stored, vector=40)
 
 
-def record(reduced: float = 0.01, plain_bytes: float = 30.0) -> Record:
-    """Seven families, all alike."""
+def record(reduced: float = 0.01, plain_bytes: float = 30.0, search: float = 0.1) -> Record:
+    """Seven families, all alike, and those that are scaled."""
     sizes = {"halo": (32, 64), "chain": (32,), "ticket_lock": (6,)}
     names = list(FAMILIES)[:7]
     return Record(
@@ -184,7 +188,16 @@ def record(reduced: float = 0.01, plain_bytes: float = 30.0) -> Record:
             )
             for name in names
         },
+        {name: scaled(family, search) for name, family in SCALED.items()},
     )
+
+
+def scaled(family: Scaled, search: float) -> ScalingRecord:
+    """Time in proportion to the nodes, which are those of the targets; SPIN takes 40 s."""
+    sizes = {nodes: Decided(measured(seconds=nodes / 1e3), measured(seconds=nodes / 1e3)) for nodes in family.sizes}
+    ours = Decided(measured(seconds=0.2), measured(seconds=search), 0.02, "traces")
+    against = AgainstSpin(family.spin[0], measured(seconds=40.0), 2.0, ours, "on more ranks it is stopped")
+    return ScalingRecord(family.idiom, sizes, against, "2024-01-01", (0.5, 1.5), "a machine")
 
 
 def test_the_report_shows_what_was_measured() -> None:
@@ -206,6 +219,47 @@ def test_the_report_owns_up() -> None:
     assert "0 of 7 families" in missed[1].measured and "below: halo 4.0" in missed[0].measured
     assert report(record(reduced=1.0)).count("**missed**") == 1
     assert {target.met for target in targets(Record())} == {None}
+    slower = {target.wanted: target.met for target in targets(record(search=1.0))}
+    assert [wanted for wanted, met in slower.items() if not met] == [
+        "100 times faster than SPIN in the median of families, search"
+    ]
+    stopped = record()
+    stopped.scaling["mcs_lock"].sizes = {4: Decided(measured(), measured()), 5: Decided(measured("time"), measured())}
+    stopped.scaling["pipeline"].sizes[1024] = Decided(measured(seconds=10_000.0), measured())
+    assert [target.measured for target in targets(stopped) if not target.met] == [
+        "stopped (time) on 5 ranks",
+        "exponents at most flag_halo 1.0, dissemination 1.0, tree_broadcast 1.0, pipeline 2.1, recursive_doubling 1.0,"
+        " token_ring 1.0, two_sided_halo 1.0",
+    ]
+    assert "> 1.10" in report(stopped)
+
+
+def test_exponents() -> None:
+    assert exponent((2, 1.0), (4, 4.0)) == 2 and exponent((2, 1.0), (8, 1.0)) == 0
+    assert exponent((2, 0.0), (4, 1.0)) is None
+
+
+@pytest.mark.parametrize("family", SCALED.values(), ids=list(SCALED))
+def test_scaled_families_are_robust_programs(family: Scaled) -> None:
+    assert family.idiom and list(family.sizes) == sorted(set(family.sizes))
+    for nodes in (*family.sizes[:-1], *family.spin[:3]):
+        if nodes <= 64:
+            parse(family.program(nodes)).instantiate(nodes)
+    for engine in ("attack", "portfolio"):
+        verdict = check(parse(family.program(2)), 2, engine=engine, limits=FEW)
+        assert verdict.verdict == "robust", verdict.reason
+
+
+def test_a_decision_is_measured(tmp_path: Path) -> None:
+    pytest.importorskip("pgasrob._kernel", reason="the kernel has not been built")
+    scaling = Scaling(Budget(repeats=1), tmp_path, lambda line: None, (2, 4))
+    record = scaling.family(Scaled(flag_halo, (2,)))
+    assert {nodes: (found.settled_by, found.search.states) for nodes, found in record.sizes.items()} == {
+        2: ("traces", 75),
+        4: ("traces", 149),
+    }
+    assert all(found.command.done and found.prepared for found in record.sizes.values())
+    assert record.against_spin == AgainstSpin()
 
 
 def test_families_that_are_not_compared_say_why() -> None:

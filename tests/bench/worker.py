@@ -1,7 +1,8 @@
 """One attack search in a process of its own: `python -m tests.bench.worker FILE NODES`, with a line of JSON for answer.
 
 What the native search alone does, without the replay and the printing of `pgasrob check`, and with what the command
-does not tell: the bytes that the kernel stores. With `--model` no search, but the model for SPIN.
+does not tell: the bytes that the kernel stores. With `--portfolio` the default engine instead, and with `--model` no
+search, but the model for SPIN.
 """
 
 from __future__ import annotations
@@ -53,6 +54,38 @@ def search(
     }
 
 
+def decide(file: str, nodes: int, time_limit: float | None) -> dict[str, Any]:
+    """Decide ``file`` on ``nodes`` nodes by the default engine, with one thread.
+
+    ``seconds`` are from the instance to the answer, as those of :func:`search`; ``prepared`` those before, from the
+    text to the instance.
+    """
+    from pgasrob.program.parser import parse_file
+    from pgasrob.robustness.engine import Settings
+    from pgasrob.robustness.portfolio import PortfolioSearch
+
+    begun = time.perf_counter()
+    instance = parse_file(Path(file)).instantiate(nodes)
+    started = time.perf_counter()
+    engine = PortfolioSearch(instance, Settings())
+    ended = None
+    for _ in engine.run():
+        if time_limit is not None and time.perf_counter() - started > time_limit:
+            ended = "time"
+            break
+    seconds = time.perf_counter() - started
+    if ended is None:
+        fault = any(part.facts.fault for part in engine.parts.values() if hasattr(part, "facts"))
+        ended = "not robust" if engine.violation else "error" if fault else "robust"
+    return {
+        "ended": ended,
+        "prepared": started - begun,
+        "seconds": seconds,
+        "states": engine.states,
+        "settled_by": engine.settled_by,
+    }
+
+
 def model(file: str, nodes: int) -> dict[str, Any]:
     """The Promela model of ``file`` on ``nodes`` nodes, and the bytes of a state for which SPIN is to be prepared."""
     from pgasrob.export.promela import promela_model
@@ -72,9 +105,13 @@ def main() -> None:
     parser.add_argument("--max-states", type=int)
     parser.add_argument("--time-limit", type=float)
     parser.add_argument("--model", action="store_true")
+    parser.add_argument("--portfolio", action="store_true")
     options = parser.parse_args()
     if options.model:
         print(json.dumps(model(options.file, options.nodes)))
+        return
+    if options.portfolio:
+        print(json.dumps(decide(options.file, options.nodes, options.time_limit)))
         return
     names = None if options.reductions is None else tuple(filter(None, options.reductions.split(",")))
     print(json.dumps(search(options.file, options.nodes, names, options.max_states, options.time_limit)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -220,6 +220,33 @@ def test_states_are_sets_of_next_commands(body: Block) -> None:
     sets = [tuple(edge.occurrence for edge in leaving) for leaving in automaton.out]
     assert len(set(sets)) == len(sets)
     assert {edge.target for edge in automaton.transitions} | {0} == set(range(len(automaton.out)))
+
+
+def test_ranks_share_what_does_not_depend_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has the automaton that it has alone; those of one shape look up its places once, but its ways count."""
+    body = block("if (me == 0) { A; } else { c <- me; } choose { assume(me ^ 3); B; } or { } while (r < nodes) { C; }")
+    asked: list[int] = []
+    look_up = control._Graph.next_occurrences
+
+    def counting(graph: control._Graph, node: int) -> tuple[int, ...]:
+        asked.append(node)
+        return look_up(graph, node)
+
+    def change(rank: int) -> Callable[[Command], Command]:
+        return lambda command: map_expressions(command, lambda expr: specialise(expr, rank, 6))
+
+    ways = control.Ways(10_000)
+    alone = [build(body, change(rank), ways) for rank in range(6)]
+    taken = 10_000 - ways.left
+    monkeypatch.setattr(control._Graph, "next_occurrences", counting)
+    together = control.Builder(body, ways)
+    assert [together.build(change(rank)) for rank in range(6)] == alone
+    assert taken == 10_000 - taken - ways.left
+    assert len(asked) < 3 * len(set(asked)) + 1  # rank 0, rank 3, and all others
+    program = parse(f"{DECLARATIONS} nodes 6; process {{ a <- me; r <- mem[x]; b <- 2 * nodes; }}").instantiate()
+    one, other = (automaton.transitions for automaton in program.automata[4:])
+    assert [mine is its for mine, its in zip(one, other, strict=True)] == [False, True, True]
+    assert [show(edge.command) for edge in other] == ["a <- 5", "r <- mem[x]", "b <- 12"]
 
 
 def test_a_place_is_looked_up_once_however_many_transitions_lead_to_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import NamedTuple, assert_never
 
 from pgasrob.analysis.bits import members
@@ -35,6 +37,7 @@ from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Form, Operands, Place
+from pgasrob.program.graphs import blocks
 from pgasrob.program.instance import Instance
 
 PHASES = 16
@@ -46,6 +49,8 @@ WAYS = 4
 """Ways to one place that are told apart; of any further one only what is always certain is known."""
 LOOKS = 2_000_000
 """Commands looked at in all; steps that have not been decided by then are choosable."""
+WIDE = 100
+"""Accesses that one access may conflict with, up to which it is looked up by each of them."""
 
 Accesses = int
 """A set of accesses: bit c for a read of cell c, and for a write of it the bit that many places above all reads."""
@@ -153,6 +158,10 @@ class _Program:
         ]
         self.phases = self._phases()
         self._companies: dict[tuple[int, ...], list[set[int]]] = {}
+        self._sides: list[list[int]] | None = None
+        self._making: dict[int, list[int]] | None = None
+        cells = len(instance.memory)
+        self._planes = [cells * plane for plane in range(2 + len(instance.update_kinds))]
         self.waited_for = Planes(len(instance.memory), instance.update_kinds).bits(updates_waited_for(instance))
         self.accessing = [
             (rank, state, command)
@@ -161,23 +170,71 @@ class _Program:
             for command in leaving
             if command.possible and command.accesses
         ]
-        self._conflicting: list[list[int]] = [
-            [] for _ in range((2 + len(instance.update_kinds)) * len(instance.memory))
-        ]
-        self._uncertain: list[tuple[int, _Access]] = []  # which may be to any of many cells
+        self._conflicting: dict[int, list[int]] = {}
+        self._anywhere: dict[
+            Accesses, list[int]
+        ] = {}  # those that may be to very many cells, by what they conflict with
         for number, (_, _, command) in enumerate(self.accessing):
             for access in command.chain:
-                if not access.certain:
-                    self._uncertain.append((number, access))
+                if access.conflicting.bit_count() > WIDE:
+                    self._anywhere.setdefault(access.conflicting, []).append(number)
                 else:
                     for bit in members(access.conflicting):
-                        self._conflicting[bit].append(number)
+                        self._conflicting.setdefault(bit, []).append(number)
 
     def conflicting(self, accesses: Accesses) -> set[int]:
         """The places in ``accessing`` of the commands that may conflict with one of the accesses."""
-        self.looks += len(self._uncertain)
-        found = {number for number, access in self._uncertain if access.may_hit(accesses)}
-        return found.union(*(self._conflicting[bit] for bit in members(accesses)))
+        self.looks += len(self._anywhere)
+        anywhere = (numbers for against, numbers in self._anywhere.items() if against & accesses)
+        return set().union(*anywhere, *(self._conflicting.get(bit, ()) for bit in members(accesses)))
+
+    def making(self, updates: Accesses) -> list[int]:
+        """The places in ``accessing`` of the commands that may make one of the updates, which are waited for."""
+        if self._making is None:
+            self._making = {}
+            for number, (_, _, command) in enumerate(self.accessing):
+                for bit in members(command.accesses & self.waited_for):
+                    self._making.setdefault(bit, []).append(number)
+        return sorted(set().union(*(self._making.get(bit, ()) for bit in members(updates))))
+
+    def side(self, rank: int, source: Accesses) -> Accesses:
+        """The accesses of ``rank`` to the cells to which a way by other ranks leads from a cell of ``source``, its own.
+
+        Such a way goes from a cell to a rank that accesses it, and from a rank to a cell. By its other accesses
+        ``rank`` taints ranks which have nothing to do with those that access the source's cells.
+        """
+        if self._sides is None:
+            self._sides = self._found_sides()
+        sides = [cells for cells in self._sides[rank] if self._cells_of(source) & cells]
+        return reduce(or_, (cells << plane for cells in sides for plane in self._planes), 0)
+
+    def _found_sides(self) -> list[list[int]]:
+        """For every rank the cells that it accesses, together those between which other ranks lead."""
+        accessed = [0] * self.instance.nodes
+        for rank, _, command in self.accessing:
+            accessed[rank] |= command.accesses
+        cells = [self._cells_of(accesses) for accesses in accessed]
+        if sum(map(int.bit_count, cells)) > WIDE * len(cells):
+            return [[each] for each in cells]  # as most are accessed by many, nothing is far from anything
+        nodes = len(cells)
+        neighbours = [[nodes + cell for cell in members(each)] for each in cells]
+        neighbours += [[] for _ in self.instance.memory]
+        for rank in range(nodes):
+            for cell in neighbours[rank]:
+                neighbours[cell].append(rank)
+        number = blocks(neighbours)
+        found = []
+        for rank in range(nodes):
+            sides: dict[int, int] = {}
+            for cell in neighbours[rank]:
+                block = number[rank, cell]
+                sides[block] = sides.get(block, 0) | 1 << cell - nodes
+            found.append(list(sides.values()))
+        return found
+
+    def _cells_of(self, accesses: Accesses) -> int:
+        cells = reduce(or_, (accesses >> plane for plane in self._planes), 0)
+        return cells & (1 << len(self.instance.memory)) - 1
 
     def company(self, rank: int, state: int) -> list[set[int]]:
         """Where each rank may be while ``rank`` is before ``state``: in the same phase. [] when it never is."""
@@ -274,23 +331,43 @@ class _Fixpoint:
         self.always_of_source = way._replace(placement=fenced(way.placement, core.Bundle()))
         self.always_of_others = way._replace(placement=())
         self._issue(rank, 0, _Way(), command, delayed)
-        self._delay_further()
 
     def finds_e(self) -> bool:
         """Whether some command may be e."""
-        leaving = self.program.conflicting(self.source)
-        while self.fresh or self.new:
-            while self.fresh:
-                place, way = self.fresh.pop()
-                for command in self.program.commands[place.rank][place.state]:
-                    if command.possible and self._go_on(place, way, command):
-                        return True
-            if any(self._may_be_e(number) for number in leaving):
-                return True
+        # The source's rank goes first: where it comes to before a barrier does not depend on the others.
+        if self._go_as_far_as_they_can():
+            return True
+        leaving = [number for number in self.program.conflicting(self.source) if self._is_in_company(number)]
+        if not self.arrived[0]:
+            if not leaving:
+                return False  # only a command of the source's rank could be e, and it has found none
+            self.new &= self.program.side(self.rank, self.source)
+        self._delay_further()
+        if self._go_as_far_as_they_can():
+            return True
+        while not any(self._may_be_e(number) for number in leaving):
             new, self.new = self.new, 0
             for number in self.program.conflicting(new):
                 self._join(number)
+            if self._go_as_far_as_they_can():
+                return True
+            if not self.new:
+                return False
+        return True
+
+    def _go_as_far_as_they_can(self) -> bool:
+        """Let the tainted ranks go on; whether one of their commands may be e."""
+        while self.fresh:
+            place, way = self.fresh.pop()
+            for command in self.program.commands[place.rank][place.state]:
+                if command.possible and self._go_on(place, way, command):
+                    return True
         return False
+
+    def _is_in_company(self, number: int) -> bool:
+        """Whether a command is one of another rank than the source's, in its company."""
+        rank, state, _ = self.program.accessing[number]
+        return rank != self.rank and state in self.company[rank]
 
     def _go_on(self, place: _Place, way: _Way, command: _Command) -> bool:
         """F2 and E1: let a tainted rank issue ``command``; whether that may be e."""
@@ -316,9 +393,9 @@ class _Fixpoint:
     def _join(self, number: int) -> None:
         """F4 and F5: let a rank that is not tainted issue a command, if that may taint it."""
         self.program.looks += 1
-        rank, state, command = self.program.accessing[number]
-        if rank == self.rank or state not in self.company[rank]:
+        if not self._is_in_company(number):
             return
+        rank, _, command = self.program.accessing[number]
         way = self.always_of_others
         if command.at_issue is not None and command.at_issue.must_hit(way.delayed):
             return  # it could only be e
@@ -337,19 +414,16 @@ class _Fixpoint:
     def _delay_further(self) -> None:
         """F6: let ranks that are not tainted delay a further update of the source's kind."""
         further = self.source & self.program.waited_for
-        for rank, state, command in self.program.accessing if further else ():
-            if rank == self.rank or state not in self.company[rank]:
-                continue
-            for step, access in enumerate(command.in_steps):
+        for number in self.program.making(further) if further else ():
+            rank, _, command = self.program.accessing[number]
+            for step, access in enumerate(command.in_steps if self._is_in_company(number) else ()):
                 if access.accesses & further:
                     delayed = [place >= step for place in range(len(command.in_steps))]
                     self._issue(rank, 0, self.always_of_others, command, delayed)
 
     def _may_be_e(self, number: int) -> bool:
-        """E2: whether a command of a rank that is not tainted may be e."""
-        rank, state, command = self.program.accessing[number]
-        if rank == self.rank or state not in self.company[rank]:
-            return False
+        """E2: whether a command of the company may be e, whose rank is not tainted."""
+        rank, _, command = self.program.accessing[number]
         done, made = self.done.by_others(rank), self.made.by_others(rank)
         return any(
             leaving.may_hit(self.source)

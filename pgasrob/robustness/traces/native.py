@@ -53,7 +53,7 @@ class NativeTraceSearch:
     ) -> None:
         from pgasrob._kernel import Traces
 
-        compiled = tables(instance, (), sources)
+        compiled = tables(instance, (), sources, stores_states=False)
         self._retold = Retold(instance, compiled)
         self.kernel = Traces(
             compiled,

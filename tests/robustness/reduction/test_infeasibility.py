@@ -6,6 +6,7 @@ F1 to F6, E1 and E2 are the rules of `proofs/reductions.md`, section 2.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,12 @@ import pgasrob
 from pgasrob.analysis.symmetry import Symmetry
 from pgasrob.program.core import steps_of
 from pgasrob.program.instance import Instance
+from pgasrob.program.parser import parse
 from pgasrob.robustness.attack import AttackSpace, Choosable, Found
 from pgasrob.robustness.reduction import infeasibility
 from pgasrob.robustness.reduction.infeasibility import cannot_fault, choosable
 from pgasrob.semantics.sequential import SequentialFacts
+from tests.bench.families import ONE_TRACE, recursive_doubling
 from tests.oracle.strategies import COMMANDS, EXTENSIONS, random_program
 from tests.support import Drawn, drawn_programs, examples, instance, translated
 
@@ -349,6 +352,56 @@ def test_knowing_less_is_no_harm(limit: str, drawn: Drawn) -> None:
     masks = [steps & ~found for steps, found in zip(all_steps(program), less, strict=True)]
     if any(masks):
         assert not violated(program, masks)
+
+
+# What is left out because it does not matter
+
+
+FAR_APART = {
+    "a further source's accesses, which are not on the source's side": (
+        "read(z, 1, y, q); await_add(1, mem[x] == 0, 1);",
+        "update(add, 1, 1, x, u); mem[y] <- 1; r <- mem[z];",
+        "update(add, 1, 1, x, u); write(x, 3, z, v);",
+        "r <- mem[z];",
+    ),
+    "taint that comes back by another way": (
+        "write(x, 1, y, q); r <- mem[z];",
+        "read(z, 3, w, q); r <- mem[y];",
+        "write(x, 0, z, q); mem[y] <- 1;",
+        "read(z, 2, y, q); mem[w] <- 1;",
+    ),
+}
+
+
+def chosen_without_sides(program: Instance) -> list[int]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(infeasibility._Program, "side", lambda *_: -1)
+        patch.setattr(infeasibility, "WIDE", 0)  # all accesses are looked through
+        return choosable(program)
+
+
+@pytest.mark.parametrize("blocks", FAR_APART.values(), ids=FAR_APART)
+def test_what_lies_on_another_side_does_not_matter(blocks: tuple[str, ...]) -> None:
+    program = instance(*blocks)
+    assert choosable(program) == chosen_without_sides(program) and any(choosable(program))
+
+
+@given(drawn=drawn_programs(ranks=(3, 6), commands=(*COMMANDS, *EXTENSIONS), loops=True))
+@settings(max_examples=examples(60, nightly=5_000))
+def test_what_lies_on_another_side_does_not_matter_at_random(drawn: Drawn) -> None:
+    assert choosable(drawn.instance) == chosen_without_sides(drawn.instance)
+
+
+@pytest.mark.parametrize("family", ONE_TRACE, ids=lambda family: family.__name__)
+def test_what_is_looked_at_is_linear_in_ranks(family: Callable[[int], str]) -> None:
+    """But for recursive doubling, where as far as ranges know each rank may put to any other."""
+    looks = []
+    for nodes in (16, 64):
+        found = infeasibility._Program(parse(family(nodes)).instantiate(nodes))
+        for rank in range(nodes):
+            infeasibility._choosable(found, rank)
+        looks.append(found.looks)
+    assert looks[1] <= (17 if family is recursive_doubling else 6) * looks[0]
 
 
 def test_what_takes_too_long_is_choosable(monkeypatch: pytest.MonkeyPatch) -> None:
