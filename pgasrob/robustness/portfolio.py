@@ -28,7 +28,7 @@ LONGEST, LONGEST_PER_RANK = 100_000, 1_000
 have been."""
 SMALL = 1_000
 """Commands of all ranks up to which infeasibility, for which the ranges of all values are needed, is asked first."""
-EFFORT_PER_COMMAND = 300
+EFFORT_PER_COMMAND = 2_000
 """Beyond, the traces may take so much effort for each of them before; that is about what it would take."""
 SHORTEST_FIRST = 20_000
 """SC states among which the shortest run is looked for that shows what the traces have shown."""
