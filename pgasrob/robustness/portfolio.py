@@ -26,7 +26,7 @@ TURNS = ((TRACES, 5_000), (ATTACK, 2_000), (TRACES, 100_000), (ATTACK, 50_000), 
 LONGEST, LONGEST_PER_RANK = 100_000, 1_000
 """Events of a run, and for each rank more, beyond which it is taken to have no end if its ranks come back to where they
 have been."""
-SMALL = 1_000
+SMALL = 200
 """Commands of all ranks up to which infeasibility, for which the ranges of all values are needed, is asked first."""
 EFFORT_PER_COMMAND = 2_000
 """Beyond, the traces may take so much effort for each of them before; that is about what it would take."""
