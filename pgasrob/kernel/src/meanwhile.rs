@@ -44,6 +44,15 @@ pub struct Meanwhile {
     commands: usize,
 }
 
+/// A state, with what is known of the program.
+#[derive(Clone, Copy)]
+pub struct Standing<'a> {
+    pub tables: &'a Tables,
+    pub analyses: &'a Analyses,
+    pub world: &'a World,
+    pub state: &'a State,
+}
+
 /// Why a rank does not go on: it cannot; or what is asked has been answered.
 enum Stop {
     Blocked,
@@ -65,21 +74,18 @@ impl Meanwhile {
     /// issued as one of sigma.
     pub fn is_left_alone(
         &mut self,
-        tables: &Tables,
-        analyses: &Analyses,
-        world: &World,
-        state: &State,
+        standing: Standing<'_>,
         staying: usize,
         next: &[Access],
         passes: impl Fn(usize, usize) -> bool,
     ) -> Result<bool> {
-        self.prepare(tables)?;
+        self.prepare(standing.tables)?;
         for access in next {
             self.guarded[access.cell] |= access.against();
             self.guards.try_reserve(1)?;
             self.guards.push(access.cell);
         }
-        let mut around = Around { tables, analyses, world, state, known: self, changed: false, rank: 0 };
+        let mut around = Around { standing, known: self, changed: false, rank: 0 };
         let alone = around.fixpoint(staying, passes);
         for cell in self.guards.drain(..) {
             self.guarded[cell] = 0;
@@ -104,10 +110,7 @@ impl Meanwhile {
 
 /// One question.
 struct Around<'a> {
-    tables: &'a Tables,
-    analyses: &'a Analyses,
-    world: &'a World,
-    state: &'a State,
+    standing: Standing<'a>,
     known: &'a mut Meanwhile,
     changed: bool,
     /// The rank whose command is looked at.
@@ -116,16 +119,18 @@ struct Around<'a> {
 
 impl Around<'_> {
     fn fixpoint(&mut self, staying: usize, passes: impl Fn(usize, usize) -> bool) -> Result<bool> {
-        let tables = self.tables;
+        let tables = self.standing.tables;
         loop {
             self.changed = false;
             for rank in (0..tables.nodes).filter(|&rank| rank != staying) {
                 self.rank = rank;
-                let here = self.state.control[rank];
+                let here = self.standing.state.control[rank];
                 for transition in tables.leaving(rank, here) {
                     let first = rank * tables.registers;
                     for (index, interval) in self.known.file.iter_mut().enumerate() {
-                        *interval = Interval::only(self.world.values.get(self.state.registers[first + index]));
+                        *interval = Interval::only(
+                            self.standing.world.values.get(self.standing.state.registers[first + index]),
+                        );
                     }
                     if let Some(false) = self.follow(transition, passes(rank, transition))? {
                         return Ok(false);
@@ -159,7 +164,7 @@ impl Around<'_> {
         if self.known.commands > MOST_COMMANDS {
             return Ok(Some(false));
         }
-        let tables = self.tables;
+        let tables = self.standing.tables;
         match self.issue(tables.command(transition))? {
             Err(Stop::Answered) => return Ok(Some(false)),
             Err(Stop::Blocked) => {}
@@ -170,10 +175,10 @@ impl Around<'_> {
     }
 
     fn arrive(&mut self, control: u32) -> Result<()> {
-        let place = self.tables.control(self.rank, control);
-        let first = place * self.tables.registers;
+        let place = self.standing.tables.control(self.rank, control);
+        let first = place * self.standing.tables.registers;
         let Meanwhile { files, file, question, .. } = &mut *self.known;
-        let kept = &mut files.intervals[first..first + self.tables.registers];
+        let kept = &mut files.intervals[first..first + self.standing.tables.registers];
         if files.asked[place] != *question {
             files.asked[place] = *question;
             kept.copy_from_slice(file);
@@ -181,7 +186,7 @@ impl Around<'_> {
             return Ok(());
         }
         for (known, &arriving) in kept.iter_mut().zip(file.iter()) {
-            self.changed |= grow(self.analyses, known, arriving);
+            self.changed |= grow(self.standing.analyses, known, arriving);
         }
         Ok(())
     }
@@ -206,7 +211,7 @@ impl Around<'_> {
 
     fn value(&mut self, operand: Operand) -> Result<Option<Interval>> {
         let Meanwhile { evaluation, file, .. } = &mut *self.known;
-        evaluation.value(&self.tables.expressions[operand], file)
+        evaluation.value(&self.standing.tables.expressions[operand], file)
     }
 
     fn test(&mut self, condition: Operand, blocks: bool) -> Result<Flow> {
@@ -218,7 +223,7 @@ impl Around<'_> {
             return Ok(Err(Stop::Blocked));
         }
         let Meanwhile { evaluation, file, .. } = &mut *self.known;
-        let expression = &self.tables.expressions[condition];
+        let expression = &self.standing.tables.expressions[condition];
         if let Some(compared) = evaluation.comparison(expression, file)? {
             let (relation, (left, in_left), (right, in_right)) = (compared.relation, compared.left, compared.right);
             if let Some(index) = in_left {
@@ -234,9 +239,9 @@ impl Around<'_> {
     fn region(&mut self, rank: Option<Operand>, address: Operand) -> Result<Flow<Region>> {
         let ranks = match rank {
             None => Some(self.rank..self.rank + 1),
-            Some(rank) => self.value(rank)?.and_then(|value| value.below(self.tables.nodes)),
+            Some(rank) => self.value(rank)?.and_then(|value| value.below(self.standing.tables.nodes)),
         };
-        let addresses = self.value(address)?.and_then(|value| value.below(self.tables.size));
+        let addresses = self.value(address)?.and_then(|value| value.below(self.standing.tables.size));
         let (Some(ranks), Some(addresses)) = (ranks, addresses) else { return Ok(Err(Stop::Blocked)) };
         Ok(if ranks.len().saturating_mul(addresses.len()) > MOST_CELLS {
             Err(Stop::Answered)
@@ -246,7 +251,7 @@ impl Around<'_> {
     }
 
     fn cells(&self, region: &Region) -> impl Iterator<Item = usize> + use<> {
-        let (size, addresses) = (self.tables.size, region.addresses.clone());
+        let (size, addresses) = (self.standing.tables.size, region.addresses.clone());
         region.ranks.clone().flat_map(move |rank| addresses.clone().map(move |address| rank * size + address))
     }
 
@@ -255,7 +260,7 @@ impl Around<'_> {
         let Meanwhile { cells, question, .. } = &mut *self.known;
         if cells.asked[cell] != *question {
             cells.asked[cell] = *question;
-            cells.intervals[cell] = Interval::only(self.world.values.get(self.state.memory[cell]));
+            cells.intervals[cell] = Interval::only(self.standing.world.values.get(self.standing.state.memory[cell]));
         }
         &mut cells.intervals[cell]
     }
@@ -275,7 +280,7 @@ impl Around<'_> {
     }
 
     fn write(&mut self, region: &Region, values: Interval) {
-        let (analyses, size) = (self.analyses, self.tables.size);
+        let (analyses, size) = (self.standing.analyses, self.standing.tables.size);
         for cell in self.cells(region) {
             let grown = grow(analyses, self.cell(cell), values.at_most(analyses.most[cell % size]));
             self.changed |= grown;
@@ -300,7 +305,7 @@ impl Around<'_> {
             let Some((operand, expected)) = self.given(update)? else { return Ok(Err(Stop::Blocked)) };
             if update.operation == Operation::Add && region.addresses.len() == 1 {
                 // A counter goes no further than it does, so it was not further before.
-                held = held.at_most(self.analyses.most[region.addresses.start] - operand.low);
+                held = held.at_most(self.standing.analyses.most[region.addresses.start] - operand.low);
             }
             updated = changed(update, held, operand, expected);
         }

@@ -1,7 +1,7 @@
 //! Persistent sets of ranks (`proofs/reductions.md`): which ranks may be expanded alone at a state.
 
 use crate::analyses::Analyses;
-use crate::meanwhile::Meanwhile;
+use crate::meanwhile::{Meanwhile, Standing};
 use crate::memory::{Result, filled};
 use crate::moves::Space;
 use crate::operands::{Operands, World};
@@ -96,7 +96,8 @@ impl Persistent {
                 let passes = |rank: usize, transition| {
                     ranks[rank].passes[transition - space.tables.leaving(rank, state.control[rank]).start]
                 };
-                meanwhile.is_left_alone(space.tables, analyses, world, state, seed, &ranks[seed].next, passes)?
+                let standing = Standing { tables: space.tables, analyses, world, state };
+                meanwhile.is_left_alone(standing, seed, &ranks[seed].next, passes)?
             } else {
                 (0..nodes).all(|other| other == seed || !self.demands(analyses, seed, other))
             };
