@@ -9,8 +9,7 @@ when what it has found with them says that they are right (`proofs/reductions.md
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pgasrob.analysis.intervals import Interval
@@ -31,6 +30,8 @@ from pgasrob.program.instance import Instance
 
 MOST_LIMITS = 4
 """Values from which on a rank may count only once that are tried for a counter."""
+MOST_COMMANDS, MOST_COUNTERS = 5_000, 16
+"""Commands of all ranks, and counters, up to which limits are looked for."""
 MOST_VALUES = 4_096
 """Values at which it is tried out what a rank does that has counted, for all ranks together."""
 
@@ -72,6 +73,8 @@ def counting(form: Form) -> Counting | None:
             step = constant(operand)
         case "compare_swap", Binary("+", left, right, type) if left == update.expected and _is_wide(type):
             step = constant(right)
+        case "compare_swap", Const(value) if isinstance(update.expected, Const):
+            step = value - update.expected.value
     if step is None or step <= 0:
         return None
     return Counting(address, step, form.register, update.expected if update.operation == "compare_swap" else None)
@@ -83,46 +86,54 @@ def _is_wide(type: IntType) -> bool:
 
 
 def guesses(instance: Instance, initial: list[Interval]) -> dict[int, list[Limit]]:
-    """Limits to try, by addresses of what may be counters, the smallest first; ``initial``: what their cells hold."""
+    """Limits to try, by addresses of what may be counters, the smallest first; ``initial``: what their cells hold.
+
+    None for programs with very many commands or counters, of which it would take long to tell.
+    """
+    if sum(len(automaton.transitions) for automaton in instance.automata) > MOST_COMMANDS:
+        return {}
     forms = list(instance.forms)
     found: dict[int, list[Counting]] = {}
     for form in forms:
         if (counts := counting(form)) is not None:
             found.setdefault(counts.address, []).append(counts)
-    for form in forms if found else ():
+    if not 0 < len(found) <= MOST_COUNTERS:
+        return {}
+    for form in forms:
         if counting(form) is None:
             for address in _written(form):
                 found.pop(address, None)
-    return {address: _limits(instance, initial[address], counted, forms) for address, counted in found.items()}
+    compared: dict[int, set[int]] = {}
+    for form in forms:
+        for register, value in _compared(form):
+            compared.setdefault(register, set()).update((value, value + 1))
+    return {address: _limits(instance, initial[address], counted, compared) for address, counted in found.items()}
 
 
-def _limits(instance: Instance, initial: Interval, counted: list[Counting], forms: list[Form]) -> list[Limit]:
+def _limits(
+    instance: Instance, initial: Interval, counted: list[Counting], compared: dict[int, set[int]]
+) -> list[Limit]:
     step = max(each.step for each in counted)
-    registers = {each.register for each in counted}
-    compared = {
-        value + more
-        for value in chain.from_iterable(_compared(form, registers) for form in forms)
-        for more in (0, 1)
-        if value + more > initial[1]
-    }
+    registers = {each.register for each in counted} & compared.keys()
+    greater = sorted({value for register in registers for value in compared[register] if value > initial[1]})
     limits = [
         Limit(once, max(initial[1], once - 1 + step if once > initial[0] else initial[1]) + instance.nodes * step)
-        for once in (initial[0], *sorted(compared)[: MOST_LIMITS - 1])
+        for once in (initial[0], *greater[: MOST_LIMITS - 1])
     ]
     values = MOST_VALUES // instance.nodes
     return [limit for limit in limits if limit.most <= GREATEST and limit.most - limit.once < values]
 
 
-def _compared(form: Form, registers: Iterable[int | None]) -> Iterator[int]:
-    """The constants that a condition compares one of some registers with."""
+def _compared(form: Form) -> Iterator[tuple[int, int]]:
+    """The registers that a condition compares with constants, and these."""
     if isinstance(form, core.Test):
         for part in parts(form.condition):
             match part:
                 case Binary(symbol, Register(_, index), Const(value)) | Binary(
                     symbol, Const(value), Register(_, index)
                 ):
-                    if symbol in RELATIONS and index in registers:
-                        yield value
+                    if symbol in RELATIONS:
+                        yield index, value
 
 
 def _written(form: Form) -> Iterator[int]:

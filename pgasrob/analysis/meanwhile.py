@@ -236,9 +236,10 @@ class _Fixpoint:
             given = self.given(form.update)
             if given is None:
                 return False
-            if form.update.operation == "add" and len(region.addresses) == 1:
-                # A counter goes no further than it does, so it was not further before.
-                before = self.most(region.addresses[0]) - given[0][0]
+            most = self.most(region.addresses[0])
+            if form.update.operation == "add" and len(region.addresses) == 1 and most < ANY[1]:
+                # A counter goes no further than that, so it was not further before.
+                before = most - given[0][0]
                 held = min(held[0], before), min(held[1], before)
             updated = _updated(form.update, held, *given)
         self.meet(region, form.access)

@@ -12,15 +12,15 @@ A literal fits every type, but one that stands for a rank says that rank's name,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import assert_never
+from itertools import chain, pairwise
+from typing import Protocol, assert_never
 
 from pgasrob.analysis.deciding import Command, Deciding
 from pgasrob.program import commands, core
 from pgasrob.program.commands import map_expressions
-from pgasrob.program.control import build
+from pgasrob.program.control import Transition, build
 from pgasrob.program.core import Form, Place
 from pgasrob.program.expressions import (
     INT32,
@@ -66,47 +66,120 @@ class RankTypes:
     targets: bool
 
 
-def rank_types(instance: Instance, every_value: bool = False) -> RankTypes | None:
+@dataclass(frozen=True, slots=True)
+class Symmetry:
+    """Which ranks are interchangeable, and what goes with a rank when its name is exchanged.
+
+    - ``classes``: the ranks that can be exchanged for each other, each class ascending with two or more; () for none.
+    - ``moving``: the addresses whose cells belong to the rank they lie on and move with it, ascending.
+    - ``registers``, ``cells``: for every register and every address k when it holds a rank plus k, else None.
+    - ``targets``: whether the targets of unordered queues in a placement are ranks that are renamed.
+    """
+
+    classes: tuple[tuple[int, ...], ...]
+    moving: tuple[int, ...]
+    registers: tuple[int | None, ...]
+    cells: tuple[int | None, ...]
+    targets: bool
+
+
+def rank_types(instance: Instance, every_value: bool = False, known: Known | None = None) -> RankTypes | None:
     """The types of ``instance``, or None when ranks are computed with.
 
-    What becomes of values that decide nothing is left out of account, unless ``every_value`` counts.
+    What becomes of values that decide nothing is left out of account, unless ``every_value`` counts. ``known``: what
+    addresses may be; without it one that depends on registers may be any.
     """
-    deciding = deciding_values(instance)
+    deciding = deciding_values(instance, known)
     if every_value:
         deciding.registers, deciding.cells = [set(range(len(instance.registers)))], -1
     inference = _Inference(instance, deciding)
-    for form in _forms(instance):
-        inference.add(form)
+    for form, addresses in _forms(instance, known):
+        inference.add(form, addresses)
     return inference.types()
 
 
-def deciding_values(instance: Instance) -> Deciding:
+def deciding_values(instance: Instance, known: Known | None = None) -> Deciding:
     """The registers, and the addresses as a bit set, whose values may decide something at some rank."""
-    return Deciding(_commands(instance, _forms(instance)), 1)
+    return Deciding(_commands(chain(_forms(instance, known), _polls(instance))), 1)
 
 
-def _commands(instance: Instance, forms: Iterable[Form]) -> Iterator[Command]:
-    """The commands as if of one rank, with the addresses that they use and change; where a register says which, all."""
-    for form in forms:
+def _polls(instance: Instance) -> Iterator[tuple[Form, list[range]]]:
+    """The reads that may fail, with what they have to satisfy, which is not in the text of a process."""
+    for form in instance.forms if instance.polls else ():
+        if isinstance(form, core.Immediate) and form.until is not None:
+            yield form, [_addresses_of(instance, form.access.cell.address)]
+
+
+class Known(Protocol):
+    """What is known of the operands of commands (`range_analysis.Ranges`)."""
+
+    def named(self, rank: int, state: int, transition: Transition) -> Addresses:
+        """What the operands of a transition name that leaves a control state of ``rank``."""
+
+
+class Addresses(Protocol):
+    """For each access of a command the addresses that it may have."""
+
+    @property
+    def addresses(self) -> Sequence[range]: ...
+
+
+def _commands(forms: Iterable[tuple[Form, list[range]]]) -> Iterator[Command]:
+    """The commands as if of one rank, with the addresses that they use and change."""
+    for form, addresses in forms:
         used = changed = 0
-        for access, observed in zip(core.accesses_of(form), core.observed(form), strict=True):
-            value = constant(access.cell.address)
-            addresses = (1 << instance.size) - 1 if value is None else 1 << value if 0 <= value < instance.size else 0
-            used |= addresses if observed else 0
-            changed |= addresses if access.writes else 0
+        for access, observed, found in zip(core.accesses_of(form), core.observed(form), addresses, strict=True):
+            cells = (1 << len(found)) - 1 << found.start if found else 0
+            used |= cells if observed else 0
+            changed |= cells if access.writes else 0
         yield Command(0, form, used, changed)
 
 
-def _forms(instance: Instance) -> Iterator[Form]:
-    """The commands of the processes that some rank runs, ``me`` kept as a register that does not exist."""
+def _forms(instance: Instance, known: Known | None) -> Iterator[tuple[Form, list[range]]]:
+    """The commands of the processes that some rank runs, ``me`` kept as a register that does not exist; with the
+    addresses that each of their accesses may have."""
 
     def kept(command: commands.Command) -> commands.Command:
         return map_expressions(command, lambda expr: specialise(_me_as_register(expr), 0, instance.nodes))
 
+    others = [rank for process in instance.program.processes for rank in process.ranks or ()]
     for process in instance.program.processes:
-        if process.ranks is None or min(process.ranks) < instance.nodes:
+        ranks = [
+            rank
+            for rank in (process.ranks or range(instance.nodes))
+            if rank < instance.nodes and (process.ranks is not None or rank not in others)
+        ]
+        if process.ranks is None or ranks:
             forms = {transition.occurrence: transition.form for transition in build(process.body, kept).transitions}
-            yield from forms.values()
+            met = None if known is None else _addresses(instance, known, ranks)
+            for occurrence, form in forms.items():
+                found = [_addresses_of(instance, access.cell.address) for access in core.accesses_of(form)]
+                yield form, found if met is None else met.get(occurrence, [range(0)] * len(found))
+
+
+def _addresses_of(instance: Instance, address: Expr) -> range:
+    """The addresses that an expression may be, by its text."""
+    value = constant(address)
+    if value is None:
+        return range(instance.size)
+    return range(value, value + 1) if 0 <= value < instance.size else range(0)
+
+
+def _addresses(instance: Instance, known: Known, ranks: Iterable[int]) -> dict[int, list[range]]:
+    """For each command that some of ``ranks`` may issue, by its occurrence, the addresses of its accesses."""
+    met: dict[int, list[range]] = {}
+    for rank in ranks:
+        for state, leaving in enumerate(instance.automata[rank].out):
+            for transition in leaving:
+                named = list(known.named(rank, state, transition).addresses)
+                before = met.get(transition.occurrence)
+                if named:
+                    met[transition.occurrence] = named if before is None else list(map(_hull, before, named))
+    return met
+
+
+def _hull(one: range, other: range) -> range:
+    return range(min(one.start, other.start), max(one.stop, other.stop)) if one and other else one or other
 
 
 def _me_as_register(expr: Expr) -> Expr:
@@ -140,6 +213,7 @@ class _Inference:
     def __init__(self, instance: Instance, deciding: Deciding) -> None:
         self.instance = instance
         self._deciding = deciding
+        self._addresses: Iterator[range] = iter(())
         self.first_address = 1 + len(instance.registers)
         variables = self.first_address + instance.size
         self._parent = [(variable, 0) for variable in range(variables)]
@@ -201,8 +275,9 @@ class _Inference:
 
     # Commands
 
-    def add(self, form: Form) -> None:
-        """Unify what a command wants to be of one type."""
+    def add(self, form: Form, addresses: Iterable[range]) -> None:
+        """Unify what a command wants to be of one type; ``addresses``: those of its accesses."""
+        self._addresses = iter(addresses)
         match form:
             case core.Assign(register, value):
                 if self._decides(form, []):
@@ -261,12 +336,9 @@ class _Inference:
         return 1 + index
 
     def _cells(self, address: Expr) -> list[int]:
-        """The addresses that ``address`` may be, as variables."""
+        """The addresses that ``address``, that of the next access, may be, as variables."""
         self._make_scalar(self.typed(address))
-        value = constant(address)
-        size = self.instance.size
-        addresses = range(size) if value is None else [value] if 0 <= value < size else []
-        return [self.first_address + address for address in addresses]
+        return [self.first_address + found for found in next(self._addresses)]
 
     def _accessed(self, place: Place) -> list[int]:
         """The cells, as variables, that an access may be to; those of the rank's own memory move with it."""

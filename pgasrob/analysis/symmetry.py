@@ -6,30 +6,13 @@ its type says so (`rank_types`). Nothing asks of a state that it is itself symme
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from pgasrob.analysis.rank_types import rank_types
+from pgasrob.analysis.range_analysis import Ranges, find_ranges
+from pgasrob.analysis.rank_types import Symmetry, rank_types
 from pgasrob.analysis.remembered import remembered
 from pgasrob.program import core
 from pgasrob.program.control import Transition
+from pgasrob.program.expressions import constant
 from pgasrob.program.instance import Instance
-
-
-@dataclass(frozen=True, slots=True)
-class Symmetry:
-    """Which ranks are interchangeable, and what goes with a rank when its name is exchanged.
-
-    - ``classes``: the ranks that can be exchanged for each other, each class ascending with two or more; () for none.
-    - ``moving``: the addresses whose cells belong to the rank they lie on and move with it, ascending.
-    - ``registers``, ``cells``: for every register and every address k when it holds a rank plus k, else None.
-    - ``targets``: whether the targets of unordered queues in a placement are ranks that are renamed.
-    """
-
-    classes: tuple[tuple[int, ...], ...]
-    moving: tuple[int, ...]
-    registers: tuple[int | None, ...]
-    cells: tuple[int | None, ...]
-    targets: bool
 
 
 @remembered
@@ -41,11 +24,25 @@ def symmetry(instance: Instance) -> Symmetry:
 def find_symmetry(instance: Instance, every_value: bool = False) -> Symmetry:
     """The same; with ``every_value`` renaming ranks maps moves to moves in all that they do, and not only up to values
     that decide nothing."""
-    types = rank_types(instance, every_value)
+    found = _symmetry(instance, every_value, None)
+    if found.classes or not _is_worth_ranges(instance):
+        return found
+    # By the text an index may be any address. It does not have to be renamed to say which it is.
+    return _symmetry(instance, every_value, find_ranges(instance, found))
+
+
+def _symmetry(instance: Instance, every_value: bool, known: Ranges | None) -> Symmetry:
+    types = rank_types(instance, every_value, known)
     classes = _classes(instance, types.fixed) if types is not None else ()
     if types is None or not classes:
         return Symmetry((), (), (None,) * len(instance.registers), (None,) * instance.size, False)
     return Symmetry(classes, types.moving, types.registers, types.cells, types.targets)
+
+
+def _is_worth_ranges(instance: Instance) -> bool:
+    """Whether some address depends on a register, and ranks may be alike."""
+    indexed = any(constant(access.cell.address) is None for form in instance.forms for access in core.accesses_of(form))
+    return indexed and bool(_classes(instance, frozenset()))
 
 
 def _spins(transition: Transition) -> bool | None:

@@ -38,6 +38,9 @@ def limit(block: str, nodes: int = 3, declarations: str = DECLARATIONS) -> int:
         (LOOP.replace("1);", "2);"), 11),  # 3 + 2, and 2 for each rank
         (f"i <- 1; {LOOP}", 7),
         (RETRY, 3),
+        ("j <- compare_swap(0, next, 0, 1); while (i != j) { i <- j; j <- compare_swap(0, next, i, i + 1); }", 3),
+        ("j <- compare_swap(0, next, 0, 1); j <- compare_swap(0, next, 1, 2);", NO_LIMIT),
+        ("j <- compare_swap(0, next, 1, 0);", NO_LIMIT),
         (f"{RETRY} mem[data] <- i; n <- mem[next];", 3),
         (RETRY.replace("i + 1", "i + 4"), 12),
         (f"{DRAW} {DRAW}", NO_LIMIT),  # a rank counts twice

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import pgasrob
 from pgasrob.analysis.futures import futures
 from pgasrob.analysis.intervals import Interval, related_to
 from pgasrob.analysis.meanwhile import ANY, comparison, rough
@@ -198,6 +200,33 @@ def test_who_draws_numbers_does_not_come_back_to_earlier_ones() -> None:
     given_out = (0, 0, 0, 1) + (0,) * 8
     assert alone(program, memory=given_out) == [0, 1, 2]
     assert alone(program, memory=given_out, registers=((1, 0), (0, 0), (0, 0))) == [1, 2]
+
+
+COUNTING_DOWN = """
+#include <shmem.h>
+unsigned long c = 5;
+long data, flag, one = 1;
+int main(void) {
+  shmem_init();
+  if (shmem_my_pe() == 0) {
+    long f = flag, d = data;
+    shmem_ulong_atomic_fetch_add(&c, -1UL, 0);
+  } else if (shmem_ulong_atomic_fetch_add(&c, -1UL, 0) == 5) {
+    shmem_long_put(&data, &one, 1, 0);
+    shmem_long_put(&flag, &one, 1, 0);
+  }
+  shmem_finalize();
+}
+"""
+
+
+def test_numbers_that_wrap_around_are_no_counters(tmp_path: Path) -> None:
+    """What is found by adding the greatest value of 64 bits may be anything."""
+    (tmp_path / "down.c").write_text(COUNTING_DOWN)
+    program = pgasrob.load(tmp_path / "down.c")
+    assert pgasrob.check(program, 2, "attack").verdict == "not robust"
+    verdict = pgasrob.check(program, 2, "attack", reductions=("persistent",))
+    assert verdict.verdict == "not robust"
 
 
 # Expressions

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 
 from pgasrob.analysis.deciding import Deciding
-from pgasrob.analysis.ranges import Ranges, _Analysis, closed, ranges
+from pgasrob.analysis.range_analysis import Ranges, _Analysis, closed
+from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.rank_types import deciding_values
 from pgasrob.analysis.symmetry import symmetry
 from pgasrob.analysis.touched import Touched

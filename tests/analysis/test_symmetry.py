@@ -13,13 +13,15 @@ import pytest
 
 import pgasrob
 from pgasrob.analysis.placement import Kind, Slot
-from pgasrob.analysis.rank_types import deciding_values
-from pgasrob.analysis.symmetry import Symmetry, find_symmetry, symmetry
+from pgasrob.analysis.range_analysis import find_ranges
+from pgasrob.analysis.rank_types import Symmetry, deciding_values
+from pgasrob.analysis.symmetry import _symmetry, find_symmetry, symmetry
 from pgasrob.analysis.touched import Touched
 from pgasrob.program.commands import Assign
 from pgasrob.program.expressions import Const
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
+from pgasrob.program.reading import Reading
 from pgasrob.program.statements import Block, Do
 from pgasrob.robustness.attack import AttackSpace, Found, State
 from pgasrob.robustness.reduction.renaming import renamed, representative
@@ -169,7 +171,8 @@ def as_it_is(state: State) -> State:
 
 def deciding(program: Instance) -> Callable[[State], State]:
     """Forgets the values that decide nothing."""
-    values = deciding_values(program)
+    by_text = _symmetry(program, False, None)
+    values = deciding_values(program, None if by_text.classes else find_ranges(program, by_text))
 
     def kept(state: State) -> State:
         return state._replace(
@@ -381,14 +384,32 @@ def test_classes(block: str, classes: list[tuple[int, ...]]) -> None:
     assert list(static(block).classes) == classes
 
 
+@pytest.mark.parametrize(
+    "process",
+    [
+        "j <- fetch(0, x); write(one, 0, x, q); {} write(one, 0, x, q); mem[z] <- i;",
+        "write(one, 0, x, q); {} mem[z] <- i;",
+    ],
+)
+def test_what_tells_a_failed_read_decides(process: str) -> None:
+    """A read that leaves i as it was fails, and what i was before is not the same for all ranks."""
+    loop = "while (n == 0) { n <- fetch(0, flag); if (n == 0) { i <- (2 - me) * 5; } }"
+    text = "memory one = 1, x, flag, z; register i, n, j; queue q; nodes 3; process 0 { mem[flag] <- 1; } "
+    program = parse(text + f"process {{ {process.format(loop)} }}").instantiate()
+    assert symmetry(program).classes == ()
+    counted = parse(text + f"process {{ {process.format(loop)} }}").instantiate(reading=Reading("count", "wait"))
+    assert symmetry(counted).classes == ((1, 2),)
+
+
 def test_what_moves_and_what_holds_ranks() -> None:
     found = static("n <- swap(0, link, me + 1); p <- n - 1; mem[home] <- n; write(home, p, home, u); i <- mem[y];")
     assert found == Symmetry(((0, 1, 2),), (1, 2), (None, 0, 1), (None, None, 1, 1), True)
 
 
 def test_a_register_in_an_address_stands_for_all() -> None:
-    found = static("mem[home] <- me; i <- mem[x + i];")
+    found = static("mem[home] <- me; loop { i <- i + 1; i <- mem[x + i]; }")
     assert found.classes == ()  # a rank may then be in i
+    assert static("mem[home] <- me; i <- mem[x + i];").classes == ((0, 1, 2),)  # i is 0 there
     assert static("mem[home] <- 5; i <- mem[x + i];").moving == (0, 1, 2, 3)
 
 

@@ -303,9 +303,10 @@ impl Around<'_> {
         let mut updated = None;
         if let Some(update) = command.update {
             let Some((operand, expected)) = self.given(update)? else { return Ok(Err(Stop::Blocked)) };
-            if update.operation == Operation::Add && region.addresses.len() == 1 {
-                // A counter goes no further than it does, so it was not further before.
-                held = held.at_most(self.standing.analyses.most[region.addresses.start] - operand.low);
+            let most = self.standing.analyses.most[region.addresses.start];
+            if update.operation == Operation::Add && region.addresses.len() == 1 && most < GREATEST {
+                // A counter goes no further than that, so it was not further before.
+                held = held.at_most(most - operand.low);
             }
             updated = changed(update, held, operand, expected);
         }

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from pgasrob.analysis.placement import Kind, Placement, Slot
-from pgasrob.analysis.symmetry import Symmetry
+from pgasrob.analysis.rank_types import Symmetry
 from pgasrob.analysis.touched import Touched
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance

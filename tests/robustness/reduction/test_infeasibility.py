@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pgasrob
-from pgasrob.analysis.symmetry import Symmetry
+from pgasrob.analysis.rank_types import Symmetry
 from pgasrob.program.core import steps_of
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
