@@ -75,6 +75,9 @@ SLOW: dict[str, str] = {
     "frontends/test_fuzz.py": """
         nothing_but_source_errors
     """,
+    "frontends/test_looping_c.py": """
+        loops_that_are_kept_say_the_same
+    """,
     "frontends/test_random_c.py": """
         the_programs_are_worth_comparing the_verdicts_agree
     """,

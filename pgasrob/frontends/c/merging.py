@@ -11,7 +11,7 @@ from pgasrob.frontends.c.memory import Memory
 from pgasrob.frontends.c.nondeterminism import Leaf, leaves, leaves_of, only_leaves, range_of, replaced
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame
-from pgasrob.frontends.c.values import Address, Known, Undefined, Unknown, Value
+from pgasrob.frontends.c.values import Address, Known, Unknown, Value
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands
 from pgasrob.program.expressions import Const, Expr, Register, registers_of
@@ -24,6 +24,9 @@ before it is generalised."""
 LONG_CODE, FEW_VALUES = 1_000, 8
 """Commands of a rank from which on a loop is no longer written out iteration by iteration, and so many values that a
 variable may still take at its head: what takes more becomes a register."""
+KEPT_STATES = 256
+"""So many states there may be at the head of a loop that nobody knows the end of once loops are kept. What tells more
+apart cannot be a register (a list that grows), and with its counter in one the loop would never end."""
 JOIN_STATES = 16
 """So many states there may be at a join, since the latest head of a loop, before whatever differs is generalised."""
 SILENT_HEADS, SILENT_STRIDE = 4000, 997
@@ -62,9 +65,7 @@ class Merging(Memory):
         frame = self.frame
         key = (frame.function.name, frame.pc)
         self.heads[key] += 1
-        instruction = frame.function.code[frame.pc]
-        assert isinstance(instruction, code.LoopHead)
-        unknown = (frame.function.name, instruction.loop) in self.facts.left_unknown
+        unknown = self._is_left_unknown()
         if self.quiet and not self.branched and not unknown:
             self.silent += 1
             if self.silent < SILENT_HEADS or self.silent % SILENT_STRIDE:
@@ -74,6 +75,13 @@ class Merging(Memory):
         if self.facts.keeps_loops and self._is_to_be_kept():
             most = FEW_VALUES
         self.merge(most, head=True)
+
+    def _is_left_unknown(self) -> bool:
+        """Whether a branch that nobody knows leaves the loop whose head this is."""
+        frame = self.frame
+        instruction = frame.function.code[frame.pc]
+        assert isinstance(instruction, code.LoopHead)
+        return (frame.function.name, instruction.loop) in self.facts.left_unknown
 
     def _is_to_be_kept(self) -> bool:
         """Whether this loop is not to be written out any longer; a loop around it comes first, where one goes round."""
@@ -144,8 +152,10 @@ class Merging(Memory):
             else:
                 self.facts.generalise(variable)
         if chosen:
-            self.facts.loops_kept |= most == FEW_VALUES
+            self.facts.loops_kept |= self.facts.keeps_loops and most == FEW_VALUES
             raise TryAgain
+        if head and self.facts.loops_kept and len(states) > KEPT_STATES and self._is_left_unknown():
+            raise self.too_large(f"more than {KEPT_STATES} states at the head of a loop that is kept")
 
     def settle_variables(self) -> None:
         """Put every unknown value into the register of its variable, and the generalised ones that are known."""
@@ -160,11 +170,12 @@ class Merging(Memory):
         for frame, live in self.state.live():
             for slot in live:
                 value = frame.slots[slot]
-                if isinstance(value, Undefined | Known):
+                # What has not been set yet stays so, for a run that uses it faults: such a state is another one.
+                if isinstance(value, Known):
                     variable = ("slot", frame.function.name, frame.depth, frame.pc, slot)
                     if variable not in self.facts.generalised:
                         continue
-                    value = Unknown(Const(value.value if isinstance(value, Known) else 0))
+                    value = Unknown(Const(value.value))
                 expr = value.expr if isinstance(value, Unknown) else getattr(value, "offset", 0)
                 if isinstance(expr, int):
                     continue

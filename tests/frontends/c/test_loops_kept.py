@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Hashable
+from pathlib import Path
 
 import pytest
 
-from pgasrob import check
-from pgasrob.frontends.c import merging
+from pgasrob import check, load
+from pgasrob.frontends.c import driver, merging
 from pgasrob.frontends.c.assemble import _merged
+from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.graph import Node
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program import commands
@@ -19,6 +21,7 @@ from pgasrob.program.statements import Do, FlowGraph, Statement
 
 SOURCE = """#include <assert.h>
 #include <shmem.h>
+#include <stdlib.h>
 static int x, flag[2], sum, a[8];
 int main(void) {{
   shmem_init();
@@ -120,3 +123,45 @@ def test_nodes_are_merged_as_by_the_definition() -> None:
         assert found == naively_merged(nodes)
         merged += len(nodes) - len(set(found.values()))
     assert merged > 200
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_has_not_been_set_is_not_used_in_a_loop_that_is_kept_either(
+    monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    """At the inner head `last` takes more values than any counter does before it is one of the registers."""
+    body = """int s = 0, last; for (int i = 0; i * i < 3 + s; i++) { if (i > 3) break;
+        for (int k = 3; k > 0; k--) { shmem_int_p(&a[k], k, 1 - me); {} s += last; last = k; } }
+        shmem_barrier_all(); assert(x != 3);"""
+    faulting = program(body.replace("{}", "if (k)"), kept, monkeypatch)
+    assert check(faulting).verdict == "error"
+    fine = program(body.replace("{}", "if (k < 3)"), kept, monkeypatch)
+    assert check(fine).verdict == "not robust"
+
+
+def test_a_list_that_grows_is_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the counter in a register the loop never ends, and each element that is allocated makes a new state."""
+    body = """struct node { struct node *next; int value; } *list = 0;
+        for (int i = 0; i < 5; i++) { struct node *made = malloc(sizeof *made); made->next = list; made->value = i;
+            list = made; shmem_int_p(&x, i, 1 - me); shmem_fence(); }
+        for (; list; list = list->next) shmem_int_p(&a[list->value], 1, 1 - me);"""
+    learned: list[Facts] = []
+
+    def noted(keeps_loops: bool) -> Facts:
+        learned.append(Facts(keeps_loops))
+        return learned[-1]
+
+    monkeypatch.setattr(driver, "Facts", noted)
+    monkeypatch.setattr(merging, "KEPT_STATES", 40)
+    monkeypatch.setattr(merging, "MOST_SNAPSHOTS", 400)
+    kept = program(body, True, monkeypatch)
+    assert [facts.loops_kept for facts in learned] == [True, False]
+    elements = [sum(id.kind == "heap" for id in facts.objects) for facts in learned]
+    assert elements == [40, 5]
+    assert size(kept) == size(program(body, False, monkeypatch))
+
+
+@pytest.mark.nightly
+def test_a_stencil_of_a_hundred_steps_is_robust_on_16_ranks() -> None:
+    path = Path(__file__).parents[3] / "programs/c/openshmem/stencil_2d.c"
+    assert check(load(path), 16).verdict == "robust"
