@@ -114,14 +114,14 @@ def _limits(
     instance: Instance, initial: Interval, counted: list[Counting], compared: dict[int, set[int]]
 ) -> list[Limit]:
     step = max(each.step for each in counted)
-    registers = {each.register for each in counted} & compared.keys()
-    greater = sorted({value for register in registers for value in compared[register] if value > initial[1]})
+    values = (compared.get(each.register, set()) for each in counted if each.register is not None)
+    greater = sorted(value for value in set[int]().union(*values) if value > initial[1])
     limits = [
         Limit(once, max(initial[1], once - 1 + step if once > initial[0] else initial[1]) + instance.nodes * step)
         for once in (initial[0], *greater[: MOST_LIMITS - 1])
     ]
-    values = MOST_VALUES // instance.nodes
-    return [limit for limit in limits if limit.most <= GREATEST and limit.most - limit.once < values]
+    most = MOST_VALUES // instance.nodes
+    return [limit for limit in limits if limit.most <= GREATEST and limit.most - limit.once < most]
 
 
 def _compared(form: Form) -> Iterator[tuple[int, int]]:
