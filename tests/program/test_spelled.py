@@ -20,7 +20,7 @@ CORPUS = sorted(path for path in PROGRAMS.glob("**/*.c") if "// expect: error" n
 NOT_READ_BACK = "// Not to be read back: .pgas has no "
 DOUBLES = {
     "column_halo.c", "stencil.c", "stencil_barrier.c", "transpose_fence.c", "fence_sync.c", "put_barrier.c",
-    "put_is_local.c", "quiet_sync.c",
+    "put_is_local.c", "quiet_sync.c", "armci_spmv.c", "armci_spmv_no_wait.c", "stencil_2d.c", "stencil_2d_no_fence.c",
 }  # fmt: skip
 """The programs with doubles, for which `.pgas` has no syntax; one of two stencil.c has none."""
 CHECKED = CORPUS[::9]

