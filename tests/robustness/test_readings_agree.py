@@ -149,7 +149,7 @@ def test_assertions_behind_a_read_that_fails_elsewhere() -> None:
 @pytest.mark.parametrize("loops", [False, True], ids=["polls and updates", "waits as loops"])
 def test_random_programs(loops: bool) -> None:
     seen: Counter[object] = Counter()
-    tried = examples(12, nightly=3_000)
+    tried = examples(8, nightly=3_000)
     for seed in range(tried):
         program = with_polls(random_waits(seed), Poll.looped) if loops else random_program(seed)
         for reading in READINGS:

@@ -74,7 +74,7 @@ def compare(program: Instance, reductions: Subset) -> None:
 @pytest.mark.parametrize("loops", [False, True], ids=["without loops", "with loops"])
 def test_random_programs(loops: bool, half: int) -> None:
     @given(drawn_programs(loops=loops), st.sampled_from(SUBSETS))
-    @settings(max_examples=examples(60 if loops else 80, nightly=1_650 if loops else 2_500))
+    @settings(max_examples=examples(36 if loops else 48, nightly=1_650 if loops else 2_500))
     def agree(drawn: Drawn, reductions: Subset) -> None:
         compare(drawn.instance, reductions)
 
@@ -84,7 +84,7 @@ def test_random_programs(loops: bool, half: int) -> None:
 @pytest.mark.parametrize("loops", [False, True], ids=["without loops", "with loops"])
 def test_random_programs_with_commands_of_all_kinds(loops: bool) -> None:
     @given(drawn_programs(commands=(*COMMANDS, *EXTENSIONS), loops=loops), st.sampled_from(SUBSETS))
-    @settings(max_examples=examples(60 if loops else 90, nightly=1_650 if loops else 2_650))
+    @settings(max_examples=examples(40 if loops else 60, nightly=1_650 if loops else 2_650))
     def agree(drawn: Drawn, reductions: Subset) -> None:
         compare(drawn.instance, reductions)
 

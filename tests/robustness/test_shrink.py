@@ -55,6 +55,7 @@ from tests.support import (
     is_normal_form,
     json_events,
     one_to_one,
+    sampled,
     tiny_instances,
 )
 
@@ -424,10 +425,12 @@ def shrink_corpus(search: Any, most_states: int) -> Tally:
 
 
 def test_the_witnesses_of_the_corpus_are_irreducible() -> None:
-    """By the default engine, which after its search with all reductions looks for a shorter run with none."""
-    verdicts = [checked(file) for file in NOT_ROBUST]
+    """By the default engine, which after its search with all reductions looks for a shorter run with none; of a half of
+    the corpus, with --nightly of all."""
+    chosen = sampled(list(map(Path, NOT_ROBUST)), 2)
+    verdicts = [checked(str(path)) for path in chosen]
     witnesses = [verdict.witness for verdict in verdicts if verdict.witness is not None]
-    assert len(witnesses) == len(NOT_ROBUST) >= 200
+    assert len(witnesses) == len(chosen) > len(NOT_ROBUST) // 3 >= 70
     assert [witness.run.instance.program.name for witness in witnesses if witness.irreducible is not True] == []
     for witness in witnesses:
         again = shrunk(witness.run.instance, Violation(witness.run.computation))

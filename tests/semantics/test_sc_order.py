@@ -14,7 +14,7 @@ from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sc_order import last_command, sc_places, sequential_order
 from pgasrob.semantics.state_space import computation_of
-from tests.support import Drawn, computations, drawn_programs, examples, instance, one_to_one, walks
+from tests.support import Drawn, computations, drawn_programs, examples, instance, one_to_one, sampled, walks
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 
@@ -81,7 +81,8 @@ def test_a_barrier_goes_as_a_whole() -> None:
 @pytest.mark.parametrize("family", ["mcs_lock", "halo", "c", "deferred_atomics", "notification"])
 def test_every_violation_of_the_corpus_is_an_sc_run_and_one_command(family: str) -> None:
     found = 0
-    for path in sorted(PROGRAMS.joinpath(family).rglob("*.[pc]*")):
+    paths = sorted(PROGRAMS.joinpath(family).rglob("*.[pc]*"))
+    for path in sampled(paths, 3) if family == "c" else paths:
         if path.suffix not in (".pgas", ".c") or "expect: not robust\n" not in path.read_text():
             continue
         witness = check(load(path)).witness

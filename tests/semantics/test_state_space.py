@@ -448,7 +448,7 @@ def test_steps_carry_the_operation_and_occurrence_of_their_issue(data: st.DataOb
 
 
 @given(drawn_programs(loops=True) | drawn_programs(commands=("read", "write", "fence", "wait_local", "load")))
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(90))
 def test_x_has_exactly_the_runs_of_the_oracle(drawn: Drawn) -> None:
     """Layer by layer: all prefixes of computations with so many transitions."""
     machine = Machine(numbered(drawn.oracle))

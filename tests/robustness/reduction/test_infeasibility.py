@@ -81,7 +81,7 @@ ALL = (*COMMANDS, *EXTENSIONS)
     | drawn_programs(commands=ALL)
     | drawn_programs(commands=ALL, loops=True)
 )
-@settings(max_examples=examples(200, nightly=15_000))
+@settings(max_examples=examples(120, nightly=15_000))
 def test_no_other_step_is_the_source_of_a_violation(drawn: Drawn) -> None:
     program = drawn.instance
     masks = not_choosable(program)
