@@ -29,7 +29,8 @@ have been."""
 SMALL = 200
 """Commands of all ranks up to which infeasibility, for which the ranges of all values are needed, is asked first."""
 EFFORT_PER_COMMAND = 2_000
-"""Beyond, the traces may take so much effort for each of them before; that is about what it would take."""
+"""Beyond, the traces may take so much effort for each of them in the first turn, which is about what it would
+take, and so much more in every further one."""
 SHORTEST_FIRST = 20_000
 """SC states among which the shortest run is looked for that shows what the traces have shown."""
 
@@ -85,8 +86,8 @@ class PortfolioSearch:
         commands = sum(len(automaton.transitions) for automaton in self._instance.automata)
         if commands <= SMALL:
             self._ask_for_sources()
-        least = 0 if commands <= SMALL else commands * EFFORT_PER_COMMAND
-        for name, effort in TURNS:
+        more = 0 if commands <= SMALL else commands * EFFORT_PER_COMMAND
+        for turn, (name, effort) in enumerate(TURNS, 1):
             if name == ATTACK and self._sources is None:
                 self._ask_for_sources()
             if self.nothing_to_search or (name == ATTACK and self.settled):
@@ -95,7 +96,7 @@ class PortfolioSearch:
                 continue
             self._turn = name
             if name == TRACES and effort is not None:
-                effort = max(effort * self._instance.nodes, least)
+                effort = effort * self._instance.nodes + more * turn
             yield from self._advance(name, effort)
             part, facts = self._parts[name], facts_of(self._parts[name])
             if facts is not None and name == TRACES and (facts.fault or name not in self._running):

@@ -62,6 +62,15 @@ def test_turns_go_on_where_they_stopped(last: str, monkeypatch: pytest.MonkeyPat
     assert settled(TOKEN_RING, 3) == ("robust", last)
 
 
+def test_large_programs_get_more_in_every_turn_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What their size gives them does not make up for turns that give nothing more."""
+    monkeypatch.setattr("pgasrob.robustness.traces.native.PIECE", 1)
+    monkeypatch.setattr(portfolio, "SMALL", 0)
+    monkeypatch.setattr(portfolio, "EFFORT_PER_COMMAND", 1)
+    monkeypatch.setattr(portfolio, "TURNS", (*[("traces", 1)] * 100, ("attack", None)))
+    assert settled(TOKEN_RING, 3) == ("robust", "traces")
+
+
 def test_a_limit_is_not_passed_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pgasrob.robustness.traces.native.PIECE", 1)
     verdict = check(TOKEN_RING, 3, limits=Limits(10))
