@@ -26,6 +26,9 @@ from pgasrob.robustness.traces.trace import Command, Entry, Event, Layer, Standi
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.effect import set_register
 
+MOST_FURTHER = 1 << 12
+"""The sets of further sources that are tried for one source, whoever waits for it."""
+
 Choosable = Mapping[tuple[int, int, int], int]
 """For a rank, its control state and the occurrence of a remote command the steps that may be the source: a bit set."""
 
@@ -50,6 +53,7 @@ class Closing:
         self._instance, self._trace, self._choosable = instance, trace, choosable
         self._order = Order(trace)
         self.undecided: set[tuple[int, int, int, int]] = set()
+        self._sets = 0  # of further sources that have been tried for the source
         self._by_cell: dict[Cell, list[Candidate]] = defaultdict(list)
         for rank, places in enumerate(trace.standing):
             for events, standing in enumerate(places):
@@ -76,6 +80,7 @@ class Closing:
     def _attack_on(self, source: Source) -> list[Move] | None:
         access = source.access
         delaying: Delaying | None = None
+        self._sets = 0
         for candidate in self._by_cell.get(access.cell, ()):
             if not any(conflict(made, access) for made in core.accesses_of(candidate.command.operands)):
                 continue
@@ -155,12 +160,12 @@ class Closing:
         every = Updates(layer.before, [each for each in updates if each])
         if not every.any(passes):
             return None
-        looked = 0
+        most = min(MOST_FURTHER, self._sets + MOST_SETS)
         for count in range(len(others) + 1):
             for further in combinations(range(len(others)), count):
-                looked += 1
-                if looked > MOST_SETS:
+                if self._sets == most:
                     raise TooMany
+                self._sets += 1
                 found = self._with_further(source, candidate, layer, others, further)
                 if found is not None:
                     return found

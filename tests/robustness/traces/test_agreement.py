@@ -200,3 +200,32 @@ def test_there_may_be_too_much_to_choose_from() -> None:
     others = ["update(add, 1, 0, x, u); await(mem[x] == 9);", *["update(add, 1, 0, x, q);"] * 15]
     search = TraceSearch(instance(*others))
     assert answer(search) is None and str(search.gave_up).startswith("there are too many ways")
+
+
+@pytest.mark.skipif(not native.available(), reason="needs the kernel")
+def test_what_is_tried_for_a_source_has_one_bound_for_all_who_wait() -> None:
+    """Each of many awaits may be met with 11 updates in 2^11 ways; trying them is effort."""
+
+    def effort(awaits: int) -> int:
+        loop = f"while (s < {awaits}) {{ choose {{ await(mem[y] == 40); }} or {{ skip; }} s <- s + 1; }}"
+        others = "update(add, 1 << me, 0, y, q); wait(q); update(add, 1, 0, z, u);"
+        search = NativeTraceSearch(
+            instance(f"await(mem[z] == 11); {loop}", *[others] * 10, others.replace("wait(q);", ""))
+        )
+        assert answer(search) is None and str(search.gave_up).startswith("there are too many ways")
+        return search.effort
+
+    few, many = effort(20), effort(80)
+    assert few > 40_000 and many < few + 60 * 100
+
+
+def test_the_reference_has_that_bound_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+    monkeypatch.setattr(closing, "MOST_FURTHER", 20)
+    monkeypatch.setattr(closing.Closing, "_with_further", lambda *given: tried.append(given[1]))
+    loop = "while (s < 9) { choose { await(mem[y] == 14); } or { skip; } s <- s + 1; }"
+    search = TraceSearch(
+        instance(f"await(mem[z] == 4); {loop}", *["update(add, 1 << me, 0, y, q); update(add, 1, 0, z, u);"] * 4)
+    )
+    assert answer(search) is None and str(search.gave_up).startswith("there are too many ways")
+    assert max(Counter(source.event.number for source in tried).values()) == 20

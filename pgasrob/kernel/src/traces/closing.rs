@@ -20,6 +20,16 @@ struct Candidate {
     number: usize,
 }
 
+/// The sets of further sources that are tried for one source, whoever waits for it.
+const MOST_FURTHER: usize = 1 << 12;
+
+/// What has been looked at for one source: sets of further sources, and events in their passes.
+#[derive(Default)]
+struct Spent {
+    sets: usize,
+    events: u64,
+}
+
 /// A trace in which attacks are looked for, source by source.
 pub struct Prepared {
     order: Order,
@@ -150,12 +160,16 @@ impl<'a> Closing<'a> {
         let in_time = lists.iter().flat_map(|list| list.iter().take_while(|each| is_in_time(&delaying, each)));
         let candidates: Vec<Candidate> = in_time.copied().collect();
         self.prepared.looked += delaying.events() + candidates.len() as u64;
+        let mut spent = Spent::default();
         for candidate in candidates.into_iter().filter(leaves) {
             let Some(first) = self.first_part(world, &delaying, source, candidate, &Left::default())? else { continue };
             if !self.command(candidate).waits {
                 return Ok(Some(self.moves(&delaying, candidate, &Left::default(), first)));
             }
-            match self.with_what_it_waits_for(world, &delaying, source, candidate)? {
+            let before = spent.events;
+            let waiting = self.with_what_it_waits_for(world, &delaying, source, candidate, &mut spent)?;
+            self.prepared.looked += spent.events - before;
+            match waiting {
                 Waiting::Found(moves) => return Ok(Some(moves)),
                 Waiting::None => {}
                 Waiting::TooMany => {
@@ -248,6 +262,7 @@ impl<'a> Closing<'a> {
         delaying: &Delaying,
         source: Source,
         candidate: Candidate,
+        spent: &mut Spent,
     ) -> Result<Waiting> {
         let bound = self.run.next_of(source.event).accesses.bound();
         let layer = self.prepared.order.layer_of(source.event, source.step + bound);
@@ -270,14 +285,14 @@ impl<'a> Closing<'a> {
             Some(true) => {}
         }
         let numbers: Vec<usize> = (0..others.len()).collect();
-        let mut looked = 0;
+        let most = MOST_FURTHER.min(spent.sets + MOST_SETS);
         for count in 0..=others.len() {
             for further in combinations(&numbers, count, MOST_SETS + 1) {
-                looked += 1;
-                if looked > MOST_SETS {
+                if spent.sets == most {
                     return Ok(Waiting::TooMany);
                 }
-                match self.with_further(world, source, candidate, layer.before, &others, &further)? {
+                spent.sets += 1;
+                match self.with_further(world, source, candidate, layer.before, &others, &further, &mut spent.events)? {
                     Waiting::None => {}
                     found => return Ok(found),
                 }
@@ -286,7 +301,8 @@ impl<'a> Closing<'a> {
         Ok(Waiting::None)
     }
 
-    /// The same with some of the `others` as further sources.
+    /// The same with some of the `others` as further sources; `looked` counts the events of the pass.
+    #[allow(clippy::too_many_arguments)]
     fn with_further(
         &self,
         world: &mut World,
@@ -295,6 +311,7 @@ impl<'a> Closing<'a> {
         before: ValueId,
         others: &[Entry],
         further: &[usize],
+        looked: &mut u64,
     ) -> Result<Waiting> {
         let run = self.run;
         let step = |entry: &Entry| entry.place as usize - run.next_of(entry.event).accesses.bound();
@@ -304,6 +321,7 @@ impl<'a> Closing<'a> {
             Source { event: entry.event, step: step(&entry), access: source.access }
         }));
         let delaying = Delaying::new(self.tables, world, run, &self.prepared.order, &sources, |_| true, |_| true)?;
+        *looked += delaying.events();
         if !delaying.valid {
             return Ok(Waiting::None);
         }
