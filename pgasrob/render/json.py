@@ -213,6 +213,7 @@ class EffectValue(TypedDict):
     its end or, with a ``line``, what ``command`` of ``rank`` there has read last from the cell ``name``.
 
     ``in_sc``: the values that it has in SC runs; empty where it takes all of several values to tell them apart.
+    ``copies``: as for a place.
     """
 
     name: str
@@ -221,15 +222,20 @@ class EffectValue(TypedDict):
     in_sc: list[int]
     line: int | None
     command: str | None
+    copies: int | None
 
 
 class EffectPlace(TypedDict):
-    """A command that some rank comes to, or an assertion that it fails. ``ended``: it ends behind that command."""
+    """A command that some rank comes to, or an assertion that it fails. ``ended``: it ends behind that command.
+
+    ``copies``: the commands that come from the same place of the source, by iterations and calls that are written out.
+    """
 
     rank: int
     line: int
     column: int
     command: str
+    copies: int
     ended: NotRequired[bool]
 
 
@@ -403,8 +409,13 @@ def _effect(effect: library.Effect, instance: Instance) -> EffectDetail:
     texts = WrittenCommands(instance)
 
     def place(rank: int, edge: Transition) -> EffectPlace:
-        text = texts.text(rank, edge.occurrence)
-        return {"rank": rank, "line": edge.span.line, "column": edge.span.column, "command": text}
+        text, line, column = texts.text(rank, edge.occurrence), edge.span.line, edge.span.column
+        alike = {
+            each.occurrence
+            for each in instance.automata[rank].transitions
+            if each.command.kind == edge.command.kind and (each.span.line, each.span.column) == (line, column)
+        }
+        return {"rank": rank, "line": line, "column": column, "command": text, "copies": len(alike)}
 
     def at(rank: int, occurrence: int) -> EffectPlace:
         edges = instance.automata[rank].transitions
@@ -420,6 +431,7 @@ def _effect(effect: library.Effect, instance: Instance) -> EffectDetail:
             "in_sc": [value(each.name, other, doubles) for other in each.in_sc],
             "line": read and read["line"],
             "command": read and read["command"],
+            "copies": read and read["copies"],
         }
 
     reached: EffectPlace | None = None

@@ -317,10 +317,12 @@ def effect(result: Result) -> str:
             return f"No outcome depends on it: every run on the network ends as some SC run does ({looked} were seen)."
         return f"No outcome was found that only the network has, but not every run was looked at: {detail['reason']}."
     if assertion := detail["assertion"]:
-        return f"On the network an assertion of rank {_at(assertion)} can fail; it fails in no SC run."
+        return (
+            f"On the network an assertion of rank {_at(assertion)} can fail; {_there(assertion)}it fails in no SC run."
+        )
     if place := detail["place"]:
         way = "can end behind" if place.get("ended") else "can come to"
-        return f"On the network rank {place['rank']} {way} {_at(place).partition(' in ')[2]}; it does in no SC run."
+        return f"On the network rank {place['rank']} {way} {_at(place).partition(' in ')[2]}; {_there(place)}it does in no SC run."
     values, ending, failed = detail["values"], detail["ending"], detail["failed"]
     if len(values) == 1 and ending is None and failed is None:
         return _one_value(values[0])
@@ -328,17 +330,23 @@ def effect(result: Result) -> str:
     if failed is not None:
         broken = [f"a failing assertion of rank {_at(each)}" for each in failed]
         pieces.append(f"with {listed(broken or ['none failing'])}")
+    same = " in the same iterations or calls" if any(map(_there, [*values, *(failed or ())])) else ""
     if values and values[0]["line"] is not None:
         reads = listed([f"rank {each['rank']} can read {_read(each)}" for each in values])
         ends = f", which ends {', '.join(pieces)}" if pieces else ""
-        return f"In a run on the network {reads}{ends}; no SC run does that."
+        return f"In a run on the network {reads}{ends}; no SC run does that{same}."
     if values:
         pieces.insert(0, f"with {listed([_held(each) for each in values])}")
-    return f"A run on the network can end {', '.join(pieces)}; no SC run does."
+    return f"A run on the network can end {', '.join(pieces)}; no SC run does{same}."
 
 
 def _at(place: EffectPlace) -> str:
     return f"{place['rank']} in line {place['line']} (`{visible(place['command'])}`)"
+
+
+def _there(what: EffectPlace | EffectValue) -> str:
+    """Which of several commands it is that come from one place of the source, to be put before what is said of it."""
+    return "in that iteration or call " if (what["copies"] or 1) > 1 else ""
 
 
 def _one_value(value: EffectValue) -> str:
@@ -349,7 +357,7 @@ def _one_value(value: EffectValue) -> str:
         return f"On the network {value['name']} can end as {value['value']}; {told}."
     told = f"in SC runs it reads {others}" if others else "in no SC run it does"
     command = visible(value["command"] or "")
-    return f"On the network rank {value['rank']} can read {_read(value)} (`{command}`); {told}."
+    return f"On the network rank {value['rank']} can read {_read(value)} (`{command}`); {_there(value)}{told}."
 
 
 def _read(value: EffectValue) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.render import lines as styled
 from pgasrob.render import words
@@ -134,6 +135,40 @@ def test_of_a_program_that_is_not_robust_only_sc_runs_are_known() -> None:
     assert "In every sequentially consistent (SC) run the assertions hold and there is no deadlock." in text
     assert "This says nothing about the other runs on the network." in text
     assert "every run on the network" not in text
+
+
+ROUNDS = """#include <GASPI.h>
+#include <assert.h>
+int main(void)
+{
+    gaspi_rank_t rank;
+    gaspi_pointer_t base;
+    gaspi_notification_t value;
+    gaspi_proc_init(GASPI_BLOCK);
+    gaspi_proc_rank(&rank);
+    gaspi_segment_create(0, 2 * sizeof(int), GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED);
+    gaspi_segment_ptr(0, &base);
+    int *c = base;
+    for (int i = 0; i < 3; i++)
+        if (rank == 0) {
+            c[0] = i + 1;
+            gaspi_write_notify(0, 0, 1, 0, sizeof(int), sizeof(int), i, 1, 0, GASPI_BLOCK);
+        } else {
+            gaspi_notify_waitsome(0, i, 1, NULL, GASPI_BLOCK);
+            assert(c[1] == i + 1);
+        }
+}
+"""
+
+
+def test_an_effect_says_that_it_is_one_iteration_that_it_is_about() -> None:
+    """In the first iteration the assertion fails in SC runs, too: nobody waits before the next one writes."""
+    result = to_json(check(parse_c(ROUNDS, "rounds.c"), 2))
+    assert result["assertions"] == "violated" and result["effect"] == "assertion"
+    assert words.effect(result) == (
+        "On the network an assertion of rank 1 in line 19 (`assert(c[1] == i + 1)`) can fail; in that iteration or "
+        "call it fails in no SC run."
+    )
 
 
 def test_nothing_is_said_of_what_the_program_does_not_have() -> None:
