@@ -322,7 +322,8 @@ def effect(result: Result) -> str:
         )
     if place := detail["place"]:
         way = "can end behind" if place.get("ended") else "can come to"
-        return f"On the network rank {place['rank']} {way} {_at(place).partition(' in ')[2]}; {_there(place)}it does in no SC run."
+        where = _at(place).partition(" in ")[2]
+        return f"On the network rank {place['rank']} {way} {where}; {_there(place)}it does in no SC run."
     values, ending, failed = detail["values"], detail["ending"], detail["failed"]
     if len(values) == 1 and ending is None and failed is None:
         return _one_value(values[0])
