@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
 from pgasrob.diagnostics import visible
 from pgasrob.program.assumptions import scope
 from pgasrob.program.commands import show
-from pgasrob.program.core import at_issue
+from pgasrob.program.core import accesses_of, at_issue
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.program.reading import Conflicts, FailedPolls
 from pgasrob.render.doubles import shown, value
@@ -213,7 +213,7 @@ class EffectValue(TypedDict):
     its end or, with a ``line``, what ``command`` of ``rank`` there has read last from the cell ``name``.
 
     ``in_sc``: the values that it has in SC runs; empty where it takes all of several values to tell them apart.
-    ``copies``: as for a place.
+    ``copies``: as for a place, of those that read the same cell.
     """
 
     name: str
@@ -408,22 +408,24 @@ def to_json(verdict: library.Verdict) -> Result:
 def _effect(effect: library.Effect, instance: Instance) -> EffectDetail:
     texts = WrittenCommands(instance)
 
-    def place(rank: int, edge: Transition) -> EffectPlace:
+    def place(rank: int, edge: Transition, reads: bool = False) -> EffectPlace:
         text, line, column = texts.text(rank, edge.occurrence), edge.span.line, edge.span.column
         alike = {
             each.occurrence
             for each in instance.automata[rank].transitions
-            if each.command.kind == edge.command.kind and (each.span.line, each.span.column) == (line, column)
+            if each.command.kind == edge.command.kind
+            and (each.span.line, each.span.column) == (line, column)
+            and not (reads and accesses_of(each.form) != accesses_of(edge.form))
         }
         return {"rank": rank, "line": line, "column": column, "command": text, "copies": len(alike)}
 
-    def at(rank: int, occurrence: int) -> EffectPlace:
+    def at(rank: int, occurrence: int, reads: bool = False) -> EffectPlace:
         edges = instance.automata[rank].transitions
-        return place(rank, next(edge for edge in edges if edge.occurrence == occurrence))
+        return place(rank, next(edge for edge in edges if edge.occurrence == occurrence), reads)
 
     def value_of(each: library.EndValue) -> EffectValue:
         doubles = instance.program.doubles
-        read = None if each.occurrence is None else at(each.rank, each.occurrence)
+        read = None if each.occurrence is None else at(each.rank, each.occurrence, reads=True)
         return {
             "name": each.name,
             "rank": each.rank,
