@@ -157,7 +157,7 @@ def check(
         _require_spin()
     outcomes = [ERROR] * len(problems)
     jobs = min(jobs or available_cores(), max(len(files) * len(nodes or (None,)), 1))
-    memory = (memory_limit or None) if cluster else memory_for(memory_limit, jobs)
+    memory = (memory_limit or None) if cluster is not None else memory_for(memory_limit, jobs)
     limits = Limits(max_states or None, timeout, memory, max_sc_states or None)
     job = Job(
         nodes, engine, limits, heads, expect, _reductions(no_reduction, without), front_end=front_end, reading=reading
@@ -167,7 +167,7 @@ def check(
     watch = display or unwatched
     interrupted = False
     try:
-        if cluster:
+        if cluster is not None:
             from pgasrob.robustness.cluster.client import check_on_cluster
 
             todo = tasks(files, job)

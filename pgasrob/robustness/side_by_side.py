@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TypeVar
 
 from pgasrob.robustness.batch import Checked, Job, Watcher, check_all, tasks, unwatched
@@ -19,8 +21,15 @@ def convert_all(
     """
     todo = tasks(files, job)
     jobs = min(jobs, len(todo))
-    if jobs <= 1:
+    # What a pipe holds can be read once, so by one process.
+    if jobs <= 1 or any(map(_is_pipe, files)):
         return map(convert, check_all(files, job, watch))
     from pgasrob.robustness.workers import check_on_workers
 
     return check_on_workers(todo, job, convert, jobs, watch)
+
+
+def _is_pipe(file: str) -> bool:
+    with suppress(OSError, ValueError):  # no operating system would take the name
+        return Path(file).is_fifo()
+    return False

@@ -209,3 +209,15 @@ def test_what_is_known_without_its_runs() -> None:
     slim = checked.without_runs()
     assert slim.verdict.verdict == "not robust" and slim.verdict.stats == checked.verdict.stats
     assert slim.verdict.witness is None
+
+
+def test_what_comes_from_a_pipe_is_checked_at_every_count() -> None:
+    """Whoever reads it second finds nothing, and said so for the first count alone."""
+    here, there = os.pipe()
+    os.write(there, b"process { barrier; }")
+    os.close(there)
+    try:
+        found = list(convert_all([f"/dev/fd/{here}"], Job((2, 3)), told, jobs=2))
+    finally:
+        os.close(here)
+    assert [result[1:3] for result in found] == [(2, "robust"), (3, "robust")]

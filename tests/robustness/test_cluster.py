@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -231,8 +233,18 @@ def test_a_large_exploration_is_handed_out_in_parts(
 
     job = Job(engine="traces", limits=Limits(max_states=None))
     todo = tasks(["few.pgas", "many.pgas", "broken.pgas", "few.pgas"], job)
-    shared = list(check_on_cluster(todo, job, checked_to_json, cluster.scheduler_address, watch))
     alone = [checked_to_json(checked) for checked in check_all([task.file for task in todo], job)]
+    read = client.read_source
+
+    def read_and_edit(file: str, recorder: Any) -> str:
+        """Whoever reads it again reads something else, in the middle of the job."""
+        text = read(file, recorder)
+        if file != "few.pgas":
+            Path(file).write_text("process {")
+        return text
+
+    monkeypatch.setattr(client, "read_source", read_and_edit)
+    shared = list(check_on_cluster(todo, job, checked_to_json, cluster.scheduler_address, watch))
     for mine, other in zip(shared, alone, strict=True):
         for name in ("file", "verdict", "nodes", "reason", "assertions", "deadlock"):
             assert mine[name] == other[name]  # type: ignore[literal-required]
@@ -324,12 +336,43 @@ def test_a_worker_with_another_pgasrob_is_refused(
         list(check_fakes(fakes, "fine"))
 
 
+def test_a_cluster_without_pgasrob_is_told_so(fakes: Any, tmp_path: Path) -> None:
+    """And its scheduler and its worker outlive the job."""
+    hides = "import sys; sys.modules['pgasrob'] = None; from distributed.cli.dask_{0} import main; main(sys.argv[1:])"
+
+    def start(what: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", hides.format(what), *arguments, "--no-dashboard"]
+        return subprocess.Popen(command, stderr=subprocess.DEVNULL)
+
+    told_where = tmp_path / "scheduler.json"
+    processes = [start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(told_where))]
+    try:
+        address = json.loads(wait_for(lambda: told_where.exists() and told_where.read_text()))["address"]
+        processes.append(start("worker", address, "--no-nanny", "--nthreads", "1"))
+        for _ in range(2):
+            with pytest.raises(ClusterError, match="a worker has no pgasrob"):
+                list(check_on_cluster([Task("fine.pgas", 2, "", True)], Job(), told, address))
+        assert [process.poll() for process in processes] == [None, None]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
 def test_clusters_that_are_not_there(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "CONNECT", 0.5)
     with pytest.raises(ClusterError, match=r"no Dask scheduler at tcp://127.0.0.1:1 .* starts one"):
         list(check_on_cluster([], Job(), told, "tcp://127.0.0.1:1"))
     with pytest.raises(ClusterError, match="no Dask scheduler at nonsense://x"):
         list(check_on_cluster([], Job(), told, "nonsense://x"))
+    worker = next(iter(fakes.scheduler.workers))
+    with pytest.raises(ClusterError, match=r"no Dask scheduler at .* \(what is there is a Worker\)"):
+        list(check_on_cluster([], Job(), told, worker))
+    with pytest.raises(ClusterError, match=r"no Dask scheduler at tls://.* \(TLS expects"):
+        list(check_on_cluster([], Job(), told, fakes.scheduler_address.replace("tcp", "tls")))
+    silence = pytest.raises(ClusterError, match=r"no Dask scheduler at .* \(TimeoutError\)")
+    with socket.create_server(("127.0.0.1", 0)) as silent, silence:
+        list(check_on_cluster([], Job(), told, f"tcp://127.0.0.1:{silent.getsockname()[1]}"))
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ClusterError, match=r"pip install 'pgasrob\[cluster\]'"):
         list(check_fakes(fakes, "fine"))
@@ -376,5 +419,6 @@ def test_the_command_line(fakes: Any) -> None:
     assert refused.exit_code == 2 and "--jobs is for this machine" in refused.stderr
     refused = run(program, "--cluster", address, "--engine", "spin")
     assert refused.exit_code == 2 and "works on this machine alone" in refused.stderr
-    refused = run(program, "--cluster", "nonsense://x")
-    assert refused.exit_code == 2 and "no Dask scheduler at nonsense://x" in refused.stderr
+    for nowhere in ("nonsense://x", ""):
+        refused = run(program, "--cluster", nowhere)
+        assert refused.exit_code == 2 and f"no Dask scheduler at {nowhere}" in refused.stderr

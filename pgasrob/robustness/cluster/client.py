@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import pickle
 import time
@@ -19,7 +20,7 @@ from pgasrob.robustness.batch import Checked, Checker, Job, Task, Watcher, unwat
 from pgasrob.robustness.cluster import ClusterError
 from pgasrob.robustness.cluster.build import build
 from pgasrob.robustness.cluster.child import Request
-from pgasrob.robustness.cluster.worker import WrongBuild, do_job
+from pgasrob.robustness.cluster.worker import WrongBuild
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.traces.exploration import Subtrees
 from pgasrob.robustness.traces.parts import Found
@@ -43,6 +44,9 @@ WHOLE = -1
 """The place of a job that is not for a part."""
 _Name = tuple[int, int]
 """The number of a task, and the place of the part of it."""
+DO_JOB = "__import__('pgasrob.robustness.cluster.worker', fromlist=['do_job']).do_job(*arguments)"
+"""What a worker evaluates. The function itself could not be read where there is no pgasrob: the scheduler would refuse
+it, and a worker would go down instead of telling of an ImportError."""
 AHEAD = 2
 """Jobs that are handed out for every thread of the cluster, so that none waits for the next one."""
 
@@ -85,12 +89,25 @@ def _connected(address: str) -> Client:
     for name in ("distributed", "distributed.client"):  # what there is to say is said here
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
+        asyncio.run(_greet(address))
         return Client(address, timeout=CONNECT, set_as_default=False, name="pgasrob")
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:  # TypeError: an encrypted address without certificates
         why = str(error) or type(error).__name__
         raise ClusterError(
             f"no Dask scheduler at {address} ({why}); `dask scheduler` starts one and says its address"
         ) from None
+
+
+async def _greet(address: str) -> None:
+    """See that there is a scheduler: a Client waits for ever for one that says nothing, and complains at the end of the
+    program about an address that is none."""
+    from distributed import Security, rpc
+
+    secured = Security().get_connection_args("client")
+    async with rpc(address, timeout=CONNECT, connection_args=secured) as there:
+        who = await asyncio.wait_for(there.identity(), CONNECT)
+    if who["type"] != "Scheduler":
+        raise ValueError(f"what is there is a {who['type']}")
 
 
 class _Crew(Generic[T]):
@@ -113,7 +130,8 @@ class _Crew(Generic[T]):
         self._news: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._topic = f"pgasrob-{uuid.uuid4().hex}"
         client.subscribe_topic(self._topic, lambda event: self._news.put(tuple(event[1])))
-        self._copied: tuple[str, Copies] | None = None
+        self._copied: dict[str, Copies] = {}
+        """By file; read once, so that all parts are of one program whatever becomes of the file meanwhile."""
         self._futures: dict[_Name, Future[Any]] = {}
         self._watching: dict[_Name, _Watching] = {}
         self._nodes: dict[int, int | None] = {}
@@ -180,12 +198,17 @@ class _Crew(Generic[T]):
         elif parts:
             request = request._replace(found=[part for part in parts if isinstance(part, Found)])
         self._futures[name] = future = self._client.submit(
-            do_job,
-            tuple(build()),
-            pickle.dumps(request),
-            self._topic,
-            name,
-            self._watch is not unwatched,
+            eval,
+            DO_JOB,
+            {
+                "arguments": (
+                    tuple(build()),
+                    pickle.dumps(request),
+                    self._topic,
+                    name,
+                    self._watch is not unwatched,
+                )
+            },
             pure=False,
             priority=int(bool(parts)),  # what has been begun, first
         )
@@ -193,7 +216,7 @@ class _Crew(Generic[T]):
 
     def _copies(self, file: str) -> Copies:
         """All that has to be read to check ``file``."""
-        if self._copied is None or self._copied[0] != file:
+        if file not in self._copied:
             recorder = Recorder()
             if file.endswith(".c"):
                 from pgasrob.frontends.lower import read_c
@@ -202,8 +225,8 @@ class _Crew(Generic[T]):
             else:
                 with suppress(SourceError):
                     read_source(file, recorder)
-            self._copied = file, Copies(recorder.kept)
-        return self._copied[1]
+            self._copied[file] = Copies(recorder.kept)
+        return self._copied[file]
 
     def _take(self, name: _Name, future: Future[Any]) -> None:
         """Note what has become of a job."""
