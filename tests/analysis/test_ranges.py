@@ -332,7 +332,7 @@ def test_ranges_of_random_programs(drawn: Drawn) -> None:
 @pytest.mark.parametrize("extended", [False, True], ids=["", "extended"])
 @pytest.mark.parametrize("block", range(4))
 def test_ranges_of_random_programs_with_arrays(block: int, extended: bool) -> None:
-    count = examples(40, nightly=2_000)
+    count = examples(28, nightly=2_000)
     seeds = range(block * count, (block + 1) * count)
     states = sum(check(Generator(seed, extended).program().instantiate(), 300) for seed in seeds)
     assert states > 50 * count
@@ -353,7 +353,7 @@ def test_ranges_of_idioms(name: str) -> None:
 @pytest.mark.parametrize("extended", [False, True], ids=["", "extended"])
 def test_ranks_that_can_be_exchanged_name_the_same(extended: bool) -> None:
     """Then what is interchangeable stays so when the search relies on it."""
-    for _, program, kinds in random_instances(99_000_000, examples(60, nightly=2_000), extended):
+    for _, program, kinds in random_instances(99_000_000, examples(40, nightly=2_000), extended):
         found = ranges(program)
         moving = sum(1 << address for address in kinds.moving)
         whole = (1 << program.size) - 1

@@ -239,7 +239,7 @@ def machine_operations(*body: Statement) -> tuple[Any, ...]:
 
 
 def test_memo_and_no_memo_agree() -> None:
-    tried = seeds(80, nightly=500)
+    tried = seeds(50, nightly=500)
     decided = sum(agree(random_program(seed, commands=EVERYTHING), max_runs=600) for seed in tried)
     assert decided >= len(tried) * 2 // 5
 

@@ -147,13 +147,13 @@ def drawn_effect(drawn: Instance) -> str | None:
     return assert_effect(check(drawn.program, drawn.nodes), drawn)
 
 
-@settings(max_examples=examples(80, 5_000), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(50, 5_000), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data(), st.sampled_from([TELLING, TELLING, SHARING, FURTHER]))
 def test_an_effect_is_told_just_where_there_is_one(data: st.DataObject, commands: tuple[str, ...]) -> None:
     drawn_effect(data.draw(tiny_instances(6, commands)))
 
 
-@settings(max_examples=examples(40, 3_000), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(25, 3_000), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data(), st.sampled_from([TELLING, SHARING, FURTHER]))
 def test_what_is_seen_of_maximal_runs_is_what_all_of_them_show(data: st.DataObject, commands: tuple[str, ...]) -> None:
     """Those that are left out show nothing else."""

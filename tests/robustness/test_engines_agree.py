@@ -123,14 +123,14 @@ def agree(drawn: Drawn, most: dict[str, int] = MOST_STATES, most_runs: int = 20_
 
 
 @given(programs())
-@settings(max_examples=examples(36, nightly=10_000))
+@settings(max_examples=examples(24, nightly=10_000))
 def test_all_engines_and_the_oracle_agree(drawn: Drawn) -> None:
     """Theorems 5 and 16 with four parts and with two, and the attack search."""
     agree(drawn)
 
 
 @given(further_programs())
-@settings(max_examples=examples(36, nightly=10_000))
+@settings(max_examples=examples(24, nightly=10_000))
 def test_all_engines_and_the_oracle_agree_on_further_commands(drawn: Drawn) -> None:
     """Captured, updating, notifying and bundled operations, and the atomics that came with them."""
     agree(drawn)
@@ -143,7 +143,7 @@ def test_all_engines_and_the_oracle_agree_on_further_commands_in_loops(drawn: Dr
 
 
 @given(tiny_instances(5, (*FURTHER, *SHARING)))
-@settings(max_examples=examples(80, nightly=10_000))
+@settings(max_examples=examples(50, nightly=10_000))
 def test_the_engines_agree_where_every_operation_meets_every_other(program: Instance) -> None:
     """A few commands on two cells, so that nearly all of them conflict."""
     answers = {}
@@ -243,7 +243,7 @@ def check_runs(drawn: Drawn, assertion: Witness | None, deadlock: Witness | None
 
 
 @given(programs())
-@settings(max_examples=examples(60, nightly=10_000))
+@settings(max_examples=examples(40, nightly=10_000))
 def test_verdict_assertions_deadlock_and_faults_are_those_of_the_oracle(drawn: Drawn) -> None:
     expected = decide(drawn.oracle)
     if expected.verdict == "unknown":
@@ -321,7 +321,7 @@ def test_sc_facts_say_nothing_of_the_computations_of_a_program_that_is_not_robus
 
 @pytest.mark.nightly
 @given(programs(loops=True))
-@settings(max_examples=examples(100, nightly=10_000))
+@settings(max_examples=examples(60, nightly=10_000))
 def test_verdict_assertions_deadlock_and_faults_are_those_of_the_oracle_on_loops(drawn: Drawn) -> None:
     expected = decide(drawn.oracle)
     if expected.verdict == "unknown":

@@ -40,7 +40,7 @@ def test_two_heads_are_the_default() -> None:
 
 
 @given(drawn_programs(), st.sampled_from([2, 2, 2, 4]))
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(36))
 def test_a_violation_is_a_marked_normal_form_computation_with_a_cycle_of_its_type(drawn: Drawn, heads: int) -> None:
     program = drawn.instance
     violation = search(program, heads, 20_000).violation
@@ -135,7 +135,7 @@ def test_an_expensive_cycle_type_does_not_hold_up_the_others(monkeypatch: pytest
 
 
 @given(tiny_instances(5))
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(36))
 def test_pruning_the_guesses_of_lemma_10_loses_no_violation(program: Instance) -> None:
     pruned = search(program)
     with pytest.MonkeyPatch.context() as patch:
