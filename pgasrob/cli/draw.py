@@ -73,11 +73,11 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
     """
     from pgasrob.diagnostics import visible
     from pgasrob.render.diagram.model import shown
+    from pgasrob.render.english import on_nodes
     from pgasrob.render.files import FORMATS, TEXT_WIDTH, Format, format_of, write
     from pgasrob.render.lines import glyphs_for, plain
     from pgasrob.render.report import report
     from pgasrob.render.witness_file import BadWitnessFile, read_results
-    from pgasrob.render.words import on_nodes
 
     if not outputs and format_ is None:
         raise click.UsageError("say where to: -o run.svg, or --to svg for standard output.")

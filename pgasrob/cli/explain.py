@@ -68,8 +68,8 @@ def explain(
     """
     from pgasrob.diagnostics import SourceError, visible
     from pgasrob.render.algebra import simplify_guard
+    from pgasrob.render.english import on_nodes
     from pgasrob.render.explanation.chapters import SEARCHES, NoSuchChapter, chapter_name, chapters
-    from pgasrob.render.words import on_nodes
     from pgasrob.robustness.check import load
     from pgasrob.robustness.explanation import explain as explained
 

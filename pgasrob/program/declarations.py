@@ -10,13 +10,17 @@ from pgasrob.program.statements import NOWHERE, Body, Span
 
 @dataclass(frozen=True, slots=True)
 class MemoryObject:
-    """``memory name[size] = initial``; ``address`` is its first cell on every node."""
+    """``memory name[size] = initial``; ``address`` is its first cell on every node.
+
+    ``made_up``: it stands for something within a library, and no variable of the source is in it.
+    """
 
     name: str
     address: int
     size: int | None  # None: a single cell, which is printed without brackets
     initial: tuple[int, ...]  # as many values as cells
     span: Span = NOWHERE
+    made_up: bool = False
 
     @property
     def cells(self) -> int:
@@ -94,12 +98,16 @@ class Declared:
         """Memory cells per node."""
         return sum(memory.cells for memory in self.memory)
 
+    def object_at(self, address: int) -> MemoryObject | None:
+        """The memory object that the cell at ``address`` is in."""
+        return next((each for each in self.memory if 0 <= address - each.address < each.cells), None)
+
     def cell_name(self, address: int) -> str:
         """The name of the cell at ``address``: ``x``, or ``a[2]`` for an element."""
-        for memory in self.memory:
-            if 0 <= address - memory.address < memory.cells:
-                return memory.name if memory.size is None else f"{memory.name}[{address - memory.address}]"
-        return str(address)
+        memory = self.object_at(address)
+        if memory is None:
+            return str(address)
+        return memory.name if memory.size is None else f"{memory.name}[{address - memory.address}]"
 
     def queue_name(self, id: int) -> str:
         return next((queue.name for queue in self.queues if queue.id == id), str(id))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgasrob.program.assumptions import Kind
-from pgasrob.render import words
+from pgasrob.render import english
 from pgasrob.render.json import Assumption, Result
 from pgasrob.render.lines import Line, paragraph, together, wrap
 
@@ -49,7 +49,7 @@ def listed(result: Result, width: int) -> list[Line]:
     title = "What this rests on (`pgasrob explain-assumption CODE` explains it):"
     lines = paragraph(title, width, "", "  ")
     for each in found:
-        text = each["text"] + (f" ({words.lines(each['lines'])})" if each["lines"] else "")
+        text = each["text"] + (f" ({english.lines(each['lines'])})" if each["lines"] else "")
         first, *others = wrap(text, width, " " * (column + 6), " " * (column + 6))
         lines.append([(f"    {each['code']:<{column}}", "heading"), (first[column + 4 :], "")])
         lines += [[(line, "")] for line in others]
@@ -60,4 +60,4 @@ def _with_lines(assumption: Assumption) -> str:
     lines = assumption["lines"]
     if len(lines) > MOST_LINES:
         return f"{assumption['code']} (line {lines[0]} and {len(lines) - 1} others)"
-    return assumption["code"] + (f" ({words.lines(lines)})" if lines else "")
+    return assumption["code"] + (f" ({english.lines(lines)})" if lines else "")

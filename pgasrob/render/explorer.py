@@ -12,7 +12,7 @@ import re
 from typing import TypedDict
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import one_run, text, words
+from pgasrob.render import english, one_run, text, words
 from pgasrob.render.allowed import allowed
 from pgasrob.render.doubles import as_texts
 from pgasrob.render.json import Event, Result, Witness
@@ -107,7 +107,7 @@ def run_words(result: Result, key: str, run: Witness) -> RunWords:
         "initially": text.initially(run),
         "rows": rows,
         "steps": [
-            {"what": words.capital(words.phrase(place, computation)), "effects": _effects(event), "why": why[place]}
+            {"what": english.capital(words.phrase(place, computation)), "effects": _effects(event), "why": why[place]}
             for place, event in enumerate(computation)
         ],
         "cycle": words.cycle(cycle, computation),
@@ -164,7 +164,7 @@ def _sequential(run: Witness) -> SequentialWords:
     computation = run["computation"]
     command = f"the {computation[order['without'][0]]['event']} of step {order['without'][0] + 1}"
     told["told"] = f"An SC run with the same happens-before relation as this run without {command}."
-    told["without"] = words.capital(command)
+    told["without"] = english.capital(command)
     outside = [place for place in range(len(computation)) if place not in order["without"]]
     for edge in run["cycle"] or ():
         if edge["relation"] != "id" and edge["from"] in outside and edge["to"] in order["without"]:
@@ -189,7 +189,7 @@ def _program(result: Result) -> str:
 
 
 def _verdict(result: Result) -> str:
-    return (result["verdict"] or one_run.kind(result)) + words.on_nodes(result["nodes"])
+    return (result["verdict"] or one_run.kind(result)) + english.on_nodes(result["nodes"])
 
 
 def _title(result: Result) -> str:

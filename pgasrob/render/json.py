@@ -16,8 +16,10 @@ from pgasrob.program.commands import show
 from pgasrob.program.core import accesses_of, at_issue
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.program.reading import Conflicts, FailedPolls
+from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.doubles import shown, value
 from pgasrob.render.written import WrittenCommands
+from pgasrob.robustness.diagnosis import late_operations
 from pgasrob.robustness.reasons import FaultReached
 from pgasrob.semantics.happens_before import HappensBefore
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from pgasrob.robustness.verdict import EffectKind
     from pgasrob.runs.simulate import Bias
     from pgasrob.semantics.endings import Ending
+    from pgasrob.semantics.happens_before import Edge as CycleEdge
     from pgasrob.semantics.replay import Change, ReplayedEvent, Run
     from pgasrob.semantics.sc_order import SequentialOrder
 
@@ -115,6 +118,23 @@ class Sequential(TypedDict):
     events: list[Event]
 
 
+class LateOperation(TypedDict):
+    """An operation on the cycle that is late, and what it lacks, as two sentences and by places in the computation.
+
+    ``issue`` issues it, ``step`` is the step that is late, ``ahead`` the access that should come after it, ``next`` the
+    event of its rank by which the cycle goes on. ``missing``: "local completion", "completion" or "order"; ``between``
+    complete or order operations, and not this one.
+    """
+
+    sentences: str
+    issue: int
+    step: int
+    ahead: int
+    next: int
+    missing: str
+    between: list[int]
+
+
 class Fault(TypedDict):
     """The command that cannot be evaluated, why, and the registers of its rank by name; ``code`` is PG040."""
 
@@ -152,6 +172,7 @@ class Witness(TypedDict):
 
     ``happens_before`` is the whole relation: "po" from each issued event to the next one of its rank, "cf" between
     conflicting accesses, "id" between neighbouring events of a command; the po edges of ``cycle`` may skip commands.
+    ``late`` says what the cycle comes down to, the most important operation first.
     ``irreducible``: whether no proper subsequence is a violating computation (null: not known). ``sequential`` is null
     for an SC run. ``memory`` holds the initial values of all cells of all ranks (registers begin with 0), ``standing``
     where each rank is at the end. ``doubles`` are the memory objects and registers whose values are the bits of
@@ -173,6 +194,7 @@ class Witness(TypedDict):
     standing: list[Standing]
     fault: Fault | None
     source: str
+    late: NotRequired[list[LateOperation]]
 
 
 class Stats(TypedDict):
@@ -507,8 +529,26 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
         "fault": None if witness.fault is None else _fault(witness.fault, run, texts),
         "source": instance.program.source.text,
     }
+    if witness.cycle is not None:
+        found["late"] = _late(run, witness.cycle)
     mark(found)
     return found
+
+
+def _late(run: Run, cycle: Sequence[CycleEdge]) -> list[LateOperation]:
+    diagnosis = Diagnosis(run)
+    return [
+        {
+            "sentences": diagnosis.sentences(late),
+            "issue": late.issue,
+            "step": late.step,
+            "ahead": late.ahead,
+            "next": late.next,
+            "missing": late.missing,
+            "between": list(late.between),
+        }
+        for late in late_operations(run, cycle)
+    ]
 
 
 def mark(run: Witness) -> None:

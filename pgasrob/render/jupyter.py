@@ -13,7 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import SourceError, visible
-from pgasrob.render import words
+from pgasrob.render import english, words
 from pgasrob.render.diagram.model import numbered, shown
 from pgasrob.render.json import Result, Witness, to_json
 from pgasrob.render.pens.svg import COLOURS
@@ -82,7 +82,7 @@ def verdict_html(verdict: Verdict) -> str:
     from pgasrob.render.text import sentences
 
     result = to_json(verdict)
-    where = words.on_nodes(result["nodes"])
+    where = english.on_nodes(result["nodes"])
     bad = " pgasrob-bad" if result["verdict"] in ("not robust", "error") else ""
     body = [
         f'<p><span class="pgasrob-name">{_text(result["program"] or result["file"])}</span> '

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from pgasrob.render import words
+from pgasrob.render import english, words
 from pgasrob.render.outcomes import LOWERED, final_values, is_lowered
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def title(result: Result, witness: Witness) -> str:
     if len(lines) == 1:
         fails = f", in which the assertion in line {lines[0]} fails"
     else:
-        fails = f", in which assertions fail in {words.ranks(lines).replace('rank', 'line', 1)}" if lines else ""
+        fails = f", in which assertions fail in {english.ranks(lines).replace('rank', 'line', 1)}" if lines else ""
     return " ".join([found, *filter(None, [" and ".join(clauses)])]) + fails
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import text, words
+from pgasrob.render import english, text
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, headline, paragraph, together
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _headline(result: OutcomesResult, width: int) -> list[Line]:
         line += [("unknown", "unknown"), (f", {found} so far", "heading")]
     else:
         line.append((found, "heading"))
-    line.append((words.on_nodes(result["nodes"] or 0), "heading"))
+    line.append((english.on_nodes(result["nodes"] or 0), "heading"))
     if result["complete"]:
         only = result["network_only"] or 0
         line.append((f", {only:,} {NETWORK_ONLY}" if only else f", none {NETWORK_ONLY}", "bad" if only else "heading"))
@@ -84,7 +84,7 @@ def _cost(result: OutcomesResult, width: int) -> list[Line]:
     stats = result["stats"]
     sc, network = result["sc_runs"], result["network_runs"]
     runs = [_runs(sc, "SC run{}")] * (sc is not None) + [_runs(network, "run{} on the network")] * (network is not None)
-    states = [words.count(stats["sc_states"], "SC state"), words.count(stats["network_states"], "state")]
+    states = [english.count(stats["sc_states"], "SC state"), english.count(stats["network_states"], "state")]
     cost = [*states, f"{stats['seconds']:.2f} s"]
     return lines + paragraph(", ".join(runs + cost), width, "faint", "  ")
 
@@ -172,7 +172,7 @@ def _how(row: OutcomeRow) -> str:
     by_line: dict[int, set[int]] = {}
     for each in row["failed"]:
         by_line.setdefault(each["line"], set()).add(each["rank"])
-    found += [f"line {line} fails on {words.ranks(sorted(ranks))}" for line, ranks in by_line.items()]
+    found += [f"line {line} fails on {english.ranks(sorted(ranks))}" for line, ranks in by_line.items()]
     return ", ".join(found)
 
 

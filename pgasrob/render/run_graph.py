@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import one_run, words
+from pgasrob.render import english, one_run, words
 from pgasrob.render.diagram.model import shown
 from pgasrob.render.json import Edge, Event, Result, Witness
 
@@ -74,4 +74,4 @@ def downwards(edge: Edge) -> tuple[int, int]:
 def caption(result: Result) -> str:
     """What the drawing shows: ``ring.pgas on 2 nodes: a run on the network that no SC run looks like``."""
     title = one_run.title(result, witness_of(result))
-    return f"{visible(result['file'])}{words.on_nodes(result['nodes'])}: {title[0].lower()}{title[1:]}"
+    return f"{visible(result['file'])}{english.on_nodes(result['nodes'])}: {title[0].lower()}{title[1:]}"

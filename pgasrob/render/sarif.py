@@ -18,7 +18,7 @@ from urllib.parse import quote
 from pgasrob import __version__
 from pgasrob.diagnostics import visible
 from pgasrob.diagnostics.catalogue import CATALOGUE
-from pgasrob.render import words
+from pgasrob.render import english, words
 from pgasrob.render.json import Error, Fault, NextCommand, Result, Witness
 from pgasrob.robustness.reasons import InternalError
 
@@ -131,6 +131,8 @@ def _violation(result: Result, witness: Witness) -> Object:
     text = f"Not robust{_on(result)}: a run on the network looks like no sequentially consistent run."
     if not cycle:
         return _with_run(_result(result, "not-robust", text, _location(result, None), ""), result, witness)
+    late = words.diagnosis(witness)
+    text = f"Not robust{_on(result)}: {late}" if late else text
     text += f" {' '.join(map(_begun, sentences))} {words.contradiction(cycle)}"
     commands = " ".join(computation[edge["from"]]["command"] for edge in cycle)
     text += f" {words.effect(result)}" if result.get("effect") else ""
@@ -289,7 +291,7 @@ def _lines(source: str) -> list[str]:
 
 
 def _on(result: Result) -> str:
-    return words.on_nodes(result["nodes"])
+    return english.on_nodes(result["nodes"])
 
 
 def _begun(sentence: str) -> str:

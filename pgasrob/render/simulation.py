@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import one_run, text, words
+from pgasrob.render import english, one_run, text, words
 from pgasrob.render.doubles import shown
 from pgasrob.render.json import SCHEMA, Error, RunResult, Witness, unicode_name
 from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph
@@ -67,7 +67,7 @@ def no_run(file: str, errors: list[Error], reason: str | None = None) -> RunResu
 def simulation_report(result: RunResult, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
     """``result`` in lines of at most ``width`` characters: the run, how it ends, whether an SC run looks like it."""
     witness, simulation = result["witness"], result.get("simulation")
-    file, nodes = visible(result["file"]), words.on_nodes(result["nodes"] or 0).lstrip()
+    file, nodes = visible(result["file"]), english.on_nodes(result["nodes"] or 0).lstrip()
     if witness is None:
         return paragraph(f"{file}: no run: {result['reason'] or 'the program has errors'}", width, "heading")
     drawn = cast("Result", result)  # a renderer of verdicts needs none to draw a run

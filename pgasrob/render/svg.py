@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import PurePath
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import one_run, words
+from pgasrob.render import english, one_run, words
 from pgasrob.render.diagram.drawing import Captions, Room, draw
 from pgasrob.render.diagram.layout import layout
 from pgasrob.render.diagram.model import Diagram, numbered, shown
@@ -58,15 +58,17 @@ def to_svg(result: Result, *, embedded: bool = False, captions: bool = True) -> 
 
 def _headline(result: Result) -> str:
     file = visible(PurePath(result["file"]).name or result["program"] or "")
-    where = words.on_nodes(result["nodes"])
+    where = english.on_nodes(result["nodes"])
     told: str = result["verdict"] or one_run.kind(result)
     return f"{file}{where}" if told == "a run" else f"{file}{where}: {told}"
 
 
 def _captions(result: Result, witness: Witness, diagram: Diagram) -> Captions:
     least = " None of its events can be left out." if witness["irreducible"] else ""
-    above = [
-        (_headline(result), "headline"),
+    above = [(_headline(result), "headline")]
+    if late := words.diagnosis(witness):
+        above.append((late, "sentence strong"))
+    above += [
         (f"{one_run.title(result, witness)}.{least} {initially(witness)}", "sentence"),
     ]
     if witness["fault"]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import assumptions, words
+from pgasrob.render import assumptions, english, words
 from pgasrob.render.json import Event, Fault, Result, Standing, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, together, wrap
 from pgasrob.robustness.reasons import FaultPossible, InternalError
@@ -42,10 +42,14 @@ def verdict_report(
     ``list_assumptions``: name all that it rests on, not only what is special to the program.
     """
     lines = [_headline(result)]
+    told = list(sentences(result, assumed=not list_assumptions))
+    if words.diagnosis(result["witness"]):
+        sentence, style = told.pop(0)
+        lines += paragraph(sentence, width, style, "  ")
     lines += _cost(result, width)
     for error in result["errors"]:
         lines += _error(result["file"], dict(error))
-    for sentence, style in sentences(result, assumed=not list_assumptions):
+    for sentence, style in told:
         lines += paragraph(sentence, width, style, "  ")
     if list_assumptions:
         lines += assumptions.listed(result, width)
@@ -57,7 +61,7 @@ def verdict_report(
 def _headline(result: Result) -> Line:
     line: Line = [(f"{visible(result['file'])}: ", "heading"), (result["verdict"], result["verdict"])]
     if result["nodes"] is not None:
-        line.append((words.on_nodes(result["nodes"]), "heading"))
+        line.append((english.on_nodes(result["nodes"]), "heading"))
     if "as_expected" in result:
         expected = result.get("expected")
         wrong = f" (expected {expected})" if expected else f" ({words.nothing_expected(result)})"
@@ -87,11 +91,13 @@ def _error(file: str, error: dict[str, object]) -> Iterator[Line]:
 
 
 def sentences(result: Result, assumed: bool = True) -> Iterator[tuple[str, str]]:
-    """What is known of robustness, assertions and deadlocks, each with a style, and about which runs that is; at the
-    end what it rests on, if that is to be ``assumed`` in a sentence."""
+    """What is known of robustness, assertions and deadlocks, each with a style, and about which runs that is; at first
+    what a violation comes down to, at the end what it rests on, if that is to be ``assumed`` in a sentence."""
     robust, assertions, deadlock = result["verdict"] == "robust", result["assertions"], result["deadlock"]
+    if late := words.diagnosis(result["witness"]):
+        yield late, "bad"
     if robust:
-        where = words.capital(words.on_nodes(result["nodes"] or 0).lstrip())
+        where = english.capital(english.on_nodes(result["nodes"] or 0).lstrip())
         but = ", but for polls that fail," if result.get("polls") else ""
         yield f"{where} every run on the network{but} looks like {A_SC_RUN}.", ""
         if result["communicates"] is False:
@@ -198,7 +204,7 @@ def _legend(witness: Witness, width: int) -> list[Line]:
         legend += steps_in(events)
     silent = sorted(set(range(witness["nodes"])) - {event["rank"] for event in events})
     if silent and events:
-        legend.append(f"{words.ranks(silent).capitalize()} {'has' if len(silent) == 1 else 'have'} no event here.")
+        legend.append(f"{english.ranks(silent).capitalize()} {'has' if len(silent) == 1 else 'have'} no event here.")
     return paragraph(" ".join(legend), width, "faint", "  ") if legend else []
 
 

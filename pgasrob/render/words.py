@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.commands import ATOMICS
-from pgasrob.render.json import (
-    Address,
-    Edge,
-    EffectPlace,
-    EffectValue,
-    Event,
-    Fault,
-    NextCommand,
-    Result,
-    Standing,
-    Witness,
-)
+from pgasrob.render.english import count, listed, ranks
+
+if TYPE_CHECKING:
+    from pgasrob.render.json import (
+        Address,
+        Edge,
+        EffectPlace,
+        EffectValue,
+        Event,
+        Fault,
+        NextCommand,
+        Result,
+        Standing,
+        Witness,
+    )
 
 STEPS = ("popa", "popd", "popb", "popc")
 UPDATING = ("update", "update_from", "notify", "signal")
@@ -26,22 +30,6 @@ RUNS = ("witness", "assertion_run", "deadlock_run")
 """The keys of a result under which its runs are."""
 FAILS = "FAILS"
 """The effect of an assertion that is false."""
-
-
-def on_nodes(nodes: int | None) -> str:
-    """`` on 2 nodes``, to be put behind something; nothing when there is no node count."""
-    return "" if nodes is None else f" on {nodes} node{'' if nodes == 1 else 's'}"
-
-
-def capital(text: str) -> str:
-    """``text`` with a capital at its beginning."""
-    return text[:1].upper() + text[1:]
-
-
-def count(number: int, thing: str) -> str:
-    """``1 event``, ``1,200 events``; a thing in -y or -s has its plural in it: ``entry/entries``."""
-    one, _, many = thing.partition("/")
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def cost(result: Result) -> str:
@@ -218,21 +206,6 @@ def _waiting(command: NextCommand, all_ranks: list[Standing]) -> str:
     return text
 
 
-def ranks(numbers: list[int]) -> str:
-    """``rank 1``, ``ranks 1 and 2``, ``ranks 1, 2 and 3``."""
-    return _numbered("rank", numbers)
-
-
-def lines(numbers: list[int]) -> str:
-    """``line 1``, ``lines 1 and 2``, ``lines 1, 2 and 3``."""
-    return _numbered("line", numbers)
-
-
-def _numbered(thing: str, numbers: list[int]) -> str:
-    *first, last = map(str, numbers)
-    return f"{thing}s {', '.join(first)} and {last}" if first else f"{thing} {last}"
-
-
 def from_conflict(cycle: list[Edge], computation: list[Event]) -> list[Edge]:
     """``cycle`` turned so that it begins with a stale read, or with some conflict: that is where the surprise lies.
 
@@ -306,6 +279,12 @@ ENDS: dict[str, str] = {
 MOST_SC_VALUES = 4
 
 
+def diagnosis(witness: Witness | None) -> str:
+    """What a violation comes down to, in two sentences; "" where there is none, or a file says nothing of it."""
+    late = witness.get("late") if witness else None
+    return late[0]["sentences"] if late else ""
+
+
 def effect(result: Result) -> str:
     """What it means that a program is not robust, in a sentence or two; "" when nothing is known of that."""
     detail = result.get("effect_detail")
@@ -367,12 +346,6 @@ def _read(value: EffectValue) -> str:
 
 def _held(value: EffectValue) -> str:
     return f"{value['name']} = {value['value']}"
-
-
-def listed(things: Sequence[object], last: str = "and") -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    *first, final = map(str, things)
-    return f"{', '.join(first)} {last} {final}" if first else final
 
 
 def fails(result: Result) -> bool:

@@ -82,12 +82,13 @@ def shown(body: str, head: str = "", name: str = "test.c") -> str:
 
 def test_names() -> None:
     text = shown(
-        "int x = shmem_int_g(&mem, 0); shmem_int_put(&y.x, &x, 1, 0); shmem_int_p(&main_x, x, 0);",
-        "int mem, main_x; struct { int x, z; } y;",
+        "shmem_int_p(&x, 1, 0); int x = shmem_int_g(&mem, 0); shmem_int_put(&y.x, &x, 1, 0); "
+        "shmem_int_p(&main_x, x, 0);",
+        "int mem, main_x, x; struct { int x, z; } y;",
         "2d-put.c",
     )
     assert text.startswith("program _2d_put;\n")
-    assert "memory main_x_2, mem_, y_x, main_x;" in text
+    assert "memory x, main_x_2, mem_, y_x, main_x;" in text
     parse(text).instantiate()
 
 

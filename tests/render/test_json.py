@@ -73,9 +73,23 @@ def test_the_keys_of_a_result_are_those_of_the_schema() -> None:
     assert set(found) == RESULT
     assert set(found["stats"]) == {"states", "transitions", "seconds", "sc_states"}
     assert result(ONE_TO_ONE, engine="portfolio")["stats"]["settled_by"] == "traces"
-    assert set(found["witness"]) == WITNESS
+    assert set(found["witness"]) == WITNESS | {"late"}
     assert all(set(event) == EVENT for event in found["witness"]["computation"])
     assert all(set(edge) == {"from", "to", "relation"} for edge in found["witness"]["cycle"])
+
+
+def test_what_is_late() -> None:
+    [late] = result(ONE_TO_ONE)["witness"]["late"]
+    events = result(ONE_TO_ONE)["witness"]["computation"]
+    assert late == {
+        "sentences": "Rank 0 reads y in line 8 before the write of rank 1 in line 6 has arrived there, although both "
+        "have passed the barrier in line 7. Nothing waits before line 7 until the write is complete at its target "
+        "(barrier in line 7 does not).",
+        "issue": late["issue"], "step": late["step"], "ahead": late["ahead"], "next": late["next"],
+        "missing": "completion", "between": [late["next"]],
+    }  # fmt: skip
+    names = [events[late[place]]["event"] for place in ("issue", "next", "ahead", "step")]
+    assert names == ["write", "barrier", "load", "popb"]
 
 
 def test_a_verdict_that_is_not_robust() -> None:

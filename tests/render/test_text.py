@@ -35,6 +35,9 @@ process {
 
 GOLDEN = """\
 one_to_one.pgas: not robust on 2 nodes
+  Rank 0 reads y in line 8 before the write of rank 1 in line 6 has arrived
+  there, although both have passed the barrier in line 7. Nothing waits before
+  line 7 until the write is complete at its target (barrier in line 7 does not).
   product engine: N states, 13 SC states, N s
   On the network an assertion of rank 0 in line 9 (`assert(r == 1)`) can fail;
   it fails in no SC run.

@@ -84,12 +84,12 @@ _fixed(
 @PROTOTYPES.calls("int startGPI(int argc, char **argv, const char *command, const unsigned long size);")
 def start(call: Call) -> Outcome:
     """Every rank gets the same memory. Ranks have met before anyone returns, which nothing can see yet."""
-    call.allocate("symmetric", call.known(3), "dma", ("gpi", "dma"))
+    call.allocate("segment", call.known(3), "dma", ("gpi", "dma"))
     return Outcome(result=OK)
 
 
 def memory(call: Call, offset: int = 0) -> Address:
-    return call.moved(Address(ObjectId("symmetric", ("gpi", "dma")), 0), offset)
+    return call.moved(Address(ObjectId("segment", ("gpi", "dma")), 0), offset)
 
 
 @PROTOTYPES.calls("void *getDmaMemPtrGPI(void);")
@@ -177,7 +177,7 @@ def open_requests(call: Call) -> Sequence[Outcome]:
 
 
 def _cell(call: Call, kind: str, number: int | str) -> Expr:
-    return call.cell(call.internal("gpi", kind, number, name=f"{kind}_{number}"), 8)
+    return call.cell(call.internal("gpi", kind, number, name=f"{kind} {number}"), 8)
 
 
 def _counter(call: Call, index: int | None) -> Expr:

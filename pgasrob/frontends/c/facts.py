@@ -3,6 +3,7 @@ which variables are generalised. Facts only grow; a run that adds none is final.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from math import gcd
@@ -31,6 +32,7 @@ class ObjectFacts:
     cell and nothing else. ``restless``: the shared scalars that something but stores of known values by their own rank
     may change, so that what they hold is not known; or all of them. ``accessed``: all scalars that loads and stores
     have named; ``types``: as what. ``lent``: operations read or write it here after they have been issued.
+    ``pointer``: the first variable that points to all of it, and to what, where the program has no name for it.
     """
 
     name: str
@@ -48,6 +50,7 @@ class ObjectFacts:
     restless: set[int] = field(default_factory=set)
     all_restless: bool = False
     covered: dict[int, int] = field(default_factory=dict)  # byte -> where the shared scalar or filler around it begins
+    pointer: tuple[str, CType] | None = None
 
     @property
     def in_cells(self) -> bool:
@@ -149,6 +152,12 @@ class Facts:
             if known.dense:
                 self.changed()
         return known
+
+    def point(self, id: ObjectId, name: str, to: CType) -> None:
+        """The variable ``name``, a pointer ``to`` something, points to the beginning of an object."""
+        object = self.objects.get(id)
+        if object is not None and object.pointer is None and size_of(to) > 1:
+            object.pointer = name, to
 
     def note(self, id: ObjectId, offset: int, type: CType) -> None:
         """A load or store names the scalar of ``type`` at ``offset``."""
@@ -276,6 +285,8 @@ class Cells:
         self.at: dict[int, tuple[ObjectId, int]] = {}  # address -> object, and the offset of the scalar there
         self._names: dict[str, int] = {}
         self._next = 0
+        self._facts = facts
+        self._shortest = Counter(_shortest(each) for each in facts.objects.values() if each.in_cells)
         for id, object in facts.objects.items():
             if object.in_cells:
                 self._place(id, object)
@@ -287,7 +298,7 @@ class Cells:
             self._check(object, count)
             initial = tuple(_initial(object, place * granule, granule) for place in range(count))
             self.at.update((self._next + place, (id, place * granule)) for place in range(count))
-            self._declare(object.name, count, initial, object.span)
+            self._declare(id, self._name(object), count, initial)
             return
         pieces = sorted({**object.filler, **object.shared}.items())
         self._check(object, len(pieces))
@@ -295,12 +306,20 @@ class Cells:
         self.at.update((self._next + place, (id, offset)) for place, (offset, _) in enumerate(pieces))
         if _is_plain_array(object, pieces):
             self.cells.update(((id, offset), self._next + place) for place, (offset, _) in enumerate(pieces))
-            self._declare(object.name, len(pieces), tuple(_initial(object, *piece) for piece in pieces), object.span)
+            self._declare(id, self._name(object), len(pieces), tuple(_initial(object, *piece) for piece in pieces))
             return
         for offset, size in pieces:
             self.cells[id, offset] = self._next
-            name = part_name(object.name, object.type, offset, size) if object.size > size else object.name
-            self._declare(name, None, (_initial(object, offset, size),), object.span)
+            whole, type = self._name(object), object.type
+            if object.pointer is not None and type is None:
+                type = Array(object.pointer[1], None)
+            name = part_name(whole, type, offset, size) if object.size > size else whole
+            self._declare(id, name, None, (_initial(object, offset, size),))
+
+    def _name(self, object: ObjectFacts) -> str:
+        """What the program calls it: without the function that it is local to, as far as that is clear."""
+        shortest = _shortest(object)
+        return shortest if self._shortest[shortest] == 1 else object.name
 
     def _check(self, object: ObjectFacts, count: int) -> None:
         if self._next + count > MAX_CELLS:
@@ -311,12 +330,16 @@ class Cells:
                 object.span,
             )
 
-    def _declare(self, name: str, size: int | None, initial: tuple[int, ...], span: Span) -> None:
+    def _declare(self, id: ObjectId, name: str, size: int | None, initial: tuple[int, ...]) -> None:
         number = self._names[name] = self._names.get(name, 0) + 1
         unique = name if number == 1 else f"{name}#{number}"
-        memory = MemoryObject(unique, self._next, size, initial, span)
+        memory = MemoryObject(unique, self._next, size, initial, self._facts.objects[id].span, id.of_api)
         self.memory.append(memory)
         self._next += memory.cells
+
+
+def _shortest(object: ObjectFacts) -> str:
+    return object.pointer[0] if object.pointer is not None else object.name.rpartition(".")[2]
 
 
 def _is_plain_array(object: ObjectFacts, pieces: Iterable[tuple[int, int]]) -> bool:

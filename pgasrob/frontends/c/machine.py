@@ -25,7 +25,7 @@ from pgasrob.frontends.c.output import registers_in
 from pgasrob.frontends.c.parts import scalars_of
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.snapshots import Frame, State
-from pgasrob.frontends.c.types import CHAR, INT, Array, Pointer, Void
+from pgasrob.frontends.c.types import CHAR, INT, Array, CType, Pointer, Void
 from pgasrob.frontends.c.undecided import committed
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.frontends.c.world import World
@@ -124,7 +124,15 @@ class Machine(Merging):
             frame.slots[instruction.target] = value
             if isinstance(value, Unknown):
                 frame.set_at[instruction.target] = self.span
+            elif isinstance(value, Address) and value.object.nameless:
+                variable = frame.function.slots[instruction.target]
+                self._points(variable.name, variable.type, value)
         frame.pc += 1
+
+    def _points(self, name: str | None, type: CType, value: Address) -> None:
+        """The variable ``name`` points to what has no name of its own."""
+        if name is not None and value.offset == 0 and isinstance(type, Pointer):
+            self.world.facts.point(value.object, name, type.to)
 
     # Instructions that touch memory; None: there is no meaning to it, so that a run that gets here faults
 
@@ -140,7 +148,10 @@ class Machine(Merging):
         if address is None:
             self.fault()
         else:
-            self.store(address, slots[store.source], store.type)
+            value = slots[store.source]
+            if isinstance(value, Address) and value.object.nameless and address.offset == 0:
+                self._points(self.world.facts.objects[address.object].name.rpartition(".")[2], store.type, value)
+            self.store(address, value, store.type)
 
     def _copy(self, copy: code.Copy, slots: list[Value]) -> None:
         to, of = self.followed(slots[copy.pointer], "set"), self.followed(slots[copy.source], "read")
@@ -353,6 +364,9 @@ class Machine(Merging):
             return
         if call.target is not None:
             frame.slots[call.target] = result
+            if isinstance(result, Address) and result.object.nameless:
+                variable = frame.function.slots[call.target]
+                self._points(variable.name, variable.type, result)
             frame.set_at[call.target] = self.span
         frame.pc += 1
 

@@ -29,6 +29,11 @@ class ObjectId:
         """Whether an API has it for itself, so that no program can name it."""
         return self.kind.startswith("internal ")
 
+    @property
+    def nameless(self) -> bool:
+        """Whether the program knows it by a number, if at all, and not by a variable."""
+        return self.kind == "segment"
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from pgasrob.render import words
+from pgasrob.render import english
 from pgasrob.render.json import Event, Result, Witness, to_json
 from pgasrob.render.written import WrittenCommands
 
@@ -140,4 +140,4 @@ def steps(places: Sequence[int]) -> str:
         return f"step {places[0] + 1}"
     if len(places) > 2 and list(places) == list(range(places[0], places[-1] + 1)):
         return f"steps {places[0] + 1} to {places[-1] + 1}"
-    return f"steps {words.listed([place + 1 for place in places])}"
+    return f"steps {english.listed([place + 1 for place in places])}"

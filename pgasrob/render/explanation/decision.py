@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.analysis.placement import DELAYED, NOW, Kind
-from pgasrob.render import words
+from pgasrob.render import english, words
+from pgasrob.render.english import count
 from pgasrob.render.explanation.blocks import (
     MOST_ROWS,
     Block,
@@ -21,7 +22,6 @@ from pgasrob.render.explanation.blocks import (
     witness_of,
 )
 from pgasrob.render.json import Event
-from pgasrob.render.words import count
 from pgasrob.robustness.explanation import ALL, DEFINITION, PLAIN
 from pgasrob.robustness.explanation.marking import PairRun, Visit
 from pgasrob.robustness.explanation.reordering import Generated, Reordering
@@ -72,7 +72,7 @@ def heads(told: Told) -> Iterator[Block]:
         yield Remark(f"{count(len(x.path) - MOST_ROWS, 'more command')} not listed.")
     if idle:
         yield Text(
-            f"{'Heads' if idle[1:] else 'Head'} {words.listed(idle)} {'write' if idle[1:] else 'writes'} nothing."
+            f"{'Heads' if idle[1:] else 'Head'} {english.listed(idle)} {'write' if idle[1:] else 'writes'} nothing."
         )
     yield Text("The word:")
     yield Word(_word([_letter(event) for event in events], order.parts))
@@ -309,7 +309,7 @@ def _account(told: Told, found: Attack) -> Iterator[Block]:
     yield Rows(("rank", "command", "at once", "delayed", "tainted", ""), rows)
     if len(found.search_steps) > MOST_ROWS:
         yield Remark(f"{count(len(found.search_steps) - MOST_ROWS, 'more command')} not listed.")
-    d = words.listed([f"{_letter(events[place])} {words.cell(events[place]['address'])}" for place in found.delayed])
+    d = english.listed([f"{_letter(events[place])} {words.cell(events[place]['address'])}" for place in found.delayed])
     cell = words.cell(events[found.source]["address"])
     yield Text(
         f"The source is {words.step(found.source, events)}, and D is {d}. e is {words.step(last, events)}: its access "

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from pgasrob.render import words
+from pgasrob.render import english, words
+from pgasrob.render.english import count
 from pgasrob.render.explanation.blocks import (
     MOST_ROWS,
     Block,
@@ -20,7 +21,6 @@ from pgasrob.render.explanation.blocks import (
     witness_of,
 )
 from pgasrob.render.json import Event
-from pgasrob.render.words import count
 from pgasrob.robustness.explanation.reordering import Moved, Reordering, commands_in_order
 from pgasrob.semantics.accesses import access_of, conflict
 from pgasrob.semantics.happens_before import HappensBefore
@@ -35,22 +35,22 @@ def program(told: Told) -> Iterator[Block]:
     instance, name = told.instance, told.x.verdict.program
     called = f"Program {name}" if name else "The program"
     yield Text(
-        f"{called} runs on {count(instance.nodes, 'node')}, {words.ranks(list(range(instance.nodes)))}. What a rank "
+        f"{called} runs on {count(instance.nodes, 'node')}, {english.ranks(list(range(instance.nodes)))}. What a rank "
         "does is a finite automaton: its transitions are commands, and every state is final, so that a run may stop "
         f"anywhere (section 2.2 of the paper, whose numbers stand in brackets here).{_cell_names(told)}"
     )
     verdict = told.x.verdict
     if not told.is_decided:
-        yield Text(f"{told.no_run.text} {words.capital(str(verdict.reason or ''))}".rstrip(". ") + ".")
+        yield Text(f"{told.no_run.text} {english.capital(str(verdict.reason or ''))}".rstrip(". ") + ".")
     for graph in told.x.control:
         states, transitions = len(graph.nodes), len(graph.edges)
         size = f"{count(states, 'state')}, {count(transitions, 'transition')}"
         if states > LARGEST_AUTOMATON:
             yield Remark(
-                f"{words.capital(graph.title)}: {size}, too large to show. `pgasrob show --stage control` has it."
+                f"{english.capital(graph.title)}: {size}, too large to show. `pgasrob show --stage control` has it."
             )
             continue
-        yield Drawing(graph, f"{words.capital(graph.title)}: {size}")
+        yield Drawing(graph, f"{english.capital(graph.title)}: {size}")
     yield from _commands(told)
 
 
@@ -122,7 +122,9 @@ def computation(told: Told) -> Iterator[Block]:
     going = [rank["rank"] for rank in witness_of(shown)["standing"] if not rank["ended"]]
     if going:
         verb = "has" if len(going) == 1 else "have"
-        yield Text(f"{words.capital(words.ranks(going))} {verb} not ended, and need not have: every state is final.")
+        yield Text(
+            f"{english.capital(english.ranks(going))} {verb} not ended, and need not have: every state is final."
+        )
     yield from _delays(told, events)
 
 
@@ -302,7 +304,7 @@ def normal_form(told: Told) -> Iterator[Block]:
     own = [place for place in order.last if events[place]["event"] in words.STEPS]
     yield Text(
         "e, and its steps if it has any, cut the computation into segments: "
-        + words.listed([f"τ{number} {_segment(segment)}" for number, segment in enumerate(order.segments, 1)])
+        + english.listed([f"τ{number} {_segment(segment)}" for number, segment in enumerate(order.segments, 1)])
         + ". The normal form keeps the segments and puts each into the order of sigma; e ends the first part"
         + (", and its steps end the next ones in turn." if own else ".")
     )

@@ -66,12 +66,17 @@ class Closing:
         return map(self._attack_on, self.sources())
 
     def sources(self) -> Iterator[Source]:
-        """The steps that may be delayed."""
-        for event in self._trace.events:
+        """The steps that may be delayed, last those of operations on the rank's own memory alone: a run in which ranks
+        meet says more."""
+        for event in sorted(self._trace.events, key=self._stays):
             chosen = -1 if self._choosable is None else self._choosable.get(self._command(event), 0)
             for number, step in enumerate(core.steps_of(event.operands)):
                 if chosen >> number & 1:
                     yield Source(event, number, step.access)
+
+    def _stays(self, event: Event) -> bool:
+        owner = self._instance.owner
+        return all(owner(step.access.cell) == event.rank for step in core.steps_of(event.operands))
 
     def _command(self, event: Event) -> tuple[int, int, int]:
         standing = self._trace.standing[event.rank][event.index]

@@ -66,7 +66,7 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
         (0, 4, 1, 1, 8, 4, 3, BLOCK),
         ["read(gaspi_0+4, 1, gaspi_1+8, queue_3)", "return 0"],
     ),
-    ("gaspi_notify", (0, 1, 5, 7, 3, BLOCK), ["notify(set, 7, 1, notification_0_5+0, queue_3)", "return 0"]),
+    ("gaspi_notify", (0, 1, 5, 7, 3, BLOCK), ["notify(set, 7, 1, notification 5+0, queue_3)", "return 0"]),
     (
         "gaspi_write_notify",
         (*WRITE, 5, 7, 3, BLOCK),
@@ -74,7 +74,7 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
             "bundle",
             "write(gaspi_0+0, 1, gaspi_1+8, queue_3)",
             "write(gaspi_0+4, 1, gaspi_1+12, queue_3)",
-            "signal(set, 7, 1, notification_1_5+0, queue_3)",
+            "signal(set, 7, 1, notification 5 of segment 1+0, queue_3)",
             "return 0",
         ],
     ),
@@ -84,16 +84,16 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
         [
             "bundle",
             "read(gaspi_0+4, 1, gaspi_1+8, queue_3)",
-            "signal(set, 1, 0, notification_0_5+0, queue_3)",
+            "signal(set, 1, 0, notification 5+0, queue_3)",
             "return 0",
         ],
     ),
     (
         "gaspi_notify_reset",
         (0, 5, OUT),
-        ["notification <- swap(0, notification_0_5+0, 0)", "*('out',)+0 = notification", "return 0"],
+        ["notification <- swap(0, notification 5+0, 0)", "*('out',)+0 = notification", "return 0"],
     ),
-    ("gaspi_notify_reset", (0, 5, None), ["notification <- swap(0, notification_0_5+0, 0)", "return 0"]),
+    ("gaspi_notify_reset", (0, 5, None), ["notification <- swap(0, notification 5+0, 0)", "return 0"]),
     (
         "gaspi_atomic_fetch_add",
         (0, 8, 1, 3, OUT, BLOCK),
@@ -126,10 +126,10 @@ def test_lists_are_written_and_read_piece_by_piece() -> None:
         assert found == [[*(f"{kind}{piece}" for piece in pieces), "return 0"]]
     found = lowered(API, "gaspi_write_list_notify", *arguments, 1, 5, 7, 0, BLOCK, state=SEGMENT, world=world)
     writes = [f"write{piece}" for piece in pieces]
-    assert found == [["bundle", *writes, "signal(set, 7, 1, notification_1_5+0, queue_0)", "return 0"]]
+    assert found == [["bundle", *writes, "signal(set, 7, 1, notification 5 of segment 1+0, queue_0)", "return 0"]]
     found = lowered(API, "gaspi_read_list_notify", *arguments, 1, 5, 0, BLOCK, state=SEGMENT, world=world)
     reads = [f"read{piece}" for piece in pieces]
-    assert found == [["bundle", *reads, "signal(set, 1, 0, notification_1_5+0, queue_0)", "return 0"]]
+    assert found == [["bundle", *reads, "signal(set, 1, 0, notification 5 of segment 1+0, queue_0)", "return 0"]]
 
 
 def test_waiting_is_local_and_for_what_was_posted() -> None:
@@ -147,7 +147,7 @@ def test_the_document_of_2013() -> None:
     rank.state |= SEGMENT
     assert rank.call("gaspi_write_notify", 0, 0, 1, 1, 8, 4, 5, 7, 3, BLOCK) == [
         "write(gaspi_0+0, 1, gaspi_1+8, queue_3)",
-        "notify(set, 7, 1, notification_1_5+0, queue_3)",
+        "notify(set, 7, 1, notification 5 of segment 1+0, queue_3)",
         "return 0",
     ]
     assert rank.call("gaspi_wait", 3, BLOCK) == ["wait(queue_3)", "return 0"]
@@ -155,8 +155,8 @@ def test_the_document_of_2013() -> None:
 
 def test_waitsome_has_an_outcome_for_each_slot() -> None:
     assert lowered(API, "gaspi_notify_waitsome", 0, 4, 2, OUT, BLOCK, state=SEGMENT) == [
-        ["await(mem[notification_0_4+0] != 0)", "*('out',)+0 = 4", "return 0"],
-        ["await(mem[notification_0_5+0] != 0)", "*('out',)+0 = 5", "return 0"],
+        ["await(mem[notification 4+0] != 0)", "*('out',)+0 = 4", "return 0"],
+        ["await(mem[notification 5+0] != 0)", "*('out',)+0 = 5", "return 0"],
     ]
 
 
@@ -177,10 +177,10 @@ def test_a_slot_whose_number_is_not_known_is_one_of_those_in_use() -> None:
         rank.call("gaspi_notify", 0, 0, number, 1, 0, BLOCK)
     call = RecordedCall("gaspi_notify_reset", (0, Register("id", 0), OUT), state=SEGMENT, world=rank.world)
     assert [lines(outcome) for outcome in outcomes(API, call)] == [
-        ["assume(id == 3)", "notification <- swap(0, notification_0_3+0, 0)", "*('out',)+0 = notification", "return 0"],
+        ["assume(id == 3)", "notification <- swap(0, notification 3+0, 0)", "*('out',)+0 = notification", "return 0"],
         [
             "assume(id == 500)",
-            "notification <- swap(0, notification_0_500+0, 0)",
+            "notification <- swap(0, notification 500+0, 0)",
             "*('out',)+0 = notification",
             "return 0",
         ],

@@ -16,19 +16,19 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[list[str]]]] = [
     ("writeDmaGPI", (0, 8, 4, 1, 2), [["write(gpi_dma+0, 1, gpi_dma+8, fifo_queue_2_to_1)", "return 0"]]),
     ("readDmaGPI", (0, 8, 4, 1, 2), [["read(gpi_dma+0, 1, gpi_dma+8, fifo_queue_2_to_1)", "return 0"]]),
     ("waitDmaGPI", (2,), [["return 0"]]),
-    ("atomicFetchAddCntGPI", (5, 3), [["count <- fetch_add(0, counter_3+0, 5)", "return count"]]),
-    ("atomicFetchAddTileCntGPI", (5,), [["count <- fetch_add(0, counter_tile+0, 5)", "return count"]]),
-    ("atomicCmpSwapCntGPI", (1, 2, 3), [["count <- compare_swap(0, counter_3+0, 1, 2)", "return count"]]),
-    ("atomicResetCntGPI", (3,), [["count <- swap(0, counter_3+0, 0)", "return 0"]]),
+    ("atomicFetchAddCntGPI", (5, 3), [["count <- fetch_add(0, counter 3+0, 5)", "return count"]]),
+    ("atomicFetchAddTileCntGPI", (5,), [["count <- fetch_add(0, counter tile+0, 5)", "return count"]]),
+    ("atomicCmpSwapCntGPI", (1, 2, 3), [["count <- compare_swap(0, counter 3+0, 1, 2)", "return count"]]),
+    ("atomicResetCntGPI", (3,), [["count <- swap(0, counter 3+0, 0)", "return 0"]]),
     (
         "globalResourceLockGPI",
         (),
         [
-            ["await_add(0, mem[lock_global+0] == 0, 1)", "return 0"],
-            ["lock <- fetch(0, lock_global+0)", "if lock: return -1", "else: again"],
+            ["await_add(0, mem[lock global+0] == 0, 1)", "return 0"],
+            ["lock <- fetch(0, lock global+0)", "if lock: return -1", "else: again"],
         ],
     ),
-    ("globalResourceUnlockGPI", (), [["lock <- swap(0, lock_global+0, 0)", "return 0"]]),
+    ("globalResourceUnlockGPI", (), [["lock <- swap(0, lock global+0, 0)", "return 0"]]),
     ("shutdownGPI", (), [[]]),
 ]
 

@@ -48,4 +48,4 @@ int main(int argc, char **argv) {{
   MPI_Finalize(); return 0;
 }}"""
     names = {memory.name.partition("[")[0] for memory in parse_c(text).program(2).memory}
-    assert names == {"main.x", name}
+    assert names == {"x", name}

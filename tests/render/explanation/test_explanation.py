@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
+from pgasrob.render.english import count, listed
 from pgasrob.render.explanation.blocks import Drawing, Points, Remark, Rows, ShownRun, Text, Word, steps
 from pgasrob.render.explanation.chapters import NAMES, Chapter, NoSuchChapter, chapter_name, chapters
 from pgasrob.render.explanation.html import to_html
 from pgasrob.render.explanation.runs import COMMANDS
 from pgasrob.render.explanation.text import explanation_lines, rows_lines
 from pgasrob.render.lines import ASCII, plain
-from pgasrob.render.words import count, listed
 from pgasrob.robustness.check import load
 from pgasrob.robustness.explanation import Explanation, explain
 from tests.support import program

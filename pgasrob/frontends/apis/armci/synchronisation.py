@@ -114,7 +114,7 @@ def mutexes(call: Call) -> Outcome:
 
 def _mutex(call: Call) -> tuple[Expr, Expr]:
     number, process = call.known(0), call.known(1)
-    return Const(process), call.cell(call.internal("armci", "mutex", number, name=f"mutex_{number}"), 8)
+    return Const(process), call.cell(call.internal("armci", "mutex", number, name=f"mutex {number}"), 8)
 
 
 @PROTOTYPES.calls("void ARMCI_Lock(int mutex, int proc);")
@@ -135,7 +135,7 @@ def unlock(call: Call) -> Outcome:
 
 def _counter(call: Call, sender: int) -> Expr:
     """The cell that counts, with the receiver, the notifications of ``sender`` that have not been waited for."""
-    return call.cell(call.internal("armci", "notified", sender, name=f"notified_by_{sender}"), 8)
+    return call.cell(call.internal("armci", "notified", sender, name=f"notification by {sender}"), 8)
 
 
 @PROTOTYPES.calls("int armci_notify(int proc);")

@@ -83,7 +83,7 @@ def attach(call: Call) -> Outcome:
 def allocate(steps: Steps, size: int) -> None:
     """The segment of every rank."""
     steps.call.rests_on(Kind.CREATION_WAITS, steps.call.name)
-    steps.call.allocate("symmetric", size, "segment", ("gasnet", "segment"))
+    steps.call.allocate("segment", size, "segment", ("gasnet", "segment"))
     steps.call.publish("gasnet.size", size)
     steps.note("gasnet.size", size)
     steps.do(Barrier())

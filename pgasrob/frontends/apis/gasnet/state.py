@@ -20,7 +20,7 @@ from pgasrob.program.commands import Wait
 from pgasrob.program.expressions import Const, Expr
 
 KIND = "gasnet.handle"
-SEGMENT = ObjectId("symmetric", ("gasnet", "segment"))
+SEGMENT = ObjectId("segment", ("gasnet", "segment"))
 
 
 def open_handles(steps: Steps) -> tuple[int, ...]:
@@ -102,7 +102,7 @@ def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
     owner = address.owner
     if owner is None and rank == Const(call.rank):
         return address, rank
-    if owner is None and address.object.kind in ("symmetric", "global"):
+    if owner is None and address.object.kind in ("segment", "symmetric", "global"):
         call.rests_on(Kind.SAME_ADDRESSES)
         return address, rank
     if owner is None or rank != Const(owner):

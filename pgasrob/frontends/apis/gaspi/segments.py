@@ -29,7 +29,7 @@ def _new(call: Call, number: int, size: int) -> dict[str, Hashable]:
 def _allocate(call: Call) -> dict[str, Hashable]:
     number, size = call.known(0), call.known(1)
     state = _new(call, number, size)
-    call.allocate("symmetric", size, f"segment_{number}", ("gaspi", number))
+    call.allocate("segment", size, f"segment_{number}", ("gaspi", number))
     return state
 
 

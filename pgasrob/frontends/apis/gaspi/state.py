@@ -61,7 +61,7 @@ def segment(call: Call, number: int, rank: Expr | None = None) -> Address:
     if bound is not None:
         object, offset = cast("tuple[ObjectId, int]", bound)
         return Address(object, offset)
-    return Address(ObjectId("symmetric", ("gaspi", number)), 0)
+    return Address(ObjectId("segment", ("gaspi", number)), 0)
 
 
 def place(call: Call, number: int, offset: int, rank: Expr | None = None) -> Address:
@@ -70,7 +70,7 @@ def place(call: Call, number: int, offset: int, rank: Expr | None = None) -> Add
 
 def slot(call: Call, number: int, notification: int) -> Expr:
     """The cell of a notification of segment ``number``, on whichever rank."""
-    name = f"notification_{number}_{notification}"
+    name = f"notification {notification}{f' of segment {number}' * (number != 0)}"
     return call.cell(call.internal("gaspi.notification", number, notification, name=name), 8)
 
 

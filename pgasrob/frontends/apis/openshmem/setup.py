@@ -107,7 +107,7 @@ def pe_accessible(call: Call) -> Outcome:
 def addr_accessible(call: Call) -> Outcome:
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
     address = call.pointer(0)
-    accessible = address is not None and address.object.kind in ("global", "symmetric")
+    accessible = address is not None and address.object.kind in ("global", "symmetric", "segment")
     return Outcome(result=Known(int(accessible and 0 <= call.known(1) < call.nodes)))
 
 

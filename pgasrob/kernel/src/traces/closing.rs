@@ -78,19 +78,24 @@ impl Prepared {
     }
 }
 
-/// The steps that may be delayed.
+/// The steps that may be delayed, last those of operations on the rank's own memory alone: a run in which ranks meet
+/// says more.
 fn sources(tables: &Tables, run: &Run) -> Vec<Source> {
-    let mut sources = Vec::new();
+    let (mut sources, mut at_home) = (Vec::new(), Vec::new());
     for (event, issued) in run.events.iter().enumerate() {
         if issued.rank == BARRIER {
             continue;
         }
-        for (step, &access) in run.next_of(event).accesses.steps().iter().enumerate() {
+        let accesses = run.next_of(event).accesses;
+        let stays = accesses.steps().iter().all(|access| access.cell as usize / tables.size == issued.rank as usize);
+        let found = if stays { &mut at_home } else { &mut sources };
+        for (step, &access) in accesses.steps().iter().enumerate() {
             if tables.may_be_source(issued.transition, step) {
-                sources.push(Source { event, step, access });
+                found.push(Source { event, step, access });
             }
         }
     }
+    sources.append(&mut at_home);
     sources
 }
 

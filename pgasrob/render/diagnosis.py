@@ -1,0 +1,167 @@
+"""What a violation comes down to, in two sentences in the words of the program: calls, variables, ranks, lines."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import assert_never
+
+from pgasrob.program import core
+from pgasrob.program.commands import ATOMICS
+from pgasrob.render import english
+from pgasrob.render.written import WrittenCommands
+from pgasrob.robustness.diagnosis import Late, issued_operands
+from pgasrob.semantics.happens_before import Edge
+from pgasrob.semantics.replay import Run
+
+CALL = re.compile(r"[A-Za-z_]\w*(?=\s*\()")
+OWN = frozenset(("load", "store", "assign", "assume", "assert"))
+"""What a C program does without calling a library, unless it is done to a cell that the library has for itself."""
+
+
+class Diagnosis:
+    """Tells of the late operations of ``run``."""
+
+    def __init__(self, run: Run) -> None:
+        self._instance, self._events, self._operands = run.instance, run.events, issued_operands(run)
+        self._texts = WrittenCommands(run.instance)
+
+    def sentences(self, late: Late) -> str:
+        """Which access is ahead of which operation, and what would have kept it from that."""
+        return f"{english.capital(self._overtaking(late))}. {english.capital(self._lacking(late))}."
+
+    def _overtaking(self, late: Late) -> str:
+        links = [self._link(edge) for edge in late.link]
+        although = f", although {' and '.join(links)}" if links else ""
+        return f"{self._access(late.ahead)} before {self._arrival(late)}{although}"
+
+    def _lacking(self, late: Late) -> str:
+        operation, line = f"the {self._name(late.step)}", self._line(late.next)
+        kind = self._events[late.step].event.kind
+        match late.missing:
+            case "order":
+                same = self._line(late.step) == line and self._name(late.step) == self._name(late.next)
+                lacking = (
+                    f"nothing orders {operation} before the {'next ' * same}{self._name(late.next)} in line {line}"
+                )
+            case "local completion":
+                done = "read its source" if kind in ("popa", "popd") else "brought its value"
+                lacking = f"nothing waits before line {line} until {operation} has {done}"
+            case "completion":
+                there = " at its target" if kind == "popb" else ""
+                lacking = f"nothing waits before line {line} until {operation} is complete{there}"
+            case _:
+                assert_never(late.missing)
+        between = list(dict.fromkeys(f"{self._name(place)} in line {self._line(place)}" for place in late.between))
+        if not between:
+            return lacking
+        return f"{lacking} ({' and '.join(between)} {'does' if len(between) == 1 else 'do'} not)"
+
+    def _link(self, edge: Edge) -> str:
+        """How the cycle goes on between two commands, which are of two ranks as a rule."""
+        source, target = edge.source, edge.target
+        if edge.relation == "id":
+            lines = sorted({self._line(source), self._line(target)})
+            return f"both have passed the {self._name(source)} in {english.lines(lines)}"
+        if self._is_of_library(source):
+            return f"{self._actor(target)} comes after {self._actor(source)}"
+        first, second = self._events[source], self._events[target]
+        if first.cell_change is None:
+            return f"{self._access(source)} before {self._actor(target)} changes it"
+        done = "has seen" if second.read is not None else "has overwritten"
+        return f"{self._actor(target)} {done} what {self._actor(source)} has left in {self._cell(source, None)}"
+
+    def _access(self, place: int) -> str:
+        """``rank 1 reads x in line 4``, ``the get of rank 1 in line 4 reads x of rank 0``."""
+        event = self._events[place].event
+        match event.kind:
+            case "popb" | "popc":
+                verb = "updates" if self._updates(place) else "writes"
+            case "store":
+                verb = "overwrites"
+            case "await":
+                verb = "sees"
+            case kind if kind in ATOMICS and kind != "fetch":
+                verb = "updates"
+            case _:
+                verb = "reads"
+        name, rank = self._caller(place), event.rank
+        if name is None:
+            return f"rank {rank} {verb} {self._cell(place, rank)} in line {self._line(place)}"
+        return f"the {name} of rank {rank} in line {self._line(place)} {verb} {self._cell(place, rank)}"
+
+    def _actor(self, place: int) -> str:
+        """``rank 1 in line 4``, ``the get of rank 1 in line 4``."""
+        name, rank = self._caller(place), self._events[place].event.rank
+        who = f"rank {rank}" if name is None else f"the {name} of rank {rank}"
+        return f"{who} in line {self._line(place)}"
+
+    def _arrival(self, late: Late) -> str:
+        event = self._events[late.step].event
+        name, line = self._name(late.step), self._line(late.step)
+        if event.rank != self._events[late.ahead].event.rank:
+            operation = f"the {name} of rank {event.rank} in line {line}"
+        elif line == self._line(late.ahead):
+            operation = f"its earlier {name} in line {line}"
+        else:
+            operation = f"its {name} in line {line}"
+        if event.kind in ("popa", "popd"):
+            return f"{operation} has read it"
+        if event.kind == "popc":
+            return f"the result of {operation} has arrived there"
+        return f"{operation} has {'updated it' if self._updates(late.step) else 'arrived there'}"
+
+    # One event
+
+    @cached_property
+    def _issues(self) -> dict[tuple[int, int], int]:
+        return {each.event.issued: place for place, each in enumerate(self._events) if not each.event.is_step}
+
+    def _updates(self, place: int) -> bool:
+        """Whether the operation that the event is a step of changes what it finds at its target."""
+        operands = self._operands[self._events[place].event.issued]
+        assert isinstance(operands, core.Transfer)
+        at_target = self._events[place].event.kind == "popb"
+        return at_target and operands.update is not None and operands.update.operation != "set"
+
+    def _kind(self, place: int) -> str:
+        """The kind of the command that the event is of."""
+        return self._events[self._issues[self._events[place].event.issued]].event.kind
+
+    def _line(self, place: int) -> int:
+        return self._events[self._issues[self._events[place].event.issued]].span.line
+
+    def _name(self, place: int) -> str:
+        """The command that the event is of: the call in C, else its kind."""
+        return self._call(place) or self._kind(place)
+
+    def _call(self, place: int) -> str | None:
+        if self._instance.program.source.shows_commands:
+            return None
+        issued = self._events[self._issues[self._events[place].event.issued]].event
+        called = CALL.search(self._texts.text(issued.rank, issued.occurrence))
+        return called and called[0]
+
+    def _caller(self, place: int) -> str | None:
+        """The command that does it; None where the rank itself does."""
+        kind = self._kind(place)
+        if kind in OWN and not self._is_of_library(place):
+            return None
+        if self._instance.program.source.shows_commands:
+            return kind if self._events[place].event.is_step or kind in ATOMICS else None
+        return self._call(place)
+
+    def _is_of_library(self, place: int) -> bool:
+        """Whether the cell stands for something within a library."""
+        cell = self._events[place].event.cell
+        if cell is None:
+            return False
+        memory = self._instance.program.object_at(self._instance.index(cell))
+        return memory is not None and memory.made_up
+
+    def _cell(self, place: int, rank: int | None) -> str:
+        """The cell by its name, as ``rank`` sees it, whose own is nobody else's; None: without a rank."""
+        cell = self._events[place].event.cell
+        assert cell is not None
+        name, owner = self._instance.program.cell_name(self._instance.index(cell)), self._instance.owner(cell)
+        return name if rank in (None, owner) else f"{name} of rank {owner}"

@@ -1,0 +1,42 @@
+"""Numbers, lists and capitals in English sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def capital(text: str) -> str:
+    """``text`` with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def count(number: int, thing: str) -> str:
+    """``1 event``, ``1,200 events``; a thing in -y or -s has its plural in it: ``entry/entries``."""
+    one, _, many = thing.partition("/")
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def on_nodes(nodes: int | None) -> str:
+    """`` on 2 nodes``, to be put behind something; nothing when there is no node count."""
+    return "" if nodes is None else f" on {nodes} node{'' if nodes == 1 else 's'}"
+
+
+def ranks(numbers: list[int]) -> str:
+    """``rank 1``, ``ranks 1 and 2``, ``ranks 1, 2 and 3``."""
+    return _numbered("rank", numbers)
+
+
+def lines(numbers: list[int]) -> str:
+    """``line 1``, ``lines 1 and 2``, ``lines 1, 2 and 3``."""
+    return _numbered("line", numbers)
+
+
+def _numbered(thing: str, numbers: list[int]) -> str:
+    *first, last = map(str, numbers)
+    return f"{thing}s {', '.join(first)} and {last}" if first else f"{thing} {last}"
+
+
+def listed(things: Sequence[object], last: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *first, final = map(str, things)
+    return f"{', '.join(first)} {last} {final}" if first else final

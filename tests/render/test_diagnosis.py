@@ -1,0 +1,68 @@
+"""The sentences that every counterexample begins with, in the words of the program."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pgasrob.render.diagnosis import Diagnosis
+from pgasrob.robustness.check import check, load
+from pgasrob.robustness.diagnosis import late_operations
+from pgasrob.robustness.verdict import Verdict
+from tests.support import sampled
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+NOT_ROBUST = sorted(
+    path
+    for path in PROGRAMS.rglob("*")
+    if path.suffix in (".pgas", ".c") and "expect: not robust" in path.read_text(encoding="utf-8")
+)
+INTERNAL = re.compile(r"pop[abcd]|update_from|result_|segment_|tau|[a-z]_\d+_\d+|#\d|\^\d|None")
+"""What no user has written."""
+
+
+def told(verdict: Verdict) -> str:
+    assert verdict.witness is not None and verdict.witness.cycle is not None
+    run = verdict.witness.run
+    return Diagnosis(run).sentences(late_operations(run, verdict.witness.cycle)[0])
+
+
+@pytest.mark.parametrize("path", sampled(NOT_ROBUST, 3), ids=lambda path: path.name)
+def test_no_name_that_the_program_does_not_have(path: Path) -> None:
+    sentences = told(check(load(path)))
+    assert not INTERNAL.search(sentences), sentences
+    first, second = re.fullmatch(r"([A-Z].*)\. (Nothing .*)\.", sentences).groups()  # type: ignore[union-attr]
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for name, line in re.findall(r"the (\w+) (?:of rank \d+ )?in line (\d+)", first + second):
+        kinds = {"put": "put", "fetch": "fetch", "update": "update", "notify": "notify", "signal": "signal"}
+        assert kinds.get(name, name) in " ".join(lines[int(line) - 1 : int(line) + 2]), (name, line)
+
+
+TOLD = {
+    "c/openshmem/source_reuse_nbi.c": "Rank 0 overwrites value in line 16 before its shmem_int_put_nbi in line 15 has "
+    "read it. Nothing waits before line 16 until the shmem_int_put_nbi has read its source.",
+    "c/gaspi/gaspi_waitsome_no_reset.c": "The gaspi_notify of rank 1 in line 44 writes notification 1 of rank 0 before "
+    "its earlier gaspi_notify in line 44 has arrived there. Nothing orders the gaspi_notify before the next "
+    "gaspi_notify in line 44.",
+    "c/mpi/lock_no_flush.c": "Rank 0 reads value in line 18 before its MPI_Get in line 17 has arrived there. Nothing "
+    "waits before line 18 until the MPI_Get has brought its value.",
+    "c/gaspi/gaspi_wait_then_barrier.c": "Rank 0 reads cells[1] in line 26 before the gaspi_write of rank 1 in line 23 "
+    "has arrived there, although both have passed the gaspi_barrier in line 25. Nothing waits before line 25 until the "
+    "gaspi_write is complete at its target (gaspi_wait in line 24 and gaspi_barrier in line 25 do not).",
+    "c/mpi/send_after_put.c": "Rank 1 reads x in line 21 before the MPI_Put of rank 0 in line 17 has arrived there, "
+    "although the MPI_Recv of rank 1 in line 20 comes after the MPI_Send of rank 0 in line 18. Nothing waits before "
+    "line 18 until the MPI_Put is complete at its target.",
+}
+
+
+@pytest.mark.parametrize(("name", "sentences"), TOLD.items(), ids=TOLD)
+def test_what_is_said(name: str, sentences: str) -> None:
+    assert told(check(load(PROGRAMS / name))) == sentences
+
+
+def test_a_run_in_which_ranks_meet_comes_before_a_put_to_oneself() -> None:
+    """Every rank sends to itself as well, and what it sends there may come as late."""
+    sentences = told(check(load(PROGRAMS / "c/openshmem/bucket_sort_sync.c"), nodes=3))
+    assert sentences.startswith("Rank 2 reads inbox[8] in line 60 before the shmem_int_put_nbi of rank 1 in line 46")
