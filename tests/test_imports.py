@@ -27,8 +27,9 @@ MAY_IMPORT: dict[str, set[str]] = {
         TOP,
     },
     "runs": {"diagnostics", "program", "robustness", "semantics"},
-    "render": {"analysis", "diagnostics", "frontends", "program", "robustness", "runs", "semantics", TOP},
-    "cli": {"diagnostics", "export", "frontends", "program", "render", "robustness", "runs", TOP},
+    "repair": {"diagnostics", "frontends", "program", "robustness", "semantics"},
+    "render": {"analysis", "diagnostics", "frontends", "program", "repair", "robustness", "runs", "semantics", TOP},
+    "cli": {"diagnostics", "export", "frontends", "program", "render", "repair", "robustness", "runs", TOP},
     "__main__": {"cli"},
     TOP: {"diagnostics", "display", "program", "render", "robustness", "runs"},
 }

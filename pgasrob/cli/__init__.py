@@ -97,6 +97,7 @@ NAMES = (
     "check",
     "outcomes",
     "run",
+    "repair",
     "explain",
     "draw",
     "show",

@@ -1,0 +1,256 @@
+"""Repairs as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypedDict, assert_never
+
+from pgasrob.diagnostics import visible
+from pgasrob.render.diagnosis import Diagnosis
+from pgasrob.render.english import capital, count, listed
+from pgasrob.render.json import Error, errors_to_json, to_json
+from pgasrob.render.lines import Line, paragraph
+from pgasrob.repair.outcomes import Compared, Same
+from pgasrob.robustness.diagnosis import late_operations
+from pgasrob.robustness.verdict import Witness
+
+if TYPE_CHECKING:
+    from pgasrob.repair import Answer, Candidate, Repair
+
+MOST_BROKEN = 2
+"""Violations that are told of one candidate."""
+
+
+class Change(TypedDict):
+    """``text`` instead of what stands from line and column up to the end line and column; all count from 1."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+class Step(TypedDict):
+    """A candidate: what it brings ("order", "local completion", "completion", "barrier"), its cost, its edits, and the
+    sentences about the violations that it makes impossible."""
+
+    kind: str
+    cost: int
+    line: int
+    text: str
+    inserted: bool
+    edits: list[Change]
+    breaks: list[str]
+
+
+class AnswerObject(TypedDict):
+    """``outcomes``: "same" (the SC runs of both end alike) or "untouched" (too many; nothing in it acts in SC runs)."""
+
+    cost: int
+    steps: list[Step]
+    diff: str
+    outcomes: str
+    ends: int
+
+
+class RejectedObject(TypedDict):
+    """What was tried and why it does not do."""
+
+    steps: list[Step]
+    why: str
+
+
+class RepairObject(TypedDict):
+    """``state``: "robust", "repaired", "not repaired", "unknown" or "error"; ``survivor``: the diagnosis of a violation
+    that nothing breaks."""
+
+    schema: int
+    file: str
+    nodes: list[int]
+    state: str
+    reason: str | None
+    answers: list[AnswerObject]
+    rejected: list[RejectedObject]
+    survivor: str | None
+    checks: int
+    seconds: float
+    errors: list[Error]
+
+
+def diagnosis(witness: Witness | None) -> str:
+    """What the violation comes down to; "" where there is none."""
+    if witness is None or witness.cycle is None:
+        return ""
+    return Diagnosis(witness.run).sentences(late_operations(witness.run, witness.cycle)[0])
+
+
+def repair_to_json(file: str, repair: Repair) -> RepairObject:
+    return {
+        "schema": 1,
+        "file": file,
+        "nodes": list(repair.nodes),
+        "state": repair.state,
+        "reason": repair.reason or None,
+        "answers": [
+            {
+                "cost": answer.cost,
+                "steps": [
+                    _step(repair, candidate, broken)
+                    for candidate, broken in zip(answer.candidates, answer.breaks, strict=True)
+                ],
+                "diff": repair.diff(answer),
+                "outcomes": "same" if answer.same.compared is Compared.SAME else "untouched",
+                "ends": answer.same.ends,
+            }
+            for answer in repair.answers
+        ],
+        "rejected": [
+            {"steps": [_step(repair, candidate, ()) for candidate in each.candidates], "why": each.why}
+            for each in repair.rejected
+        ],
+        "survivor": diagnosis(repair.survivor) or None,
+        "checks": repair.checks,
+        "seconds": round(repair.seconds, 6),
+        "errors": errors_to_json([error for verdict in repair.verdicts for error in verdict.errors]),
+    }
+
+
+def _step(repair: Repair, candidate: Candidate, broken: Sequence[Witness]) -> Step:
+    from pgasrob.repair.statements import Statements
+
+    places = Statements(repair.text, [])
+    return {
+        "kind": candidate.kind,
+        "cost": candidate.cost,
+        "line": candidate.line,
+        "text": candidate.text,
+        "inserted": candidate.inserted,
+        "edits": [
+            {
+                "line": places.line(edit.start),
+                "column": places.column(edit.start),
+                "end_line": places.line(edit.end),
+                "end_column": places.column(edit.end),
+                "text": edit.text,
+            }
+            for edit in candidate.edits
+        ],
+        "breaks": list(dict.fromkeys(map(diagnosis, broken))),
+    }
+
+
+def repair_to_sarif(repair: Repair) -> str:
+    """The findings about the source as a SARIF log, those that are not robust with the answers as their `fixes`."""
+    import json
+
+    from pgasrob.render.sarif import to_sarif
+
+    log = json.loads(to_sarif([to_json(verdict) for verdict in repair.verdicts]))
+    for result in log["runs"][0]["results"]:
+        if result["ruleId"] == "not-robust" and repair.answers:
+            artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
+            result["fixes"] = [_fix(repair, answer, artifact) for answer in repair.answers]
+    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+
+
+def _fix(repair: Repair, answer: Answer, artifact: dict[str, object]) -> dict[str, object]:
+    changes = [change for candidate in answer.candidates for change in _step(repair, candidate, ())["edits"]]
+    replacements = [
+        {
+            "deletedRegion": {
+                "startLine": change["line"],
+                "startColumn": change["column"],
+                "endLine": change["end_line"],
+                "endColumn": change["end_column"],
+            },
+            "insertedContent": {"text": change["text"]},
+        }
+        for change in changes
+    ]
+    told = listed([_told(each) for each in answer.candidates])
+    return {
+        "description": {"text": f"{capital(told)}."},
+        "artifactChanges": [{"artifactLocation": artifact, "replacements": replacements}],
+    }
+
+
+# Text
+
+
+def repair_lines(file: str, repair: Repair, width: int) -> list[Line]:
+    """The report of a repair, with the diff of every answer."""
+    lines: list[Line] = [[(f"{visible(file)}: ", "heading"), *_headline(repair)]]
+    for verdict in repair.verdicts:
+        for error in verdict.errors:
+            lines += [[(line, "")] for line in error.render().splitlines()]
+    for sentence, style in _sentences(repair):
+        lines += paragraph(sentence, width, style, "  ")
+    for number, answer in enumerate(repair.answers, 1):
+        lines += [[], *_answer(repair, answer, number, width)]
+    return lines
+
+
+def _headline(repair: Repair) -> Line:
+    match repair.state:
+        case "robust":
+            return [("robust", "robust"), (f"{_on(repair)}: there is nothing to repair", "heading")]
+        case "repaired":
+            found = count(len(repair.answers), "repair")
+            return [(f"{found} of cost {repair.answers[0].cost}", "robust"), (_on(repair), "heading")]
+        case "not repaired":
+            return [("not repaired", "not robust"), (_on(repair), "heading")]
+        case "unknown" | "error":
+            return [(repair.state, repair.state), (_on(repair), "heading")]
+        case _:
+            assert_never(repair.state)
+
+
+def _on(repair: Repair) -> str:
+    return f" on {listed(repair.nodes)} node{'' if repair.nodes == (1,) else 's'}"
+
+
+def _sentences(repair: Repair) -> Iterator[tuple[str, str]]:
+    first = next((each for each in repair.verdicts if each.verdict == "not robust"), None)
+    if first is not None and repair.state != "not repaired":
+        yield diagnosis(first.witness), "bad"
+    if repair.reason:
+        yield f"{capital(repair.reason)}.", "open"
+    if repair.state == "not repaired":
+        yield f"Nothing that can be inserted or changed breaks this: {diagnosis(repair.survivor)}", "bad"
+        for each in repair.rejected[:3]:
+            yield f"Tried: {listed([_told(step) for step in each.candidates])}; {each.why}.", "faint"
+    if repair.state in ("repaired", "not repaired"):
+        yield f"{count(repair.checks, 'changed program')} checked, {repair.seconds:.2f} s", "faint"
+
+
+def _answer(repair: Repair, answer: Answer, number: int, width: int) -> Iterator[Line]:
+    title = "Repair" if len(repair.answers) == 1 else f"Repair {number}"
+    yield [(f"{title}: {listed([_told(each) for each in answer.candidates])}", "heading")]
+    for candidate, broken in zip(answer.candidates, answer.breaks, strict=True):
+        told = list(dict.fromkeys(map(diagnosis, broken)))
+        if len(answer.candidates) > 1 or len(told) > 1:
+            for sentence in told[:MOST_BROKEN]:
+                yield from paragraph(f"line {candidate.line} breaks: {sentence}", width, "", "  ", "    ")
+    yield from paragraph(
+        f"Robust{_on(repair)}, checked from the changed text. {_same(answer.same)}", width, "good", "  "
+    )
+    for line in repair.diff(answer).splitlines():
+        style = {"+": "good", "-": "bad", "@": "faint"}.get(line[:1], "")
+        yield [(line, style)]
+
+
+def _told(candidate: Candidate) -> str:
+    return f"`{candidate.text}` {'inserted' if candidate.inserted else 'put'} in line {candidate.line}"
+
+
+def _same(same: Same) -> str:
+    match same.compared:
+        case Compared.SAME:
+            return f"Its SC runs end as before ({count(same.ends, 'outcome')} compared)."
+        case Compared.UNTOUCHED:
+            return "It changes no SC run: what is inserted waits, and in SC runs there is nothing to wait for."
+        case Compared.DIFFERENT:
+            return ""
+        case _:
+            assert_never(same.compared)

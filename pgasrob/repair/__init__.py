@@ -1,0 +1,12 @@
+"""Repairs: the cheapest insertions and changes in a source that make its program robust.
+
+A *candidate* is an edit of the text, with a cost: a wait or a fence between two statements, a call that does more, one
+queue for two operations. Every violation gives a clause, the candidates that make it impossible; the cheapest hitting
+set of all clauses is tried; and what is told has been checked from the changed text.
+"""
+
+from pgasrob.repair.candidates import Candidate, Costs
+from pgasrob.repair.edits import Edit
+from pgasrob.repair.search import Answer, Rejected, Repair, repair
+
+__all__ = ["Answer", "Candidate", "Costs", "Edit", "Rejected", "Repair", "repair"]

@@ -1,0 +1,67 @@
+"""Edits of a text: pieces that are replaced by others."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """``text`` instead of the characters from ``start`` up to ``end``; of insertions at one place that with the smaller
+    ``order`` comes first."""
+
+    start: int
+    end: int
+    order: int
+    text: str
+
+
+class Overlap(ValueError):
+    """Two edits replace the same piece."""
+
+
+def applied(source: str, edits: Iterable[Edit]) -> str:
+    """``source`` with all ``edits``. Raises :class:`Overlap` where they contradict each other."""
+    pieces, at = [], 0
+    for edit in sorted(set(edits)):
+        if edit.start < at:
+            raise Overlap(source[edit.start : edit.end])
+        pieces += [source[at : edit.start], edit.text]
+        at = edit.end
+    return "".join([*pieces, source[at:]])
+
+
+class Origins:
+    """Where the characters of an edited text stand in the text before."""
+
+    def __init__(self, edits: Iterable[Edit]) -> None:
+        self._pieces = list(self._shifts(sorted(set(edits))))
+
+    @staticmethod
+    def _shifts(edits: list[Edit]) -> Iterator[tuple[int, int, int, bool]]:
+        """Start and end of each piece of the edited text, where it begins in the text before, whether it is new."""
+        at = shift = 0
+        for edit in edits:
+            begin = edit.start + shift
+            yield at, begin, at - shift, False
+            yield begin, begin + len(edit.text), edit.start, True
+            at = begin + len(edit.text)
+            shift = at - edit.end
+        yield at, at + 2**62, at - shift, False
+
+    def of(self, offset: int) -> tuple[int, bool]:
+        """The place before of the character at ``offset``, and whether the character is new."""
+        for begin, end, origin, new in self._pieces:
+            if begin <= offset < end:
+                return (origin, True) if new else (origin + offset - begin, False)
+        raise AssertionError("the last piece has no end")
+
+
+def unified_diff(file: str, before: str, after: str) -> str:
+    """The difference as `diff -u` prints it, for `patch -p1`."""
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{file}", f"b/{file}"
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -1,0 +1,126 @@
+"""What a library has against an operation that is late: calls to insert, and calls that do the same and more.
+
+The table of a library is read off its specification, as its handlers in `frontends.apis` are; whether a remedy helps is
+never taken from here, but checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["order", "local completion", "completion", "barrier"]
+"""What a candidate brings: that operations are ordered, that a source can be used again, that operations have arrived,
+or that all ranks meet."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallText:
+    """A call as it is written; ``result``: the variable that its result is assigned to, if it is."""
+
+    name: str
+    arguments: tuple[str, ...]
+    result: str = ""
+
+    @classmethod
+    def read(cls, text: str, before: str = "") -> CallText | None:
+        """The call that ``text`` begins with; ``before`` is what stands before it in its statement."""
+        match = re.match(r"\s*([A-Za-z_]\w*)\s*\(", text)
+        if match is None:
+            return None
+        arguments, depth, start = [], 0, match.end()
+        for place in range(match.end() - 1, len(text)):
+            depth += (text[place] in "([{") - (text[place] in ")]}")
+            if depth == 0 or (depth == 1 and text[place] == ","):
+                arguments.append(text[start:place].strip())
+                start = place + 1
+            if depth == 0:
+                result = re.search(r"([A-Za-z_][\w.\[\]>-]*)\s*=\s*$", before)
+                return cls(match[1], tuple(arguments), result[1] if result else "")
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.arguments)})"
+
+
+Remedy = tuple[Kind, str]
+
+
+def insertions(call: CallText) -> Iterator[Remedy]:
+    """The statements that complete or order the operation of ``call``, with what they bring."""
+    name, given = call.name, call.arguments
+    if name.startswith("shmem"):
+        context = name.startswith(("shmem_ctx_", "shmemx_ctx_"))
+        yield "order", f"shmem_ctx_fence({given[0]});" if context else "shmem_fence();"
+        yield "completion", f"shmem_ctx_quiet({given[0]});" if context else "shmem_quiet();"
+    elif name.startswith("MPI_"):
+        yield from _mpi(name, given)
+    elif name.startswith("gaspi_") and len(given) > 4:
+        yield "completion", f"gaspi_wait({given[-2]}, GASPI_BLOCK);"
+    elif name.startswith("ARMCI_"):
+        handle = given[-1] if name.startswith("ARMCI_Nb") and not name.startswith("ARMCI_NbPutValue") else ""
+        if handle not in ("", "NULL", "0"):
+            yield "local completion", f"ARMCI_Wait({handle});"
+        elif handle:
+            yield "local completion", "ARMCI_WaitAll();"
+        if "Get" not in name:
+            yield "completion", f"ARMCI_Fence({given[-2] if handle else given[-1]});"
+            yield "completion", "ARMCI_AllFence();"
+    elif name.startswith("gasnet_") and "_nbi" in name:
+        yield "completion", f"gasnet_wait_syncnbi_{'gets' if '_get_' in name else 'puts'}();"
+    elif name.startswith("gasnet_") and "_nb" in name and call.result:
+        yield "completion", f"gasnet_wait_syncnb({call.result});"
+    elif name.startswith("gex_RMA_") and "NBI" in name:
+        yield "completion", f"gex_NBI_Wait({'GEX_EC_GET' if 'Get' in name else 'GEX_EC_PUT'}, 0);"
+    elif name.startswith("gex_RMA_") and "NB" in name and call.result:
+        yield "completion", f"gex_Event_Wait({call.result});"
+    elif name in ("writeDmaGPI", "readDmaGPI"):
+        yield "completion", f"waitDmaGPI({given[-1]});"
+
+
+MPI_TARGET = {
+    "Put": 3, "Get": 3, "Accumulate": 3, "Get_accumulate": 6, "Fetch_and_op": 3, "Compare_and_swap": 4,
+    "Rput": 3, "Rget": 3, "Raccumulate": 3, "Rget_accumulate": 6,
+}  # fmt: skip
+"""The argument that says the target rank."""
+
+
+def _mpi(name: str, given: tuple[str, ...]) -> Iterator[Remedy]:
+    operation = name.removeprefix("MPI_")
+    if operation not in MPI_TARGET:
+        return
+    requested = operation.startswith("R")
+    window, target = given[-2 if requested else -1], given[MPI_TARGET[operation]]
+    if requested:
+        yield "local completion", f"MPI_Wait({given[-1]}, MPI_STATUS_IGNORE);"
+    yield "local completion", f"MPI_Win_flush_local({target}, {window});"
+    yield "completion", f"MPI_Win_flush({target}, {window});"
+    yield "completion", f"MPI_Win_flush_all({window});"
+    yield "barrier", f"MPI_Win_fence(0, {window});"
+
+
+def changes(call: CallText) -> Iterator[Remedy]:
+    """Calls that do what ``call`` does, and complete more."""
+    name, given = call.name, call.arguments
+    if name.startswith("shmem") and name.endswith("_nbi"):
+        yield "local completion", str(CallText(name.removesuffix("_nbi"), given))
+    elif name == "shmem_sync_all":
+        yield "completion", "shmem_barrier_all()"
+    elif name.startswith("ARMCI_Nb"):
+        kept = given if name.startswith("ARMCI_NbPutValue") else given[:-1]
+        yield "local completion", str(CallText(name.replace("ARMCI_Nb", "ARMCI_"), kept))
+    elif name == "armci_msg_barrier":
+        yield "completion", "ARMCI_Barrier()"
+    elif re.fullmatch(r"gasnet_(put|get)_nbi(_bulk|_val)?", name):
+        yield "completion", str(CallText(name.replace("_nbi", ""), given))
+
+
+def queue_argument(call: CallText) -> int | None:
+    """The argument that names the queue of the operation, in libraries that have queues."""
+    if call.name.startswith("gaspi_") and len(call.arguments) > 4:
+        return len(call.arguments) - 2
+    if call.name in ("writeDmaGPI", "readDmaGPI"):
+        return len(call.arguments) - 1
+    return None

@@ -1,0 +1,199 @@
+"""The statements of a source text, and how one is put before or behind another."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, assert_never
+
+from pgasrob.program.statements import (
+    Choose,
+    Do,
+    FlowGraph,
+    Goto,
+    If,
+    Labelled,
+    Loop,
+    Skip,
+    Span,
+    While,
+)
+from pgasrob.program.statements import Statement as ProgramStatement
+from pgasrob.repair.edits import Edit
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from pgasrob.frontends.lower import CProgram
+    from pgasrob.program.program import Program
+
+BLANK_OR_COMMENT = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/[ \t]*)?\r?\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """``text[start:end]`` with its semicolon. ``head``: only its condition is meant, and others are within.
+
+    ``loops``: the loops around it. ``alone``: it is all that an `if` or loop without braces governs. ``insertable``:
+    whether another may stand before it. ``leaves``: nothing behind it is reached.
+    """
+
+    start: int
+    end: int
+    loops: int
+    head: bool = False
+    alone: bool = False
+    insertable: bool = True
+    leaves: bool = False
+
+
+class Statements:
+    """Those of one source."""
+
+    def __init__(self, text: str, found: list[Statement]) -> None:
+        self.text = text
+        self._found = found
+        self._lines = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
+
+    @classmethod
+    def of(cls, program: Program | CProgram) -> Statements:
+        """The statements of the text that ``program`` was read from."""
+        from pgasrob.program.program import Program
+
+        text = program.source.text
+        if isinstance(program, Program):
+            places = Statements(text, [])
+            bodies = [process.body for process in program.processes]
+            found = [
+                each
+                for body in bodies
+                if not isinstance(body, FlowGraph)
+                for each in _of_pgas(places, body.statements, 0)
+            ]
+            return cls(text, found)
+        return cls(text, list(_of_c(text)))
+
+    def offset(self, line: int, column: int) -> int:
+        """The place of a line and column, which count from 1."""
+        return self._lines[min(line, len(self._lines)) - 1] + column - 1
+
+    def line(self, offset: int) -> int:
+        """The line that ``offset`` is in, from 1."""
+        return bisect_right(self._lines, offset)
+
+    def column(self, offset: int) -> int:
+        return offset - self._lines[self.line(offset) - 1] + 1
+
+    def around(self, offset: int) -> Statement | None:
+        """The smallest statement that ``offset`` is in."""
+        around = [each for each in self._found if each.start <= offset < each.end]
+        return min(around, key=lambda each: each.end - each.start, default=None)
+
+    def before(self, statement: Statement, text: str, order: int = 0) -> tuple[Edit, ...]:
+        """``text``, a statement, put before ``statement``."""
+        if statement.alone:
+            return self._braced(statement, f"{text} ", "", order)
+        begin = self.text.rfind("\n", 0, statement.start) + 1
+        indent = self.text[begin : statement.start]
+        if indent.strip():
+            return (Edit(statement.start, statement.start, order, f"{text} "),)
+        return (Edit(begin, begin, order, f"{indent}{text}{self._newline}"),)
+
+    def after(self, statement: Statement, text: str, order: int = 0) -> tuple[Edit, ...]:
+        """``text``, a statement, put behind ``statement``."""
+        if statement.alone:
+            return self._braced(statement, "", f" {text}", order)
+        rest = BLANK_OR_COMMENT.match(self.text, statement.end)
+        begin = self.text.rfind("\n", 0, statement.start) + 1
+        indent = self.text[begin : statement.start]
+        if rest is None or indent.strip():
+            return (Edit(statement.end, statement.end, order, f" {text}"),)
+        return (Edit(rest.end(), rest.end(), order, f"{indent}{text}{self._newline}"),)
+
+    @property
+    def _newline(self) -> str:
+        return "\r\n" if "\r\n" in self.text else "\n"
+
+    @staticmethod
+    def _braced(statement: Statement, first: str, last: str, order: int) -> tuple[Edit, ...]:
+        return (
+            Edit(statement.start, statement.start, order, f"{{ {first}"),
+            Edit(statement.end, statement.end, order, f"{last} }}"),
+        )
+
+
+def _of_pgas(places: Statements, statements: tuple[ProgramStatement, ...], loops: int) -> Iterator[Statement]:
+    for statement in statements:
+        match statement:
+            case Do(_, span):
+                start, end = _range(places, span)
+                yield Statement(start, places.text.index(";", end) + 1, loops)
+            case If(_, then, otherwise, span):
+                start, end = _range(places, span)
+                free = not places.text[:start].rstrip().endswith("else")
+                yield Statement(start, end, loops, head=True, insertable=free)
+                yield from _of_pgas(places, then.statements, loops)
+                yield from _of_pgas(places, otherwise.statements if otherwise else (), loops)
+            case While(_, body, span):
+                start, end = _range(places, span)
+                yield Statement(start, end, loops, head=True)
+                yield from _of_pgas(places, body.statements, loops + 1)
+            case Loop(body):
+                yield from _of_pgas(places, body.statements, loops + 1)
+            case Choose(branches):
+                for branch in branches:
+                    yield from _of_pgas(places, branch.statements, loops)
+            case Labelled(_, labelled):
+                yield from _of_pgas(places, (labelled,), loops)
+            case Skip() | Goto():
+                pass
+            case _:
+                assert_never(statement)
+
+
+def _range(places: Statements, span: Span) -> tuple[int, int]:
+    return places.offset(span.line, span.column), places.offset(span.end_line, span.end_column)
+
+
+LEAVING = frozenset(("return_statement", "break_statement", "continue_statement", "goto_statement"))
+SIMPLE = LEAVING | {"expression_statement", "declaration"}
+LOOPS = frozenset(("for_statement", "while_statement", "do_statement"))
+HEADS = frozenset(("if_statement", "switch_statement", *LOOPS))
+
+
+def _of_c(text: str) -> Iterator[Statement]:
+    """As they stand in the text, macros unexpanded: what is written like a call is one."""
+    import tree_sitter_c
+    from tree_sitter import Language, Parser
+
+    data = text.encode()
+    to_char = _characters(data)
+    root = Parser(Language(tree_sitter_c.language())).parse(data).root_node
+    yield from _inside(root, 0, to_char)
+
+
+def _characters(data: bytes) -> list[int]:
+    """For each byte the number of characters before it."""
+    found, count = [], 0
+    for byte in data:
+        found.append(count if byte & 0xC0 != 0x80 else count - 1)
+        count += byte & 0xC0 != 0x80
+    return [*found, count]
+
+
+def _inside(node: Node, loops: int, to_char: list[int]) -> Iterator[Statement]:
+    stack = [(node, loops)]
+    while stack:
+        node, loops = stack.pop()
+        if node.type in SIMPLE or node.type in HEADS:
+            parent = node.parent
+            governed = parent is not None and (parent.type in HEADS or parent.type == "else_clause")
+            in_header = governed and parent is not None and parent.child_by_field_name("initializer") == node
+            if not in_header and not (parent is None or parent.type == "translation_unit"):
+                start, end = to_char[node.start_byte], to_char[node.end_byte]
+                yield Statement(start, end, loops, node.type in HEADS, governed, leaves=node.type in LEAVING)
+        inner = loops + (node.type in LOOPS)
+        stack += [(child, inner) for child in node.children]
