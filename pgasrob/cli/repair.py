@@ -52,8 +52,8 @@ BACKUP = ".orig"
 @click.option("--max-answers", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
               help="Repairs of the smallest cost to look for.")  # fmt: skip
 @click.option("--costs", "costs_file", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
-              help="A TOML file with costs: order (1), local-completion (2), completion (4), barrier (8), and loop "
-              "(3), by which each loop around the place multiplies.")  # fmt: skip
+              help="A TOML file with costs: order (1), local-completion (2), completion (4), notification "
+              "(6), barrier (8), and loop (3), by which each loop around the place multiplies.")  # fmt: skip
 @click.option("--write", "writes", is_flag=True,
               help=f"Write the first repair into FILE; what was there is kept in FILE{BACKUP}.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json", "diff", "sarif"]), default="text",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from typing import assert_never
 
@@ -20,9 +21,10 @@ OWN = frozenset(("load", "store", "assign", "assume", "assert"))
 
 
 class Diagnosis:
-    """Tells of the late operations of ``run``."""
+    """Tells of the late operations of ``run``; ``line`` says which line to tell for a line of its source."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, line: Callable[[int], int] = int) -> None:
+        self._told = line
         self._instance, self._events, self._operands = run.instance, run.events, issued_operands(run)
         self._texts = WrittenCommands(run.instance)
 
@@ -129,7 +131,7 @@ class Diagnosis:
         return self._events[self._issues[self._events[place].event.issued]].event.kind
 
     def _line(self, place: int) -> int:
-        return self._events[self._issues[self._events[place].event.issued]].span.line
+        return self._told(self._events[self._issues[self._events[place].event.issued]].span.line)
 
     def _name(self, place: int) -> str:
         """The command that the event is of: the call in C, else its kind."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypedDict, assert_never
 
 from pgasrob.diagnostics import visible
@@ -10,12 +10,14 @@ from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.english import capital, count, listed
 from pgasrob.render.json import Error, errors_to_json, to_json
 from pgasrob.render.lines import Line, paragraph
+from pgasrob.repair.edits import Origins, applied
 from pgasrob.repair.outcomes import Compared, Same
+from pgasrob.repair.statements import Statements
 from pgasrob.robustness.diagnosis import late_operations
 from pgasrob.robustness.verdict import Witness
 
 if TYPE_CHECKING:
-    from pgasrob.repair import Answer, Candidate, Repair
+    from pgasrob.repair import Answer, Broken, Candidate, Repair
 
 MOST_BROKEN = 2
 """Violations that are told of one candidate."""
@@ -32,8 +34,8 @@ class Change(TypedDict):
 
 
 class Step(TypedDict):
-    """A candidate: what it brings ("order", "local completion", "completion", "barrier"), its cost, its edits, and the
-    sentences about the violations that it makes impossible."""
+    """A candidate: what it brings ("order", "local completion", "completion", "notification" or "barrier"), its cost,
+    its edits, and the sentences about the violations that it makes impossible."""
 
     kind: str
     cost: int
@@ -116,9 +118,22 @@ def repair_to_json(file: str, repair: Repair) -> RepairObject:
     }
 
 
-def _step(repair: Repair, candidate: Candidate, broken: Sequence[Witness]) -> Step:
-    from pgasrob.repair.statements import Statements
+def _told_of(repair: Repair, broken: Iterable[Broken]) -> list[str]:
+    """The sentences about violations, each once, in the lines of the source."""
+    told = []
+    for each in broken:
+        source, edited = Statements(repair.text, []), Statements(applied(repair.text, each.edits), [])
+        origins = Origins(each.edits)
+        run, cycle = each.witness.run, each.witness.cycle or ()
 
+        def line(number: int, source: Statements = source, edited: Statements = edited, to: Origins = origins) -> int:
+            return source.line(to.of(edited.offset(number, 1))[0])
+
+        told.append(Diagnosis(run, line).sentences(late_operations(run, cycle)[0]))
+    return list(dict.fromkeys(told))
+
+
+def _step(repair: Repair, candidate: Candidate, broken: Sequence[Broken]) -> Step:
     places = Statements(repair.text, [])
     return {
         "kind": candidate.kind,
@@ -136,7 +151,7 @@ def _step(repair: Repair, candidate: Candidate, broken: Sequence[Witness]) -> St
             }
             for edit in candidate.edits
         ],
-        "breaks": list(dict.fromkeys(map(diagnosis, broken))),
+        "breaks": _told_of(repair, broken),
     }
 
 
@@ -228,7 +243,7 @@ def _answer(repair: Repair, answer: Answer, number: int, width: int) -> Iterator
     title = "Repair" if len(repair.answers) == 1 else f"Repair {number}"
     yield [(f"{title}: {listed([_told(each) for each in answer.candidates])}", "heading")]
     for candidate, broken in zip(answer.candidates, answer.breaks, strict=True):
-        told = list(dict.fromkeys(map(diagnosis, broken)))
+        told = _told_of(repair, broken)
         if len(answer.candidates) > 1 or len(told) > 1:
             for sentence in told[:MOST_BROKEN]:
                 yield from paragraph(f"line {candidate.line} breaks: {sentence}", width, "", "  ", "    ")

@@ -7,6 +7,6 @@ set of all clauses is tried; and what is told has been checked from the changed 
 
 from pgasrob.repair.candidates import Candidate, Costs
 from pgasrob.repair.edits import Edit
-from pgasrob.repair.search import Answer, Rejected, Repair, repair
+from pgasrob.repair.search import Answer, Broken, Rejected, Repair, repair
 
-__all__ = ["Answer", "Candidate", "Costs", "Edit", "Rejected", "Repair", "repair"]
+__all__ = ["Answer", "Broken", "Candidate", "Costs", "Edit", "Rejected", "Repair", "repair"]

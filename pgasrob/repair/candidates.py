@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 from pgasrob.program import core
@@ -14,7 +14,7 @@ from pgasrob.repair.statements import Statement, Statements
 from pgasrob.robustness.diagnosis import issued_operands
 from pgasrob.semantics.replay import Run
 
-ORDERS: dict[Kind, int] = {"order": 0, "local completion": 1, "completion": 2, "barrier": 3}
+ORDERS: dict[Kind, int] = {"order": 0, "local completion": 1, "completion": 2, "barrier": 3, "notification": 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Costs:
     order: int = 1
     local_completion: int = 2
     completion: int = 4
+    notification: int = 6
     barrier: int = 8
     loop: int = 3
 
@@ -97,6 +98,7 @@ class _Clause:
                 self._passed(place) for place, each in enumerate(events) if each.rank == rank and not each.is_step
             ]
             for first, issued in enumerate(passed):
+                yield from self._behind(issued)
                 operation = self._operands[events[issued.place].issued]
                 if isinstance(operation, core.Transfer):
                     yield from self._against(operation, passed, first)
@@ -114,12 +116,14 @@ class _Clause:
                 continue
             yield from self._completing(passed, first, last, step.local)
             yield from self._ordering(operation, step, place, passed, first, last)
+            yield from self._notifying(passed[first], place)
 
     def _completing(self, passed: list[_Passed], first: int, last: int, local: bool) -> Iterator[Candidate]:
         issued = passed[first]
         for kind, text in self._insertions(issued):
             if kind != "order" and (kind != "local completion" or local):
                 yield from self._between(passed, first, last, kind, text)
+        yield from self._moving(passed, first, last)
         for kind, text in self._changes(issued):
             if kind != "local completion" or local:
                 yield from self._instead(issued, kind, text)
@@ -149,16 +153,60 @@ class _Clause:
                     yield from self._between(passed, first, number, kind, text)
             yield from self._one_queue(passed[first], passed[number])
 
+    def _notifying(self, late: _Passed, place: int) -> Iterator[Candidate]:
+        """A notification behind it, for which those wait that access its cell too early."""
+        events = self._run.computation
+        call = self._call(late)
+        told = None if call is None else remedies.notified(call, self._statements.text)
+        if told is None:
+            return
+        write, wait = told
+        for ahead in range(late.place, place):
+            early = events[ahead]
+            if early.cell != events[place].cell or early.rank == events[place].rank or early.is_step:
+                continue
+            reader = self._passed(ahead).statement
+            if reader is not None and late.statement is not None and reader.insertable:
+                waiting = self._statements.before(reader, wait, ORDERS["notification"])
+                edits = (Edit(late.start, late.end, 0, write), *waiting)
+                cost = self._costs.of("notification", max(late.statement.loops, reader.loops))
+                line = self._statements.line(late.start)
+                yield Candidate(edits, "notification", cost, line, write, inserted=False)
+
+    def _moving(self, passed: list[_Passed], first: int, last: int) -> Iterator[Candidate]:
+        """A wait for its handle that comes too late, earlier."""
+        call = self._call(passed[first]) if self._in_c else None
+        if call is None or not (names := remedies.waits_by_handle(call)):
+            return
+        for wait in self._statements.calling(names):
+            text, taken = self._statements.text[wait.start : wait.end], self._statements.without(wait)
+            for candidate in self._between(passed, first, last, "completion", text):
+                if all(edit.end <= taken.start or taken.end <= edit.start for edit in candidate.edits):
+                    yield replace(candidate, edits=(*candidate.edits, taken))
+
+    def _behind(self, passed: _Passed) -> Iterator[Candidate]:
+        """What makes a later wait of the rank one for something new."""
+        call = self._call(passed)
+        told = remedies.behind(call) if call is not None and self._in_c else None
+        if told is not None and passed.statement is not None:
+            yield self._inserted(passed.statement, *told, behind=True)
+
     # Places
 
     def _between(self, passed: list[_Passed], first: int, last: int, kind: Kind, text: str) -> Iterator[Candidate]:
         """``text`` at each place between the commands ``passed[first]`` and ``passed[last]``."""
         for number in range(first, last):
             before, after = passed[number].statement, passed[number + 1].statement
-            if before is not None and not before.head and not before.leaves:
-                yield self._inserted(before, kind, text, behind=True)
-            if after is not None and after.insertable and (before != after or not after.head):
-                yield self._inserted(after, kind, text, behind=False)
+            for statement in self._with_callers(before):
+                if not statement.head and not statement.leaves:
+                    yield self._inserted(statement, kind, text, behind=True)
+            for statement in self._with_callers(after):
+                if statement.insertable and (before != after or not statement.head):
+                    yield self._inserted(statement, kind, text, behind=False)
+
+    def _with_callers(self, statement: Statement | None) -> list[Statement]:
+        """``statement``, and the calls by which its function is reached: of several one may be meant."""
+        return [] if statement is None else [statement, *self._statements.callers(statement)]
 
     def _inserted(self, statement: Statement, kind: Kind, text: str, behind: bool) -> Candidate:
         put = self._statements.after if behind else self._statements.before

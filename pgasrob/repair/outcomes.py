@@ -59,8 +59,13 @@ def compared(
 
 
 def _names(instance: Instance) -> set[str]:
-    program = instance.program
-    return {program.cell_name(address) for address in range(program.cells)}
+    """The cells of the program's own; what a library has for itself may be another afterwards."""
+    return {
+        instance.program.cell_name(address)
+        for memory in instance.program.memory
+        if not memory.made_up
+        for address in range(memory.address, memory.address + memory.cells)
+    }
 
 
 def _ends(instance: Instance, names: Collection[str]) -> frozenset[tuple[object, ...]] | None:

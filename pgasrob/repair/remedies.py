@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["order", "local completion", "completion", "barrier"]
+Kind = Literal["order", "local completion", "completion", "notification", "barrier"]
 """What a candidate brings: that operations are ordered, that a source can be used again, that operations have arrived,
-or that all ranks meet."""
+that the target is told so, or that all ranks meet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,38 @@ def changes(call: CallText) -> Iterator[Remedy]:
         yield "completion", "ARMCI_Barrier()"
     elif re.fullmatch(r"gasnet_(put|get)_nbi(_bulk|_val)?", name):
         yield "completion", str(CallText(name.replace("_nbi", ""), given))
+
+
+def waits_by_handle(call: CallText) -> tuple[str, ...]:
+    """How the names of the calls begin that wait for the operation, where it takes a handle that is not known here."""
+    if call.name.startswith("gasnet_") and "_nb" in call.name and "_nbi" not in call.name and not call.result:
+        return ("gasnet_wait_syncnb",)
+    if call.name.startswith("gex_RMA_") and "NB" in call.name and "NBI" not in call.name and not call.result:
+        return ("gex_Event_Wait",)
+    return ()
+
+
+def behind(call: CallText) -> Remedy | None:
+    """What a call may lack behind it, so that the next one waits for something new."""
+    if call.name == "gaspi_notify_waitsome" and call.arguments[3].startswith("&"):
+        number = call.arguments[3][1:].strip()
+        reset = f"gaspi_notify_reset({call.arguments[0]}, {number}, &was_{number});"
+        return "notification", f"{{ gaspi_notification_t was_{number}; {reset} }}"
+    return None
+
+
+def notified(call: CallText, text: str) -> tuple[str, str] | None:
+    """The call that does what ``call`` does and notifies its target, and the statements by which that waits; ``text``
+    is the source, in which the notification must not be used yet. None where the library has none."""
+    if call.name != "gaspi_write" or len(call.arguments) != 8:
+        return None
+    used = {int(each) for each in re.findall(r"\b\d{1,4}\b", text)} if "notify" in text else set()
+    number = next(each for each in range(len(used) + 1) if each not in used)
+    *where, queue, timeout = call.arguments
+    write = CallText("gaspi_write_notify", (*where, str(number), "1", queue, timeout))
+    variable = f"arrived_{number}"
+    wait = f"gaspi_notify_waitsome({where[3]}, {number}, 1, &{variable}, GASPI_BLOCK);"
+    return str(write), f"{{ gaspi_notification_id_t {variable}; {wait} }}"
 
 
 def queue_argument(call: CallText) -> int | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.repair.candidates import Candidate, Clauses, Costs
-from pgasrob.repair.edits import Overlap, applied, unified_diff
+from pgasrob.repair.edits import Edit, Overlap, applied, unified_diff
 from pgasrob.repair.outcomes import Compared, Same, compared
 from pgasrob.repair.statements import Statements
 from pgasrob.robustness.check import check
@@ -34,6 +34,14 @@ class Parse(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Broken:
+    """A violation of the source with ``edits``, that a candidate makes impossible."""
+
+    witness: Witness
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A set of candidates that makes the program robust, the text that it gives, and what it does.
 
@@ -43,7 +51,7 @@ class Answer:
     candidates: tuple[Candidate, ...]
     cost: int
     text: str
-    breaks: tuple[tuple[Witness, ...], ...]
+    breaks: tuple[tuple[Broken, ...], ...]
     same: Same
 
 
@@ -122,7 +130,7 @@ class _Search:
         self._max_checks = max_checks
         self._hitting = Hitman(solver="g4", htype="sorted")
         self._known: set[Candidate] = set()
-        self._seen: list[tuple[frozenset[Candidate], Witness]] = []
+        self._seen: list[tuple[frozenset[Candidate], Broken]] = []
         self._rejected: list[Rejected] = []
         self._alone: dict[Candidate, str] = {}
         self._checks = 0
@@ -168,7 +176,7 @@ class _Search:
                 assert tried.same is not None
                 ordered = tuple(sorted(chosen, key=lambda each: each.edits))
                 breaks = tuple(
-                    tuple(witness for clause, witness in self._seen if each in clause)
+                    tuple(broken for clause, broken in self._seen if each in clause)
                     for each in ordered
                 )  # fmt: skip
                 answers.append(Answer(ordered, cost, tried.text, breaks, tried.same))
@@ -197,11 +205,11 @@ class _Search:
     def _learn(self, verdict: Verdict, chosen: frozenset[Candidate]) -> bool:
         """The clause of a violation; whether there is any candidate in it."""
         assert verdict.witness is not None
-        edits = [edit for each in chosen for edit in each.edits]
+        edits = tuple(edit for each in chosen for edit in each.edits)
         clause = self._clauses.clause(verdict.witness.run, edits) - chosen
         if not clause:
             return False
-        self._seen.append((clause, verdict.witness))
+        self._seen.append((clause, Broken(verdict.witness, edits)))
         self._known |= clause
         self._hitting.hit(clause, weights={each: each.cost for each in clause})
         return True

@@ -38,7 +38,7 @@ class Statement:
     """``text[start:end]`` with its semicolon. ``head``: only its condition is meant, and others are within.
 
     ``loops``: the loops around it. ``alone``: it is all that an `if` or loop without braces governs. ``insertable``:
-    whether another may stand before it. ``leaves``: nothing behind it is reached.
+    whether another may stand before it. ``leaves``: nothing behind it is reached. ``function``: that it is in.
     """
 
     start: int
@@ -48,6 +48,7 @@ class Statement:
     alone: bool = False
     insertable: bool = True
     leaves: bool = False
+    function: str = ""
 
 
 class Statements:
@@ -91,6 +92,35 @@ class Statements:
         """The smallest statement that ``offset`` is in."""
         around = [each for each in self._found if each.start <= offset < each.end]
         return min(around, key=lambda each: each.end - each.start, default=None)
+
+    def callers(self, statement: Statement) -> list[Statement]:
+        """The statements that call the function that ``statement`` is in, and those that call theirs."""
+        found: list[Statement] = []
+        functions = [statement.function]
+        for function in functions:
+            if not function:
+                continue
+            for match in re.finditer(rf"\b{re.escape(function)}\s*\(", self.text):
+                caller = self.around(match.start())
+                if caller is not None and caller not in found:
+                    found.append(caller)
+                    if caller.function not in functions:
+                        functions.append(caller.function)
+        return found
+
+    def calling(self, prefixes: tuple[str, ...]) -> list[Statement]:
+        """The statements that are calls of functions whose names begin so."""
+        return [each for each in self._found if self.text.startswith(prefixes, each.start)]
+
+    def without(self, statement: Statement) -> Edit:
+        """``statement`` taken out, with its line where nothing else is in it."""
+        if statement.alone:
+            return Edit(statement.start, statement.end, 0, ";")
+        begin = self.text.rfind("\n", 0, statement.start) + 1
+        rest = BLANK_OR_COMMENT.match(self.text, statement.end)
+        if rest is None or self.text[begin : statement.start].strip():
+            return Edit(statement.start, statement.end, 0, "")
+        return Edit(begin, rest.end(), 0, "")
 
     def before(self, statement: Statement, text: str, order: int = 0) -> tuple[Edit, ...]:
         """``text``, a statement, put before ``statement``."""
@@ -172,7 +202,7 @@ def _of_c(text: str) -> Iterator[Statement]:
     data = text.encode()
     to_char = _characters(data)
     root = Parser(Language(tree_sitter_c.language())).parse(data).root_node
-    yield from _inside(root, 0, to_char)
+    yield from _inside(root, to_char)
 
 
 def _characters(data: bytes) -> list[int]:
@@ -184,16 +214,25 @@ def _characters(data: bytes) -> list[int]:
     return [*found, count]
 
 
-def _inside(node: Node, loops: int, to_char: list[int]) -> Iterator[Statement]:
-    stack = [(node, loops)]
+def _inside(root: Node, to_char: list[int]) -> Iterator[Statement]:
+    stack = [(root, 0, "")]
     while stack:
-        node, loops = stack.pop()
+        node, loops, function = stack.pop()
+        if node.type == "function_definition":
+            function = _name_of(node)
         if node.type in SIMPLE or node.type in HEADS:
             parent = node.parent
             governed = parent is not None and (parent.type in HEADS or parent.type == "else_clause")
             in_header = governed and parent is not None and parent.child_by_field_name("initializer") == node
             if not in_header and not (parent is None or parent.type == "translation_unit"):
                 start, end = to_char[node.start_byte], to_char[node.end_byte]
-                yield Statement(start, end, loops, node.type in HEADS, governed, leaves=node.type in LEAVING)
+                yield Statement(start, end, loops, node.type in HEADS, governed, True, node.type in LEAVING, function)
         inner = loops + (node.type in LOOPS)
-        stack += [(child, inner) for child in node.children]
+        stack += [(child, inner, function) for child in node.children]
+
+
+def _name_of(function: Node) -> str:
+    node = function.child_by_field_name("declarator")
+    while node is not None and node.type != "identifier":
+        node = node.child_by_field_name("declarator")
+    return "" if node is None or node.text is None else node.text.decode()

@@ -1,0 +1,112 @@
+"""Repairs against brute force over the same catalogue, and what they promise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+
+from pgasrob.frontends.lower import parse_c
+from pgasrob.program.parser import parse
+from pgasrob.program.program import Program
+from pgasrob.repair import Answer, Costs, Repair, repair
+from pgasrob.repair.edits import Edit, applied
+from pgasrob.repair.statements import Statements
+from pgasrob.robustness.check import check, load
+from tests.oracle.polls_and_updates import random_program
+from tests.support import examples, translated
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+COSTS = Costs()
+
+
+def repaired(path: Path, **options: int) -> Repair:
+    program = load(path)
+    parser = partial(parse_c if path.suffix == ".c" else parse, file=str(path))
+    return repair(program, parser, (program.nodes or 2,), **options)  # type: ignore[arg-type]
+
+
+def told(answer: Answer) -> list[tuple[int, str]]:
+    return [(each.line, each.text) for each in answer.candidates]
+
+
+def catalogue(program: Program) -> Iterator[tuple[int, tuple[Edit, ...]]]:
+    """Every wait and fence for every queue at every place, and every other queue for every read and write."""
+    statements = Statements.of(program)
+    queues = [queue.name for queue in program.queues]
+    texts = {"fence": "order", "wait_local": "local completion", "wait": "completion"}
+    for statement in statements._found:
+        for put in (statements.before, statements.after):
+            if statement.head and (put == statements.after or not statement.insertable):
+                continue
+            for name, kind in texts.items():
+                for queue in queues:
+                    yield COSTS.of(kind, statement.loops), put(statement, f"{name}({queue});", 0)  # type: ignore[arg-type]
+        text = program.source.text[statement.start : statement.end]
+        if text.startswith(("read(", "write(")):
+            head, _, tail = text.rpartition(",")
+            for queue in queues:
+                if tail.strip(" );") != queue:
+                    edit = Edit(statement.start, statement.end, 0, f"{head}, {queue});")
+                    yield COSTS.of("order", statement.loops), (edit,)
+
+
+def cheaper(program: Program, below: int, most: int) -> Iterator[str]:
+    """The texts that sets of the catalogue with a cost ``below`` that give; nothing when there are more than ``most``
+    of them."""
+    text = program.source.text
+    found: dict[str, tuple[int, tuple[Edit, ...]]] = {}
+    for cost, edits in catalogue(program):
+        found.setdefault(applied(text, edits), (cost, edits))
+    alone = sorted(found.values())
+    texts: list[str] = []
+    for size in range(1, below):
+        for several in combinations(alone, size):
+            if sum(cost for cost, _ in several) < below:
+                edits = [edit for _, edits in several for edit in edits]
+                replaced = [edit for edit in edits if edit.end > edit.start]
+                if len({edit.start for edit in replaced}) == len(replaced):
+                    texts.append(applied(text, edits))
+        if len(texts) > most:
+            return
+    yield from dict.fromkeys(texts)
+
+
+def waits_everywhere(program: Program) -> str:
+    """The text in which nothing is late: behind every command there is a wait for each queue."""
+    statements = Statements.of(program)
+    waits = " ".join(f"wait({queue.name});" for queue in program.queues)
+    edits = [edit for each in statements._found if not each.head for edit in statements.after(each, waits)]
+    return applied(program.source.text, edits)
+
+
+def test_nothing_cheaper_than_what_brute_force_finds() -> None:
+    """And where nothing is found, waits everywhere do not help.
+
+    Programs that poll are left out: a fence within a loop, which does nothing, may make a read of it a failed poll.
+    """
+    counts: Counter[str] = Counter()
+    for seed in range(examples(40, 3_000)):
+        program = translated(random_program(9_000_000 + seed, hard=seed % 3 == 0)).program
+        if not program.queues or check(program).polls:
+            continue
+        found = repair(program, parse, (program.nodes or 2,), max_answers=2)
+        counts[found.state] += 1
+        if found.state == "not repaired":
+            assert check(parse(waits_everywhere(program)), engine="attack").verdict == "not robust", seed
+        if found.state != "repaired":
+            continue
+        cost = found.answers[0].cost
+        counts[f"{min(len(found.answers[0].candidates), 3)} candidates"] += 1
+        for answer in found.answers:
+            assert answer.cost == cost == sum(each.cost for each in answer.candidates)
+            assert check(parse(answer.text), engine="attack").verdict == "robust", seed
+        tried = 0
+        for text in cheaper(program, cost, examples(60, 2_000)):
+            tried += 1
+            assert check(parse(text), engine="attack").verdict == "not robust", (seed, text)
+        counts["compared"] += tried > 0
+    assert counts["repaired"] >= examples(8, 600) and counts["compared"] >= examples(2, 200), counts
+    assert counts["2 candidates"] >= examples(1, 80), counts
