@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.program.program import Program
 
-MOST_STATES = 20_000
+MOST_STATES = 5_000
 """SC states of each program up to which ends are compared."""
 
 

@@ -187,7 +187,7 @@ class _Search:
 
     def _check(self, program: AnyProgram, nodes: int) -> Verdict:
         left = None if self._ends is None else max(self._ends - time.monotonic(), 0.001)
-        return check(program, nodes, limits=replace(self._limits, timeout=left))
+        return check(program, nodes, limits=replace(self._limits, timeout=left), effect=False)
 
     def _limit(self) -> str:
         """The limit that has been hit, as a sentence; "" for none."""

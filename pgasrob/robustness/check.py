@@ -85,6 +85,7 @@ def check(
     failed_polls: FailedPolls = DEFAULT_READING.failed_polls,
     conflicts: Conflicts = DEFAULT_READING.conflicts,
     found: Sequence[Found] = (),
+    effect: bool = True,
 ) -> Verdict:
     """Decide whether ``program`` on ``nodes`` nodes (its own count, or 2, when None) is robust.
 
@@ -93,9 +94,10 @@ def check(
     the kernel uses so many ``threads`` (as there are processors, at most :data:`MOST_THREADS`, when None); the verdict
     and the witness do not depend on it. ``failed_polls`` and ``conflicts`` say how computations are read
     (:class:`~pgasrob.program.reading.Reading`). ``found``: what others have found in the parts of the search of
-    `traces`, all of them (:mod:`~pgasrob.robustness.traces.parts`). ``progress`` is called a few times a second. A
-    program that has no process for some rank gives verdict `error`; a limit that is hit gives `unknown`. Raises
-    :class:`Interrupted` on Ctrl-C, and ValueError for an engine that does not exist or has no such heads or reductions.
+    `traces`, all of them (:mod:`~pgasrob.robustness.traces.parts`). ``effect``: whether to look for what it means that
+    a program is not robust. ``progress`` is called a few times a second. A program that has no process for some rank
+    gives verdict `error`; a limit that is hit gives `unknown`. Raises :class:`Interrupted` on Ctrl-C, and ValueError
+    for an engine that does not exist or has no such heads or reductions.
     """
     if engine not in ENGINES:
         raise ValueError(f"no engine {engine!r}; there is {', '.join(ENGINES)}")
@@ -107,7 +109,7 @@ def check(
     nothing = Verdict(program.source.file, program.name, count, engine, "unknown", reading=reading)
     try:
         instance = program.instantiate(count, reading)
-        checking = _Check(instance, engine, limits, progress, settings, started)
+        checking = _Check(instance, engine, limits, progress, settings, started, effect)
     except SourceError as error:
         errors = tuple(error.diagnostics)
         return replace(nothing, verdict="error", reason=NoProgram(errors[0].message), errors=errors)
@@ -144,8 +146,10 @@ class _Check:
         progress: Callable[[Progress], None] | None,
         settings: Settings,
         started: float,
+        effect: bool = True,
     ) -> None:
         self.started = started
+        self.asks_for_effect = effect
         self.watch = Watch(limits, progress, started)
         self.instance = instance
         self.name = engine
@@ -250,7 +254,7 @@ class _Check:
 
     def _look_for_an_effect(self, ended: Reason | None) -> None:
         """Look for an outcome that no SC run has, unless ``ended`` has ended the check."""
-        if self.facts.fault or self.counterexample is None:
+        if self.facts.fault or self.counterexample is None or not self.asks_for_effect:
             return
         judged = self.counterexample.judged()
         if not isinstance(judged, Witness):

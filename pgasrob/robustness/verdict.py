@@ -132,7 +132,7 @@ class Verdict(Displayed):
     access the memory of another one. ``polls``: whether some read is no event when it fails. ``reading``: which polls
     and conflicts count. ``assumptions``: what the answer rests on; where that is not `robust`, what the run that is
     shown rests on; none where there is no run.
-    ``effect``: what it means that the program is not robust; None for any other answer.
+    ``effect``: what it means that the program is not robust; None for any other answer, and where nobody asked.
     """
 
     file: str

@@ -1,0 +1,94 @@
+"""Edits of texts, and where statements are put."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob.frontends.lower import parse_c
+from pgasrob.program.parser import parse
+from pgasrob.repair.edits import Edit, Origins, Overlap, applied, unified_diff
+from pgasrob.repair.statements import Statements
+
+TEXT = "one two three"
+
+
+def test_edits_are_put_together_in_order() -> None:
+    assert applied(TEXT, [Edit(8, 13, 0, "3"), Edit(4, 4, 1, "b "), Edit(4, 4, 0, "a ")]) == "one a b two 3"
+    with pytest.raises(Overlap):
+        applied(TEXT, [Edit(0, 5, 0, "x"), Edit(4, 7, 0, "y")])
+
+
+def test_where_what_stands_in_an_edited_text_was() -> None:
+    edits = [Edit(4, 4, 0, "a "), Edit(8, 13, 0, "3")]
+    text, origins = applied(TEXT, edits), Origins(edits)
+    for place, char in enumerate(text):
+        origin, new = origins.of(place)
+        assert new or TEXT[origin] == char
+    assert [origins.of(place)[1] for place in (4, 5, 10)] == [True, True, True]
+
+
+def test_a_diff_is_one_for_patch() -> None:
+    assert unified_diff("x", "a\nb", "a\nc") == (
+        "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"
+    )
+
+
+C = """#include <shmem.h>
+int x; /* ä */ static void tell(int to) { if (to) shmem_int_p(&x, 1, to); else shmem_int_p(&x, 2, 0); }
+int main(void) {
+  shmem_init();
+  for (int i = 0; i < 2; i++)
+    tell(i);   // told
+  while (x) { x = 0; }
+  return 0;
+}
+"""
+
+
+def c_with(before: str, text: str, behind: bool = False) -> str:
+    """``C`` with ``text`` put before (or behind) the statement that begins with ``before``."""
+    statements = Statements.of(parse_c(C))
+    statement = statements.around(C.index(before))
+    assert statement is not None
+    return applied(C, (statements.after if behind else statements.before)(statement, text))
+
+
+def test_statements_of_c() -> None:
+    assert "{ quiet(); shmem_int_p(&x, 1, to); } else" in c_with("shmem_int_p(&x, 1", "quiet();")
+    assert "else { shmem_int_p(&x, 2, 0); quiet(); } }" in c_with("shmem_int_p(&x, 2", "quiet();", behind=True)
+    assert "    { tell(i); quiet(); }   // told\n" in c_with("tell(i)", "quiet();", behind=True)
+    assert "  quiet();\n  while (x) { x = 0; }\n" in c_with("while", "quiet();")
+    assert "while (x) { quiet(); x = 0; }" in c_with("x = 0", "quiet();")
+    statements = Statements.of(parse_c(C))
+    told = {name: statements.around(C.index(name)) for name in ("tell(i)", "x = 0", "shmem_int_p(&x, 1")}
+    assert [each and (each.loops, each.function) for each in told.values()] == [(1, "main"), (1, "main"), (0, "tell")]
+    inner = told["shmem_int_p(&x, 1"]
+    assert inner is not None and [C[each.start : each.end] for each in statements.callers(inner)] == ["tell(i);"]
+
+
+def test_statements_of_pgas() -> None:
+    text = """memory x; register r; queue q;
+process {
+  a: r <- mem[x];
+  if (r == 0) { wait(q); } else if (r) { barrier; }
+  loop {
+    barrier;  // b
+  }
+}
+"""
+    statements = Statements.of(parse(text))
+
+    def put(at: str, behind: bool = False) -> str:
+        statement = statements.around(text.index(at))
+        assert statement is not None
+        return applied(text, (statements.after if behind else statements.before)(statement, "fence(q);"))
+
+    assert "a: fence(q); r <- mem[x];" in put("r <- mem")
+    assert "  fence(q);\n  if (r == 0)" in put("if (r == 0")
+    assert "{ wait(q); fence(q); }" in put("wait(q)", behind=True)
+    assert "    barrier;  // b\n    fence(q);\n" in put("barrier;  // b", behind=True)
+    otherwise = statements.around(text.index("if (r)"))
+    assert otherwise is not None and not otherwise.insertable
+    looped = statements.around(text.index("barrier;  // b"))
+    assert looped is not None and looped.loops == 1
+    parse(put("wait(q)")), parse(put("r <- mem"))
