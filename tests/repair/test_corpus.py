@@ -55,7 +55,9 @@ def test_a_repair_or_a_reason(path: Path) -> None:
 CHEAPEST = {
     "one_to_one/one_to_one.pgas": [[(12, "wait(q);")]],
     "message_passing/message_passing_unordered.pgas": [[(12, "fence(q);")]],
-    "message_passing/message_passing_two_queues.pgas": [[(11, "write(one, 1, x, p)")], [(12, "write(one, 1, flag, q)")]],
+    "message_passing/message_passing_two_queues.pgas": [
+        [(11, "write(one, 1, x, p)")], [(12, "write(one, 1, flag, q)")],
+    ],
     "c/openshmem/message_passing_no_fence.c": [[(17, "shmem_fence();")]],
     "c/openshmem/ring_halo_sync.c": [[(26, "shmem_barrier_all()")], [(26, "shmem_quiet();")]],
     "c/armci/armci_nbput_source_reuse.c": [
