@@ -1,0 +1,121 @@
+"""`pgasrob repair`: what it prints and writes, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pgasrob.cli import cli
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+ONE_TO_ONE = PROGRAMS / "one_to_one" / "one_to_one.pgas"
+LATE = "Rank 0 reads y in line 13 before the write of rank 1 in line 11 has arrived there"
+
+
+def repair(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, ["repair", *map(str, arguments)], env={"COLUMNS": "200"})
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    path = tmp_path / "one_to_one.pgas"
+    path.write_bytes(ONE_TO_ONE.read_bytes())
+    return path
+
+
+def test_the_report() -> None:
+    result = repair(ONE_TO_ONE, "-n", "2..4")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"{ONE_TO_ONE}: 1 repair of cost 4 on 2, 3 and 4 nodes\n  {LATE}")
+    assert "Repair: `wait(q);` inserted in line 12\n" in result.stdout
+    assert "  Robust on 2, 3 and 4 nodes, checked from the changed text. Its SC runs end as before (3 outcomes" in (
+        result.stdout
+    )
+    assert "\n+  wait(q);\n" in result.stdout
+
+
+def test_a_diff_that_patch_takes(copy: Path) -> None:
+    result = repair(copy, "--format", "diff")
+    assert result.exit_code == 0
+    subprocess.run(["patch", "--quiet", str(copy)], input=result.stdout, text=True, check=True)
+    assert repair(copy).stdout == f"{copy}: robust on 2 nodes: there is nothing to repair\n"
+
+
+def test_what_is_written_and_what_is_kept(copy: Path) -> None:
+    before = copy.read_text()
+    result = repair(copy, "--write")
+    assert result.exit_code == 0 and result.stderr == f"{copy}: repaired; what was there is in {copy}.orig\n"
+    assert Path(f"{copy}.orig").read_text() == before
+    assert copy.read_text() == before.replace("  barrier;\n", "  wait(q);\n  barrier;\n")
+    assert repair(copy, "--write").exit_code == 0
+    assert Path(f"{copy}.orig").read_text() == before, "what is robust is left alone"
+
+
+def test_json(copy: Path) -> None:
+    found = json.loads(repair(copy, "--format", "json").stdout)
+    assert (found["schema"], found["file"], found["nodes"], found["state"]) == (1, str(copy), [2], "repaired")
+    [answer] = found["answers"]
+    assert (answer["cost"], answer["outcomes"], answer["ends"], found["checks"]) == (4, "same", 1, 1)
+    [step] = answer["steps"]
+    assert step["edits"] == [{"line": 12, "column": 1, "end_line": 12, "end_column": 1, "text": "  wait(q);\n"}]
+    assert (step["kind"], step["cost"], step["inserted"]) == ("completion", 4, True)
+    assert [told.partition(",")[0] for told in step["breaks"]] == [LATE]
+
+
+def test_json_says_why_not() -> None:
+    found = json.loads(repair(PROGRAMS / "c/openshmem/broadcast_third_party.c", "--format", "json").stdout)
+    assert (found["state"], found["answers"]) == ("not repaired", [])
+    assert found["survivor"].startswith("The shmem_long_g of rank 2 in line 23 reads dest of rank 1 before")
+    assert found["rejected"] and all(each["why"] and each["steps"] for each in found["rejected"])
+
+
+def test_sarif_has_fixes() -> None:
+    log = json.loads(repair(ONE_TO_ONE, "--format", "sarif").stdout)
+    [fix] = log["runs"][0]["results"][0]["fixes"]
+    [change] = fix["artifactChanges"]
+    assert change["artifactLocation"]["uri"].endswith("one_to_one.pgas")
+    [replacement] = change["replacements"]
+    assert replacement["insertedContent"] == {"text": "  wait(q);\n"}
+    assert replacement["deletedRegion"] == {"startLine": 12, "startColumn": 1, "endLine": 12, "endColumn": 1}
+
+
+def test_costs_decide(tmp_path: Path) -> None:
+    path = PROGRAMS / "message_passing/message_passing_unordered.pgas"
+    assert "`fence(q);` inserted in line 12" in repair(path).stdout
+    costs = tmp_path / "costs.toml"
+    costs.write_text("order = 9\n")
+    assert "1 repair of cost 4" in repair(path, "--costs", costs).stdout
+    for text, said in (("oder = 1", "'oder' is no cost; there is order, local_completion"), ("order = 0", "order is 0"),
+                       ("order", "Expected '='"), ('order = "1"', "a cost is a whole number")):  # fmt: skip
+        costs.write_text(text + "\n")
+        result = repair(path, "--costs", costs)
+        assert result.exit_code == 2 and said in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "said"),
+    [
+        (PROGRAMS / "one_to_one/one_to_one_wait.pgas", 0, "robust on 2 nodes: there is nothing to repair"),
+        (PROGRAMS / "exchange/exchange.pgas", 1, "Nothing that can be inserted or changed breaks this: The write of"),
+    ],
+)
+def test_exit_codes(path: Path, code: int, said: str) -> None:
+    result = repair(path)
+    assert result.exit_code == code and said in result.stdout
+
+
+def test_what_is_no_program(tmp_path: Path) -> None:
+    path = tmp_path / "broken.pgas"
+    path.write_text("process { wat; }\n")
+    result = repair(path)
+    assert result.exit_code == 2 and "broken.pgas:1" in result.stderr
+    assert repair(tmp_path / "missing.pgas").exit_code == 2
+
+
+def test_a_limit() -> None:
+    result = repair(PROGRAMS / "c/openshmem/stencil_2d_no_fence.c", "--timeout", "0.5")
+    assert result.exit_code == 3 and "time limit" in result.stdout
