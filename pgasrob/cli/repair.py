@@ -87,7 +87,7 @@ def repair(
     from pgasrob.diagnostics import SourceError
     from pgasrob.program.program import DEFAULT_NODES, Program
     from pgasrob.repair import repair as repaired
-    from pgasrob.repair.search import Parse
+    from pgasrob.repair.verifier import Parse
     from pgasrob.robustness.check import load
     from pgasrob.robustness.limits import Limits
 

@@ -56,6 +56,11 @@ class Candidate:
     text: str
     inserted: bool
 
+    @property
+    def acts_in_sc(self) -> bool:
+        """Whether it does anything in SC runs, in which nothing is ever late."""
+        return self.kind in ("barrier", "notification")
+
 
 class Clauses:
     """The clauses of the violations of a source and of what it becomes by edits.

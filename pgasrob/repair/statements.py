@@ -93,6 +93,10 @@ class Statements:
         around = [each for each in self._found if each.start <= offset < each.end]
         return min(around, key=lambda each: each.end - each.start, default=None)
 
+    def all(self) -> list[Statement]:
+        """The statements, in the order of the text."""
+        return sorted(self._found, key=lambda each: (each.start, -each.end))
+
     def callers(self, statement: Statement) -> list[Statement]:
         """The statements that call the function that ``statement`` is in, and those that call theirs."""
         found: list[Statement] = []
