@@ -268,14 +268,15 @@ class _Clause:
             one, two = self._call(changed), self._call(other)
             if one is None or two is None:
                 continue
-            place, like = _queue_argument(one, self._in_c), _queue_argument(two, self._in_c)
+            place, like = self._queue_argument(one), self._queue_argument(two)
             if place is None or like is None or one.arguments[place] == two.arguments[like]:
                 continue
             arguments = (*one.arguments[:place], two.arguments[like], *one.arguments[place + 1 :])
             yield from self._instead(changed, "order", str(CallText(one.name, arguments)))
 
-
-def _queue_argument(call: CallText, in_c: bool) -> int | None:
-    if in_c:
-        return remedies.queue_argument(call)
-    return 3 if call.name in ("read", "write") else None
+    def _queue_argument(self, call: CallText) -> int | None:
+        if self._in_c:
+            return remedies.queue_argument(call)
+        names = {queue.name for queue in self._run.instance.program.queues}
+        found = [place for place, argument in enumerate(call.arguments) if argument in names]
+        return found[0] if len(found) == 1 else None
