@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.repair.candidates import Costs
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 MOST_CHECKS = 1_000
 """Changed programs that are tried at most."""
+MANY = 1_000
 State = Literal["thrifty", "can save", "not robust", "unknown", "error"]
 
 
@@ -105,7 +107,11 @@ class _Search:
         from pysat.examples.hitman import Hitman  # type: ignore[import-untyped]
 
         stay = Hitman(solver="g4", htype="sorted")
-        weights = {each: max(each.saves, 1) for each in safe}
+        # Of two sets that save as much the one is better of which fewer calls stay.
+        weights = {each: max(each.saves, 1) * MANY + (1 if each.instead else 10) for each in safe}
+        for one, other in combinations(safe, 2):
+            if any(edit.start < each.end and each.start < edit.end for edit in one.edits for each in other.edits):
+                stay.hit([one, other], weights={one: weights[one], other: weights[other]})
         while True:
             kept = frozenset(stay.get() or ())
             chosen = tuple(each for each in safe if each not in kept)
