@@ -107,6 +107,16 @@ class _Clause:
                 operation = self._operands[events[issued.place].issued]
                 if isinstance(operation, core.Transfer):
                     yield from self._against(operation, passed, first)
+            yield from self._meeting(passed)
+
+    def _meeting(self, passed: list[_Passed]) -> Iterator[Candidate]:
+        """A barrier wherever the rank passes: which of them has to do with the run is not looked at."""
+        text: str | None = "barrier;"
+        if self._in_c:
+            calls = filter(None, map(self._call, passed))
+            text = next(filter(None, map(remedies.barrier, calls)), None)
+        if text is not None:
+            yield from self._between(passed, 0, len(passed) - 1, "barrier", text)
 
     def _against(self, operation: core.Transfer[int, int], passed: list[_Passed], first: int) -> Iterator[Candidate]:
         """What makes the steps of the command ``passed[first]`` come earlier than they do."""
@@ -157,6 +167,16 @@ class _Clause:
                 if kind == "order":
                     yield from self._between(passed, first, number, kind, text)
             yield from self._one_queue(passed[first], passed[number])
+            yield from self._as_signal(passed[first], passed[number])
+
+    def _as_signal(self, put: _Passed, flag: _Passed) -> Iterator[Candidate]:
+        """The flag as the signal of the put."""
+        one, other = (self._call(put), self._call(flag)) if self._in_c else (None, None)
+        if one is None or other is None or flag.statement is None or flag.statement.start != flag.start:
+            return
+        if text := remedies.signalled(one, other, self._statements.text):
+            for candidate in self._instead(put, "order", text):
+                yield replace(candidate, edits=(*candidate.edits, self._statements.without(flag.statement)))
 
     def _notifying(self, late: _Passed, place: int) -> Iterator[Candidate]:
         """A notification behind it, for which those wait that access its cell too early."""
@@ -207,6 +227,11 @@ class _Clause:
                     yield self._inserted(statement, kind, text, behind=True)
             for statement in self._with_callers(after):
                 if statement.insertable and (before != after or not statement.head):
+                    yield self._inserted(statement, kind, text, behind=False)
+            if before is not None and after is not None and before.function == after.function:
+                for statement in self._statements.enclosing(before, after):
+                    yield self._inserted(statement, kind, text, behind=True)
+                for statement in self._statements.enclosing(after, before):
                     yield self._inserted(statement, kind, text, behind=False)
 
     def _with_callers(self, statement: Statement | None) -> list[Statement]:

@@ -108,6 +108,8 @@ class _Search:
         self._hitting = Hitman(solver="g4", htype="sorted")
         self._seen: list[tuple[frozenset[Candidate], Broken]] = []
         self._rejected: list[Rejected] = []
+        self._meetings: list[Candidate] = []
+        """The barriers that are known: one is put in at most."""
 
     def run(self, max_answers: int) -> Repair:
         return replace(self._run(max_answers), rejected=tuple(self._rejected))
@@ -149,7 +151,7 @@ class _Search:
                     for each in ordered
                 )  # fmt: skip
                 answers.append(Answer(ordered, cost, tried.text, breaks, tried.same))
-                self._hitting.block(chosen)
+                self._hitting.block(ordered)
         if not answers:
             return replace(nothing, state="not repaired", survivor=first.witness)
         return replace(nothing, state="repaired", answers=tuple(answers))
@@ -167,13 +169,20 @@ class _Search:
         if not clause:
             return False
         self._seen.append((clause, Broken(verdict.witness, edits)))
-        self._hitting.hit(clause, weights={each: each.cost for each in clause})
+        ordered = sorted(clause, key=lambda each: (each.cost, each.edits))
+        self._hitting.hit(ordered, weights={each: each.cost for each in ordered})
+        # After the clause: what is blocked first has no weight.
+        for new in ordered:
+            if new.kind == "barrier" and new not in self._meetings:
+                for other in self._meetings:
+                    self._hitting.block([new, other])
+                self._meetings.append(new)
         return True
 
     def _reject(self, chosen: frozenset[Candidate], why: str, undecided: bool = False) -> None:
         """No repair has all of ``chosen``."""
         self._rejected.append(Rejected(tuple(sorted(chosen, key=lambda each: each.edits)), why, undecided))
-        self._hitting.block(chosen)
+        self._hitting.block(sorted(chosen, key=lambda each: each.edits))
 
 
 def _why_unknown(verdicts: Iterable[Verdict]) -> str:
