@@ -12,9 +12,11 @@ class Drawing {
     this.edges = [];
     if (!this.svg) return;
     for (const node of this.svg.querySelectorAll("[data-step]")) {
-      const place = Number(node.dataset.step);
-      if (!this.events.has(place)) this.events.set(place, []);
-      this.events.get(place).push(node);
+      // A band stands for all steps from its first to its last one.
+      for (let place = Number(node.dataset.step); place <= Number(node.dataset.until ?? node.dataset.step); place += 1) {
+        if (!this.events.has(place)) this.events.set(place, []);
+        this.events.get(place).push(node);
+      }
       node.classList.add("future");
     }
     for (const node of this.svg.querySelectorAll("[data-from]")) {
@@ -55,16 +57,10 @@ class Drawing {
     byId("fit").parentNode.hidden = share >= 1;
   }
 
-  /** The names of the ranks and the numbers of the steps stay in view when the diagram is scrolled. */
+  /** The names of the ranks stay in view when the diagram is scrolled. */
   pin() {
     if (this.svg.querySelector(".pinned")) return; // the run has been shown before
-    const numbers = [...this.svg.querySelectorAll(".row .number")];
-    const names = [...this.svg.querySelectorAll(".lane .rank, .number")].filter((each) => !numbers.includes(each));
-    this.pinOne(numbers, ["x", "width"], (hidden) => `translate(${hidden.x} 0)`);
-    this.pinOne(names, ["y", "height"], (hidden) => `translate(0 ${hidden.y})`);
-  }
-
-  pinOne(nodes, [from, size], moved) {
+    const nodes = [...this.svg.querySelectorAll(".lane .rank")];
     if (!nodes.length) return;
     const group = document.createElementNS(SVG, "g");
     const ground = document.createElementNS(SVG, "rect");
@@ -74,17 +70,17 @@ class Drawing {
     group.append(ground, ...nodes);
     const view = this.svg.viewBox.baseVal;
     const measure = () => this.svg.getBoundingClientRect();
-    // Its place in the drawing, in the units of that; the ground reaches over the whole of the other side.
+    // Its place in the drawing, in the units of that; the ground reaches over the whole width.
     const box = group.getBBox();
-    const place = { x: view.x, y: view.y, width: view.width, height: view.height, [from]: box[from] - 4, [size]: box[size] + 8 };
+    const place = { x: view.x, y: box.y - 4, width: view.width, height: box.height + 8 };
     for (const [name, value] of Object.entries(place)) ground.setAttribute(name, value);
     const scale = () => view.width / measure().width;
-    const start = (Math.min(...nodes.map((node) => node.getBoundingClientRect()[from])) - measure()[from]) * scale() - 4;
+    const start = (Math.min(...nodes.map((node) => node.getBoundingClientRect().top)) - measure().top) * scale() - 4;
     this.box.addEventListener("scroll", () => {
       if (!measure().width) return; // another run is shown
       const outer = this.box.getBoundingClientRect();
-      const hidden = Math.max(0, (outer[from] - measure()[from]) * scale() - start);
-      group.setAttribute("transform", moved({ x: hidden, y: hidden }));
+      const hidden = Math.max(0, (outer.top - measure().top) * scale() - start);
+      group.setAttribute("transform", `translate(0 ${hidden})`);
       ground.setAttribute("visibility", hidden ? "visible" : "hidden");
     }, { passive: true });
   }
