@@ -21,7 +21,7 @@ from pgasrob.render.page import filled, framed, part
 from pgasrob.render.report import report
 from pgasrob.render.svg import to_svg
 
-SCRIPTS = ("state.js", "panels.js", "drawing.js", "explorer.js")
+SCRIPTS = ("state.js", "panels.js", "drawing.js", "fitting.js", "explorer.js")
 """The script in the order of its parts; they become one."""
 NO_SC_ORDER = "No SC order is known for this run."
 NONE_THERE_IS = "There is none: no SC run looks like this one, for its happens-before relation has the cycle."

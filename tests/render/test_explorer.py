@@ -591,7 +591,7 @@ def test_other_runs(browser: Browser) -> None:
     page.evaluate("document.getElementById('diagram-box').scrollTo(40, 0)")
     page.evaluate("document.getElementById('diagram-box').scrollTo(200, 120)")
     until(page, lambda: "(0 0)" in page.get_attribute(".drawing:not([hidden]) .pinned", "transform"), False)
-    assert page.is_checked("#fit") is False
+    assert page.text_content("#zoom") == "100 %"
 
 
 def played(path: str, seed: int, **more: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 const SVG = "http://www.w3.org/2000/svg";
 
-/** The diagram: what has not happened yet is faded, the current row has a band behind it. */
+/** The diagram: what has not happened yet is faded, what happens now has a band behind it. */
 class Drawing {
   constructor(box, run, number) {
     this.box = box;
@@ -45,16 +45,6 @@ class Drawing {
     above?.parentNode.insertBefore(this.band, above);
     this.touched = [];
     this.pin();
-    this.fit();
-  }
-
-  /** To the width of its box where it stays readable; whoever wants something else says so. */
-  fit() {
-    if (!this.svg) return;
-    const share = this.box.clientWidth / this.svg.width.baseVal.value;
-    byId("fit").checked = share < 1 && share > Drawing.SMALLEST;
-    this.box.classList.toggle("fit", byId("fit").checked);
-    byId("fit").parentNode.hidden = share >= 1;
   }
 
   /** The names of the ranks stay in view when the diagram is scrolled. */
@@ -102,7 +92,7 @@ class Drawing {
     this.place();
   }
 
-  /** Put the band behind the current row and bring it into view. */
+  /** Put the band behind what happens now and bring it into view. */
   place() {
     const current = this.touched.filter((node) => node.getBBox);
     this.band.toggleAttribute("hidden", !current.length);
@@ -111,12 +101,10 @@ class Drawing {
       return;
     }
     const boxes = current.map((node) => node.getBBox());
-    const top = Math.min(...boxes.map((box) => box.y)) - 3;
-    const bottom = Math.max(...boxes.map((box) => box.y + box.height)) + 3;
-    const { x, width } = this.svg.viewBox.baseVal;
-    for (const [name, value] of Object.entries({ x, y: top, width, height: bottom - top })) this.band.setAttribute(name, value);
+    const [x, y] = ["x", "y"].map((side) => Math.min(...boxes.map((box) => box[side])) - 6);
+    const width = Math.max(...boxes.map((box) => box.x + box.width)) + 6 - x;
+    const height = Math.max(...boxes.map((box) => box.y + box.height)) + 6 - y;
+    for (const [name, value] of Object.entries({ x, y, width, height, rx: 8 })) this.band.setAttribute(name, value);
     reveal(this.box, current[0], current.length === 1); // a barrier is on all sides
   }
 }
-
-Drawing.SMALLEST = 0.65; // of its natural size; smaller letters are no pleasure to read
