@@ -283,7 +283,7 @@ const KEYS = {
   "]": () => nextPart(1), "[": () => nextPart(-1),
   c: () => nextOfCycle(1), C: () => nextOfCycle(-1),
   "+": () => byId("zoom-in").click(), "=": () => byId("zoom-in").click(), "-": () => byId("zoom-out").click(),
-  f: () => fitting.to(null),
+  f: () => byId("zoom-fit").click(),
   t: () => theme(!isDark()),
   "?": () => byId("help").showModal(),
 };

@@ -8,7 +8,7 @@ class Fitting {
     };
     byId("zoom-in").addEventListener("click", () => this.by(Fitting.STEP, middle()));
     byId("zoom-out").addEventListener("click", () => this.by(1 / Fitting.STEP, middle()));
-    byId("zoom-fit").addEventListener("click", () => this.to(null));
+    byId("zoom-fit").addEventListener("click", () => this.to(wide.matches ? null : this.fitting));
     box.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) return;
       event.preventDefault();
@@ -30,18 +30,22 @@ class Fitting {
     return this.svg?.viewBox.baseVal ?? { width: 0, height: 0 };
   }
 
-  /** As wide as the box, and no larger than it is by itself. Where the page is one column, never unreadably small. */
+  /** The scale at which it is as wide as the box, and no larger than it is by itself. */
   get fitting() {
-    const share = Math.min(1, this.box.clientWidth / (this.natural.width || 1));
-    return wide.matches || share > Fitting.SMALLEST ? share : 1;
+    return Math.min(1, this.box.clientWidth / (this.natural.width || 1));
+  }
+
+  /** The scale now: fitting where nobody has zoomed; in one column, as on a phone, only while that can be read. */
+  get scale() {
+    return this.zoom ?? (wide.matches || this.fitting > Fitting.SMALLEST ? this.fitting : 1);
   }
 
   fit() {
     if (!this.svg) return;
-    const scale = this.zoom ?? this.fitting;
+    const { scale } = this;
     this.svg.style.width = `${this.natural.width * scale}px`;
     byId("zoom").textContent = `${Math.round(100 * scale)} %`;
-    byId("zoom-fit").setAttribute("aria-pressed", String(this.zoom === null));
+    byId("zoom-fit").setAttribute("aria-pressed", String(scale === this.fitting));
     this.box.classList.toggle("larger", this.natural.width * scale > this.box.clientWidth + 1);
     this.changed();
   }
@@ -56,7 +60,7 @@ class Fitting {
     if (!this.svg) return;
     const before = this.svg.getBoundingClientRect();
     const most = Math.max(Fitting.LARGEST, this.fitting);
-    this.to(Math.min(most, Math.max(Math.min(Fitting.LEAST, this.fitting), (this.zoom ?? this.fitting) * factor)));
+    this.to(Math.min(most, Math.max(Math.min(Fitting.LEAST, this.fitting), this.scale * factor)));
     const after = this.svg.getBoundingClientRect();
     const moved = (at, from, size) => ((at - before[from]) / before[size]) * after[size] + after[from] - at;
     this.box.scrollLeft += moved(clientX, "left", "width");
@@ -94,8 +98,9 @@ class Halves {
     });
     splitter.addEventListener("pointermove", (event) => {
       if (!splitter.hasPointerCapture(event.pointerId)) return;
-      const { left, top, width, height } = main.getBoundingClientRect();
-      this.split(this.above ? (event.clientY - top) / height : (event.clientX - left) / width);
+      const { left, top, width, height } = this.inside();
+      const half = (this.above ? splitter.offsetHeight : splitter.offsetWidth) / 2;
+      this.split(this.above ? (event.clientY - half - top) / height : (event.clientX - half - left) / width);
     });
     splitter.addEventListener("dblclick", () => this.split(null));
     splitter.addEventListener("keydown", (event) => {
@@ -111,10 +116,18 @@ class Halves {
     });
   }
 
+  /** Where both halves are, without the margin of the page: what shares are of. */
+  inside() {
+    const { left, top, width, height } = this.main.getBoundingClientRect();
+    const { paddingLeft, paddingRight, paddingTop, paddingBottom } = getComputedStyle(this.main);
+    const [west, east, north, south] = [paddingLeft, paddingRight, paddingTop, paddingBottom].map(parseFloat);
+    return { left: left + west, top: top + north, width: width - west - east, height: height - north - south };
+  }
+
   /** The share of the drawing that it has now. */
   get share() {
-    const [inner, outer] = [byId("diagram-box").parentNode.parentNode, this.main].map((node) => node.getBoundingClientRect());
-    return this.above ? inner.height / outer.height : inner.width / outer.width;
+    const [now, all] = [byId("left").getBoundingClientRect(), this.inside()];
+    return this.above ? now.height / all.height : now.width / all.width;
   }
 
   /** Give the drawing a share; null: as if nobody had said so. */
