@@ -863,8 +863,9 @@ def test_what_happens_now_alone_has_a_band(browser: Browser) -> None:
 def test_the_steps_of_a_band(browser: Browser) -> None:
     result = result_of("halo/halo_no_wait.pgas", 4)
     page = browser.open(result, fold=True)
-    bands = page.evaluate("all('.fold', (band) => [Number(band.dataset.step), Number(band.dataset.until)])")
-    first, last = bands[1]
+    bands = page.evaluate("all('.fold', (band) => JSON.parse(band.dataset.steps))")
+    first, *_, last = bands[1]
+    assert bands[1] == list(range(first, last + 1))
     page.evaluate(f"goToStep('{first}')")
     assert page.evaluate("all('.fold', (band) => band.classList.contains('future'))")[1] is True
     for step in range(first + 1, last + 2):

@@ -207,8 +207,8 @@ def test_what_the_cycle_does_not_pass_is_folded_in_pictures(ending: str) -> None
     if not format_.draws:
         assert folded == whole
         return
-    for told in ("step 1: 1 event of rank 0", "steps 4–5: 2 events of ranks 0, 1"):
-        escapes = {"{}": "", "~": " ", "#58;": ":", "4-5": "4–5"}
+    for told in ("steps 1, 4: 2 events of ranks 0–1", "step 5: 1 event of rank 0"):
+        escapes = {"{}": "", "~": " ", "#58;": ":", "0-1": "0–1"}
         texts = [reduce(lambda text, pair: text.replace(*pair), escapes.items(), each) for each in (whole, folded)]
         assert [told in text for text in texts] == [False, True]
     # The page lets each step be gone to.

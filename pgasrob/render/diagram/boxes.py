@@ -54,7 +54,7 @@ def bands(witness: Witness, rows: Iterable[tuple[int, ...]], folded: Fold) -> It
             lines: tuple[tuple[Span, ...], ...] = (((told(places, events), "effect"),),)
             full = told_in_full(places, events)
             size = _size(lines, "band")
-            yield Box(places[0], "band", 0, row, lines, full, False, AXIS + 5, 0, *size, until=places[-1])
+            yield Box(places[0], "band", 0, row, lines, full, False, AXIS + 5, 0, *size, folded=places)
 
 
 def _room(lanes: int) -> int:

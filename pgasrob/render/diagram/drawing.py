@@ -173,7 +173,7 @@ def _diagram(pen: Pen, diagram: Diagram, witness: Witness) -> None:
     for _, barrier in groupby((box for box in diagram.boxes if box.kind == "barrier"), lambda box: box.row):
         _bar(pen, list(barrier))
     for band in diagram.bands:
-        with pen.group("fold", title=band.full, data={"step": band.place, "until": band.until}):
+        with pen.group("fold", title=band.full, data={"step": band.place, "steps": list(band.folded)}):
             pen.box(diagram.gutter + 8, band.y, diagram.width - diagram.gutter - 8, band.height)
             _lines(pen, band)
     for line in diagram.lines:

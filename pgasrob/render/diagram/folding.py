@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
 
 from pgasrob.render import words
 from pgasrob.render.json import Edge, Event, Witness
 
+MOST_STRETCHES = 4
+"""Stretches of steps that a band names one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """The places of a run, in its order, that each stand for a row: one event, one barrier, or a band of several.
+    """The places of a run that each stand for a row: one event, one barrier, or a band of several.
 
-    A run without a cycle has no band, for nothing says which of its events matter less.
+    They come in an order in which the run could have gone, with as few bands as there can be. A run without a cycle has
+    no band, for nothing says which of its events matter less.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -52,39 +55,66 @@ def fold(witness: Witness, cycle_only: bool) -> Fold:
     def passes(places: tuple[int, ...]) -> bool:
         return any((events[place]["rank"], events[place]["operation"]) in operations for place in places)
 
-    groups: list[tuple[int, ...]] = []
-    bands: set[tuple[int, ...]] = set()
-    for kept, together in groupby(rows, passes):
-        if kept:
-            groups += together
-        else:
-            groups.append(tuple(place for places in together for place in places))
-            bands.add(groups[-1])
-    return Fold(
-        tuple(groups),
-        frozenset(bands),
-        frozenset(place for places in groups if places not in bands for place in places),
-    )
+    kept = frozenset(place for places in rows if passes(places) for place in places)
+    layers: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    for layer, places in zip(_layers(rows, events, kept), rows, strict=True):
+        layers[layer].append(places)
+    bands = {
+        layer: tuple(place for places in together for place in places)
+        for layer, together in layers.items()
+        if layer % 2 == 0
+    }
+    groups = [group for layer in sorted(layers) for group in ([bands[layer]] if layer in bands else layers[layer])]
+    return Fold(tuple(groups), frozenset(bands.values()), kept)
 
 
-def told(band: tuple[int, ...], events: list[Event]) -> str:
+def _layers(rows: Sequence[tuple[int, ...]], events: Sequence[Event], kept: frozenset[int]) -> Iterator[int]:
+    """For each row a number: even for bands, odd for what is drawn, no larger than has to be.
+
+    Rows keep the order that they have in a rank, at a cell, around a barrier and from part to part, so that the run in
+    the order of these numbers is one with the same relation.
+    """
+    reached: dict[object, int] = defaultdict(int)
+    floor, highest, part = 0, 0, None
+    for places in rows:
+        first = events[places[0]]
+        address = first["address"]
+        if first["part"] != part or first["event"] == "barrier":
+            floor, part = highest, first["part"]
+        passed = (first["rank"], (address["rank"], address["index"]) if address else first["rank"])
+        layer = max(floor, *(reached[each] for each in passed))
+        layer += layer % 2 != (places[0] in kept)
+        reached.update(dict.fromkeys(passed, layer))
+        highest = max(highest, layer)
+        if first["event"] == "barrier":
+            floor = layer
+        yield layer
+
+
+def told(band: tuple[int, ...], events: Sequence[Event]) -> str:
     """What a band stands for: ``steps 1–12: 12 events of ranks 0–3``."""
-    numbers = f"steps {band[0] + 1}–{band[-1] + 1}" if len(band) > 1 else f"step {band[0] + 1}"
-    return f"{numbers}: {words.count(len(band), 'event')} of {_ranks(sorted({events[p]['rank'] for p in band}))}"
+    ranks = sorted({events[place]["rank"] for place in band})
+    steps = _stretches([place + 1 for place in band])
+    if len(steps) > MOST_STRETCHES:
+        steps = [f"{band[0] + 1}–{band[-1] + 1} (not all)"]
+    whose = _several("rank", ranks, _stretches(ranks))
+    return f"{_several('step', band, steps)}: {words.count(len(band), 'event')} of {whose}"
 
 
-def told_in_full(band: tuple[int, ...], events: list[Event]) -> str:
+def told_in_full(band: tuple[int, ...], events: Sequence[Event]) -> str:
     """The same, and how many events of which rank."""
     by_rank = Counter(events[place]["rank"] for place in band)
     each = ", ".join(f"rank {rank} {number:,}" for rank, number in sorted(by_rank.items()))
     return f"{told(band, events)} ({each}); the cycle passes none of them"
 
 
-def _ranks(numbers: list[int]) -> str:
-    """``rank 1``, ``ranks 0–3``, ``ranks 0, 2, 5–7``."""
-    starts = [number for before, number in pairwise([-2, *numbers]) if number != before + 1]
-    pieces = []
-    for start, following in zip(starts, [*starts[1:], None], strict=True):
-        end = max(number for number in numbers if following is None or number < following)
-        pieces += [str(start)] if end == start else [f"{start}–{end}"] if end > start + 1 else [f"{start}, {end}"]
-    return f"rank{'s' * (len(numbers) > 1)} {', '.join(pieces)}"
+def _several(thing: str, those: Sequence[int], told: Sequence[str]) -> str:
+    return f"{thing}{'s' * (len(those) > 1)} {', '.join(told)}"
+
+
+def _stretches(numbers: Sequence[int]) -> list[str]:
+    """``0–3`` or ``5`` for each stretch of ``numbers``, which are sorted."""
+    starts = [index for index, number in enumerate(numbers) if not index or number != numbers[index - 1] + 1]
+    ends = [*(start - 1 for start in starts[1:]), len(numbers) - 1]
+    pairs = [(numbers[start], numbers[end]) for start, end in zip(starts, ends, strict=True)]
+    return [str(start) if start == end else f"{start}–{end}" for start, end in pairs]

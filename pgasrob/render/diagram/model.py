@@ -46,7 +46,7 @@ class Box:
     """What is drawn of one event: its lines of text and where it stands.
 
     ``kind`` is "issued", "step" or "barrier". A box at the end of a rank, "end" or "fault", is of no event (``place``
-    is -1); a "band" is of all events from ``place`` to ``until``. ``full`` is the text uncut, ``reach`` the lane of
+    is -1); a "band" is of all ``folded`` events. ``full`` is the text uncut, ``reach`` the lane of
     another rank whose memory an issued event itself acts on.
     """
 
@@ -62,7 +62,7 @@ class Box:
     width: float
     height: float
     reach: int | None = None
-    until: int | None = None
+    folded: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

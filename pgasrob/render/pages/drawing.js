@@ -12,8 +12,7 @@ class Drawing {
     this.edges = [];
     if (!this.svg) return;
     for (const node of this.svg.querySelectorAll("[data-step]")) {
-      // A band stands for all steps from its first to its last one.
-      for (let place = Number(node.dataset.step); place <= Number(node.dataset.until ?? node.dataset.step); place += 1) {
+      for (const place of JSON.parse(node.dataset.steps ?? `[${node.dataset.step}]`)) { // a band stands for several
         if (!this.events.has(place)) this.events.set(place, []);
         this.events.get(place).push(node);
       }

@@ -297,16 +297,19 @@ def test_nothing_stands_where_a_line_crosses_its_lane() -> None:
         ("c/openshmem/message_passing_no_fence.c", 2, False),
     ],
 )
-def test_read_row_by_row_it_is_a_run_with_the_same_relation(name: str, nodes: int, reordered: bool) -> None:
+@pytest.mark.parametrize("cycle_only", [False, True])
+def test_read_row_by_row_it_is_a_run_with_the_same_relation(
+    name: str, nodes: int, reordered: bool, cycle_only: bool
+) -> None:
     """The judge replays what the rows say, and finds the same edges and values."""
     program = load(str(ROOT / "programs" / name))
     instance = program.instantiate(nodes, DEFAULT_READING)
     verdict = check(program, nodes)
     witness = shown(to_json(verdict))
     assert verdict.witness is not None and witness is not None
-    order = [place for row in layout(witness).rows for place in row.places]
+    order = [place for row in layout(witness, cycle_only).rows for place in row.places]
     computation = verdict.witness.run.computation
-    assert (order != sorted(order)) == reordered
+    assert (order != sorted(order)) == reordered or cycle_only
     again = replay(instance, tuple(computation[place] for place in order))
     assert [each.read for each in again.events] == [verdict.witness.run.events[place].read for place in order]
     found = {(order[edge.source], order[edge.target], edge.relation) for edge in HappensBefore(again.computation).edges}
@@ -328,6 +331,36 @@ def test_what_the_cycle_does_not_pass_is_folded() -> None:
     assert [box.place + 1 for box in diagram.boxes] == [23, 24, 27, 28, 29, 30, 31, 32]
     assert words.cycle_steps(witness) < {box.place for box in diagram.boxes}
     assert len(diagram.rows) == 8
+
+
+def test_there_are_as_few_bands_as_can_be() -> None:
+    """What is folded moves past what it has nothing to do with, and past nothing else."""
+
+    def folded(*events: Event) -> list[str]:
+        witness = run(list(events), 4)
+        on_cycle = [place for place, each in enumerate(events) if each["line"] == 9]
+        witness["cycle"] = [{"from": one, "to": other, "relation": "cf"} for one, other in pairwise(on_cycle * 2)]
+        return [text_of(band) for band in layout(witness, cycle_only=True).bands]
+
+    def drawn(rank: int, operation: int, **more: Any) -> Event:
+        return event("store", rank, operation, (rank, 0), line=9, **more)
+
+    def other(rank: int, operation: int, **more: Any) -> Event:
+        return event("store", rank, operation, more.pop("cell", (rank, 1)), **more)
+
+    assert folded(other(0, 0), drawn(1, 0), other(2, 0), drawn(0, 1)) == ["steps 1, 3: 2 events of ranks 0, 2"]
+    assert folded(drawn(0, 0), other(0, 1), drawn(0, 2)) == ["step 2: 1 event of rank 0"]
+    same = folded(other(2, 0), drawn(0, 0), other(1, 0, cell=(0, 0)), drawn(0, 1))
+    assert same == ["step 1: 1 event of rank 2", "step 3: 1 event of rank 1"]
+    parts = folded(other(2, 0, part=1), drawn(0, 0, part=1), other(1, 0, part=2), drawn(0, 1, part=2))
+    assert parts == ["step 1: 1 event of rank 2", "step 3: 1 event of rank 1"]
+    barrier = [event("barrier", rank, 1, line=9 if rank < 2 else 3) for rank in range(4)]
+    assert folded(*(other(rank, 0) for rank in range(4)), *barrier, *(other(rank, 2) for rank in range(4))) == [
+        "steps 1–4: 4 events of ranks 0–3",
+        "steps 9–12: 4 events of ranks 0–3",
+    ]
+    turns = [each for turn in range(6) for each in (other(2, turn), drawn(turn % 2, turn))]
+    assert folded(*turns) == ["steps 1–11 (not all): 6 events of rank 2"]
 
 
 def test_program_order_passes_a_band() -> None:
@@ -427,7 +460,7 @@ def check_diagram(witness: Witness, cycle_only: bool = False) -> Diagram:
     events = witness["computation"]
     # Everything is there, once: as a box or in a band.
     at = {box.place: box for box in diagram.boxes}
-    banded = [place for band in diagram.bands for place in range(band.place, (band.until or 0) + 1)]
+    banded = [place for band in diagram.bands for place in band.folded]
     assert sorted([*at, *banded]) == list(range(len(events)))
     assert sorted(place for row in diagram.rows for place in row.places) == list(range(len(events)))
     for number, row in enumerate(diagram.rows):
