@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pgasrob.render import words
+from pgasrob.render import english, words
 from pgasrob.render.json import Edge, Event, Witness
 
 MOST_STRETCHES = 4
@@ -98,7 +98,7 @@ def told(band: tuple[int, ...], events: Sequence[Event]) -> str:
     if len(steps) > MOST_STRETCHES:
         steps = [f"{band[0] + 1}–{band[-1] + 1} (not all)"]
     whose = _several("rank", ranks, _stretches(ranks))
-    return f"{_several('step', band, steps)}: {words.count(len(band), 'event')} of {whose}"
+    return f"{_several('step', band, steps)}: {english.count(len(band), 'event')} of {whose}"
 
 
 def told_in_full(band: tuple[int, ...], events: Sequence[Event]) -> str:
