@@ -120,3 +120,13 @@ def test_what_is_no_program(tmp_path: Path) -> None:
 def test_a_limit() -> None:
     result = repair(PROGRAMS / "c/openshmem/stencil_2d_no_fence.c", "--timeout", "0.5")
     assert result.exit_code == 3 and "time limit" in result.stdout
+
+
+def test_the_run_with_the_repair_beside_it(tmp_path: Path) -> None:
+    page, picture = tmp_path / "run.html", tmp_path / "run.svg"
+    assert repair(ONE_TO_ONE, "--witness", page, "--witness", picture, "--fold").exit_code == 0
+    told = "`wait(q);` inserted in line 12; then it is robust on 2 nodes"
+    assert told in page.read_text() and '<span class="good">+  wait(q);</span>' in page.read_text()
+    assert "Repair:" in picture.read_text() and LATE.partition(" before")[0] in picture.read_text()
+    result = repair(ONE_TO_ONE, "--witness", tmp_path / "none" / "run.html")
+    assert result.exit_code == 2 and "there is no folder" in result.stderr

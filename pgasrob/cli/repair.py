@@ -9,7 +9,8 @@ import click
 
 from pgasrob.cli.changes import BACKUP, change_options, costs_in, read, write_change
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
-from pgasrob.cli.options import HELP, memory_for, print_json
+from pgasrob.cli.options import HELP, FromTable, memory_for, print_json
+from pgasrob.cli.witness_files import Witnesses, WitnessPath, endings, fold_option
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -39,6 +40,10 @@ CODES = {"robust": ROBUST, "repaired": ROBUST, "not repaired": NOT_ROBUST, "erro
               help=f"Write the first repair into FILE; what was there is kept in FILE{BACKUP}.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json", "diff", "sarif"]), default="text",
               show_default=True, help="diff: the first repair alone, for `patch -p1`.")  # fmt: skip
+@click.option("--witness", "witnesses", type=WitnessPath(), multiple=True, metavar="PATH",
+              cls=FromTable, told=lambda: f"Write the run with the first repair beside it: {endings()} by its ending. "
+              "Can be repeated.")  # fmt: skip
+@fold_option
 @change_options
 def repair(
     file: str,
@@ -47,6 +52,8 @@ def repair(
     costs_file: str | None,
     writes: bool,
     format_: str,
+    witnesses: tuple[str, ...],
+    cycle_only: bool,
     max_states: int,
     timeout: float | None,
     memory_limit: int | None,
@@ -63,10 +70,17 @@ def repair(
     from pgasrob.robustness.limits import Limits
 
     costs = costs_in(costs_file)
+    writing = Witnesses(witnesses, [file], None, cycle_only)
     program, parse = read(file, front_end)
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
     found = repaired(program, parse, nodes or (program.nodes or DEFAULT_NODES,), costs, max_answers, limits)
     _show(file, found, format_)
+    if witnesses:
+        from pgasrob.render.repair import beside
+
+        writing.result(beside(found))
+        if not writing.end():
+            raise click.exceptions.Exit(ERROR)
     if writes and found.answers:
         write_change(file, found.text, found.answers[0].text, "repaired")
     raise click.exceptions.Exit(CODES[found.state])

@@ -82,6 +82,8 @@ def to_html(result: Result, *, cycle_only: bool = False) -> str:
         "kind": (result["verdict"] or "run").replace(" ", "-"),
         "file": html.escape(visible(result["file"])),
         "sentences": "".join(f'<p class="{style}">{html.escape(told)}</p>' for told, style in _sentences(result)),
+        "repair": _repair(result),
+        "late": html.escape(words.diagnosis(result["witness"])),
         "report": html.escape(plain(report(result)) if not runs else ""),
         "script": script,
         "result": embedded(as_texts({**result, "effect_run": None})),
@@ -91,6 +93,19 @@ def to_html(result: Result, *, cycle_only: bool = False) -> str:
     values["name"] = filled(part("name.html"), values)
     body = filled(part("page.html" if runs else "verdict.html"), values)
     return framed(_title(result), part("style.css"), body, script)
+
+
+def _repair(result: Result) -> str:
+    """A panel with the repair; "" where there is none."""
+    repair = result.get("repair")
+    if repair is None:
+        return ""
+    styles = {"+": "good", "-": "bad", "@": "faint"}
+    lines = "".join(
+        f'<span class="{styles.get(line[:1], "")}">{html.escape(visible(line))}</span>\n'
+        for line in repair["diff"].splitlines()[2:]
+    )
+    return filled(part("repair.html"), {"told": html.escape(visible(repair["told"])), "diff": lines})
 
 
 def embedded(value: object) -> str:

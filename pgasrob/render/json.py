@@ -282,6 +282,13 @@ class EffectDetail(TypedDict):
     network_states: int
 
 
+class RepairBeside(TypedDict):
+    """A repair to be shown beside the run: what it does, and its `diff -u`."""
+
+    told: str
+    diff: str
+
+
 class Result(TypedDict):
     """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared.
 
@@ -320,6 +327,7 @@ class Result(TypedDict):
     errors: list[Error]
     expected: NotRequired[str | None]
     as_expected: NotRequired[bool]
+    repair: NotRequired[RepairBeside]
 
 
 class Simulation(TypedDict):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict, assert_never
 from pgasrob.diagnostics import visible
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.english import capital, count, listed
-from pgasrob.render.json import Error, errors_to_json, to_json
+from pgasrob.render.json import Error, Result, errors_to_json, to_json
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.repair.edits import Edit, Origins, applied
 from pgasrob.repair.outcomes import Compared, Same
@@ -158,6 +158,16 @@ def changes(source: str, edits: Iterable[Edit]) -> list[Change]:
         }
         for edit in edits
     ]
+
+
+def beside(repair: Repair) -> Result:
+    """The first verdict that is not robust, with the first answer to be shown beside its run; else the first one."""
+    verdicts = repair.verdicts
+    result = to_json(next((each for each in verdicts if each.verdict == "not robust"), verdicts[0]))
+    if repair.answers:
+        told = listed([_told(each) for each in repair.answers[0].candidates])
+        result["repair"] = {"told": f"{told}; then it is robust{_on(repair)}", "diff": repair.diff(repair.answers[0])}
+    return result
 
 
 def repair_to_sarif(repair: Repair) -> str:

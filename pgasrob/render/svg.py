@@ -78,6 +78,8 @@ def _captions(result: Result, witness: Witness, diagram: Diagram) -> Captions:
         (told, "sentence strong" if style == "bad" else "sentence")
         for told, style in one_run.sentences(result, witness)
     ]
+    if repair := result.get("repair"):
+        ending.append((f"Repair: {visible(repair['told'])}.", "sentence strong"))
     return Captions(ROOM, above, list(_notes(witness, diagram)), ending)
 
 
