@@ -47,7 +47,7 @@ class Costs:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Edits that go together; ``line`` is where the first of them is, ``text`` what is inserted or put there, and
-    ``inserted`` says which of both."""
+    ``inserted`` says which of both. ``requeues``: it puts an operation into another queue."""
 
     edits: tuple[Edit, ...]
     kind: Kind
@@ -55,6 +55,7 @@ class Candidate:
     line: int
     text: str
     inserted: bool
+    requeues: bool = False
 
     @property
     def acts_in_sc(self) -> bool:
@@ -297,7 +298,8 @@ class _Clause:
             if place is None or like is None or one.arguments[place] == two.arguments[like]:
                 continue
             arguments = (*one.arguments[:place], two.arguments[like], *one.arguments[place + 1 :])
-            yield from self._instead(changed, "order", str(CallText(one.name, arguments)))
+            for candidate in self._instead(changed, "order", str(CallText(one.name, arguments))):
+                yield replace(candidate, requeues=True)
 
     def _queue_argument(self, call: CallText) -> int | None:
         if self._in_c:

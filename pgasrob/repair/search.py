@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.repair.candidates import Candidate, Clauses, Costs
+from pgasrob.repair.cheapest import Cheapest
 from pgasrob.repair.edits import Edit, unified_diff
 from pgasrob.repair.outcomes import Same
 from pgasrob.repair.verifier import Parse, Verifier
@@ -101,11 +102,9 @@ def repair(
 
 class _Search:
     def __init__(self, verifier: Verifier, costs: Costs) -> None:
-        from pysat.examples.hitman import Hitman  # type: ignore[import-untyped]
-
         self._verifier = verifier
         self._clauses = Clauses(verifier.statements, costs)
-        self._hitting = Hitman(solver="g4", htype="sorted")
+        self._sets: Cheapest[Candidate] = Cheapest()
         self._seen: list[tuple[frozenset[Candidate], Broken]] = []
         self._rejected: list[Rejected] = []
         self._meetings: list[Candidate] = []
@@ -151,14 +150,14 @@ class _Search:
                     for each in ordered
                 )  # fmt: skip
                 answers.append(Answer(ordered, cost, tried.text, breaks, tried.same))
-                self._hitting.block(ordered)
+                self._sets.forbid(ordered)
         if not answers:
             return replace(nothing, state="not repaired", survivor=first.witness)
         return replace(nothing, state="repaired", answers=tuple(answers))
 
     def _next(self) -> frozenset[Candidate] | None:
         """The cheapest set of candidates that hits every clause; None when there is none that is left."""
-        found = self._hitting.get()
+        found = self._sets.next()
         return None if found is None else frozenset(found)
 
     def _learn(self, verdict: Verdict, chosen: frozenset[Candidate]) -> bool:
@@ -170,19 +169,20 @@ class _Search:
             return False
         self._seen.append((clause, Broken(verdict.witness, edits)))
         ordered = sorted(clause, key=lambda each: (each.cost, each.edits))
-        self._hitting.hit(ordered, weights={each: each.cost for each in ordered})
-        # After the clause: what is blocked first has no weight.
         for new in ordered:
+            self._sets.add(new, new.cost)
             if new.kind == "barrier" and new not in self._meetings:
                 for other in self._meetings:
-                    self._hitting.block([new, other])
+                    self._sets.forbid((new, other))
                 self._meetings.append(new)
+        # In another queue an operation may do what it cannot do where it was.
+        self._sets.demand(ordered, [each for each in chosen if each.requeues])
         return True
 
     def _reject(self, chosen: frozenset[Candidate], why: str, undecided: bool = False) -> None:
         """No repair has all of ``chosen``."""
         self._rejected.append(Rejected(tuple(sorted(chosen, key=lambda each: each.edits)), why, undecided))
-        self._hitting.block(sorted(chosen, key=lambda each: each.edits))
+        self._sets.forbid(chosen)
 
 
 def _why_unknown(verdicts: Iterable[Verdict]) -> str:

@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.repair.candidates import Costs
+from pgasrob.repair.cheapest import Cheapest
 from pgasrob.repair.outcomes import Same
 from pgasrob.repair.savings import Saving, savings
 from pgasrob.repair.verifier import Parse, Tried, Verifier
@@ -104,16 +105,15 @@ class _Search:
 
     def _together(self, found: Thrift, safe: list[Saving]) -> Thrift:
         """The largest set of ``safe`` savings that does."""
-        from pysat.examples.hitman import Hitman  # type: ignore[import-untyped]
-
-        stay = Hitman(solver="g4", htype="sorted")
+        stay: Cheapest[Saving] = Cheapest()
         # Of two sets that save as much the one is better of which fewer calls stay.
-        weights = {each: max(each.saves, 1) * MANY + (1 if each.instead else 10) for each in safe}
+        for each in safe:
+            stay.add(each, max(each.saves, 1) * MANY + (1 if each.instead else 10))
         for one, other in combinations(safe, 2):
             if any(edit.start < each.end and each.start < edit.end for edit in one.edits for each in other.edits):
-                stay.hit([one, other], weights={one: weights[one], other: weights[other]})
+                stay.demand((one, other))
         while True:
-            kept = frozenset(stay.get() or ())
+            kept = frozenset(stay.next() or ())
             chosen = tuple(each for each in safe if each not in kept)
             tried = self._try(chosen)
             if tried.violation is None and not tried.why:
@@ -121,7 +121,7 @@ class _Search:
             if limit := self._verifier.limit:
                 return self._greedy(found, safe, limit)
             too_much = self._smallest(chosen)
-            stay.hit(too_much, weights={each: weights[each] for each in too_much})
+            stay.demand(too_much)
 
     def _smallest(self, chosen: Collection[Saving]) -> list[Saving]:
         """A set within ``chosen``, which does not do, of which every part does."""

@@ -1,0 +1,44 @@
+"""The cheapest set of things under demands: one of these, or not all of those."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable
+from typing import Generic, TypeVar
+
+T = TypeVar("T", bound=Hashable)
+
+
+class Cheapest(Generic[T]):
+    """Sets of things that meet all demands made so far, cheapest first: a MaxSAT solver (RC2, in PySAT)."""
+
+    def __init__(self) -> None:
+        from pysat.examples.rc2 import RC2  # type: ignore[import-untyped]
+        from pysat.formula import WCNF  # type: ignore[import-untyped]
+
+        self._solver = RC2(WCNF(), solver="g4")
+        self._numbers: dict[T, int] = {}
+        self._things: list[T] = []
+
+    def add(self, thing: T, cost: int) -> None:
+        """From now on ``thing`` may be in the set, at this ``cost``, 1 or more."""
+        if thing not in self._numbers:
+            self._things.append(thing)
+            self._numbers[thing] = number = len(self._things)
+            self._solver.add_clause([-number], weight=cost)
+
+    def demand(self, one_of: Iterable[T], unless_without: Iterable[T] = ()) -> None:
+        """One of these is in the set, unless one of the others is not. All have been added."""
+        clause = [self._numbers[each] for each in one_of]
+        self._solver.add_clause(clause + [-self._numbers[each] for each in unless_without])
+
+    def forbid(self, together: Collection[T]) -> None:
+        """Not all of these are in the set."""
+        self.demand((), together)
+
+    def next(self) -> list[T] | None:
+        """The cheapest set, in the order in which its things were added; None when there is none."""
+        model = self._solver.compute()
+        if model is None:
+            return None
+        chosen = {number for number in model if 0 < number <= len(self._things)}
+        return [thing for number, thing in enumerate(self._things, 1) if number in chosen]
