@@ -89,6 +89,8 @@ Examples:
               "network has an outcome, or fails an assertion, that no SC run has or fails, as far as one is "
               "found.")  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Show every counterexample, also of several programs.")
+@click.option("--full", is_flag=True,
+              help="Show every event of a run; else what its cycle does not need is folded.")  # fmt: skip
 @click.option("--assumptions", is_flag=True, help="List all that each verdict rests on, in reports of all results.")
 @click.option("--heads", type=click.IntRange(2, 4), metavar="2|3|4",
               help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]")  # fmt: skip
@@ -118,6 +120,7 @@ def check(
     strict: bool,
     report: str,
     verbose: bool,
+    full: bool,
     assumptions: bool,
     heads: int | None,
     no_reduction: bool,
@@ -162,7 +165,7 @@ def check(
     job = Job(
         nodes, engine, limits, heads, expect, _reductions(no_reduction, without), front_end=front_end, reading=reading
     )
-    printing = printer(files, expect, format_ == "json", verbose, strict, assumptions)
+    printing = printer(files, expect, format_ == "json", verbose, strict, assumptions, full)
     display = progress_display(limits.max_states)
     watch = display or unwatched
     interrupted = False

@@ -12,7 +12,8 @@ from pgasrob.program.statements import NOWHERE, Body, Span
 class MemoryObject:
     """``memory name[size] = initial``; ``address`` is its first cell on every node.
 
-    ``made_up``: it stands for something within a library, and no variable of the source is in it.
+    ``made_up``: it stands for something within a library, and no variable of the source is in it. Where that is
+    something that users know, its name is told in words (``notification 1``, ``mutex 0``), else it is an identifier.
     """
 
     name: str
@@ -77,7 +78,7 @@ class Declared:
     program stands for has more runs than these, and why; so it is never `robust`. ``uncertain``: the memory objects of
     which nothing is known, and the program decides nothing by them. ``blind_awaits``: what it stands for may block
     where this program goes on, so nothing is said of deadlocks that it does not have. ``assumptions``: what
-    has to hold for it to be what the source means.
+    has to hold for it to be what the source means. ``temporaries``: the registers that are no variable of the source.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Declared:
     uncertain: tuple[str, ...] = field(default=(), compare=False)
     blind_awaits: bool = field(default=False, compare=False)
     assumptions: tuple[Assumption, ...] = field(default=(), compare=False)
+    temporaries: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def cells(self) -> int:

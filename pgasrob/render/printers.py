@@ -17,16 +17,22 @@ class Printer:
     """Prints results as they come; ``end`` prints what is about all of them.
 
     ``strict``: a failing assertion or a deadlock counts as a failure, which ``end`` has to say. ``list_assumptions``:
-    reports name all that a verdict rests on.
+    reports name all that a verdict rests on. ``full``: they show every event.
     """
 
     def __init__(
-        self, files: Sequence[str], expect: bool, strict: bool = False, list_assumptions: bool = False
+        self,
+        files: Sequence[str],
+        expect: bool,
+        strict: bool = False,
+        list_assumptions: bool = False,
+        full: bool = False,
     ) -> None:
         self.files = files
         self.expect = expect
         self.strict = strict
         self.list_assumptions = list_assumptions
+        self.full = full
         self.width = terminal_width()
         self.glyphs = glyphs_for(sys.stdout)
         self.results: list[Result] = []
@@ -71,7 +77,7 @@ class Reports(Printer):
     def result(self, result: Result) -> None:
         from pgasrob.render.text import verdict_report
 
-        report = verdict_report(result, self.width, self.glyphs, self.list_assumptions)
+        report = verdict_report(result, self.width, self.glyphs, self.list_assumptions, self.full)
         self.write([[]] * bool(self.results) + report)
         self.keep(result)
 
@@ -110,6 +116,7 @@ def printer(
     verbose: bool,
     strict: bool = False,
     list_assumptions: bool = False,
+    full: bool = False,
 ) -> Printer:
     """The printer for results of ``files``: reports for a single file or when ``verbose`` or when assumptions are to be
     listed, else rows."""
@@ -117,4 +124,4 @@ def printer(
         # A file name or source text that the encoding does not have is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
     kind = JsonLines if as_json else Reports if verbose or list_assumptions or len(files) == 1 else Rows
-    return kind(files, expect, strict, list_assumptions)
+    return kind(files, expect, strict, list_assumptions, full)
