@@ -89,6 +89,9 @@ Examples:
               "network has an outcome, or fails an assertion, that no SC run has or fails, as far as one is "
               "found.")  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Show every counterexample, also of several programs.")
+@click.option(
+    "--brief", is_flag=True, help="A line per program, as compilers print: file:line:column: not robust: why."
+)
 @click.option("--full", is_flag=True,
               help="Show every event of a run; else what its cycle does not need is folded.")  # fmt: skip
 @click.option("--assumptions", is_flag=True, help="List all that each verdict rests on, in reports of all results.")
@@ -120,6 +123,7 @@ def check(
     strict: bool,
     report: str,
     verbose: bool,
+    brief: bool,
     full: bool,
     assumptions: bool,
     heads: int | None,
@@ -147,6 +151,10 @@ def check(
             engine = "attack"
         if given and engine != "attack":
             raise click.UsageError(f"{option} is for the attack engine.")
+    if brief and (verbose or full or assumptions or format_ == "json"):
+        raise click.UsageError(
+            "--brief prints a line each: leave --verbose, --full, --assumptions and --format json out."
+        )
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine: workers of a cluster do as many jobs as they have threads.")
     if cluster is not None and engine == "spin":
@@ -165,7 +173,9 @@ def check(
     job = Job(
         nodes, engine, limits, heads, expect, _reductions(no_reduction, without), front_end=front_end, reading=reading
     )
-    printing = printer(files, expect, format_ == "json", verbose, strict, assumptions, full)
+    printing = printer(
+        files, expect, format_ == "json", verbose, strict, assumptions, full, brief, len(nodes or ()) > 1
+    )
     display = progress_display(limits.max_states)
     watch = display or unwatched
     interrupted = False

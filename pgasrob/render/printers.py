@@ -18,6 +18,7 @@ class Printer:
 
     ``strict``: a failing assertion or a deadlock counts as a failure, which ``end`` has to say. ``list_assumptions``:
     reports name all that a verdict rests on. ``full``: they show every event.
+    ``several_counts``: programs are checked on several node counts.
     """
 
     def __init__(
@@ -27,12 +28,14 @@ class Printer:
         strict: bool = False,
         list_assumptions: bool = False,
         full: bool = False,
+        several_counts: bool = False,
     ) -> None:
         self.files = files
         self.expect = expect
         self.strict = strict
         self.list_assumptions = list_assumptions
         self.full = full
+        self.several_counts = several_counts
         self.width = terminal_width()
         self.glyphs = glyphs_for(sys.stdout)
         self.results: list[Result] = []
@@ -68,6 +71,16 @@ class JsonLines(Printer):
 
     def result(self, result: Result) -> None:
         print(json.dumps(result), flush=True)
+        self.keep(result)
+
+
+class Brief(Printer):
+    """A line per result, and nothing else."""
+
+    def result(self, result: Result) -> None:
+        from pgasrob.render.brief import brief
+
+        self.write([[(line, "")] for line in brief(result, self.several_counts)])
         self.keep(result)
 
 
@@ -117,11 +130,14 @@ def printer(
     strict: bool = False,
     list_assumptions: bool = False,
     full: bool = False,
+    brief: bool = False,
+    several_counts: bool = False,
 ) -> Printer:
-    """The printer for results of ``files``: reports for a single file or when ``verbose`` or when assumptions are to be
-    listed, else rows."""
+    """The printer for results of ``files``: a line each when ``brief``, reports for a single file or when ``verbose``
+    or when assumptions are to be listed, else rows."""
     if hasattr(sys.stdout, "reconfigure"):
         # A file name or source text that the encoding does not have is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
-    kind = JsonLines if as_json else Reports if verbose or list_assumptions or len(files) == 1 else Rows
-    return kind(files, expect, strict, list_assumptions, full)
+    reports = verbose or list_assumptions or full or len(files) == 1
+    kind = JsonLines if as_json else Brief if brief else Reports if reports else Rows
+    return kind(files, expect, strict, list_assumptions, full, several_counts)
