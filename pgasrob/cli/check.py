@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +16,7 @@ from pgasrob.cli.options import (
     MOST_STATES,
     EngineName,
     FromTable,
+    Lines,
     NodeCounts,
     Reduction,
     Size,
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
     from pgasrob.render.json import Result
+    from pgasrob.robustness.batch import Job
 
 EXAMPLES = """\b
 Exit code:
@@ -92,6 +96,9 @@ Examples:
 @click.option(
     "--brief", is_flag=True, help="A line per program, as compilers print: file:line:column: not robust: why."
 )
+@click.option("--why", "pair", type=Lines(), metavar="LINE,LINE",
+              help="Say why the operations and accesses of two lines of a robust FILE are in order: what would be "
+              "without each command between them.")  # fmt: skip
 @click.option("--full", is_flag=True,
               help="Show every event of a run; else what its cycle does not need is folded.")  # fmt: skip
 @click.option("--assumptions", is_flag=True, help="List all that each verdict rests on, in reports of all results.")
@@ -124,6 +131,7 @@ def check(
     report: str,
     verbose: bool,
     brief: bool,
+    pair: tuple[int, int] | None,
     full: bool,
     assumptions: bool,
     heads: int | None,
@@ -151,6 +159,8 @@ def check(
             engine = "attack"
         if given and engine != "attack":
             raise click.UsageError(f"{option} is for the attack engine.")
+    if pair is not None and (len(paths) > 1 or cluster is not None or Path(paths[0]).is_dir()):
+        raise click.UsageError("--why is about two lines of one FILE, on this machine.")
     if brief and (verbose or full or assumptions or format_ == "json"):
         raise click.UsageError(
             "--brief prints a line each: leave --verbose, --full, --assumptions and --format json out."
@@ -190,7 +200,11 @@ def check(
         for result in results:
             if display:
                 display.clear()
-            printing.result(result)
+            try:
+                if pair is not None:
+                    _tell_why(result, pair, job)
+            finally:  # Ctrl-C leaves what is known
+                printing.result(result)
             writing.result(result)
             outcomes.append(outcome(result, expect, strict, report == "outcomes"))
     except KeyboardInterrupt:
@@ -208,6 +222,22 @@ def check(
         click.echo(f"pgasrob: interrupted{several}{unreached}", err=True)
         ctx.exit(INTERRUPTED)
     ctx.exit(next(code for code in GRAVEST_FIRST if code in outcomes))
+
+
+def _tell_why(result: Result, pair: tuple[int, int], job: Job) -> None:
+    """Put into ``result`` why the accesses in a ``pair`` of lines are in order."""
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.render.why import why_to_json
+    from pgasrob.robustness.check import load
+    from pgasrob.robustness.why import why
+
+    with contextlib.suppress(SourceError):  # which the result tells of
+        program = load(result["file"], job.front_end)
+        found = why(
+            program, result["verdict"], pair, result["nodes"], job.engine, job.limits, job.reading, job.heads,
+            job.reductions,
+        )  # fmt: skip
+        result["why"] = why_to_json(found)
 
 
 def _reductions(none: bool, without: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -38,6 +38,8 @@ def brief(result: Result, several: bool = False) -> Iterator[str]:
         case "error":
             yield from (f"{line}{wrong}" for line in _errors(result))
     yield from _of_sc_runs(result, where)
+    if asked := result.get("why"):
+        yield from (f"{file}:{asked['lines'][0]}:1: note{where}: {visible(told)}" for told in asked["sentences"])
 
 
 def _errors(result: Result) -> Iterator[str]:

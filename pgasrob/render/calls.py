@@ -29,7 +29,11 @@ class Calls:
 
     def called(self, issued: Event) -> str | None:
         """The first function that is called where ``issued`` comes from, if any is."""
-        found = CALL.search(self._texts.text(issued.rank, issued.occurrence))
+        return self.at(issued.rank, issued.occurrence)
+
+    def at(self, rank: int, occurrence: int) -> str | None:
+        """The first function that is called where the command ``occurrence`` of ``rank`` comes from."""
+        found = CALL.search(self._texts.text(rank, occurrence))
         return found and found[0]
 
     def is_of_library(self, cell: Cell | None) -> bool:

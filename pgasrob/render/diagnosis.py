@@ -26,9 +26,10 @@ class Diagnosis:
 
     def sentences(self, late: Late) -> str:
         """Which access is ahead of which operation, and what would have kept it from that."""
-        return f"{english.capital(self._overtaking(late))}. {english.capital(self._lacking(late))}."
+        return f"{english.capital(self.overtaking(late))}. {english.capital(self._lacking(late))}."
 
-    def _overtaking(self, late: Late) -> str:
+    def overtaking(self, late: Late) -> str:
+        """Which access is ahead of which operation: ``rank 0 reads x in line 4 before its get has arrived there``."""
         links = [self._link(edge) for edge in late.link]
         although = f", although {' and '.join(links)}" if links else ""
         return f"{self._access(late.ahead)} before {self._arrival(late)}{although}"
@@ -131,6 +132,14 @@ class Diagnosis:
 
     def _line(self, place: int) -> int:
         return self._told(self._events[self._issues[self._events[place].event.issued]].span.line)
+
+    def operation(self, late: Late) -> str:
+        """The operation that is late: ``the shmem_int_put in line 4``."""
+        return f"the {self._name(late.step)} in line {self._line(late.step)}"
+
+    def following(self, late: Late) -> str:
+        """The command of its rank by which the cycle goes on: ``the shmem_int_p in line 5``."""
+        return f"the {self._name(late.next)} in line {self._line(late.next)}"
 
     def _name(self, place: int) -> str:
         """The command that the event is of: the call in C, else its kind."""

@@ -295,8 +295,33 @@ class EffectDetail(TypedDict):
     network_states: int
 
 
+class Orders(TypedDict):
+    """What orders operations: what it does (`robustness/suspects.py`), the call or command, and where it stands."""
+
+    does: str
+    command: str
+    line: int
+    column: int
+
+
+class WhyInOrder(TypedDict):
+    """Why the accesses in ``lines`` are in order, in ``sentences``; ``answer`` is of `robustness/why.py`.
+
+    ``orders`` has for each way in which the program would not be robust any more what has been taken away for it, and
+    ``without`` what could happen then. ``checks`` were made.
+    """
+
+    lines: list[int]
+    answer: str
+    sentences: list[str]
+    orders: list[list[Orders]]
+    without: list[str]
+    checks: int
+
+
 class Result(TypedDict):
-    """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared.
+    """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared, and ``why``
+    when it was asked for.
 
     ``reason`` is a sentence; ``reason_code`` says of what kind it is (`robustness/reasons.py`), and ``limit`` which
     option of `pgasrob check` sets the limit that was reached, if one was. ``assumptions``: of a robust program all that
@@ -333,6 +358,7 @@ class Result(TypedDict):
     errors: list[Error]
     expected: NotRequired[str | None]
     as_expected: NotRequired[bool]
+    why: NotRequired[WhyInOrder]
 
 
 class Simulation(TypedDict):

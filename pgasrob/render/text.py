@@ -47,6 +47,10 @@ def verdict_report(
         lines += _error(result["file"], dict(error))
     for sentence, style in told:
         lines += paragraph(sentence, width, style, "  ")
+    if asked := result.get("why"):
+        lines += paragraph(f"{english.capital(english.lines(asked['lines']))}:", width, "heading", "  ")
+        for sentence in asked["sentences"]:
+            lines += paragraph(PAIRS.sub("\u00a0", sentence), width, "", "    ")
     if list_assumptions:
         lines += assumptions.listed(result, width)
     for witness in _witnesses(result):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -74,3 +75,27 @@ def test_nothing_else_is_printed() -> None:
 def test_no_two_ways_to_print(other: str) -> None:
     found = CliRunner().invoke(cli, ["check", "--brief", other, str(PROGRAMS)])
     assert found.exit_code == 2 and "--brief prints a line each" in found.stderr
+
+
+def test_why_is_a_note() -> None:
+    path = str(PROGRAMS / "c/openshmem/message_passing_fence.c")
+    found = CliRunner().invoke(cli, ["check", "--brief", path, "--why", "15,17"])
+    robust, note = found.stdout.splitlines()
+    assert found.exit_code == 0 and robust.endswith("fence.c: robust on 2 nodes")
+    assert "fence.c:15:1: note: The shmem_fence in line 16 orders the shmem_long_put in line 15" in note
+
+
+def test_why_in_the_report_and_in_json() -> None:
+    path = str(PROGRAMS / "one_to_one/one_to_one_wait.pgas")
+    report = CliRunner().invoke(cli, ["check", path, "--why", "11,14"]).stdout
+    assert "  Lines 11 and 14:\n    The wait in line 12 completes the write in line 11." in report
+    told = json.loads(CliRunner().invoke(cli, ["check", path, "--why", "11,14", "--format", "json"]).stdout)["why"]
+    assert told["answer"] == "ordered" and told["lines"] == [11, 14]
+    assert told["orders"] == [[{"does": "completes", "command": "wait", "line": 12, "column": 3}]]
+
+
+@pytest.mark.parametrize("arguments", [["--why", "11"], ["--why", "11,0"], ["--why", "1,2", "--cluster", "tcp://x:1"]])
+def test_two_lines_of_one_file(arguments: list[str]) -> None:
+    path = str(PROGRAMS / "one_to_one/one_to_one_wait.pgas")
+    assert CliRunner().invoke(cli, ["check", path, *arguments]).exit_code == 2
+    assert CliRunner().invoke(cli, ["check", path, path, "--why", "1,2"]).exit_code == 2
