@@ -69,10 +69,11 @@ class Written(TypedDict):
 
 
 class RegisterChange(TypedDict):
-    """``temporary``: the register is no variable of the source."""
+    """``temporary``: the register is no variable of the source. ``variable``: what it is called there, if not so."""
 
     name: str
     temporary: NotRequired[bool]
+    variable: NotRequired[str]
     before: int
     after: int
 
@@ -568,7 +569,7 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
         "memory": [_initial_cell(_address(instance, cell), value) for cell, value in enumerate(instance.memory)],
         "registers": list(instance.program.registers),
         "doubles": sorted(instance.program.doubles),
-        "temporaries": sorted(instance.program.temporaries),
+        "temporaries": instance.program.temporaries,
         "standing": [_standing(run, rank, texts) for rank in range(instance.nodes)],
         "fault": None if witness.fault is None else _fault(witness.fault, run, texts),
         "source": instance.program.source.text,
@@ -689,7 +690,10 @@ def _written(change: Change) -> Written:
 
 def _register_change(instance: Instance, change: Change) -> RegisterChange:
     found: RegisterChange = {"name": change.name, "before": change.before, "after": change.after}
-    return {**found, "temporary": True} if change.name in instance.program.temporaries else found
+    variable = instance.program.variables.get(change.name, change.name)
+    if variable is None:
+        return {**found, "temporary": True}
+    return found if variable == change.name else {**found, "variable": variable}
 
 
 def _queue(instance: Instance, queue: int) -> Queue:

@@ -75,7 +75,7 @@ class _Folded:
     marked: bool = field(default=False, init=False)
 
     def lines(self, width: int) -> list[Line]:
-        return [[(line, "faint")] for line in wrap(self.text, width, " ... ", "     ")]
+        return [[(line, "faint")] for line in wrap(self.text.replace("lines ", "lines\u00a0"), width, " ... ", "     ")]
 
     @property
     def widest(self) -> int:

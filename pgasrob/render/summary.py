@@ -33,8 +33,9 @@ def effects(events: Sequence[Event]) -> list[str]:
             name = words.cell(event["address"])
             read[name] = (event["read"],) if read.get(name, (event["read"],)) == (event["read"],) else ()
         if register and not register.get("temporary"):
-            first = registers.get(register["name"], (register["before"],))[0]
-            registers[register["name"]] = (first, register["after"])
+            name = words.variable(register)
+            first = registers.get(name, (register["before"],))[0]
+            registers[name] = (first, register["after"])
         if event["holds"] is not None:
             holds.append("holds" if event["holds"] else words.FAILS)
     reads = [] if all(event["event"] in words.STEPS for event in events) else ["reads "]

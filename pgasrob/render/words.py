@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Event,
         Fault,
         NextCommand,
+        RegisterChange,
         Result,
         Standing,
         Witness,
@@ -93,7 +94,7 @@ def effects(event: Event) -> list[str]:
         found.append(f"{reads}{cell(event['address'])} = {event['read']}")
     if event["register"] and not event["register"].get("temporary"):
         register = event["register"]
-        found.append(_change(register["name"], register["before"], register["after"]))
+        found.append(_change(variable(register), register["before"], register["after"]))
     if event["holds"] is not None:
         found.append("holds" if event["holds"] else FAILS)
     return found
@@ -101,6 +102,11 @@ def effects(event: Event) -> list[str]:
 
 def _change(cell: str, before: int, after: int) -> str:
     return f"{cell} stays {after}" if before == after else f"{cell}: {before} -> {after}"
+
+
+def variable(register: RegisterChange) -> str:
+    """What the source calls the register."""
+    return register.get("variable", register["name"])
 
 
 def is_hidden(address: Address | None) -> bool:

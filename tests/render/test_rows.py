@@ -21,7 +21,7 @@ from tests.render.test_diagnosis import NOT_ROBUST, PROGRAMS
 from tests.support import sampled
 
 INTERNAL = re.compile(
-    r"\bpop[abcd]\b|\bupdate_from\b|\bawait_add\b|\bresult_|\b(?:t|old|seen|value)(?:_\d+)?(?:: | stays )-?\d|"
+    r"\bpop[abcd]\b|\bupdate_from\b|\bawait_add\b|\bresult_|\bt(?:_\d+)?(?:: | stays )-?\d|"
     r"issues the (?:put|write|read|update)\b|τ|mpi_world|gasnet_barrier_flag|\bwin0_"
 )
 """What no user of an API has written."""
@@ -111,8 +111,33 @@ def test_registers_that_are_no_variables_are_left_out_and_variables_are_not() ->
     changes = [event["register"] for event in witness["computation"] if event["register"]]
     assert {change["name"] for change in changes if not change.get("temporary")} == {"t"}
     assert {change["name"] for change in changes if change.get("temporary")} <= set(witness["temporaries"])
+    assert {change["variable"] for change in changes if "variable" in change} == set()
     effects = [effect for event in witness["computation"] for effect in words.effects(event)]
     assert "t: 0 -> 1" in effects and not any("t_2" in effect for effect in effects)
+
+
+SCOPES = """
+#include <shmem.h>
+#include <stdio.h>
+int x, y;
+int got(int *from) { int it = *from; if (it == 7) printf("seven"); return it; }
+int main(void) {
+    shmem_init();
+    if (shmem_my_pe() == 0) { shmem_int_p(&x, 1, 1); shmem_int_p(&y, 1, 1); }
+    else { int it = got(&y); { int it = got(&x); printf("%d\\n", it); } printf("%d\\n", it); }
+    return 0;
+}
+"""
+
+
+def test_variables_have_the_names_of_the_source() -> None:
+    """Two of one name, and those of functions, are different registers."""
+    program = parse_c(SCOPES)
+    witness = to_json(check(program))["witness"]
+    assert witness is not None
+    changes = [event["register"] for event in witness["computation"] if event["register"]]
+    assert {words.variable(change) for change in changes if not change.get("temporary")} == {"it"}
+    assert any(change["name"] != "it" for change in changes if not change.get("temporary"))
 
 
 def event(kind: str, cell: str = "", read: int | None = None, change: tuple[int, int] | None = None) -> Any:

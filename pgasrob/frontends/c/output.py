@@ -120,8 +120,9 @@ class Writer:
         """The register of a variable wherever ways come together."""
         name = self.world.slot_names(frame.function)[slot]
         home = self.world.register(f"{name}^{frame.depth}" if frame.depth else name)
-        if frame.function.slots[slot].name is not None:
-            self.world.variables.add(home.name)
+        variable = frame.function.slots[slot].name
+        if variable is not None:
+            self.world.variables[home.name] = variable
         return home
 
     def destination(self) -> Slot | None:

@@ -38,8 +38,8 @@ class World:
     """Whether an await looks at an unknown value, so that nobody can say whether it waits for ever."""
     assumptions: Noted = field(default_factory=Noted)
     """What calls and other constructs take for granted."""
-    variables: set[str] = field(default_factory=set)
-    """The registers that are variables of the source."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """The registers that are variables of the source, with the names that these have there."""
 
     def __post_init__(self) -> None:
         self.cells = Cells(self.facts)
