@@ -56,6 +56,40 @@ def made(folder: Path) -> list[str]:
 # check --witness
 
 
+def test_fold_draws_the_cycle_only(folder: Path) -> None:
+    for options in (("check", "ring.pgas", "--witness", "ring.json"), ("draw", "ring.json", "-o", "whole.svg")):
+        assert run(*options).exit_code in (0, 1)
+    folded = ("check", "ring.pgas", "--fold", "--witness", "folded.svg", "--witness", "folded.json")
+    assert run(*folded).exit_code == 1
+    assert run("draw", "ring.json", "--fold", "-o", "drawn.svg").exit_code == 0
+    printed = run("draw", "ring.json", "--fold", "--to", "svg")
+    assert (folder / "folded.svg").read_text() == (folder / "drawn.svg").read_text() == printed.output
+    assert (folder / "folded.svg").read_text() != (folder / "whole.svg").read_text()
+    assert (
+        json.loads((folder / "folded.json").read_text())["witness"]
+        == json.loads((folder / "ring.json").read_text())["witness"]
+    )
+    simulated = run("run", "ring.pgas", "--until", "violation", "--seed", "1", "--fold", "--witness", "run.svg")
+    assert simulated.exit_code == 0 and 'class="fold"' in (folder / "run.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("check", "ring.pgas", "--fold"),
+        ("check", "ring.pgas", "--fold", "--witness", "ring.json"),
+        ("run", "ring.pgas", "--fold", "--witness", "ring.txt"),
+        ("outcomes", "ring.pgas", "--fold", "--example", "1"),
+        ("draw", "ring.json", "--fold", "--to", "sarif"),
+    ],
+)
+def test_fold_wants_a_picture(folder: Path, options: tuple[str, ...]) -> None:
+    (folder / "ring.json").write_text("{}")
+    refused = run(*options)
+    assert refused.exit_code == 2
+    assert "--fold is for pictures: add" in refused.output and ".mmd or .tex" in refused.output
+
+
 def test_every_format_at_once_and_again_from_the_json(folder: Path) -> None:
     wanted = [part for ending in FORMATS for part in ("--witness", f"ring{ending}")]
     plain, written = check("ring.pgas"), check("ring.pgas", *wanted)

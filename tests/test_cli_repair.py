@@ -67,9 +67,10 @@ def test_json(copy: Path) -> None:
 
 
 def test_json_says_why_not() -> None:
-    found = json.loads(repair(PROGRAMS / "c/openshmem/broadcast_third_party.c", "--format", "json").stdout)
+    path = PROGRAMS / "lectures/4_completion_ordering_arrival/4_12_shmem_last_element.c"
+    found = json.loads(repair(path, "--format", "json").stdout)
     assert (found["state"], found["answers"]) == ("not repaired", [])
-    assert found["survivor"].startswith("The shmem_long_g of rank 2 in line 23 reads dest of rank 1 before")
+    assert found["survivor"].startswith("Rank 1 reads data[0] in line 18 before the shmem_int_put of rank 0 in line 15")
     assert found["rejected"] and all(each["why"] and each["steps"] for each in found["rejected"])
 
 

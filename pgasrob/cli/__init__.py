@@ -98,6 +98,7 @@ NAMES = (
     "outcomes",
     "run",
     "repair",
+    "thrift",
     "explain",
     "draw",
     "show",

@@ -28,7 +28,7 @@ from pgasrob.cli.options import (
     reading_options,
     seconds,
 )
-from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, WitnessPath, endings, holding_many
+from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, WitnessPath, endings, fold_option, holding_many
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -54,6 +54,7 @@ Examples:
   pgasrob check programs --format json > verdicts.jsonl
   pgasrob check programs --cluster tcp://head:8786
   pgasrob check ring.pgas --witness ring.svg --witness ring.html
+  pgasrob check ring.pgas --witness slide.svg --fold
   pgasrob check programs --witness {name}-{nodes}.svg
 """
 
@@ -85,6 +86,7 @@ Examples:
               cls=FromTable, told=lambda: f"Write the run to a file: {endings()} by its ending. Of several "
               f"results {holding_many()} hold all; else say {listed(PLACEHOLDERS_SHOWN)} in PATH. Can be "
               "repeated.")  # fmt: skip
+@fold_option
 @click.option("--expect", is_flag=True, help="Compare every verdict with the program's header `// expect: ...`.")
 @click.option("--strict", is_flag=True,
               help="A failing assertion or a deadlock makes the exit code 1; when left open, 3.")  # fmt: skip
@@ -126,6 +128,7 @@ def check(
     cluster: str | None,
     format_: str,
     witnesses: tuple[str, ...],
+    cycle_only: bool,
     expect: bool,
     strict: bool,
     report: str,
@@ -172,7 +175,7 @@ def check(
     files, problems = find_programs(paths)
     for problem in problems:
         click.echo(f"pgasrob: {problem}", err=True)
-    writing = Witnesses(witnesses, files, nodes)
+    writing = Witnesses(witnesses, files, nodes, cycle_only)
     mention_a_missing_kernel(engine)
     if engine == "spin":
         _require_spin()

@@ -15,8 +15,10 @@ from pgasrob.cli.witness_files import (
     WitnessPath,
     endings,
     filled,
+    fold_option,
     holding_many,
     known_placeholders,
+    need_a_drawing,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ EXAMPLES = """\b
 Examples:
   pgasrob check ring.pgas --witness ring.json
   pgasrob draw ring.json -o ring.svg -o ring.tex
+  pgasrob draw ring.json -o slide.tex --fold
   pgasrob draw ring.json --to dot | dot -Tpdf > ring.pdf
   pgasrob check programs --format json > verdicts.jsonl
   pgasrob draw verdicts.jsonl -o verdicts.sarif
@@ -64,7 +67,15 @@ class FormatName(Name):
 @click.option("--run", "run", type=click.Choice(list(RUNS)),
               help="Which run of the result: the violation (or fault), that of a failing assertion, or that of a "
               "deadlock. Default: the first that it has.")  # fmt: skip
-def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int | None, run: str | None) -> None:
+@fold_option
+def draw(
+    file: str,
+    outputs: tuple[str, ...],
+    format_: str | None,
+    number: int | None,
+    run: str | None,
+    cycle_only: bool,
+) -> None:
     """Draw a run that was kept as JSON.
 
     FILE is what `check`, `run` or `outcomes` has written with --witness run.json, or what `check` or `run` prints with
@@ -83,6 +94,7 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
         raise click.UsageError("say where to: -o run.svg, or --to svg for standard output.")
     for output in outputs:
         known_placeholders(output, "-o")
+    need_a_drawing(cycle_only, "-o", [*outputs, *([f"run.{format_}"] if format_ else [])])
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as error:
@@ -126,7 +138,7 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
         for path, those in _targets(output, results).items():
             drawn = chosen(target, those)
             try:
-                write(drawn, path)
+                write(drawn, path, cycle_only)
             except OSError as error:
                 refuse(f"pgasrob: cannot write {path}: {error.strerror or error}")
             if not target.holds_many:
@@ -137,7 +149,7 @@ def draw(file: str, outputs: tuple[str, ...], format_: str | None, number: int |
         if format_ == "txt":
             sys.stdout.write("\n".join(plain(report(each, TEXT_WIDTH, glyphs_for(sys.stdout))) for each in drawn))
         else:
-            sys.stdout.buffer.write(target.render(drawn).encode())
+            sys.stdout.buffer.write(target.render(drawn, cycle_only).encode())
         if not target.holds_many:
             say("this", drawn[0], len(results))
 

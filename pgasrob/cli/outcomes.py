@@ -24,7 +24,7 @@ from pgasrob.cli.options import (
     refuse,
     seconds,
 )
-from pgasrob.cli.witness_files import RunPath, Witnesses, endings, of_one_run, write_witness
+from pgasrob.cli.witness_files import RunPath, Witnesses, endings, fold_option, of_one_run, write_witness
 
 if TYPE_CHECKING:
     from pgasrob.cli.options import Empty
@@ -60,6 +60,7 @@ Examples:
 @click.option("--witness", "witnesses", type=RunPath(), multiple=True, metavar="PATH",
               cls=FromTable, told=lambda: f"Write the example to a file: {endings(of_one_run)} by its ending. Without "
               "--example that of the first network-only outcome, else of the first. Can be repeated.")  # fmt: skip
+@fold_option
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="json: one object, with an example of every outcome.")  # fmt: skip
 @click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
@@ -79,6 +80,7 @@ def outcomes(
     names: str | None,
     example: int | None,
     witnesses: tuple[str, ...],
+    cycle_only: bool,
     format_: str,
     max_states: int,
     timeout: float | None,
@@ -97,7 +99,7 @@ def outcomes(
 
     in_json = partial(no_outcomes, file) if format_ == "json" else None
     instance = load_instance(file, nodes, front_end, in_json)
-    writing = Witnesses(witnesses, [file], None if nodes is None else [nodes])
+    writing = Witnesses(witnesses, [file], None if nodes is None else [nodes], cycle_only)
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
     found = _found(instance, names, limits, in_json)
     chosen = _chosen(found, example, bool(witnesses))

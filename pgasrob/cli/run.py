@@ -19,7 +19,7 @@ from pgasrob.cli.options import (
     reading_options,
     refuse,
 )
-from pgasrob.cli.witness_files import RunPath, Witnesses, endings, of_one_run, write_witness
+from pgasrob.cli.witness_files import RunPath, Witnesses, endings, fold_option, of_one_run, write_witness
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -65,6 +65,7 @@ Examples:
 @click.option("--witness", "witnesses", type=RunPath(), multiple=True, metavar="PATH",
               cls=FromTable, told=lambda: f"Write the run to a file: {endings(of_one_run)} by its ending. Can be "
               "repeated.")  # fmt: skip
+@fold_option
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="json: one object, in which the run is the witness.")  # fmt: skip
 @reading_options
@@ -82,6 +83,7 @@ def run(
     until: Wanted | None,
     tries: int,
     witnesses: tuple[str, ...],
+    cycle_only: bool,
     format_: str,
     reading: Reading,
     front_end: FrontEnd,
@@ -98,7 +100,7 @@ def run(
         raise click.UsageError("no SC run has a happens-before cycle: leave out --sc or --until violation.")
     in_json = partial(no_run, file) if format_ == "json" else None
     instance = load_instance(file, nodes, front_end, in_json, reading)
-    writing = Witnesses(witnesses, [file], None if nodes is None else [nodes])
+    writing = Witnesses(witnesses, [file], None if nodes is None else [nodes], cycle_only)
     first = _any_seed() if seed is None else seed
     found = _simulated(instance, first, sc, bias, steps, until, tries)
     if found is None:

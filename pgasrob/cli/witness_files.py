@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from pgasrob.cli.options import listed
+from pgasrob.cli.options import FromTable, listed
 
 if TYPE_CHECKING:
     from pgasrob.render.files import Format
@@ -84,13 +84,18 @@ class RunPath(WitnessPath):
 class Witnesses:
     """Writes results to the files that `--witness` names, each as soon as the file is complete.
 
-    ``files`` at each of ``nodes`` (None: at a file's own count) are what there will be results of. Raises
-    click.UsageError where two would go to one file that cannot hold both, or where a folder is missing.
+    ``files`` at each of ``nodes`` (None: at a file's own count) are what there will be results of. ``cycle_only``: in
+    pictures, what the cycle does not pass is folded away. Raises click.UsageError where two would go to one file that
+    cannot hold both, where a folder is missing, or where there is no picture to fold.
     """
 
-    def __init__(self, paths: Sequence[str], files: Sequence[str], nodes: Sequence[int] | None) -> None:
+    def __init__(
+        self, paths: Sequence[str], files: Sequence[str], nodes: Sequence[int] | None, cycle_only: bool = False
+    ) -> None:
         from pgasrob.render.files import format_of
 
+        need_a_drawing(cycle_only, "--witness", paths)
+        self.cycle_only = cycle_only
         self.formats = {path: format_of(path) for path in dict.fromkeys(paths)}
         self.kept: dict[str, list[Result]] = {}
         self.nothing: list[tuple[str, Result]] = []
@@ -129,11 +134,29 @@ class Witnesses:
         from pgasrob.render.files import write
 
         try:
-            write(results, target)
+            write(results, target, self.cycle_only)
             self.written.append(target)
         except OSError as error:
             self.failed = True
             click.echo(f"pgasrob: cannot write {target}: {error.strerror or error}", err=True)
+
+
+def fold_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option `--fold`."""
+    return click.option(
+        "--fold", "cycle_only", is_flag=True, cls=FromTable,
+        told=lambda: f"In what is drawn ({endings(lambda each: each.draws, 'and')}) the cycle only: all other events "
+        "are folded into bands that say how many of which ranks they are."
+    )(command)  # fmt: skip
+
+
+def need_a_drawing(cycle_only: bool, option: str, paths: Sequence[str]) -> None:
+    """Raises click.UsageError where what the cycle does not pass is to be folded and none of ``paths`` is a picture."""
+    from pgasrob.render.files import format_of
+
+    if cycle_only and not any(format_of(path).draws for path in paths):
+        kinds = endings(lambda each: each.draws)
+        raise click.UsageError(f"--fold is for pictures: add {option} PATH with the ending {kinds}.")
 
 
 def known_placeholders(path: str, option: str) -> None:

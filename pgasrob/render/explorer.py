@@ -21,7 +21,7 @@ from pgasrob.render.page import filled, framed, part
 from pgasrob.render.report import report
 from pgasrob.render.svg import to_svg
 
-SCRIPTS = ("state.js", "panels.js", "drawing.js", "explorer.js")
+SCRIPTS = ("state.js", "panels.js", "drawing.js", "fitting.js", "explorer.js")
 """The script in the order of its parts; they become one."""
 NO_SC_ORDER = "No SC order is known for this run."
 NONE_THERE_IS = "There is none: no SC run looks like this one, for its happens-before relation has the cycle."
@@ -69,8 +69,11 @@ class RunWords(TypedDict):
     sequential: SequentialWords
 
 
-def to_html(result: Result) -> str:
-    """``result`` as a page; where it has no run, the page says the verdict and what else is known."""
+def to_html(result: Result, *, cycle_only: bool = False) -> str:
+    """``result`` as a page; where it has no run, the page says the verdict and what else is known.
+
+    ``cycle_only``: in the diagrams, what the cycle does not pass is folded into bands. Each step can be gone to.
+    """
     runs = list(words.runs(result))
     about = [run_words(result, key, run) for key, run in runs]
     script = "\n".join(part(name) for name in SCRIPTS) if runs else ""
@@ -86,7 +89,7 @@ def to_html(result: Result) -> str:
         "script": script,
         "result": embedded(as_texts({**result, "effect_run": None})),
         "about": embedded(about),
-        "diagrams": "".join(_diagram(result, number, run) for number, (_, run) in enumerate(runs)),
+        "diagrams": "".join(_diagram(result, number, run, cycle_only) for number, (_, run) in enumerate(runs)),
     }
     values["name"] = filled(part("name.html"), values)
     body = filled(part("page.html" if runs else "verdict.html"), values)
@@ -228,7 +231,7 @@ def _sentences(result: Result) -> list[tuple[str, str]]:
     return [*reason, *((told.replace(" (below)", ""), style) for told, style in text.sentences(result))]
 
 
-def _diagram(result: Result, number: int, run: Witness) -> str:
+def _diagram(result: Result, number: int, run: Witness, cycle_only: bool) -> str:
     only: Result = {**result, "witness": run}
-    drawn = to_svg(only, embedded=True, captions=False)
+    drawn = to_svg(only, embedded=True, captions=False, cycle_only=cycle_only)
     return f'<div class="drawing" data-run="{number}"{" hidden" if number else ""}>{drawn}</div>'

@@ -6,10 +6,10 @@ Each renderer is imported when it is used. A file is complete or not there: it i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pgasrob.diagnostics.suggestions import did_you_mean
 
@@ -19,16 +19,24 @@ if TYPE_CHECKING:
 TEXT_WIDTH = 100
 
 
+class Render(Protocol):
+    """Makes a text of results; ``cycle_only`` is for those that draw."""
+
+    def __call__(self, results: Sequence[Result], cycle_only: bool = False) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format by its ``ending``, and how results become a text of it.
+    """A format by its ``ending``, and how results become a text of it, all of the run or its cycle only.
 
-    ``needs_run``: a result without a run has nothing to show in it. ``holds_many``: a file can hold several results.
-    ``verdicts_only``: it says nothing of a run that no verdict stands behind.
+    ``draws``: it has a picture, in which what the cycle does not pass can be folded away. ``needs_run``: a result
+    without a run has nothing to show in it. ``holds_many``: a file can hold several results. ``verdicts_only``: it says
+    nothing of a run that no verdict stands behind.
     """
 
     ending: str
-    render: Callable[[Sequence[Result]], str]
+    render: Render
+    draws: bool = False
     needs_run: bool = True
     holds_many: bool = False
     verdicts_only: bool = False
@@ -43,49 +51,49 @@ class UnknownFormat(ValueError):
     """No format has the ending of a file; the message lists those there are."""
 
 
-def _svg(results: Sequence[Result]) -> str:
+def _svg(results: Sequence[Result], cycle_only: bool = False) -> str:
     from pgasrob.render.svg import to_svg
 
-    return to_svg(results[0])
+    return to_svg(results[0], cycle_only=cycle_only)
 
 
-def _html(results: Sequence[Result]) -> str:
+def _html(results: Sequence[Result], cycle_only: bool = False) -> str:
     from pgasrob.render.explorer import to_html
 
-    return to_html(results[0])
+    return to_html(results[0], cycle_only=cycle_only)
 
 
-def _dot(results: Sequence[Result]) -> str:
+def _dot(results: Sequence[Result], cycle_only: bool = False) -> str:
     from pgasrob.render.run_dot import to_dot
 
-    return to_dot(results[0])
+    return to_dot(results[0], cycle_only=cycle_only)
 
 
-def _mermaid(results: Sequence[Result]) -> str:
+def _mermaid(results: Sequence[Result], cycle_only: bool = False) -> str:
     from pgasrob.render.mermaid import to_mermaid
 
-    return to_mermaid(results[0])
+    return to_mermaid(results[0], cycle_only=cycle_only)
 
 
-def _tikz(results: Sequence[Result]) -> str:
+def _tikz(results: Sequence[Result], cycle_only: bool = False) -> str:
     from pgasrob.render.tikz import to_tikz
 
-    return to_tikz(results[0])
+    return to_tikz(results[0], cycle_only=cycle_only)
 
 
-def _json(results: Sequence[Result]) -> str:
+def _json(results: Sequence[Result], cycle_only: bool = False) -> str:
     import json
 
     return "".join(json.dumps(result) + "\n" for result in results)
 
 
-def _sarif(results: Sequence[Result]) -> str:
+def _sarif(results: Sequence[Result], cycle_only: bool = False) -> str:
     from pgasrob.render.sarif import to_sarif
 
     return to_sarif(results)
 
 
-def _text(results: Sequence[Result]) -> str:
+def _text(results: Sequence[Result], cycle_only: bool = False) -> str:
     from pgasrob.render.lines import plain
     from pgasrob.render.report import report
 
@@ -95,11 +103,11 @@ def _text(results: Sequence[Result]) -> str:
 FORMATS = {
     format_.ending: format_
     for format_ in (
-        Format(".svg", _svg),
-        Format(".html", _html, needs_run=False),
-        Format(".dot", _dot),
-        Format(".mmd", _mermaid),
-        Format(".tex", _tikz),
+        Format(".svg", _svg, draws=True),
+        Format(".html", _html, draws=True, needs_run=False),
+        Format(".dot", _dot, draws=True),
+        Format(".mmd", _mermaid, draws=True),
+        Format(".tex", _tikz, draws=True),
         Format(".json", _json, needs_run=False, holds_many=True),
         Format(".sarif", _sarif, needs_run=False, holds_many=True, verdicts_only=True),
         Format(".txt", _text, needs_run=False, holds_many=True),
@@ -130,12 +138,14 @@ def format_of(path: str) -> Format:
     raise UnknownFormat(f"{path!r}: there is no format {ending}; {known}{hint and '; '}{hint}")
 
 
-def write(results: Sequence[Result], path: str) -> None:
+def write(results: Sequence[Result], path: str, cycle_only: bool = False) -> None:
     """Write ``results`` to ``path`` in the format of its ending: one, or several where a file can hold them.
+
+    ``cycle_only``: in a picture, what the cycle does not pass is folded away.
 
     Raises :class:`UnknownFormat`, `run_graph.NoRun` where there is no run to draw, and OSError.
     """
-    replace_file(path, format_of(path).render(results))
+    replace_file(path, format_of(path).render(results, cycle_only))
 
 
 def replace_file(path: str, text: str) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pgasrob.render import words
+from pgasrob.render.diagram.folding import fold
 from pgasrob.render.diagram.model import edges
 from pgasrob.render.json import Edge, Result, Witness
-from pgasrob.render.run_graph import by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
+from pgasrob.render.run_graph import bands, by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
 
 ARROWS = {"po": "-->", "cf": "-.->", "id": "-.-"}
 DASHES = {"po": "", "cf": "stroke-dasharray:9 5", "id": "stroke-dasharray:2 4"}
@@ -29,27 +30,36 @@ _SPLIT = re.compile(r"\\(?=n)|fa[bklrs]?:(?=fa-)")
 _OWN = {"ﬂ": "fl"}
 
 
-def to_mermaid(result: Result) -> str:
+def to_mermaid(result: Result, *, cycle_only: bool = False) -> str:
     """The run of ``result`` as a Mermaid diagram. Raises `NoRun` where there is none.
 
-    Of a run that is too large for Mermaid the events of the cycle alone.
+    ``cycle_only``: a node stands for each stretch of events that the cycle does not pass. Of a run that is too large
+    for Mermaid the events of the cycle alone.
     """
     witness = witness_of(result)
     cycle = words.cycle_steps(witness)
-    drawn = _chart(witness, caption(result), edges(witness), set(range(len(witness["computation"]))))
-    if cycle and (len(edges(witness)) > MOST_EDGES or len(drawn) > MOST_TEXT):
+    folded = fold(witness, cycle_only)
+    found = edges(witness, folded)
+    drawn = _chart(witness, caption(result), found, folded.kept, bands(witness, folded))
+    if cycle and (len(found) > MOST_EDGES or len(drawn) > MOST_TEXT):
         title = f"{caption(result)} (of {len(witness['computation'])} events those of the cycle)"
-        return _chart(witness, title, [each for each in edges(witness) if each[1]], cycle)
+        return _chart(witness, title, [each for each in found if each[1]], cycle)
     return drawn
 
 
-def _chart(witness: Witness, title: str, found: Sequence[tuple[Edge, int | None]], shown: set[int]) -> str:
-    """The flowchart of the edges ``found`` and the places ``shown``."""
+def _chart(
+    witness: Witness,
+    title: str,
+    found: Sequence[tuple[Edge, int | None]],
+    shown: Collection[int],
+    folds: Sequence[tuple[str, int | None, int | None]] = (),
+) -> str:
+    """The flowchart of the edges ``found`` and the places ``shown``, and of bands."""
     standing = ends(witness)
     lines = ["---", f"title: {json.dumps(title, ensure_ascii=False)}", "---", "flowchart TB", f"  %% {LEGEND}"]
-    for rank, places in by_rank(witness).items():
+    for rank, places in by_rank(witness, shown).items():
         lines.append(f'  subgraph r{rank}["rank {rank}"]')
-        for place in filter(shown.__contains__, places):
+        for place in places:
             text = "<br/>".join(map(escape, label(place, witness)))
             lines.append(f'    e{place + 1}(["{text}"])' if is_step(place, witness) else f'    e{place + 1}["{text}"]')
         if rank in standing:
@@ -60,6 +70,10 @@ def _chart(witness: Witness, title: str, found: Sequence[tuple[Edge, int | None]
     for rank in standing:
         last = last_issued(rank, witness)
         lines += [] if last is None or last not in shown else [f"  e{last + 1} --- z{rank}"]
+    for index, (text, before, behind) in enumerate(folds):
+        lines.append(f'  band{index}["{escape(text)}"]')
+        lines += [f"  e{before + 1} ~~~ band{index}"] if before is not None else []
+        lines += [f"  band{index} ~~~ e{behind + 1}"] if behind is not None else []
     for index, (edge, number) in enumerate(found):
         width = "" if number is None else "stroke-width:4px"
         if style := ",".join(filter(None, [width, DASHES[edge["relation"]]])):

@@ -10,7 +10,7 @@ from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.english import capital, count, listed
 from pgasrob.render.json import Error, errors_to_json, to_json
 from pgasrob.render.lines import Line, paragraph
-from pgasrob.repair.edits import Origins, applied
+from pgasrob.repair.edits import Edit, Origins, applied
 from pgasrob.repair.outcomes import Compared, Same
 from pgasrob.repair.statements import Statements
 from pgasrob.robustness.diagnosis import late_operations
@@ -134,25 +134,30 @@ def _told_of(repair: Repair, broken: Iterable[Broken]) -> list[str]:
 
 
 def _step(repair: Repair, candidate: Candidate, broken: Sequence[Broken]) -> Step:
-    places = Statements(repair.text, [])
     return {
         "kind": candidate.kind,
         "cost": candidate.cost,
         "line": candidate.line,
         "text": candidate.text,
         "inserted": candidate.inserted,
-        "edits": [
-            {
-                "line": places.line(edit.start),
-                "column": places.column(edit.start),
-                "end_line": places.line(edit.end),
-                "end_column": places.column(edit.end),
-                "text": edit.text,
-            }
-            for edit in candidate.edits
-        ],
+        "edits": changes(repair.text, candidate.edits),
         "breaks": _told_of(repair, broken),
     }
+
+
+def changes(source: str, edits: Iterable[Edit]) -> list[Change]:
+    """``edits`` of ``source`` by lines and columns."""
+    places = Statements(source, [])
+    return [
+        {
+            "line": places.line(edit.start),
+            "column": places.column(edit.start),
+            "end_line": places.line(edit.end),
+            "end_column": places.column(edit.end),
+            "text": edit.text,
+        }
+        for edit in edits
+    ]
 
 
 def repair_to_sarif(repair: Repair) -> str:
@@ -170,7 +175,7 @@ def repair_to_sarif(repair: Repair) -> str:
 
 
 def _fix(repair: Repair, answer: Answer, artifact: dict[str, object]) -> dict[str, object]:
-    changes = [change for candidate in answer.candidates for change in _step(repair, candidate, ())["edits"]]
+    edits = [edit for candidate in answer.candidates for edit in candidate.edits]
     replacements = [
         {
             "deletedRegion": {
@@ -181,7 +186,7 @@ def _fix(repair: Repair, answer: Answer, artifact: dict[str, object]) -> dict[st
             },
             "insertedContent": {"text": change["text"]},
         }
-        for change in changes
+        for change in changes(repair.text, edits)
     ]
     told = listed([_told(each) for each in answer.candidates])
     return {
@@ -231,6 +236,8 @@ def _sentences(repair: Repair) -> Iterator[tuple[str, str]]:
         yield diagnosis(first.witness), "bad"
     if repair.reason:
         yield f"{capital(repair.reason)}.", "open"
+    if open_ := sum(each.undecided for each in repair.rejected):
+        yield f"{count(open_, 'cheaper change')} could not be decided within the limits.", "open"
     if repair.state == "not repaired":
         yield f"Nothing that can be inserted or changed breaks this: {diagnosis(repair.survivor)}", "bad"
         for each in repair.rejected[:3]:

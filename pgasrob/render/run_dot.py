@@ -7,19 +7,24 @@ Graphviz is needed to write it. Edges differ by their line, not by colour: it ca
 from __future__ import annotations
 
 from pgasrob.render import words
+from pgasrob.render.diagram.folding import fold
 from pgasrob.render.diagram.model import edges
 from pgasrob.render.graphs.dot import quote
 from pgasrob.render.json import Edge, Result
-from pgasrob.render.run_graph import by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
+from pgasrob.render.run_graph import bands, by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
 
 LINES = {"po": "style=solid", "cf": "style=dashed", "id": "style=dotted, arrowhead=none"}
 LEGEND = "Solid: program order (po). Dashed: conflict (cf). Dotted: one command (id)."
 NUMBERED = "Bold and numbered: a cycle."
 
 
-def to_dot(result: Result) -> str:
-    """The run of ``result`` as a digraph for `dot`. Raises `NoRun` where there is none."""
+def to_dot(result: Result, *, cycle_only: bool = False) -> str:
+    """The run of ``result`` as a digraph for `dot`. Raises `NoRun` where there is none.
+
+    ``cycle_only``: a node stands for each stretch of events that the cycle does not pass.
+    """
     witness = witness_of(result)
+    folded = fold(witness, cycle_only)
     title = f"{caption(result)}\n{LEGEND}" + f" {NUMBERED}" * bool(witness["cycle"])
     lines = [
         "digraph run {",
@@ -29,7 +34,7 @@ def to_dot(result: Result) -> str:
         '  edge [fontname="Helvetica", fontsize=10];',
     ]
     on_cycle, standing = words.cycle_steps(witness), ends(witness)
-    for rank, places in by_rank(witness).items():
+    for rank, places in by_rank(witness, folded.kept).items():
         lines += [f"  subgraph cluster_{rank} {{", f"    label={quote(f'rank {rank}')};"]
         for place in places:
             shape = ", shape=ellipse" if is_step(place, witness) else ""
@@ -42,9 +47,13 @@ def to_dot(result: Result) -> str:
             lines.append(f"    end{rank} [label={_text(text)}, shape=note, style=dashed];")
         lines.append("  }")
         last = last_issued(rank, witness)
-        if rank in standing and last is not None:
+        if rank in standing and last in folded.kept:
             lines.append(f"  e{last + 1} -> end{rank} [arrowhead=none];")
-    for edge, number in edges(witness):
+    for index, (text, before, behind) in enumerate(bands(witness, folded)):
+        lines.append(f"  band{index} [label={_text(text)}, style=dotted];")
+        lines += [f"  e{before + 1} -> band{index} [style=invis];"] if before is not None else []
+        lines += [f"  band{index} -> e{behind + 1} [style=invis];"] if behind is not None else []
+    for edge, number in edges(witness, folded):
         barrier = edge["relation"] == "id" and witness["computation"][edge["from"]]["event"] == "barrier"
         lines.append(_edge(edge, number, barrier))
     return "\n".join([*lines, "}"]) + "\n"

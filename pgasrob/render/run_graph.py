@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, one_run, words
+from pgasrob.render.diagram.folding import Fold, told
 from pgasrob.render.diagram.model import shown
 from pgasrob.render.json import Edge, Event, Result, Witness
 
@@ -38,12 +41,30 @@ def _label(place: int, computation: list[Event]) -> list[str]:
     return [f"{place + 1}: {event['command']}", *effects, *where]
 
 
-def by_rank(witness: Witness) -> dict[int, list[int]]:
-    """The places of the events of each rank that has some, or an end to show, in the order of the run."""
+def by_rank(witness: Witness, shown: Collection[int] | None = None) -> dict[int, list[int]]:
+    """The places of the events of each rank that has some, or an end to show, in the order of the run.
+
+    ``shown``: of these places alone.
+    """
     found: dict[int, list[int]] = {rank: [] for rank in ends(witness)}
     for place, event in enumerate(witness["computation"]):
-        found.setdefault(event["rank"], []).append(place)
+        if shown is None or place in shown:
+            found.setdefault(event["rank"], []).append(place)
     return dict(sorted(found.items()))
+
+
+def bands(witness: Witness, folded: Fold) -> list[tuple[str, int | None, int | None]]:
+    """What is said of each band, and the places of the events before and behind it."""
+    groups = folded.groups
+    return [
+        (
+            told(band, witness["computation"]),
+            groups[index - 1][-1] if index else None,
+            groups[index + 1][0] if index + 1 < len(groups) else None,
+        )
+        for index, band in enumerate(groups)
+        if band in folded.bands
+    ]
 
 
 def ends(witness: Witness) -> dict[int, list[str]]:

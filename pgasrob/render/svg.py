@@ -24,11 +24,12 @@ MARGIN = 20.0
 ROOM = Room(620, 900, 7.1, 4)
 
 
-def to_svg(result: Result, *, embedded: bool = False, captions: bool = True) -> str:
+def to_svg(result: Result, *, embedded: bool = False, captions: bool = True, cycle_only: bool = False) -> str:
     """The run of ``result`` as one SVG element; without a run, what is known in a line.
 
     ``embedded``: as part of a page, so without the XML prolog and with ids of its own. ``captions``: with the headline,
-    the legend and the sentences of the cycle around the diagram.
+    the legend and the sentences of the cycle around the diagram. ``cycle_only``: what the cycle does not pass is folded
+    into bands.
     """
     prefix = f"pg{sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()[:10]}" if embedded else "pg"
     pen = SvgPen(RADII, STROKES, prefix)
@@ -38,7 +39,7 @@ def to_svg(result: Result, *, embedded: bool = False, captions: bool = True) -> 
         pen.text(MARGIN, 36, headline, "headline")
         width, height = 9 * len(headline) + 2 * MARGIN, 60.0
     else:
-        diagram = layout(witness)
+        diagram = layout(witness, cycle_only)
         with pen.group(at=(MARGIN, MARGIN)):
             size = draw(pen, diagram, witness, _captions(result, witness, diagram) if captions else None)
         width, height = (side + 2 * MARGIN for side in size)
@@ -91,4 +92,5 @@ def _notes(witness: Witness, diagram: Diagram) -> Iterator[str]:
         yield f"{{enter}} and {{leave}} mark where the cycle enters and leaves each rank; its cycle type is {ranks}."
     absent = witness["nodes"] - len(diagram.lanes)
     if absent:
-        yield f"{absent} other {'rank has' if absent == 1 else 'ranks have'} no event here and no lane."
+        have = "rank has" if absent == 1 else "ranks have"
+        yield f"{absent} other {have} no event {'outside the bands' if diagram.bands else 'here'} and no lane."

@@ -44,11 +44,12 @@ PICTURE = r"""\begin{tikzpicture}[x=1pt,y=-1pt,
   every node/.style={inner sep=0pt,outer sep=0pt@scale@},
   run code/.style={anchor=base west,font=\normalfont\ttfamily\fontsize{9}{11}\selectfont},
   run said/.style={anchor=base west,font=\normalfont\sffamily\fontsize{9}{11}\selectfont},
-  run num/.style={anchor=base east,font=\normalfont\ttfamily\fontsize{8}{10}\selectfont,text=black!65},
+  run num/.style={anchor=base east,font=\normalfont\ttfamily\fontsize{7}{8}\selectfont,text=black!65},
   run part/.style={fill=black!5},
   run guide/.style={draw=black!18,line width=.4pt},
   run axis/.style={draw=black!25,line width=.9pt},
   run bar/.style={fill=black!16},
+  run fold/.style={draw=black!50,fill=black!3,line width=.4pt,densely dotted},
   run box/.style={draw=black!70,fill=white,line width=.5pt},
   run step/.style={run box,rounded corners=4pt},
   run end/.style={run box,dashed},
@@ -71,6 +72,7 @@ SHAPES = {
     "guide": "run guide",
     "lane": "run axis",
     "bar": "run bar",
+    "fold": "run fold",
     "event": "run box",
     "event step": "run step",
     "event cycle": "run box,run on cycle",
@@ -100,10 +102,13 @@ TEXTS = {
 PIECES = dict.fromkeys(("line", "origin"), r"\textcolor{black!60}")
 
 
-def to_tikz(result: Result) -> str:
-    """The run of ``result`` as a LaTeX document. Raises `NoRun` where there is none."""
+def to_tikz(result: Result, *, cycle_only: bool = False) -> str:
+    """The run of ``result`` as a LaTeX document. Raises `NoRun` where there is none.
+
+    ``cycle_only``: what the cycle does not pass is folded into bands.
+    """
     witness = witness_of(result)
-    diagram, captions = layout(witness), _captions(result, witness)
+    diagram, captions = layout(witness, cycle_only), _captions(result, witness)
 
     def drawn(scale: float) -> tuple[TikzPen, float, float]:
         pen = TikzPen(UNIT * scale, SHAPES, TEXTS, PIECES)

@@ -1,4 +1,4 @@
-"""Repairs: the cheapest insertions and changes in a source that make its program robust.
+"""Repairs, the cheapest insertions and changes in a source that make its program robust; and thrift, what it can spare.
 
 A *candidate* is an edit of the text, with a cost: a wait or a fence between two statements, a call that does more, one
 queue for two operations. Every violation gives a clause, the candidates that make it impossible; the cheapest hitting

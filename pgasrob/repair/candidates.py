@@ -56,6 +56,11 @@ class Candidate:
     text: str
     inserted: bool
 
+    @property
+    def acts_in_sc(self) -> bool:
+        """Whether it does anything in SC runs, in which nothing is ever late."""
+        return self.kind in ("barrier", "notification")
+
 
 class Clauses:
     """The clauses of the violations of a source and of what it becomes by edits.
@@ -102,6 +107,16 @@ class _Clause:
                 operation = self._operands[events[issued.place].issued]
                 if isinstance(operation, core.Transfer):
                     yield from self._against(operation, passed, first)
+            yield from self._meeting(passed)
+
+    def _meeting(self, passed: list[_Passed]) -> Iterator[Candidate]:
+        """A barrier wherever the rank passes: which of them has to do with the run is not looked at."""
+        text: str | None = "barrier;"
+        if self._in_c:
+            calls = filter(None, map(self._call, passed))
+            text = next(filter(None, map(remedies.barrier, calls)), None)
+        if text is not None:
+            yield from self._between(passed, 0, len(passed) - 1, "barrier", text)
 
     def _against(self, operation: core.Transfer[int, int], passed: list[_Passed], first: int) -> Iterator[Candidate]:
         """What makes the steps of the command ``passed[first]`` come earlier than they do."""
@@ -152,6 +167,16 @@ class _Clause:
                 if kind == "order":
                     yield from self._between(passed, first, number, kind, text)
             yield from self._one_queue(passed[first], passed[number])
+            yield from self._as_signal(passed[first], passed[number])
+
+    def _as_signal(self, put: _Passed, flag: _Passed) -> Iterator[Candidate]:
+        """The flag as the signal of the put."""
+        one, other = (self._call(put), self._call(flag)) if self._in_c else (None, None)
+        if one is None or other is None or flag.statement is None or flag.statement.start != flag.start:
+            return
+        if text := remedies.signalled(one, other, self._statements.text):
+            for candidate in self._instead(put, "order", text):
+                yield replace(candidate, edits=(*candidate.edits, self._statements.without(flag.statement)))
 
     def _notifying(self, late: _Passed, place: int) -> Iterator[Candidate]:
         """A notification behind it, for which those wait that access its cell too early."""
@@ -202,6 +227,11 @@ class _Clause:
                     yield self._inserted(statement, kind, text, behind=True)
             for statement in self._with_callers(after):
                 if statement.insertable and (before != after or not statement.head):
+                    yield self._inserted(statement, kind, text, behind=False)
+            if before is not None and after is not None and before.function == after.function:
+                for statement in self._statements.enclosing(before, after):
+                    yield self._inserted(statement, kind, text, behind=True)
+                for statement in self._statements.enclosing(after, before):
                     yield self._inserted(statement, kind, text, behind=False)
 
     def _with_callers(self, statement: Statement | None) -> list[Statement]:
@@ -263,14 +293,15 @@ class _Clause:
             one, two = self._call(changed), self._call(other)
             if one is None or two is None:
                 continue
-            place, like = _queue_argument(one, self._in_c), _queue_argument(two, self._in_c)
+            place, like = self._queue_argument(one), self._queue_argument(two)
             if place is None or like is None or one.arguments[place] == two.arguments[like]:
                 continue
             arguments = (*one.arguments[:place], two.arguments[like], *one.arguments[place + 1 :])
             yield from self._instead(changed, "order", str(CallText(one.name, arguments)))
 
-
-def _queue_argument(call: CallText, in_c: bool) -> int | None:
-    if in_c:
-        return remedies.queue_argument(call)
-    return 3 if call.name in ("read", "write") else None
+    def _queue_argument(self, call: CallText) -> int | None:
+        if self._in_c:
+            return remedies.queue_argument(call)
+        names = {queue.name for queue in self._run.instance.program.queues}
+        found = [place for place, argument in enumerate(call.arguments) if argument in names]
+        return found[0] if len(found) == 1 else None

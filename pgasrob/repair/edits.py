@@ -62,6 +62,9 @@ class Origins:
 def unified_diff(file: str, before: str, after: str) -> str:
     """The difference as `diff -u` prints it, for `patch -p1`."""
     lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{file}", f"b/{file}"
+        before.splitlines(keepends=True),
+        after.splitlines(keepends=True),
+        f"a/{file.lstrip('/')}",
+        f"b/{file.lstrip('/')}",
     )
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -8,7 +8,6 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from pgasrob.program.instance import Instance
-from pgasrob.repair.candidates import Candidate
 from pgasrob.semantics.endings import ending_of
 from pgasrob.semantics.sequential import SequentialSpace
 
@@ -16,8 +15,11 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.program.program import Program
 
-MOST_STATES = 5_000
-"""SC states of each program up to which ends are compared."""
+MOST_STATES = {False: 5_000, True: 50_000}
+"""SC states of a program up to which ends are compared: where they are known to be the same anyway, and where not."""
+
+
+Ends = frozenset[tuple[object, ...]]
 
 
 class Compared(Enum):
@@ -37,25 +39,36 @@ class Same:
     why: str = ""
 
 
-def compared(
-    before: Program | CProgram, after: Program | CProgram, nodes: Sequence[int], chosen: Collection[Candidate]
-) -> Same:
-    """Whether SC runs of ``after`` end as those of ``before`` do: as to their ending and the cells that both have."""
-    total = 0
-    for count in nodes:
-        first, second = before.instantiate(count), after.instantiate(count)
-        names = _names(first) & _names(second)
-        old, new = _ends(first, names), _ends(second, names)
-        if old is None or new is None:
-            if all(each.kind != "barrier" for each in chosen):
-                return Same(Compared.UNTOUCHED)
-            return Same(
-                Compared.DIFFERENT, why=f"on {count} nodes there are too many SC runs to see that they end alike"
-            )
-        if old != new:
-            return Same(Compared.DIFFERENT, why=f"on {count} nodes SC runs end otherwise than before")
-        total += len(new)
-    return Same(Compared.SAME, total)
+class Before:
+    """The SC outcomes of ``program``, to compare others with."""
+
+    def __init__(self, program: Program | CProgram) -> None:
+        self._program = program
+        self._ends: dict[tuple[int, frozenset[str], int], Ends | None] = {}
+
+    def compared(self, after: Program | CProgram, nodes: Sequence[int], acts_in_sc: bool) -> Same:
+        """Whether SC runs of ``after`` end as those of the program do: as to their ending and the cells that both have.
+
+        Where there are too many, they do unless something that was changed ``acts_in_sc`` runs.
+        """
+        total, most = 0, MOST_STATES[acts_in_sc]
+        for count in nodes:
+            first, second = self._program.instantiate(count), after.instantiate(count)
+            names = frozenset(_names(first) & _names(second))
+            key = count, names, most
+            if key not in self._ends:
+                self._ends[key] = _ends(first, names, most)
+            old = self._ends[key]
+            new = None if old is None else _ends(second, names, most)
+            if old is None or new is None:
+                if not acts_in_sc:
+                    return Same(Compared.UNTOUCHED)
+                why = f"on {count} nodes there are too many SC runs to see that they end as before"
+                return Same(Compared.DIFFERENT, why=why)
+            if old != new:
+                return Same(Compared.DIFFERENT, why=f"on {count} nodes SC runs end otherwise than before")
+            total += len(new)
+        return Same(Compared.SAME, total)
 
 
 def _names(instance: Instance) -> set[str]:
@@ -68,7 +81,7 @@ def _names(instance: Instance) -> set[str]:
     }
 
 
-def _ends(instance: Instance, names: Collection[str]) -> frozenset[tuple[object, ...]] | None:
+def _ends(instance: Instance, names: Collection[str], most: int) -> Ends | None:
     """How SC runs end, and what the cells ``names`` hold then; None: too many states."""
     space = SequentialSpace(instance)
     program = instance.program
@@ -82,7 +95,7 @@ def _ends(instance: Instance, names: Collection[str]) -> frozenset[tuple[object,
             ends.add((ending_of(instance, *state), *(state.memory[cell] for cell in cells)))
         for after in moves:
             if after not in seen:
-                if len(seen) >= MOST_STATES:
+                if len(seen) >= most:
                     return None
                 seen.add(after)
                 stack.append(after)

@@ -135,6 +135,42 @@ def behind(call: CallText) -> Remedy | None:
     return None
 
 
+BARRIERS = (
+    ("shmem", "shmem_barrier_all();"),
+    ("MPI_", "MPI_Barrier(MPI_COMM_WORLD);"),
+    ("gaspi_", "gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);"),
+    ("ARMCI_", "ARMCI_Barrier();"),
+    ("writeDmaGPI", "barrierGPI();"),
+    ("readDmaGPI", "barrierGPI();"),
+)
+"""At which all ranks meet, by how the names of the library's operations begin."""
+
+
+def barrier(call: CallText) -> str | None:
+    return next((text for name, text in BARRIERS if call.name.startswith(name)), None)
+
+
+SET = re.compile(r"shmem_(?:u?int|u?long|u?longlong|u?int64|u?int32|size)_(?:p|atomic_set)")
+
+
+def signalled(put: CallText, flag: CallText, text: str) -> str | None:
+    """The put that brings the ``flag`` as its signal; None where the library has none, or where the flag is none: a
+    signal is a `uint64_t` that is set on the same PE."""
+    if not re.fullmatch(r"shmem_\w*put\w*", put.name) or "signal" in put.name or put.name.startswith("shmem_ctx"):
+        return None
+    if not SET.fullmatch(flag.name) or len(flag.arguments) != 3 or len(put.arguments) != 4:
+        return None
+    (*where, pe), (cell, value, other) = put.arguments, flag.arguments
+    name = re.match(r"&?\s*(\w+)", cell)
+    if pe != other or name is None or not re.search(rf"\buint64_t\b[^;()]*\b{name[1]}\b", text):
+        return None
+    nonblocking = "_nbi" if put.name.endswith("_nbi") else ""
+    call = CallText(
+        f"{put.name.removesuffix('_nbi')}_signal{nonblocking}", (*where, cell, value, "SHMEM_SIGNAL_SET", pe)
+    )
+    return str(call)
+
+
 def notified(call: CallText, text: str) -> tuple[str, str] | None:
     """The call that does what ``call`` does and notifies its target, and the statements by which that waits; ``text``
     is the source, in which the notification must not be used yet. None where the library has none."""

@@ -4,33 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
-from pgasrob.diagnostics import SourceError
 from pgasrob.repair.candidates import Candidate, Clauses, Costs
-from pgasrob.repair.edits import Edit, Overlap, applied, unified_diff
-from pgasrob.repair.outcomes import Compared, Same, compared
-from pgasrob.repair.statements import Statements
-from pgasrob.robustness.check import check
+from pgasrob.repair.edits import Edit, unified_diff
+from pgasrob.repair.outcomes import Same
+from pgasrob.repair.verifier import Parse, Verifier
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict, Witness
 
 if TYPE_CHECKING:
-    from pgasrob.frontends.lower import CProgram
-    from pgasrob.program.program import Program
-
-    AnyProgram = Program | CProgram
+    from pgasrob.repair.verifier import AnyProgram
 
 MOST_CHECKS = 400
 """Changed programs that are tried at most."""
 State = Literal["robust", "repaired", "not repaired", "unknown", "error"]
-
-
-class Parse(Protocol):
-    """Reads a changed text as the source was read."""
-
-    def __call__(self, text: str) -> AnyProgram: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +46,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Candidates that do not do, and why: a sentence."""
+    """Candidates that do not do, and why: a clause. ``undecided``: it was not found out, because of a limit."""
 
     candidates: tuple[Candidate, ...]
     why: str
+    undecided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,56 +93,36 @@ def repair(
 
     ``costs``: of the kinds of candidates. ``limits`` are for each check. Nothing is written.
     """
-    return _Search(program, parse, tuple(nodes), costs or Costs(), limits or Limits(), max_checks).run(max_answers)
-
-
-@dataclass(slots=True)
-class _Tried:
-    """What a changed text gives: verdicts as far as they were asked for; ``why`` it does not do, "" when it does."""
-
-    text: str
-    verdicts: list[Verdict] = field(default_factory=list)
-    why: str = ""
-    violation: Verdict | None = None
-    same: Same | None = None
+    started = time.monotonic()
+    verifier = Verifier(program, parse, nodes, limits or Limits(), max_checks)
+    found = _Search(verifier, costs or Costs()).run(max_answers)
+    return replace(found, checks=verifier.checks, seconds=time.monotonic() - started, text=verifier.statements.text)
 
 
 class _Search:
-    def __init__(
-        self, program: AnyProgram, parse: Parse, nodes: tuple[int, ...], costs: Costs, limits: Limits, max_checks: int
-    ) -> None:
+    def __init__(self, verifier: Verifier, costs: Costs) -> None:
         from pysat.examples.hitman import Hitman  # type: ignore[import-untyped]
 
-        self._program, self._parse, self._nodes, self._limits = program, parse, nodes, limits
-        self._ends = None if limits.timeout is None else time.monotonic() + limits.timeout
-        self._statements = Statements.of(program)
-        self._clauses = Clauses(self._statements, costs)
-        self._max_checks = max_checks
+        self._verifier = verifier
+        self._clauses = Clauses(verifier.statements, costs)
         self._hitting = Hitman(solver="g4", htype="sorted")
-        self._known: set[Candidate] = set()
         self._seen: list[tuple[frozenset[Candidate], Broken]] = []
         self._rejected: list[Rejected] = []
-        self._alone: dict[Candidate, str] = {}
-        self._checks = 0
+        self._meetings: list[Candidate] = []
+        """The barriers that are known: one is put in at most."""
 
     def run(self, max_answers: int) -> Repair:
-        started = time.monotonic()
-        found = self._run(max_answers)
-        return replace(
-            found, rejected=tuple(self._rejected), checks=self._checks, seconds=time.monotonic() - started,
-            text=self._statements.text,
-        )  # fmt: skip
+        return replace(self._run(max_answers), rejected=tuple(self._rejected))
 
     def _run(self, max_answers: int) -> Repair:
-        verdicts = tuple(self._check(self._program, each) for each in self._nodes)
-        nothing = Repair("unknown", self._nodes, verdicts)
+        verifier, verdicts = self._verifier, self._verifier.verdicts
+        nothing = Repair("unknown", verifier.nodes, verdicts)
         if any(each.verdict == "error" for each in verdicts):
             return replace(nothing, state="error")
         first = next((each for each in verdicts if each.verdict == "not robust"), None)
         if first is None:
             robust = all(each.verdict == "robust" for each in verdicts)
             return replace(nothing, state="robust" if robust else "unknown", reason=_why_unknown(verdicts))
-        self._before = verdicts
         if not self._learn(first, frozenset()):
             return replace(nothing, state="not repaired", survivor=first.witness)
         answers: list[Answer] = []
@@ -163,15 +133,16 @@ class _Search:
             cost = sum(each.cost for each in chosen)
             if answers and cost > answers[0].cost:
                 break
-            if limit := self._limit():
+            if limit := verifier.limit:
                 state: State = "repaired" if answers else "unknown"
                 return replace(nothing, state=state, answers=tuple(answers), reason=limit)
-            tried = self._try(chosen)
+            edits = [edit for each in chosen for edit in each.edits]
+            tried = verifier.tried(edits, any(each.acts_in_sc for each in chosen))
             if tried.violation is not None:
                 if not self._learn(tried.violation, chosen):
                     self._reject(chosen, "a violation is left that no candidate breaks")
             elif tried.why:
-                self._reject(chosen, tried.why)
+                self._reject(chosen, tried.why, tried.undecided)
             else:
                 assert tried.same is not None
                 ordered = tuple(sorted(chosen, key=lambda each: each.edits))
@@ -180,22 +151,10 @@ class _Search:
                     for each in ordered
                 )  # fmt: skip
                 answers.append(Answer(ordered, cost, tried.text, breaks, tried.same))
-                self._hitting.block(chosen)
+                self._hitting.block(ordered)
         if not answers:
             return replace(nothing, state="not repaired", survivor=first.witness)
         return replace(nothing, state="repaired", answers=tuple(answers))
-
-    def _check(self, program: AnyProgram, nodes: int) -> Verdict:
-        left = None if self._ends is None else max(self._ends - time.monotonic(), 0.001)
-        return check(program, nodes, limits=replace(self._limits, timeout=left), effect=False)
-
-    def _limit(self) -> str:
-        """The limit that has been hit, as a sentence; "" for none."""
-        if self._checks >= self._max_checks:
-            return f"{self._checks} changed programs were tried"
-        if self._ends is not None and time.monotonic() >= self._ends:
-            return f"the time limit of {self._limits.timeout:g} s was reached after {self._checks} changed programs"
-        return ""
 
     def _next(self) -> frozenset[Candidate] | None:
         """The cheapest set of candidates that hits every clause; None when there is none that is left."""
@@ -210,54 +169,20 @@ class _Search:
         if not clause:
             return False
         self._seen.append((clause, Broken(verdict.witness, edits)))
-        self._known |= clause
-        self._hitting.hit(clause, weights={each: each.cost for each in clause})
+        ordered = sorted(clause, key=lambda each: (each.cost, each.edits))
+        self._hitting.hit(ordered, weights={each: each.cost for each in ordered})
+        # After the clause: what is blocked first has no weight.
+        for new in ordered:
+            if new.kind == "barrier" and new not in self._meetings:
+                for other in self._meetings:
+                    self._hitting.block([new, other])
+                self._meetings.append(new)
         return True
 
-    def _reject(self, chosen: frozenset[Candidate], why: str) -> None:
+    def _reject(self, chosen: frozenset[Candidate], why: str, undecided: bool = False) -> None:
         """No repair has all of ``chosen``."""
-        self._rejected.append(Rejected(tuple(sorted(chosen, key=lambda each: each.edits)), why))
-        self._hitting.block(chosen)
-
-    def _try(self, chosen: frozenset[Candidate]) -> _Tried:
-        self._checks += 1
-        try:
-            text = applied(self._statements.text, [edit for each in chosen for edit in each.edits])
-        except Overlap:
-            return _Tried("", why="two of the changes are of the same call")
-        tried = _Tried(text)
-        try:
-            program = self._parse(text)
-            for nodes, before in zip(self._nodes, self._before, strict=True):
-                verdict = self._check(program, nodes)
-                tried.verdicts.append(verdict)
-                if verdict.verdict == "not robust":
-                    tried.violation = verdict
-                    return tried
-                if why := _worse(before, verdict):
-                    tried.why = why
-                    return tried
-        except SourceError as error:
-            tried.why = f"it is no program any more: {error.diagnostics[0].message}"
-            return tried
-        tried.same = compared(self._program, program, self._nodes, chosen)
-        if tried.same.compared is Compared.DIFFERENT:
-            tried.why = tried.same.why
-        return tried
-
-
-def _worse(before: Verdict, after: Verdict) -> str:
-    """Why ``after``, which has no violation, is not better than ``before``; "" when it is."""
-    where = f"on {after.nodes} nodes"
-    if after.verdict == "error":
-        return f"{where} there is an error: {after.reason}"
-    if after.verdict == "unknown":
-        return f"{where} it is not known whether it is robust: {after.reason}"
-    if after.deadlock is True and before.deadlock is not True:
-        return f"{where} there is a deadlock that was not there before"
-    if after.assertions == "violated" and before.assertions != "violated":
-        return f"{where} an assertion fails in an SC run that held before"
-    return ""
+        self._rejected.append(Rejected(tuple(sorted(chosen, key=lambda each: each.edits)), why, undecided))
+        self._hitting.block(sorted(chosen, key=lambda each: each.edits))
 
 
 def _why_unknown(verdicts: Iterable[Verdict]) -> str:

@@ -93,6 +93,19 @@ class Statements:
         around = [each for each in self._found if each.start <= offset < each.end]
         return min(around, key=lambda each: each.end - each.start, default=None)
 
+    def all(self) -> list[Statement]:
+        """The statements, in the order of the text."""
+        return sorted(self._found, key=lambda each: (each.start, -each.end))
+
+    def enclosing(self, statement: Statement, other: Statement) -> list[Statement]:
+        """The conditions and loops that ``statement`` is in and ``other`` is not, with all that is within."""
+        return [
+            each
+            for each in self._found
+            if each.head and each.start < statement.start and statement.end <= each.end
+            if not (each.start <= other.start and other.end <= each.end)
+        ]
+
     def callers(self, statement: Statement) -> list[Statement]:
         """The statements that call the function that ``statement`` is in, and those that call theirs."""
         found: list[Statement] = []

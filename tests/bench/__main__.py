@@ -37,9 +37,9 @@ def _sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> tup
     "--part",
     "parts",
     multiple=True,
-    type=click.Choice(["reductions", "scaling"]),
-    default=["reductions", "scaling"],
-    help="The attack search with and without reductions, or how the default engine grows. Default: both.",
+    type=click.Choice(["reductions", "scaling", "repairs"]),
+    default=["reductions", "scaling", "repairs"],
+    help="The attack search with and without reductions, how the default engine grows, or repairs. Default: all.",
 )
 @click.option("--sizes", callback=_sizes, metavar="COUNTS", help="Other sizes for the growth tables, as in 2,4,8.")
 @click.option("--quick", is_flag=True, help="Small limits and no repeats: to see that it works.")

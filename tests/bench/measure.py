@@ -19,6 +19,7 @@ from typing import Any
 from tests.bench import pan
 from tests.bench.families import FAMILIES, SCALED, Family
 from tests.bench.processes import Process, run
+from tests.bench.repairs import RepairRecord, measure_repairs
 
 ROOT = Path(__file__).parents[2]
 DONE = ("robust", "not robust")
@@ -148,6 +149,7 @@ class Record:
     limits: str = ""
     families: dict[str, FamilyRecord] = field(default_factory=dict)
     scaling: dict[str, ScalingRecord] = field(default_factory=dict)
+    repairs: dict[str, RepairRecord] = field(default_factory=dict)
 
 
 def save(record: Record, file: Path) -> None:
@@ -161,7 +163,8 @@ def load(file: Path) -> Record:
     raw = json.loads(file.read_text(encoding="utf-8"))
     families = {name: _family(family) for name, family in raw["families"].items()}
     scaling = {name: _scaling(family) for name, family in raw.get("scaling", {}).items()}
-    return Record(raw["machine"], raw["limits"], families, scaling)
+    repairs = {name: RepairRecord(**each) for name, each in raw.get("repairs", {}).items()}
+    return Record(raw["machine"], raw["limits"], families, scaling, repairs)
 
 
 def _measurement(raw: dict[str, Any] | None) -> Measurement | None:
@@ -458,7 +461,7 @@ def measure(
     say: Callable[[str], None],
     done: Callable[[Record], None],
     sizes: tuple[int, ...] | None = None,
-    parts: Sequence[str] = ("reductions", "scaling"),
+    parts: Sequence[str] = ("reductions", "scaling", "repairs"),
 ) -> None:
     """Measure the families ``names`` into ``record``, ``parts`` of it; ``done`` is called after each."""
     if "reductions" in parts or not record.machine:
@@ -476,6 +479,8 @@ def measure(
                 record.scaling[name] = scaling.family(SCALED[name])
                 record.scaling = {each: record.scaling[each] for each in SCALED if each in record.scaling}
                 done(record)
+    if "repairs" in parts:
+        measure_repairs(record, say, done, *((8, 1) if budget.repeats == 1 else (1, 3)))
 
 
 # The machine

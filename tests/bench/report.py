@@ -7,6 +7,7 @@ from statistics import median
 
 from tests.bench.measure import ALL, SPIN_LONG_ENOUGH, Comparison, FamilyRecord, Measurement, Record
 from tests.bench.pan import NoSpin, options
+from tests.bench.repairs import repair_table, repair_targets
 from tests.bench.scaling_report import scaling_sections, scaling_targets
 from tests.bench.tables import NOTHING, Target
 from tests.bench.tables import count as _count
@@ -26,6 +27,7 @@ def report(record: Record) -> str:
         f"{record.machine}.  \nLimits: {record.limits}.",
         _section("Targets", _targets(record)),
         *(_section(title, lines) for title, lines in scaling_sections(record.scaling)),
+        _section("Repairs", repair_table(record.repairs)),
         _section("Against SPIN: the attack search", _against_spin(record)),
         _section("Per stored state, without reductions", _per_state(record)),
         _section("Time to a counterexample", _counterexamples(record)),
@@ -245,6 +247,7 @@ def targets(record: Record) -> list[Target]:
         _no_worse(record, "slower", "µs", lambda run: _per(run)),
         _no_worse(record, "larger", "bytes", lambda run: run.stored),
         *scaling_targets(record.scaling),
+        *repair_targets(record.repairs),
     ]
 
 

@@ -30,6 +30,7 @@ from tests.bench.measure import (
     search,
     variants,
 )
+from tests.bench.repairs import RepairRecord
 from tests.bench.report import report, targets
 from tests.bench.scaling import Scaling, exponent
 
@@ -160,7 +161,7 @@ def measured(ended: str = "robust", seconds: float = 1.0, states: int = 100, sto
     return Measurement(ended, seconds + 0.1, seconds, 50 << 20, seconds, states, stored, vector=40)
 
 
-def record(reduced: float = 0.01, plain_bytes: float = 30.0, search: float = 0.1) -> Record:
+def record(reduced: float = 0.01, plain_bytes: float = 30.0, search: float = 0.1, repairing: float = 3.0) -> Record:
     """Seven families, all alike, and those that are scaled."""
     sizes = {"halo": (32, 64), "chain": (32,), "ticket_lock": (6,)}
     names = list(FAMILIES)[:7]
@@ -189,6 +190,7 @@ def record(reduced: float = 0.01, plain_bytes: float = 30.0, search: float = 0.1
             for name in names
         },
         {name: scaled(family, search) for name, family in SCALED.items()},
+        {"one.pgas": RepairRecord(0.1, repairing, 7, 4), "other.c": RepairRecord(0.1, 0.2, 3, None)},
     )
 
 
@@ -219,6 +221,9 @@ def test_the_report_owns_up() -> None:
     assert "0 of 7 families" in missed[1].measured and "below: halo 4.0" in missed[0].measured
     assert report(record(reduced=1.0)).count("**missed**") == 1
     assert {target.met for target in targets(Record())} == {None}
+    costly = [target.wanted for target in targets(record(repairing=3.1)) if not target.met]
+    assert costly == ["a repair of a corpus program: at most 30 times a check of it"]
+    assert "| one.pgas |" in report(record()) and "2 programs, of which 1 have a repair" in report(record())
     slower = {target.wanted: target.met for target in targets(record(search=1.0))}
     assert [wanted for wanted, met in slower.items() if not met] == [
         "100 times faster than SPIN in the median of families, search"

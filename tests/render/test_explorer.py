@@ -248,10 +248,10 @@ class Browser:
         self.context, self.folder, self.count = context, folder, 0
         self.said: list[str] = []
 
-    def open(self, result: Any, end: str = "", width: int = 1280, height: int = 800) -> Any:
+    def open(self, result: Any, end: str = "", width: int = 1280, height: int = 800, fold: bool = False) -> Any:
         self.count += 1
         path = self.folder / f"{self.count}.html"
-        path.write_text(to_html(result), encoding="utf-8")
+        path.write_text(to_html(result, cycle_only=fold), encoding="utf-8")
         page = self.context.new_page()
         page.set_viewport_size({"width": width, "height": height})
         page.on("console", lambda message: self.said.append(message.text))
@@ -388,6 +388,11 @@ def test_keys_and_buttons(browser: Browser) -> None:
     assert title(page) == "Step 3"
     page.keyboard.press("t")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    colours = (
+        "[['.pg-run .paper', 'fill'], ['#diagram', 'backgroundColor']].map(([n, c]) => getComputedStyle(all(n)[0])[c])"
+    )
+    paper, panel = page.evaluate(colours)
+    assert paper == panel, "the drawing is dark too"
 
 
 def test_a_presenter_steps_whatever_has_the_focus(browser: Browser) -> None:
@@ -592,8 +597,8 @@ def test_other_runs(browser: Browser) -> None:
     page.set_viewport_size({"width": 360, "height": 500})  # where the diagram scrolls, with its other run hidden
     page.evaluate("document.getElementById('diagram-box').scrollTo(40, 0)")
     page.evaluate("document.getElementById('diagram-box').scrollTo(200, 120)")
-    until(page, lambda: "(0 0)" in page.get_attribute(".drawing:not([hidden]) .pinned >> nth=1", "transform"), False)
-    assert page.is_checked("#fit") is False
+    until(page, lambda: "(0 0)" in page.get_attribute(".drawing:not([hidden]) .pinned", "transform"), False)
+    assert page.text_content("#zoom") == "100 %"
 
 
 def played(path: str, seed: int, **more: Any) -> dict[str, Any]:
@@ -743,6 +748,139 @@ def test_widths(browser: Browser, path: str) -> None:
                 "['.column:last-child .panel:last-child', '.bar'].map((n) => all(n)[0].getBoundingClientRect())"
             )
             assert panel["bottom"] <= bar["top"], "the buttons hide nothing at the end of the page"
+
+
+# --- The drawing in its box -------------------------------------------------------------------------------------------
+
+SCALE = "() => all('.drawing:not([hidden]) svg')[0].getBoundingClientRect().width / fitting.natural.width"
+LANES = """() => {
+  const box = document.getElementById("diagram-box").getBoundingClientRect();
+  const within = (rank, from, to) => rank[from] >= box[from] - 0.5 && rank[to] <= box[to] + 0.5;
+  const inside = (rank) => within(rank, "left", "right") && within(rank, "top", "bottom");
+  return all(".drawing:not([hidden]) .rank", (rank) => inside(rank.getBoundingClientRect()));
+}"""
+
+
+@pytest.mark.parametrize("nodes", [2, 4, 6, 8])
+def test_every_lane_is_in_view(browser: Browser, nodes: int) -> None:
+    page = browser.open(result_of("halo/halo_no_wait.pgas", nodes))
+    assert page.evaluate(LANES) == [True] * nodes
+    box = "document.getElementById('diagram-box')"
+    assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth")
+    assert page.evaluate("document.documentElement.scrollHeight") == 800
+    # Beside the text while it can be read there, else above it.
+    assert page.get_attribute("#above", "aria-pressed") == str(nodes > 2).lower()
+    page.click("#above")
+    assert page.evaluate(LANES) == [True] * nodes
+    page.set_viewport_size({"width": 1024, "height": 768})
+    until(page, lambda: page.evaluate(LANES), [True] * nodes)
+    assert page.evaluate(OVERLAPS) == []
+
+
+def test_zoom(browser: Browser) -> None:
+    page = browser.open(result_of("halo/halo_no_wait.pgas", 4))
+    fitted = page.evaluate(SCALE)
+    assert 0.5 < fitted < 1 and page.text_content("#zoom") == f"{round(100 * fitted)} %"
+    page.keyboard.press("+")
+    page.click("#zoom-in")
+    assert page.evaluate(SCALE) == pytest.approx(fitted * 1.25**2, rel=0.01)
+    assert page.get_attribute("#zoom-fit", "aria-pressed") == "false"
+    page.keyboard.press("-")
+    assert page.evaluate(SCALE) == pytest.approx(fitted * 1.25, rel=0.01)
+    page.click("#zoom-out")
+    page.keyboard.press("+")
+    page.keyboard.press("f")
+    assert page.evaluate(SCALE) == pytest.approx(fitted) and page.evaluate(LANES) == [True] * 4
+    for _ in range(20):
+        page.keyboard.press("+")
+    assert page.text_content("#zoom") == "400 %"
+    for _ in range(40):
+        page.keyboard.press("-")
+    assert page.text_content("#zoom") == "10 %"
+    page.keyboard.press("f")
+    page.set_viewport_size({"width": 360, "height": 740})  # where fitting it would be too small to read
+    until(page, lambda: page.text_content("#zoom"), "100 %")
+    assert page.get_attribute("#zoom-fit", "aria-pressed") == "false"
+    page.click("#zoom-fit")
+    assert page.evaluate(LANES) == [True] * 4
+
+
+def test_the_wheel_zooms_at_the_pointer_and_dragging_moves(browser: Browser) -> None:
+    page = browser.open(result_of("halo/halo_no_wait.pgas", 4), "#step=1")
+    place = "document.querySelector('[data-step=\"10\"] rect').getBoundingClientRect()"
+    before = page.evaluate(place)
+    at = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
+    page.mouse.move(*at)
+    page.keyboard.down("Control")
+    for _ in range(3):
+        page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    until(page, lambda: page.get_attribute("#zoom-fit", "aria-pressed"), "false")
+    until(page, lambda: page.evaluate(SCALE) > 1.3, True)
+    after = page.evaluate(place)
+    assert after["width"] > 1.8 * before["width"]
+    assert abs(after["x"] + after["width"] / 2 - at[0]) < 3
+    box = "document.getElementById('diagram-box')"
+    left, top = page.evaluate(f"[{box}.scrollLeft, {box}.scrollTop]")
+    page.mouse.down()
+    page.mouse.move(at[0] - 40, at[1] - 30, steps=4)
+    page.mouse.up()
+    assert page.evaluate(f"[{box}.scrollLeft, {box}.scrollTop]") == [left + 40, top + 30]
+    assert title(page) == "Step 1", "the end of a drag is no click"
+    page.mouse.click(at[0] - 40, at[1] - 30)
+    assert title(page) == "Step 11"
+
+
+@pytest.mark.parametrize(("nodes", "side", "key"), [(2, "width", "ArrowLeft"), (4, "height", "ArrowUp")])
+def test_the_splitter_shares_the_window(browser: Browser, nodes: int, side: str, key: str) -> None:
+    page = browser.open(result_of("halo/halo_no_wait.pgas", nodes), "#step=3")
+    size = f"document.getElementById('left').getBoundingClientRect().{side}"
+    whole, middle = page.evaluate(size), page.locator("#splitter").bounding_box()
+    x, y = middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 100, y - 100, steps=3)
+    page.mouse.up()
+    assert abs(page.evaluate(size) - (whole - 100)) < 6
+    assert page.evaluate(LANES) == [True] * nodes and page.evaluate(OVERLAPS) == []
+    page.focus("#splitter")
+    before = page.evaluate(size)
+    page.keyboard.press(key)
+    assert page.evaluate(size) < before - 5 and title(page) == "Step 3"
+    value = page.get_attribute("#splitter", "aria-valuenow")
+    page.keyboard.press("PageDown")
+    assert title(page) == "Step 4" and 15 <= int(value) <= 85
+    page.dblclick("#splitter")
+    assert page.evaluate(size) == pytest.approx(whole, abs=1)
+
+
+def test_what_happens_now_alone_has_a_band(browser: Browser) -> None:
+    """Of a row that several events share."""
+    page = browser.open(result_of("halo/halo_no_wait.pgas", 4), "#step=8")
+    sides = "['.band', '[data-step=\"7\"] rect'].map((name) => all(name)[0].getBoundingClientRect())"
+    band, event = page.evaluate(sides)
+    assert band["left"] < event["left"] < event["right"] < band["right"] < event["right"] + 20
+
+
+def test_the_steps_of_a_band(browser: Browser) -> None:
+    result = result_of("halo/halo_no_wait.pgas", 4)
+    page = browser.open(result, fold=True)
+    bands = page.evaluate("all('.fold', (band) => JSON.parse(band.dataset.steps))")
+    first, *_, last = bands[1]
+    assert bands[1] == list(range(first, last + 1))
+    page.evaluate(f"goToStep('{first}')")
+    assert page.evaluate("all('.fold', (band) => band.classList.contains('future'))")[1] is True
+    for step in range(first + 1, last + 2):
+        page.keyboard.press("ArrowRight")
+        assert title(page) == f"Step {step}"
+        assert page.evaluate("all('.fold', (band) => band.classList.contains('now'))").index(True) == 1
+    page.keyboard.press("Home")
+    page.click(f".fold[data-step='{first}'] text")
+    assert title(page) == f"Step {first + 1}"
+    for panel in ("memory", "registers"):
+        page.evaluate(f"document.getElementById('{panel}-all').click()")
+    page.click("#first")
+    assert page.evaluate(ALL_STATES, "forward") == list(states(run_of(result)))
 
 
 def test_everything_is_reached_by_tab(browser: Browser) -> None:

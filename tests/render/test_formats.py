@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from copy import deepcopy
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from pgasrob.render.files import FORMATS, UnknownFormat, format_of, replace_file
 from pgasrob.render.json import Result
 from pgasrob.render.run_graph import NoRun
 from pgasrob.render.witness_file import read_results
-from tests.render.diagram.test_model import result_of, with_runs
+from tests.render.diagram.test_model import event, result_of, run, with_runs
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 
 ROBUST = "memory x; process { mem[x] <- 1; }"
@@ -183,3 +184,32 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
         assert stat.S_ISFIFO(pipe.stat().st_mode)
     finally:
         os.close(reader)
+
+
+def folding() -> Result:
+    """A run of six events, in which the cycle passes the step of a write and a store."""
+    cycle = [{"from": 2, "to": 5, "relation": "cf"}, {"from": 5, "to": 2, "relation": "cf"}]
+    events = [
+        event("assign", 0, 0, command="alpha"),
+        event("write", 0, 1),
+        event("popb", 0, 1, (1, 0)),
+        event("assign", 1, 0, command="beta"),
+        event("assign", 0, 2, command="gamma"),
+        event("store", 1, 1, (1, 0)),
+    ]
+    return of_witness("five.pgas", {**run(events, 2, [(0, 1, "po"), (1, 2, "id"), (2, 5, "cf")]), "cycle": cycle})
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_what_the_cycle_does_not_pass_is_folded_in_pictures(ending: str) -> None:
+    format_ = FORMATS[ending]
+    whole, folded = format_.render([folding()]), format_.render([folding()], cycle_only=True)
+    if not format_.draws:
+        assert folded == whole
+        return
+    for told in ("steps 1, 4: 2 events of ranks 0–1", "step 5: 1 event of rank 0"):
+        escapes = {"{}": "", "~": " ", "#58;": ":", "0-1": "0–1"}
+        texts = [reduce(lambda text, pair: text.replace(*pair), escapes.items(), each) for each in (whole, folded)]
+        assert [told in text for text in texts] == [False, True]
+    # The page lets each step be gone to.
+    assert [command in folded for command in ("alpha", "beta", "gamma")] == [ending == ".html"] * 3

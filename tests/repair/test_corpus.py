@@ -23,7 +23,6 @@ NO_REPAIR = frozenset((
     "exchange.pgas", "exchange_wait.pgas", "3_07_self_lost.pgas", "write_lost_update.pgas",  # the steps of two puts
     "4_12_shmem_last_element.c",  # the elements of one put
     "gaspi_lock.c",  # no call completes a write at its target
-    "broadcast_third_party.c",  # a collective call that comes to its end on one side
 ))  # fmt: skip
 """What makes these violate is within one operation, or no call of the library has anything against it."""
 

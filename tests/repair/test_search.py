@@ -13,6 +13,7 @@ from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.repair import Answer, Costs, Repair, repair
 from pgasrob.repair.edits import Edit, applied
+from pgasrob.repair.remedies import CallText
 from pgasrob.repair.statements import Statements
 from pgasrob.robustness.check import check, load
 from tests.oracle.polls_and_updates import random_program
@@ -37,7 +38,7 @@ def catalogue(program: Program) -> Iterator[tuple[int, tuple[Edit, ...]]]:
     statements = Statements.of(program)
     queues = [queue.name for queue in program.queues]
     texts = {"fence": "order", "wait_local": "local completion", "wait": "completion"}
-    for statement in statements._found:
+    for statement in statements.all():
         for put in (statements.before, statements.after):
             if statement.head and (put == statements.after or not statement.insertable):
                 continue
@@ -45,12 +46,14 @@ def catalogue(program: Program) -> Iterator[tuple[int, tuple[Edit, ...]]]:
                 for queue in queues:
                     yield COSTS.of(kind, statement.loops), put(statement, f"{name}({queue});", 0)  # type: ignore[arg-type]
         text = program.source.text[statement.start : statement.end]
-        if text.startswith(("read(", "write(")):
-            head, _, tail = text.rpartition(",")
-            for queue in queues:
-                if tail.strip(" );") != queue:
-                    edit = Edit(statement.start, statement.end, 0, f"{head}, {queue});")
-                    yield COSTS.of("order", statement.loops), (edit,)
+        call = CallText.read(text)
+        if call is not None and call.name not in texts:
+            for place, argument in enumerate(call.arguments):
+                for queue in queues:
+                    if argument in queues and queue != argument:
+                        changed = CallText(call.name, (*call.arguments[:place], queue, *call.arguments[place + 1 :]))
+                        edit = Edit(statement.start, statement.end, 0, f"{changed};")
+                        yield COSTS.of("order", statement.loops), (edit,)
 
 
 def cheaper(program: Program, below: int, most: int) -> Iterator[str]:
@@ -78,7 +81,7 @@ def waits_everywhere(program: Program) -> str:
     """The text in which nothing is late: behind every command there is a wait for each queue."""
     statements = Statements.of(program)
     waits = " ".join(f"wait({queue.name});" for queue in program.queues)
-    edits = [edit for each in statements._found if not each.head for edit in statements.after(each, waits)]
+    edits = [edit for each in statements.all() if not each.head for edit in statements.after(each, waits)]
     return applied(program.source.text, edits)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
-from pgasrob.render.diagram.model import INDENT, LINE, PADDING, Box, Span, cut, width_of
+from pgasrob.render.diagram.folding import Fold, told, told_in_full
+from pgasrob.render.diagram.model import AXIS, INDENT, LINE, PADDING, Box, Span, cut, width_of
+from pgasrob.render.diagram.rows import lane_of
 from pgasrob.render.json import Event, Witness
 
 LONGEST, SHORTEST = 46, 32
@@ -15,31 +17,45 @@ LONGEST, SHORTEST = 46, 32
 MOST_LINES = 6
 
 
-def boxes(witness: Witness, rows: Iterable[tuple[int, ...]], lane_of: dict[int, int]) -> Iterator[Box]:
-    """A box for each event; x is measured from the left side of its lane, and y from that of its row."""
+def boxes(witness: Witness, rows: Iterable[tuple[int, ...]], folded: Fold, lanes: Mapping[int, int]) -> list[Box]:
+    """A box for each event that is drawn, in their order; x is measured from the left side of its lane."""
     events = witness["computation"]
     cycle = words.cycle_steps(witness)
     digits = max((len(str(event["line"])) for event in events), default=1)
-    room = _room(len(lane_of))
+    room = _room(len(lanes))
     issues: dict[tuple[int, int], int] = {}
+    row_of = {place: row for row, places in enumerate(rows) for place in places}
+    found: list[Box] = []
+    for place in sorted(folded.kept):
+        event = events[place]
+        address, lane, indent, reach = event["address"], lane_of(event, lanes), 0.0, None
+        if event["event"] in words.STEPS:
+            issue = issues[event["rank"], event["operation"]]
+            step = words.step_name(place, events)
+            lines, full, kind = _step(step, event, issue, room - 4), _full_step(step, event, issue), "step"
+            indent = INDENT
+        else:
+            issues[event["rank"], event["operation"]] = place
+            lines, full = _issued(event, digits, room), _full_issued(event)
+            kind = "barrier" if event["event"] == "barrier" else "issued"
+            reach = lanes[address["rank"]] if address and address["rank"] != event["rank"] else None
+        lines = _marked(lines, event, room)
+        width, height = _size(lines, kind)
+        found.append(
+            Box(place, kind, lane, row_of[place], lines, full, place in cycle, indent, 0, width, height, reach)
+        )
+    return found
+
+
+def bands(witness: Witness, rows: Iterable[tuple[int, ...]], folded: Fold) -> Iterator[Box]:
+    """What is said of each band, beside the axis of the first lane."""
+    events = witness["computation"]
     for row, places in enumerate(rows):
-        for place in places:
-            event = events[place]
-            address = event["address"]
-            if event["event"] in words.STEPS:
-                issue = issues[event["rank"], event["operation"]]
-                step = words.step_name(place, events)
-                lines, full, kind = _step(step, event, issue, room - 4), _full_step(step, event, issue), "step"
-                lane, indent, reach = lane_of[address["rank"] if address else event["rank"]], INDENT, None
-            else:
-                issues[event["rank"], event["operation"]] = place
-                lines, full = _issued(event, digits, room), _full_issued(event)
-                kind = "barrier" if event["event"] == "barrier" else "issued"
-                lane, indent = lane_of[event["rank"]], 0.0
-                reach = lane_of[address["rank"]] if address and address["rank"] != event["rank"] else None
-            lines = _marked(lines, event, room)
-            width, height = _size(lines, kind)
-            yield Box(place, kind, lane, row, lines, full, place in cycle, indent, 0, width, height, reach)
+        if places in folded.bands:
+            lines: tuple[tuple[Span, ...], ...] = (((told(places, events), "effect"),),)
+            full = told_in_full(places, events)
+            size = _size(lines, "band")
+            yield Box(places[0], "band", 0, row, lines, full, False, AXIS + 5, 0, *size, folded=places)
 
 
 def _room(lanes: int) -> int:

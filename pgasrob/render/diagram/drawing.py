@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
@@ -120,8 +121,10 @@ def _legend(pen: Pen, diagram: Diagram, breadth: float, captions: Captions) -> f
             x, y = 0.0, y + SENTENCE + captions.room.between
         with pen.group(at=(x, y)):
             with pen.group(style):
-                if style == "event step":
+                if style in ("event step", "fold"):
                     pen.box(2, -8, SAMPLE - 4, 16)
+                elif style == "number":
+                    pen.text(SAMPLE - 8, 4.5, "7", "number")
                 elif style == "event":
                     pen.line(((2, 0), (30 - RING - 0.5, 0)), "reach")
                     pen.ring(30, 0, RING, "touch")
@@ -144,6 +147,10 @@ def _samples(diagram: Diagram) -> Iterator[tuple[str, str]]:
         yield "event step", "a step, in the lane whose memory it acts on"
     if any(box.reach is not None for box in diagram.boxes):
         yield "event", "acts on this rank's memory at once"
+    if diagram.boxes:
+        yield "number", "above a box: its step"
+    if diagram.bands:
+        yield "fold", "events that the cycle does not pass"
 
 
 # --- The diagram -----------------------------------------------------------------------------------------------------
@@ -156,19 +163,19 @@ def _diagram(pen: Pen, diagram: Diagram, witness: Witness) -> None:
         _part(pen, part, diagram)
     for row in diagram.rows:
         middle = snapped(row.y + row.height / 2)
-        with pen.group("row", data={"places": f"{row.places[0]}-{row.places[-1]}", "y": row.y}):
+        with pen.group("row", data={"y": row.y}):
             pen.line(((diagram.gutter + 8, middle), (diagram.width, middle)), "guide")
-            pen.text(diagram.gutter, middle + 4.5, row.number, "number")
-    if diagram.rows:
-        pen.text(diagram.gutter, 18, "step ↓", "number")
     stands = {end.lane: end.y for end in diagram.ends}
     for index, lane in enumerate(diagram.lanes):
         with pen.group("lane", data={"rank": lane.rank}):
             pen.line(((lane.axis, HEADING), (lane.axis, stands.get(index, diagram.height - GAP))))
             pen.text(lane.x, 18, f"rank {lane.rank}", "rank")
-    for row in diagram.rows:
-        if len(row.places) > 1:
-            _bar(pen, [diagram.boxes[place] for place in row.places])
+    for _, barrier in groupby((box for box in diagram.boxes if box.kind == "barrier"), lambda box: box.row):
+        _bar(pen, list(barrier))
+    for band in diagram.bands:
+        with pen.group("fold", title=band.full, data={"step": band.place, "steps": list(band.folded)}):
+            pen.box(diagram.gutter + 8, band.y, diagram.width - diagram.gutter - 8, band.height)
+            _lines(pen, band)
     for line in diagram.lines:
         style = f"edge {line.relation}{' cycle' * bool(line.number)}"
         with pen.group(style, title=_told(line, events), data={"from": line.source, "to": line.target}):
@@ -180,6 +187,7 @@ def _diagram(pen: Pen, diagram: Diagram, witness: Witness) -> None:
         data = {"step": box.place, "rank": events[box.place]["rank"]}
         with pen.group(style, name=f"e-{box.place}", title=box.full, data=data):
             _box(pen, box, diagram.lanes)
+            pen.text(diagram.lanes[box.lane].number_end(box), box.y - 2.5, str(box.place + 1), "number")
     for box in diagram.ends:
         with pen.group(f"standing {box.kind}", title=box.full, data={"rank": diagram.lanes[box.lane].rank}):
             _box(pen, box, diagram.lanes)
@@ -215,6 +223,10 @@ def _box(pen: Pen, box: Box, lanes: Sequence[Lane]) -> None:
     if box.reach is not None:
         _reach(pen, box, lanes[box.reach], box.reach < box.lane)
     pen.box(box.x, box.y, box.width, box.height)
+    _lines(pen, box)
+
+
+def _lines(pen: Pen, box: Box) -> None:
     base = box.y + (box.height - len(box.lines) * LINE) / 2 + 12.8
     for index, line in enumerate(box.lines):
         pen.text(box.x + PADDING, base + index * LINE, line)

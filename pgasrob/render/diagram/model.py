@@ -1,4 +1,4 @@
-"""The space-time diagram of a run: a lane per rank, a row per event, time downwards. Boxes, lines and their places.
+"""The space-time diagram of a run: a lane per rank, time downwards. Boxes, lines and their places.
 
 Nothing is laid out here (`layout`) or drawn (`drawing`). Its unit is a thirteenth of the size of the letters, and x
 grows to the right, y downwards. The model follows from the `Witness` of a result alone.
@@ -6,8 +6,8 @@ grows to the right, y downwards. The model follows from the `Witness` of a resul
 An issued event is a box in the lane of its rank, at the left, where the line of program order runs through. A step
 stands where it takes effect: in the lane of the rank whose memory it acts on, indented, so that program order passes it
 by. That is what makes it a space-time diagram: the line from an issue to its steps is the message, and how far down it
-ends is how long the message was on its way. Each row has one event or one barrier, so that a line can leave a box
-sideways without meeting another one; it then runs down between two lanes (`routes`).
+ends is how long the message was on its way. Events that are not ordered share a row (`rows`) as long as a line can
+leave each box sideways without meeting another one; it then runs down between two lanes (`routes`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from unicodedata import combining, east_asian_width
 
 from pgasrob.render import words
+from pgasrob.render.diagram.folding import Fold
 from pgasrob.render.json import Edge, Result, Witness
 
 CHARACTER = 8.0
@@ -31,6 +32,10 @@ GAP = 12.0
 BADGE_GAP = 34.0
 """Between two rows with a number of the cycle between them."""
 HEADING = 30.0
+NUMBER = 7.0
+"""Width of a digit of the number of a step."""
+INNER = INDENT + 14
+"""How far right of a lane's left side identity runs down inside it."""
 
 Span = tuple[str, str]
 """A text and what it is: line, command, step, effect, origin, mark or fails."""
@@ -41,7 +46,8 @@ class Box:
     """What is drawn of one event: its lines of text and where it stands.
 
     ``kind`` is "issued", "step" or "barrier". A box at the end of a rank, "end" or "fault", is of no event (``place``
-    is -1). ``full`` is the text uncut, ``reach`` the lane of another rank whose memory an issued event itself acts on.
+    is -1); a "band" is of all ``folded`` events. ``full`` is the text uncut, ``reach`` the lane of
+    another rank whose memory an issued event itself acts on.
     """
 
     place: int
@@ -56,6 +62,7 @@ class Box:
     width: float
     height: float
     reach: int | None = None
+    folded: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +75,24 @@ class Lane:
     def axis(self) -> float:
         return self.x + AXIS
 
+    def number_end(self, box: Box) -> float:
+        """Where the number above a ``box`` of this lane ends: at its right, off the lines that enter from above."""
+        end, inner = box.x + box.width, self.x + INNER
+        return end if end - NUMBER * len(str(box.place + 1)) > inner + 5 else inner - 5
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One event, or the events of one barrier."""
+    """Events that are not ordered, those of one barrier, or those of one band."""
 
     places: tuple[int, ...]
     y: float
     height: float
     part: int | None
 
-    @property
-    def number(self) -> str:
-        first, last = self.places[0] + 1, self.places[-1] + 1
-        return str(first) if first == last else f"{first}–{last}"
+    def top(self, height: float) -> float:
+        """Where a box of this height begins that stands in the middle."""
+        return self.y + (self.height - height) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +121,16 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """A run, laid out: ``boxes`` of its events, by place, and the boxes at the ``ends`` of ranks."""
+    """A run, laid out: ``boxes`` of its events in their order, ``bands``, and the boxes at the ``ends`` of ranks."""
 
     width: float
     height: float
-    gutter: float  # where the step numbers end
+    gutter: float  # where the names of the parts end
     badge: float  # the width of the place for a number of the cycle
     lanes: tuple[Lane, ...]
     rows: tuple[Row, ...]
     boxes: tuple[Box, ...]
+    bands: tuple[Box, ...]
     ends: tuple[Box, ...]
     parts: tuple[Part, ...]
     lines: tuple[Line, ...]
@@ -148,15 +160,19 @@ def numbered(witness: Witness) -> list[Edge]:
     return words.from_conflict(witness["cycle"] or [], witness["computation"])
 
 
-def edges(witness: Witness) -> list[tuple[Edge, int | None]]:
+def edges(witness: Witness, folded: Fold) -> list[tuple[Edge, int | None]]:
     """Every edge to draw, each once, with its number in the cycle: happens-before, and what of the cycle is not in it.
 
-    Program order of a cycle may skip commands, and identity may skip steps.
+    Program order of a cycle may skip commands, and identity may skip steps. Of what is folded only program order is
+    drawn, which passes it.
     """
     cycle = numbered(witness)
     numbers = {_key(edge): number for number, edge in reversed(list(enumerate(cycle, 1)))}
     found: list[tuple[Edge, int | None]] = []
-    for edge in witness["happens_before"]:
+    kept = folded.kept
+    for edge in (*witness["happens_before"], *folded.edges(witness)):
+        if edge["from"] not in kept or edge["to"] not in kept:
+            continue
         number = numbers.pop(_key(edge), None)
         found.append((edge if number is None else cycle[number - 1], number))
     return found + [(cycle[number - 1], number) for number in sorted(numbers.values())]

@@ -1,23 +1,25 @@
 """Where the boxes of a diagram stand and where its lines run.
 
-A line leaves a box sideways, runs down between two lanes and enters a box sideways. Its row has no other box, and no
-box stands between two lanes, so that it meets none. Only these run inside a lane: program order, along the axis, which
-the steps of the lane leave free; and identity from a box straight down to the next one of its lane.
+A line leaves a box sideways, runs down between two lanes and enters a box sideways. In the lanes that it crosses in its
+last row stands nothing else (`rows`), and no box stands between two lanes, so that it meets none. Only these run inside
+a lane: program order, along the axis, which the steps of the lane leave free; and identity from a box straight down to
+the next one of its lane.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgasrob.render.diagram.badges import HEAD, badge_width, clear_place, numbered_lines
 from pgasrob.render.diagram.channels import Channel, Track, snapped
+from pgasrob.render.diagram.folding import Fold
 from pgasrob.render.diagram.model import (
     BADGE_GAP,
     GAP,
     HEADING,
-    INDENT,
+    INNER,
     Box,
     Diagram,
     Lane,
@@ -25,13 +27,14 @@ from pgasrob.render.diagram.model import (
     Part,
     Row,
     edges,
-    width_of,
 )
 from pgasrob.render.json import Witness
 
 PART_GAP = 8.0
-INNER = INDENT + 14
-"""How far right of a lane's left side identity runs down inside it."""
+GUTTER = 30.0
+"""Room at the left for the names of the parts."""
+APART = (4, 2, 1)
+"""The least distance of two lines that meet boxes of one row, the best first."""
 
 Point = tuple[float, float]
 Port = tuple[int, str, int, str, int]
@@ -61,27 +64,30 @@ class _Route:
 
 def routed(
     witness: Witness,
+    folded: Fold,
     ranks: Sequence[int],
     groups: Sequence[tuple[int, ...]],
     boxes: Sequence[Box],
+    bands: Sequence[Box],
     ends: Sequence[Box],
     widths: Sequence[float],
 ) -> Diagram:
-    """The diagram of ``boxes``, which are given by place with x from the side of their lane; y is not known yet.
+    """The diagram of ``boxes`` and ``bands``, which are given with x from the side of their lane; y is not known yet.
 
     ``groups`` are the places of each row, ``ends`` the boxes below the last row, ``widths`` those of the lanes.
     """
-    routes = _routes(witness, boxes)
-    rows, height = _rows(witness, groups, boxes, routes)
-    boxes = [replace(box, y=rows[box.row].y) for box in boxes]
+    routes = _routes(witness, folded, boxes, {band.row for band in bands})
+    rows, height = _rows(witness, groups, [*boxes, *bands], routes)
+    boxes, bands = ([replace(box, y=rows[box.row].top(box.height)) for box in those] for those in (boxes, bands))
     ends = [replace(end, y=height) for end in ends]
     height += max((end.height + GAP for end in ends), default=0.0)
+    by_place = {box.place: box for box in boxes}
     for route in routes:
-        route.first, route.last = boxes[route.first.place], boxes[route.last.place]
+        route.first, route.last = by_place[route.first.place], by_place[route.last.place]
     badge = badge_width(len(witness["cycle"] or ()))
     ports = _ports(routes)
     channels = _channels(routes, ports, len(ranks), badge)
-    gutter = 30 + max([width_of("step ↓"), *(width_of(row.number) for row in rows)])
+    gutter = GUTTER if any(row.part is not None for row in rows) else 0.0
     least = _room_for_numbers(routes, badge)
     lanes: list[Lane] = []
     channels[0].settle(gutter + 10, False, 0.0)
@@ -89,8 +95,11 @@ def routed(
         lanes.append(Lane(rank, channels[index - 1].end, width))
         channels[index].settle(lanes[-1].x + width, index < len(ranks), least.get(index, 0.0))
     boxes = [replace(box, x=box.x + lanes[box.lane].x) for box in boxes]
+    bands = [replace(band, x=band.x + lanes[band.lane].x) for band in bands]
     ends = [replace(end, x=end.x + lanes[end.lane].x) for end in ends]
-    lines = _lines(routes, boxes, lanes, channels, ports, badge)
+    lines = _lines(
+        routes, {box.place: box for box in boxes}, [rows[band.row] for band in bands], lanes, channels, ports, badge
+    )
     return Diagram(
         width=channels[-1].end,
         height=height,
@@ -99,18 +108,21 @@ def routed(
         lanes=tuple(lanes),
         rows=tuple(rows),
         boxes=tuple(boxes),
+        bands=tuple(bands),
         ends=tuple(ends),
         parts=tuple(_parts(rows)),
         lines=tuple(lines),
     )
 
 
-def _routes(witness: Witness, boxes: Sequence[Box]) -> list[_Route]:
+def _routes(witness: Witness, folded: Fold, boxes: Sequence[Box], bands: set[int]) -> list[_Route]:
+    """The routes of all edges; ``bands`` are the rows of bands."""
     routes = []
+    by_place = {box.place: box for box in boxes}
     neighbours = _neighbours(boxes)
-    for edge, number in edges(witness):
+    for edge, number in edges(witness, folded):
         source, target, relation = edge["from"], edge["to"], edge["relation"]
-        first, last = boxes[min(source, target)], boxes[max(source, target)]
+        first, last = by_place[min(source, target)], by_place[max(source, target)]
         route = _Route(source, target, relation, number, first, last)
         if relation == "po" and neighbours.get((first.place, "issued")) == last.place:
             route.way = "axis"
@@ -119,6 +131,7 @@ def _routes(witness: Witness, boxes: Sequence[Box]) -> list[_Route]:
         elif (
             relation == "id"
             and neighbours.get((first.place, "any")) == last.place
+            and bands.isdisjoint(range(first.row, last.row))
             and first.x + first.width > INNER + 6
             and last.x + last.width > INNER + 6
         ):
@@ -132,10 +145,10 @@ def _routes(witness: Witness, boxes: Sequence[Box]) -> list[_Route]:
 
 
 def _neighbours(boxes: Sequence[Box]) -> dict[tuple[int, str], int]:
-    """The next box of the same lane, and the next issued one, by place."""
+    """The next box down the same lane, and the next issued one, by place."""
     found: dict[tuple[int, str], int] = {}
     last: dict[tuple[int, str], int] = {}
-    for box in boxes:
+    for box in sorted(boxes, key=lambda box: box.row):
         for kind in ("any", "issued") if box.kind != "step" else ("any",):
             if (box.lane, kind) in last:
                 found[last[box.lane, kind], kind] = box.place
@@ -148,19 +161,22 @@ def _rows(
 ) -> tuple[list[Row], float]:
     """The rows, and where they end. There is more room where a number of the cycle stands between two rows."""
     events = witness["computation"]
+    bands = {box.row for box in boxes if box.kind == "band"}
     heights: dict[int, float] = defaultdict(float)
     for box in boxes:
         heights[box.row] = max(heights[box.row], box.height)
     badges = {
         route.last.row
         for route in routes
-        if route.number and route.way in ("axis", "inner") and route.last.row == route.first.row + 1
+        if route.number and route.way in ("axis", "inner")
+        if bands.issuperset(range(route.first.row + 1, route.last.row))  # of which there are often none
     }
     badges |= {route.last.row + 1 for route in routes if route.way == "under"}
     rows: list[Row] = []
     y = HEADING + GAP
     for index, places in enumerate(groups):
-        part = events[places[0]]["part"]
+        parts = {events[place]["part"] for place in places}
+        part = parts.pop() if len(parts) == 1 else None  # a band may begin in one and end in another
         if index:
             y += BADGE_GAP if index in badges else GAP
             y += PART_GAP * (part != rows[-1].part)
@@ -208,21 +224,49 @@ def _ports(routes: Sequence[_Route]) -> dict[Port, float]:
     """The height at which lines meet the side of a box: entering ones above those that leave."""
     sides: dict[tuple[int, str], set[Port]] = defaultdict(set)
     boxes: dict[int, Box] = {}
+    channels: dict[Port, set[int]] = defaultdict(set)
+    """The channels into which the lines of a port run in the row of its box."""
     for route in routes:
         if route.way == "side":
             for key, box in zip(_port_keys(route), (route.first, route.last), strict=True):
                 sides[key[:2]].add(key)
                 boxes[box.place] = box
-    found = {}
-    for (place, _), keys in sides.items():
+                beside = box.lane + (key[1] == "right")
+                channels[key].update(range(min(beside, route.channel), max(beside, route.channel) + 1))
+    found: dict[Port, float] = {}
+    taken: dict[tuple[int, int], list[float]] = defaultdict(list)
+    """The heights at which lines run sideways, by row and channel."""
+    for (place, _), keys in sorted(sides.items()):
         box = boxes[place]
         # In the middle a barrier has the lines to its neighbours, and an atomic the one to the memory of another rank.
         halves = [[key for key in keys if key[2] == leaving] for leaving in (0, 1)]
         free = box.kind == "barrier" or box.reach is not None
         for start, size, group in ((0.05, 0.4, halves[0]), (0.55, 0.4, halves[1])) if free else ((0.1, 0.8, [*keys]),):
             for index, key in enumerate(sorted(group)):
-                found[key] = snapped(box.y + box.height * (start + size * (index + 0.5) / len(group)))
+                wanted = snapped(box.y + box.height * (start + size * (index + 0.5) / len(group)))
+                others = [height for channel in channels[key] for height in taken[box.row, channel]]
+                if free:
+                    others.append(snapped(box.y + box.height / 2))
+                found[key] = _apart(wanted, others, box)
+                for channel in channels[key]:
+                    taken[box.row, channel].append(found[key])
     return found
+
+
+def _apart(wanted: float, others: Sequence[float], box: Box) -> float:
+    """The height at a side of ``box`` that is nearest to the ``wanted`` one and apart from the ``others``.
+
+    Lines of two boxes of a row could lie on one another else, where they come to them through one channel.
+    """
+    if not others:
+        return wanted
+    heights = [wanted + sign * move for move in range(int(box.height)) for sign in (1, -1)]
+    inside = [height for height in heights if box.y + 2 < height < box.y + box.height - 2]
+    for distance in APART:
+        for height in inside:
+            if min(abs(height - other) for other in others) >= distance:
+                return height
+    return wanted
 
 
 def _channels(routes: Sequence[_Route], ports: dict[Port, float], lanes: int, badge: float) -> list[Channel]:
@@ -260,7 +304,8 @@ def _room_for_numbers(routes: Sequence[_Route], badge: float) -> dict[int, float
 
 def _lines(
     routes: Sequence[_Route],
-    boxes: Sequence[Box],
+    boxes: Mapping[int, Box],
+    bands: Sequence[Row],
     lanes: Sequence[Lane],
     channels: Sequence[Channel],
     ports: dict[Port, float],
@@ -293,7 +338,13 @@ def _lines(
         else:
             found.append(line)
     plain = sorted(found, key=lambda line: (line.source, line.target, line.relation))
-    return plain + numbered_lines(spots, plain, badge)
+    # No number stands on a band.
+    across = [
+        Line(-1, -1, "band", ((lanes[0].x, y), (channels[-1].end, y)))
+        for band in bands
+        for y in (band.y, band.y + band.height / 2, band.y + band.height)
+    ]
+    return plain + numbered_lines(spots, [*plain, *across], badge)
 
 
 def _around(route: _Route, first: Box, last: Box, x: float, ports: dict[Port, float]) -> list[Point]:

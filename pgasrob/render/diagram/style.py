@@ -6,7 +6,7 @@ from pgasrob.render.diagram.badges import BADGE, HEAD
 from pgasrob.render.pens.svg import COLOURS, Stroke, coloured, variables
 
 CORNER = 7.0
-RADII = {"bar": 3, "event": 3, "standing": 3, "event step": 9, "badge": BADGE / 2}
+RADII = {"bar": 3, "fold": 3, "event": 3, "standing": 3, "event step": 9, "badge": BADGE / 2}
 STROKES = {
     "halo": Stroke(CORNER),
     "way": Stroke(CORNER),
@@ -36,10 +36,11 @@ fill:@ink}
 .pg-run .strong{font-weight:bold}
 .pg-run .rank{font-weight:bold;font-size:14px}
 .pg-run .legend{font-size:12px;fill:@faint}
-.pg-run .number{text-anchor:end;fill:@faint;font-size:12px}
+.pg-run .number{text-anchor:end;fill:@faint;font-size:11px}
 .pg-run .part{fill:@paper}
 .pg-run .part.odd{fill:@part}
 .pg-run .bar{fill:@bar}
+.pg-run .fold rect{fill:@part;stroke:@faint;stroke-width:1;stroke-dasharray:1.5 3}
 .pg-run .bracket{fill:none;stroke:@faint;stroke-width:1.2}
 .pg-run .part-name{font:italic 14px Georgia,"DejaVu Serif","Liberation Serif",serif;fill:@faint}
 .pg-run .guide{stroke:@rule;stroke-width:1}

@@ -23,6 +23,8 @@ RADIUS = 15.0
 GAP = 14.0
 """Between neighbours in a layer."""
 SWEEPS = 12
+OPENS = 480.0
+"""How far right the first node may be: what shows a drawing that is wider than itself begins at the left."""
 MOST_CROSSINGS = 3_000
 """Edges between two layers up to which crossings are counted, to keep the best of several orders."""
 
@@ -107,6 +109,7 @@ def layout(graph: Graph) -> Layout:
         routes.append(Route(chain, up))
     _order(layers)
     _across(layers)
+    _lean(layers, nodes)
     bands = _down(layers)
     left = min((item.x - item.left for layer in layers for item in layer), default=0.0)
     for layer in layers:
@@ -238,6 +241,17 @@ def _across(layers: list[list[Item]]) -> None:
     # What does not branch becomes straight where there is room.
     for layer in layers:
         _place(layer, [item.above[0].x if item.above and _single(item, item.above[0]) else item.x for item in layer])
+
+
+def _lean(layers: list[list[Item]], nodes: list[Item]) -> None:
+    """Have the first node in view where a wide drawing is opened: it moves to the left, and what is below it as far as
+    there is room, so that the drawing leans to the left."""
+    left = min((item.x - item.left for layer in layers for item in layer), default=0.0)
+    shift = max(0.0, nodes[0].x - left - OPENS) if nodes else 0.0
+    for layer in layers:
+        shift = min([shift, *(item.x - item.left - left for item in layer)])
+        for item in layer:
+            item.x -= shift
 
 
 def _near(item: Item, sweep: int) -> float:

@@ -1,6 +1,6 @@
 const SVG = "http://www.w3.org/2000/svg";
 
-/** The diagram: what has not happened yet is faded, the current row has a band behind it. */
+/** The diagram: what has not happened yet is faded, what happens now has a band behind it. */
 class Drawing {
   constructor(box, run, number) {
     this.box = box;
@@ -12,9 +12,10 @@ class Drawing {
     this.edges = [];
     if (!this.svg) return;
     for (const node of this.svg.querySelectorAll("[data-step]")) {
-      const place = Number(node.dataset.step);
-      if (!this.events.has(place)) this.events.set(place, []);
-      this.events.get(place).push(node);
+      for (const place of JSON.parse(node.dataset.steps ?? `[${node.dataset.step}]`)) { // a band stands for several
+        if (!this.events.has(place)) this.events.set(place, []);
+        this.events.get(place).push(node);
+      }
       node.classList.add("future");
     }
     for (const node of this.svg.querySelectorAll("[data-from]")) {
@@ -43,28 +44,12 @@ class Drawing {
     above?.parentNode.insertBefore(this.band, above);
     this.touched = [];
     this.pin();
-    this.fit();
   }
 
-  /** To the width of its box where it stays readable; whoever wants something else says so. */
-  fit() {
-    if (!this.svg) return;
-    const share = this.box.clientWidth / this.svg.width.baseVal.value;
-    byId("fit").checked = share < 1 && share > Drawing.SMALLEST;
-    this.box.classList.toggle("fit", byId("fit").checked);
-    byId("fit").parentNode.hidden = share >= 1;
-  }
-
-  /** The names of the ranks and the numbers of the steps stay in view when the diagram is scrolled. */
+  /** The names of the ranks stay in view when the diagram is scrolled. */
   pin() {
     if (this.svg.querySelector(".pinned")) return; // the run has been shown before
-    const numbers = [...this.svg.querySelectorAll(".row .number")];
-    const names = [...this.svg.querySelectorAll(".lane .rank, .number")].filter((each) => !numbers.includes(each));
-    this.pinOne(numbers, ["x", "width"], (hidden) => `translate(${hidden.x} 0)`);
-    this.pinOne(names, ["y", "height"], (hidden) => `translate(0 ${hidden.y})`);
-  }
-
-  pinOne(nodes, [from, size], moved) {
+    const nodes = [...this.svg.querySelectorAll(".lane .rank")];
     if (!nodes.length) return;
     const group = document.createElementNS(SVG, "g");
     const ground = document.createElementNS(SVG, "rect");
@@ -74,17 +59,17 @@ class Drawing {
     group.append(ground, ...nodes);
     const view = this.svg.viewBox.baseVal;
     const measure = () => this.svg.getBoundingClientRect();
-    // Its place in the drawing, in the units of that; the ground reaches over the whole of the other side.
+    // Its place in the drawing, in the units of that; the ground reaches over the whole width.
     const box = group.getBBox();
-    const place = { x: view.x, y: view.y, width: view.width, height: view.height, [from]: box[from] - 4, [size]: box[size] + 8 };
+    const place = { x: view.x, y: box.y - 4, width: view.width, height: box.height + 8 };
     for (const [name, value] of Object.entries(place)) ground.setAttribute(name, value);
     const scale = () => view.width / measure().width;
-    const start = (Math.min(...nodes.map((node) => node.getBoundingClientRect()[from])) - measure()[from]) * scale() - 4;
+    const start = (Math.min(...nodes.map((node) => node.getBoundingClientRect().top)) - measure().top) * scale() - 4;
     this.box.addEventListener("scroll", () => {
       if (!measure().width) return; // another run is shown
       const outer = this.box.getBoundingClientRect();
-      const hidden = Math.max(0, (outer[from] - measure()[from]) * scale() - start);
-      group.setAttribute("transform", moved({ x: hidden, y: hidden }));
+      const hidden = Math.max(0, (outer.top - measure().top) * scale() - start);
+      group.setAttribute("transform", `translate(0 ${hidden})`);
       ground.setAttribute("visibility", hidden ? "visible" : "hidden");
     }, { passive: true });
   }
@@ -106,7 +91,7 @@ class Drawing {
     this.place();
   }
 
-  /** Put the band behind the current row and bring it into view. */
+  /** Put the band behind what happens now and bring it into view. */
   place() {
     const current = this.touched.filter((node) => node.getBBox);
     this.band.toggleAttribute("hidden", !current.length);
@@ -115,12 +100,10 @@ class Drawing {
       return;
     }
     const boxes = current.map((node) => node.getBBox());
-    const top = Math.min(...boxes.map((box) => box.y)) - 3;
-    const bottom = Math.max(...boxes.map((box) => box.y + box.height)) + 3;
-    const { x, width } = this.svg.viewBox.baseVal;
-    for (const [name, value] of Object.entries({ x, y: top, width, height: bottom - top })) this.band.setAttribute(name, value);
+    const [x, y] = ["x", "y"].map((side) => Math.min(...boxes.map((box) => box[side])) - 6);
+    const width = Math.max(...boxes.map((box) => box.x + box.width)) + 6 - x;
+    const height = Math.max(...boxes.map((box) => box.y + box.height)) + 6 - y;
+    for (const [name, value] of Object.entries({ x, y, width, height, rx: 8 })) this.band.setAttribute(name, value);
     reveal(this.box, current[0], current.length === 1); // a barrier is on all sides
   }
 }
-
-Drawing.SMALLEST = 0.65; // of its natural size; smaller letters are no pleasure to read

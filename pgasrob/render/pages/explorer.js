@@ -16,6 +16,13 @@ let run = null;
 let panels = {};
 let hashTimer = null;
 
+const fitting = new Fitting(byId("diagram-box"), () => {
+  panels.drawing?.place();
+  revealAll();
+});
+
+const halves = new Halves(byId("main"), byId("splitter"), () => arrange());
+
 function link(step, number = chosen) {
   return number ? `#run=${number + 1}&step=${step}` : `#step=${step}`;
 }
@@ -55,7 +62,19 @@ function choose(number) {
   byId("of").textContent = ` of ${run.events.length}`;
   byId("run").value = String(number);
   ticks();
+  fitting.show(panels.drawing.svg);
+  arrange();
+}
+
+/** All that depends on the size of the window and on how it is split. */
+function arrange() {
+  halves.settle(fitting.natural);
+  // The cycle is read below a diagram that stands beside the text or below the current step, else behind the source.
+  const [place, before] = !wide.matches ? ["text", "order-panel"] : halves.above ? ["main", "splitter"] : ["left", null];
+  byId(place).insertBefore(byId("cycle-panel"), before && byId(before));
   stack();
+  fitting.fit();
+  showCuts();
 }
 
 /** What the lines and boxes of the diagram are, as far as it has any. */
@@ -267,6 +286,8 @@ const KEYS = {
   PageDown: () => go(run.row + 1), " ": () => go(run.row + 1), PageUp: () => go(run.row - 1),
   "]": () => nextPart(1), "[": () => nextPart(-1),
   c: () => nextOfCycle(1), C: () => nextOfCycle(-1),
+  "+": () => byId("zoom-in").click(), "=": () => byId("zoom-in").click(), "-": () => byId("zoom-out").click(),
+  f: () => byId("zoom-fit").click(),
   t: () => theme(!isDark()),
   "?": () => byId("help").showModal(),
 };
@@ -317,11 +338,6 @@ byId("number").addEventListener("blur", (event) => {
   }
 });
 byId("number").addEventListener("focus", (event) => event.target.select());
-byId("fit").addEventListener("change", (event) => {
-  byId("diagram-box").classList.toggle("fit", event.target.checked);
-  panels.drawing.place();
-  revealAll();
-});
 for (const panel of ["memory", "registers"]) {
   byId(`${panel}-all`).addEventListener("change", (event) => {
     panels[panel].build(event.target.checked);
@@ -341,22 +357,9 @@ window.addEventListener("hashchange", follow);
 
 byId("run").replaceChildren(...about.map((words, number) => make("option", { value: number }, words.title)));
 byId("run-choice").hidden = about.length < 2;
-/** The cycle is read beside the diagram where there is room, else behind the source. */
-function arrange() {
-  (wide.matches ? byId("left") : byId("text")).insertBefore(byId("cycle-panel"), wide.matches ? null : byId("order-panel"));
-}
-
-wide.addEventListener("change", () => {
-  arrange();
-  panels.drawing.fit();
-  go(run.row, { hash: false });
-});
-window.addEventListener("resize", () => {
-  stack();
-  showCuts();
-});
+wide.addEventListener("change", () => go(run.row, { hash: false }));
+window.addEventListener("resize", arrange);
 for (const column of document.querySelectorAll(".column")) column.addEventListener("scroll", showCuts, { passive: true });
-arrange();
 theme(matchMedia("(prefers-color-scheme: dark)").matches);
 choose(0);
 follow();

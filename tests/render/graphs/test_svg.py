@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Callable, Iterator
+from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgasrob.render.graphs.layout import Item, Layout, layout
+from pgasrob.program.instance import Instance
+from pgasrob.render.graphs.layout import OPENS, Item, Layout, layout
 from pgasrob.render.graphs.svg import to_svg
 from pgasrob.robustness.check import load
-from pgasrob.robustness.stages import Graph, control, cycle_type_automata
+from pgasrob.robustness.stages import Graph, Stage, control, cycle_type_automata, normal_form, state_space
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -113,6 +114,29 @@ def test_texts_are_escaped_and_long_ones_cut() -> None:
     texts = ["".join(element.itertext()) for element in root.iter(f"{SVG}text")]
     assert "<0>" in texts and any("9 in all" in text for text in texts)
     assert max(map(len, texts)) <= 40
+
+
+@pytest.mark.parametrize("stage", [state_space, normal_form])
+def test_a_wide_drawing_opens_on_its_start(stage: Callable[[Instance], Stage]) -> None:
+    """What shows it begins at the left, where nothing was to be seen of a start in the middle."""
+    (graph,) = stage(load(PROGRAMS / "one_to_one" / "one_to_one.pgas").instantiate(None)).graphs
+    placed = layout(graph)
+    assert placed.width > 3 * OPENS
+    assert placed.nodes[0].x <= OPENS + TINY and placed.nodes[0].y < 50
+    items = {id(item): item for route in placed.routes for item in route.items} | {id(n): n for n in placed.nodes}
+    by_layer: dict[int, list[Item]] = {}
+    for item in items.values():
+        by_layer.setdefault(item.layer, []).append(item)
+    for layer in by_layer.values():
+        layer.sort(key=lambda item: item.x)
+        assert all(one.x + one.right <= other.x - other.left + TINY for one, other in pairwise(layer))
+        assert layer[0].x - layer[0].left >= -TINY
+
+
+def test_a_narrow_drawing_has_its_start_in_the_middle() -> None:
+    placed = layout(Graph("", ["0", "1", "2"], frozenset(), [(0, 1, "a"), (0, 2, "b")]))
+    first, left, right = (item.x for item in placed.nodes)
+    assert left < first < right and first == pytest.approx((left + right) / 2, abs=12)
 
 
 @pytest.mark.parametrize("size", [1, 40, 150])

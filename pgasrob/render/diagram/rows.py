@@ -1,0 +1,74 @@
+"""Which events of a run stand in which row of its diagram: those that are not ordered share one.
+
+Read row by row, a diagram is a run again, with the same happens-before relation. An event rises as far as it can
+without passing an event of its rank or an access to its cell, a barrier, a band, or the beginning of a part of the
+normal form. So a step stays behind all that its rank did before it, and each cell has its accesses in their order.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from pgasrob.render import words
+from pgasrob.render.diagram.folding import Fold
+from pgasrob.render.diagram.model import edges
+from pgasrob.render.json import Event, Witness
+
+
+def lane_of(event: Event, lanes: Mapping[int, int]) -> int:
+    """The lane in which ``event`` stands: that of its rank, or of the memory on which a step acts."""
+    address = event["address"]
+    return lanes[address["rank"] if address and event["event"] in words.STEPS else event["rank"]]
+
+
+def rows(witness: Witness, folded: Fold, lanes: Mapping[int, int]) -> list[tuple[int, ...]]:
+    """The places of each row, from the top: of one event or several, of one barrier, or of one band."""
+    events = witness["computation"]
+    across = _across(witness, folded, lanes)
+    found: list[list[int]] = []
+    taken: list[int] = []
+    """The lanes in which nobody else may stand, as bits, for each row."""
+    below: dict[object, int] = defaultdict(int)
+    """The first row below all events of a rank, and below all accesses to a cell."""
+    floor, part = 0, events[0]["part"] if events else None
+    for places in folded.groups:
+        first = events[places[0]]
+        if first["part"] != part:
+            floor, part = len(found), first["part"]
+        if places in folded.bands or first["event"] == "barrier":
+            found.append(list(places))
+            taken.append(-1)
+            floor = len(found)
+            continue
+        (place,) = places
+        address = first["address"]
+        passed = (first["rank"], (address["rank"], address["index"]) if address else first["rank"])
+        row = max(floor, *(below[each] for each in passed))
+        while row < len(found) and taken[row] & across[place]:
+            row += 1
+        if row == len(found):
+            found.append([])
+            taken.append(0)
+        found[row].append(place)
+        taken[row] |= across[place]
+        below.update(dict.fromkeys(passed, row + 1))
+    return list(map(tuple, found))
+
+
+def _across(witness: Witness, folded: Fold, lanes: Mapping[int, int]) -> dict[int, int]:
+    """The lanes that nobody else may stand in, in the row of an event, as bits.
+
+    Its own, that of the memory on which it acts at once, and those that a line to it has to cross.
+    """
+    events = witness["computation"]
+    reach: dict[int, set[int]] = {}
+    for place in folded.kept:
+        event = events[place]
+        reach[place] = {lane_of(event, lanes)} | ({lanes[event["address"]["rank"]]} if event["address"] else set())
+    for edge, _ in edges(witness, folded):
+        earlier, later = sorted((edge["from"], edge["to"]))
+        start, end = (lane_of(events[place], lanes) for place in (earlier, later))
+        if start != end:
+            reach[later].add(start + 1 if start < end else start - 1)
+    return {place: (2 << max(met)) - (1 << min(met)) for place, met in reach.items()}

@@ -1,0 +1,143 @@
+"""Savings as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypedDict
+
+from pgasrob.diagnostics import visible
+from pgasrob.render.english import capital, count, listed
+from pgasrob.render.json import Error, errors_to_json
+from pgasrob.render.lines import Line, paragraph
+from pgasrob.render.repair import Change, changes, diagnosis
+from pgasrob.repair.edits import unified_diff
+from pgasrob.repair.outcomes import Compared
+
+if TYPE_CHECKING:
+    from pgasrob.repair.thrift import Judged, Thrift
+
+
+class SavingObject(TypedDict):
+    """``call`` in ``line`` left out, or ``instead`` in its place; ``why_not``: null where that may be done alone."""
+
+    line: int
+    call: str
+    instead: str | None
+    saves: int
+    edits: list[Change]
+    together: bool
+    why_not: str | None
+
+
+class ThriftObject(TypedDict):
+    """``state``: "thrifty", "can save", "not robust", "unknown" or "error"; ``diff``: what saves most together."""
+
+    schema: int
+    file: str
+    nodes: list[int]
+    state: str
+    reason: str | None
+    savings: list[SavingObject]
+    saved: int
+    most: bool
+    outcomes: str | None
+    diff: str
+    checks: int
+    seconds: float
+    errors: list[Error]
+
+
+def why_not(judged: Judged) -> str:
+    """Why the saving may not be made, as a sentence; "" where it may."""
+    if judged.tried.violation is not None:
+        told = diagnosis(judged.tried.violation.witness)
+        return f"Not robust on {judged.tried.violation.nodes} nodes without it. {told}"
+    return f"{capital(judged.tried.why)}." if judged.tried.why else ""
+
+
+def thrift_to_json(file: str, thrift: Thrift) -> ThriftObject:
+    return {
+        "schema": 1,
+        "file": file,
+        "nodes": list(thrift.nodes),
+        "state": thrift.state,
+        "reason": thrift.reason or None,
+        "savings": [
+            {
+                "line": each.saving.line,
+                "call": each.saving.call,
+                "instead": each.saving.instead or None,
+                "saves": each.saving.saves,
+                "edits": changes(thrift.text, each.saving.edits),
+                "together": each.saving in thrift.together,
+                "why_not": why_not(each) or None,
+            }
+            for each in thrift.judged
+        ],
+        "saved": thrift.saved,
+        "most": thrift.most,
+        "outcomes": None if thrift.same is None else _outcomes(thrift.same.compared),
+        "diff": diff(file, thrift),
+        "checks": thrift.checks,
+        "seconds": round(thrift.seconds, 6),
+        "errors": errors_to_json([error for verdict in thrift.verdicts for error in verdict.errors]),
+    }
+
+
+def _outcomes(compared: Compared) -> str:
+    return "same" if compared is Compared.SAME else "untouched"
+
+
+def diff(file: str, thrift: Thrift) -> str:
+    """What saves most, as `diff -u` prints it."""
+    return unified_diff(file, thrift.text, thrift.after) if thrift.together else ""
+
+
+def thrift_lines(file: str, thrift: Thrift, width: int) -> list[Line]:
+    """The report: each wait, fence, barrier and blocking call, and the diff of what saves most together."""
+    on = f" on {listed(thrift.nodes)} node{'' if thrift.nodes == (1,) else 's'}"
+    lines: list[Line] = [[(f"{visible(file)}: ", "heading"), *_headline(thrift), (on, "heading")]]
+    for verdict in thrift.verdicts:
+        for error in verdict.errors:
+            lines += [[(line, "")] for line in error.render().splitlines()]
+    for sentence, style in _sentences(thrift):
+        lines += paragraph(sentence, width, style, "  ")
+    for each in thrift.judged:
+        lines += _judged(each, on, width)
+    if thrift.together:
+        many = len(thrift.together)
+        most = "" if thrift.most else ", which need not be the most"
+        told = "It can go" if many == 1 else f"These {many} can go together"
+        lines += [[], *paragraph(f"{told}{on}, and save {thrift.saved}{most}:", width, "heading")]
+        for line in diff(file, thrift).splitlines():
+            lines.append([(line, {"+": "good", "-": "bad", "@": "faint"}.get(line[:1], ""))])
+    return lines
+
+
+def _headline(thrift: Thrift) -> Line:
+    if thrift.state == "thrifty":
+        return [("nothing can be left out", "robust")]
+    if thrift.state == "can save":
+        return [(f"{count(len(thrift.together), 'call')} too much", "unknown")]
+    return [(thrift.state, thrift.state)]
+
+
+def _sentences(thrift: Thrift) -> Iterator[tuple[str, str]]:
+    if thrift.state == "not robust":
+        first = next(each for each in thrift.verdicts if each.verdict == "not robust")
+        yield diagnosis(first.witness), "bad"
+        yield "Thrift is for what is robust; `pgasrob repair` comes first.", "open"
+    elif thrift.reason:
+        yield f"{capital(thrift.reason)}.", "open"
+    if thrift.judged:
+        yield f"{count(thrift.checks, 'changed program')} checked, {thrift.seconds:.2f} s", "faint"
+
+
+def _judged(judged: Judged, on: str, width: int) -> Iterator[Line]:
+    saving = judged.saving
+    what = f"`{saving.call}` can be `{saving.instead}`" if saving.instead else f"`{saving.call}` can be left out"
+    if judged.is_safe:
+        yield from paragraph(f"line {saving.line}: {what}{on}; saves {saving.saves}", width, "good", "  ", "    ")
+    else:
+        kept = what.replace("` can be", "` cannot be", 1)
+        yield from paragraph(f"line {saving.line}: {kept}{on}. {why_not(judged)}", width, "faint", "  ", "    ")

@@ -1,0 +1,129 @@
+"""What a program may have too much of: waits, fences and barriers to leave out, and calls that do less."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pgasrob.repair.candidates import Costs
+from pgasrob.repair.edits import Edit
+from pgasrob.repair.remedies import CallText
+from pgasrob.repair.statements import Statement, Statements
+
+Weight = tuple[str, ...]
+"""What a call brings, by the names of :class:`Costs`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """The ``call`` in ``line``, left out or with ``instead`` in its place; ``saves`` is the cost of what goes.
+
+    ``acts_in_sc``: SC runs may be others without it, for ranks meet there.
+    """
+
+    edits: tuple[Edit, ...]
+    saves: int
+    line: int
+    call: str
+    instead: str = ""
+    acts_in_sc: bool = False
+
+
+NOTHING: Weight = ()
+ORDER: Weight = ("order",)
+LOCAL: Weight = ("local_completion",)
+COMPLETION: Weight = ("completion",)
+MEETING: Weight = ("barrier",)
+BOTH: Weight = ("completion", "barrier")
+
+CALLS: dict[str, Weight] = {
+    # .pgas
+    "wait": COMPLETION, "wait_local": LOCAL, "fence": ORDER, "barrier": MEETING,
+    # OpenSHMEM
+    "shmem_quiet": COMPLETION, "shmem_ctx_quiet": COMPLETION, "shmem_fence": ORDER, "shmem_ctx_fence": ORDER,
+    "shmem_barrier_all": BOTH, "shmem_sync_all": MEETING, "shmem_barrier": BOTH, "shmem_sync": MEETING,
+    "shmem_team_sync": MEETING,
+    # MPI; what a request or an epoch has to have is left alone, MPI_Win_fence above all
+    "MPI_Win_flush": COMPLETION, "MPI_Win_flush_all": COMPLETION, "MPI_Win_flush_local": LOCAL,
+    "MPI_Win_flush_local_all": LOCAL, "MPI_Barrier": MEETING,
+    # GASPI, GPI
+    "gaspi_wait": COMPLETION, "gaspi_barrier": MEETING, "waitDmaGPI": COMPLETION, "barrierGPI": MEETING,
+    # ARMCI
+    "ARMCI_Fence": COMPLETION, "ARMCI_AllFence": COMPLETION, "ARMCI_WaitAll": LOCAL, "ARMCI_WaitProc": LOCAL,
+    "ARMCI_Barrier": BOTH, "armci_msg_barrier": MEETING,
+    # GASNet; the wait for a handle frees it
+    "gasnet_wait_syncnbi_puts": COMPLETION, "gasnet_wait_syncnbi_gets": COMPLETION,
+    "gasnet_wait_syncnbi_all": COMPLETION, "gex_NBI_Wait": COMPLETION,
+}  # fmt: skip
+"""The calls that may be left out, with what they bring."""
+
+WEAKER: dict[str, tuple[str, Weight]] = {
+    "wait": ("wait_local", LOCAL),
+    "shmem_quiet": ("shmem_fence", ORDER),
+    "shmem_ctx_quiet": ("shmem_ctx_fence", ORDER),
+    "shmem_barrier_all": ("shmem_sync_all", MEETING),
+    "shmem_barrier": ("shmem_sync", MEETING),
+    "MPI_Win_flush": ("MPI_Win_flush_local", LOCAL),
+    "MPI_Win_flush_all": ("MPI_Win_flush_local_all", LOCAL),
+    "ARMCI_Barrier": ("armci_msg_barrier", MEETING),
+}
+"""Calls with the same arguments that bring less."""
+NONBLOCKING = (
+    (re.compile(r"(shmem(?:_ctx)?_(?!\w*_nbi$)\w*?(?:put|get)(?:8|16|32|64|128|mem)?)"), r"\1_nbi"),
+    (re.compile(r"gasnet_(put|get)(_bulk)?"), r"gasnet_\1_nbi\2"),
+)
+"""Blocking calls, and those that leave it to others to wait."""
+
+
+def savings(statements: Statements, costs: Costs) -> Iterator[Saving]:
+    """All that may be left out or weakened in the text of ``statements``, one at a time."""
+    for statement in statements.all():
+        if statement.head or statement.leaves:
+            continue
+        text = statements.text[statement.start : statement.end]
+        if text.rstrip("; \t\n") == "barrier":
+            yield _left_out(statements, statement, "barrier", "barrier", costs)
+            continue
+        found = _call(text)
+        if found is None:
+            continue
+        start, call = found
+        if call.name in CALLS:
+            yield _left_out(statements, statement, str(call), call.name, costs)
+        if call.name in WEAKER:
+            name, brings = WEAKER[call.name]
+            less = _cost(CALLS[call.name], statement, costs) - _cost(brings, statement, costs)
+            yield _instead(statements, statement, start, call, name, less)
+        for blocking, other in NONBLOCKING:
+            if blocking.fullmatch(call.name):
+                less = _cost(LOCAL, statement, costs)
+                yield _instead(statements, statement, start, call, blocking.sub(other, call.name), less)
+
+
+def _call(text: str) -> tuple[int, CallText] | None:
+    """The call that the statement ``text`` is, alone or within a macro that checks its result, and where it begins."""
+    whole = CallText.read(text)
+    if whole is None:
+        return None
+    if len(whole.arguments) == 1 and whole.name not in CALLS:
+        inner = CallText.read(whole.arguments[0])
+        if inner is not None:
+            return text.index(inner.name, len(whole.name)), inner
+    return len(text) - len(text.lstrip()), whole
+
+
+def _cost(brings: Weight, statement: Statement, costs: Costs) -> int:
+    return sum(int(getattr(costs, name)) for name in brings) * int(costs.loop**statement.loops)
+
+
+def _left_out(statements: Statements, statement: Statement, call: str, name: str, costs: Costs) -> Saving:
+    saves = _cost(CALLS[name], statement, costs)
+    line = statements.line(statement.start)
+    return Saving((statements.without(statement),), saves, line, call, acts_in_sc="barrier" in CALLS[name])
+
+
+def _instead(statements: Statements, statement: Statement, start: int, call: CallText, name: str, saves: int) -> Saving:
+    begin = statement.start + start
+    edit = Edit(begin, begin + len(call.name), 0, name)
+    return Saving((edit,), saves, statements.line(begin), str(call), str(CallText(name, call.arguments)))

@@ -1,0 +1,146 @@
+"""What can be left out of a robust program: each saving by itself, and the set of them that saves most.
+
+Sets that are too much are to be avoided: a set that is tried and does not do is made smaller as long as it does not do,
+and of every such smallest set something has to stay. What stays is a cheapest hitting set of these.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal
+
+from pgasrob.repair.candidates import Costs
+from pgasrob.repair.outcomes import Same
+from pgasrob.repair.savings import Saving, savings
+from pgasrob.repair.verifier import Parse, Tried, Verifier
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pgasrob.repair.verifier import AnyProgram
+
+MOST_CHECKS = 1_000
+"""Changed programs that are tried at most."""
+MANY = 1_000
+State = Literal["thrifty", "can save", "not robust", "unknown", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A saving, and what the program is with it alone."""
+
+    saving: Saving
+    tried: Tried
+
+    @property
+    def is_safe(self) -> bool:
+        return self.tried.violation is None and not self.tried.why
+
+
+@dataclass(frozen=True, slots=True)
+class Thrift:
+    """What has been found out: `thrifty` (nothing can be left out), `can save`, or why nothing was looked for.
+
+    ``judged``: all savings one by one. ``together``: those that save most together, ``after`` the text with them, which
+    is verified too; ``most``: whether no other set saves more. ``same``: how the SC outcomes compare. ``text``: the
+    source. ``reason``: why it ended early.
+    """
+
+    state: State
+    nodes: tuple[int, ...]
+    verdicts: tuple[Verdict, ...]
+    judged: tuple[Judged, ...] = ()
+    together: tuple[Saving, ...] = ()
+    after: str = ""
+    most: bool = False
+    same: Same | None = None
+    checks: int = 0
+    seconds: float = 0.0
+    text: str = ""
+    reason: str = ""
+
+    @property
+    def saved(self) -> int:
+        return sum(each.saves for each in self.together)
+
+
+def thrift(
+    program: AnyProgram,
+    parse: Parse,
+    nodes: Sequence[int],
+    costs: Costs | None = None,
+    limits: Limits | None = None,
+    max_checks: int = MOST_CHECKS,
+) -> Thrift:
+    """What can be left out of ``program``, which ``parse`` has read, verified on each of ``nodes``."""
+    started = time.monotonic()
+    verifier = Verifier(program, parse, nodes, limits or Limits(), max_checks)
+    found = _Search(verifier, costs or Costs()).run()
+    return replace(found, checks=verifier.checks, seconds=time.monotonic() - started, text=verifier.statements.text)
+
+
+class _Search:
+    def __init__(self, verifier: Verifier, costs: Costs) -> None:
+        self._verifier, self._costs = verifier, costs
+
+    def run(self) -> Thrift:
+        verdicts = self._verifier.verdicts
+        nothing = Thrift("unknown", self._verifier.nodes, verdicts)
+        for state in ("error", "not robust", "unknown"):
+            first = next((each for each in verdicts if each.verdict == state), None)
+            if first is not None:
+                return replace(nothing, state=state, reason=str(first.reason or ""))
+        judged: list[Judged] = []
+        for saving in savings(self._verifier.statements, self._costs):
+            if limit := self._verifier.limit:
+                return replace(nothing, judged=tuple(judged), reason=limit)
+            judged.append(Judged(saving, self._try((saving,))))
+        safe = [each.saving for each in judged if each.is_safe]
+        found = replace(nothing, state="can save" if safe else "thrifty", judged=tuple(judged))
+        return self._together(found, safe) if safe else replace(found, most=True)
+
+    def _together(self, found: Thrift, safe: list[Saving]) -> Thrift:
+        """The largest set of ``safe`` savings that does."""
+        from pysat.examples.hitman import Hitman  # type: ignore[import-untyped]
+
+        stay = Hitman(solver="g4", htype="sorted")
+        # Of two sets that save as much the one is better of which fewer calls stay.
+        weights = {each: max(each.saves, 1) * MANY + (1 if each.instead else 10) for each in safe}
+        for one, other in combinations(safe, 2):
+            if any(edit.start < each.end and each.start < edit.end for edit in one.edits for each in other.edits):
+                stay.hit([one, other], weights={one: weights[one], other: weights[other]})
+        while True:
+            kept = frozenset(stay.get() or ())
+            chosen = tuple(each for each in safe if each not in kept)
+            tried = self._try(chosen)
+            if tried.violation is None and not tried.why:
+                return replace(found, together=chosen, after=tried.text, most=True, same=tried.same)
+            if limit := self._verifier.limit:
+                return self._greedy(found, safe, limit)
+            too_much = self._smallest(chosen)
+            stay.hit(too_much, weights={each: weights[each] for each in too_much})
+
+    def _smallest(self, chosen: Collection[Saving]) -> list[Saving]:
+        """A set within ``chosen``, which does not do, of which every part does."""
+        left = list(chosen)
+        for each in chosen:
+            fewer = [other for other in left if other is not each]
+            if self._verifier.limit:
+                break
+            tried = self._try(fewer)
+            if tried.violation is not None or tried.why:
+                left = fewer
+        return left
+
+    def _greedy(self, found: Thrift, safe: list[Saving], reason: str) -> Thrift:
+        """Without time for more: the saving that saves most, alone."""
+        best = max(safe, key=lambda each: each.saves)
+        tried = next(each.tried for each in found.judged if each.saving == best)
+        return replace(found, together=(best,), after=tried.text, same=tried.same, reason=reason)
+
+    def _try(self, chosen: Collection[Saving]) -> Tried:
+        edits = [edit for each in chosen for edit in each.edits]
+        return self._verifier.tried(edits, any(each.acts_in_sc for each in chosen))

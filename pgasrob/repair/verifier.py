@@ -1,0 +1,115 @@
+"""Changed texts, checked: robust on all node counts, and nothing else worse or different."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.repair.edits import Edit, Overlap, applied
+from pgasrob.repair.outcomes import Before, Compared, Same
+from pgasrob.repair.statements import Statements
+from pgasrob.robustness.check import check
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.lower import CProgram
+    from pgasrob.program.program import Program
+
+    AnyProgram = Program | CProgram
+
+
+class Parse(Protocol):
+    """Reads a changed text as the source was read."""
+
+    def __call__(self, text: str) -> AnyProgram: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a changed text is: ``violation`` where it is not robust, else ``why`` it does not do, "" when it does.
+
+    ``undecided``: it was not found out, because of a limit. ``same``: how its SC outcomes compare.
+    """
+
+    text: str
+    why: str = ""
+    violation: Verdict | None = None
+    undecided: bool = False
+    same: Same | None = None
+
+
+class Verifier:
+    """Checks changes of ``program``. ``verdicts`` are those of the source, by node count; ``checks`` counts the changed
+    texts. The time limit is for all together, the others for each check."""
+
+    def __init__(
+        self, program: AnyProgram, parse: Parse, nodes: Sequence[int], limits: Limits, max_checks: int
+    ) -> None:
+        self._parse, self._limits, self._max_checks = parse, limits, max_checks
+        self._ends = None if limits.timeout is None else time.monotonic() + limits.timeout
+        self.nodes = tuple(nodes)
+        self.statements = Statements.of(program)
+        self.verdicts = tuple(self._check(program, each) for each in self.nodes)
+        self._outcomes = Before(program)
+        self.checks = 0
+
+    @property
+    def limit(self) -> str:
+        """The limit that has been hit, as a clause; "" for none."""
+        if self.checks >= self._max_checks:
+            return f"{self.checks} changed programs were tried"
+        if self._ends is not None and time.monotonic() >= self._ends:
+            return f"the time limit of {self._limits.timeout:g} s was reached after {self.checks} changed programs"
+        return ""
+
+    def tried(self, edits: Iterable[Edit], acts_in_sc: bool) -> Tried:
+        """What the source is with ``edits``; ``acts_in_sc``: whether these change what SC runs there are."""
+        self.checks += 1
+        try:
+            text = applied(self.statements.text, edits)
+        except Overlap:
+            return Tried("", "two of the changes are of the same call")
+        try:
+            program = self._parse(text)
+        except SourceError as error:
+            return Tried(text, _no_program(error))
+        for nodes, before in zip(self.nodes, self.verdicts, strict=True):
+            after = self._check(program, nodes)
+            if after.verdict == "not robust":
+                return Tried(text, violation=after)
+            if why := _worse(before, after):
+                return Tried(text, why, undecided=after.verdict == "unknown")
+        same = self._outcomes.compared(program, self.nodes, acts_in_sc)
+        return Tried(text, same.why if same.compared is Compared.DIFFERENT else "", same=same)
+
+    def _check(self, program: AnyProgram, nodes: int) -> Verdict:
+        left = None if self._ends is None else max(self._ends - time.monotonic(), 0.001)
+        return check(program, nodes, limits=replace(self._limits, timeout=left), effect=False)
+
+
+def _no_program(error: SourceError) -> str:
+    return f"it is no program any more: {error.diagnostics[0].message}"
+
+
+def _worse(before: Verdict, after: Verdict) -> str:
+    """Why ``after``, which has no violation, is not as good as ``before``; "" when it is."""
+    where = f"on {after.nodes} nodes"
+    if after.verdict == "error":
+        return (
+            f"{where} it is no program: {after.reason}" if after.errors else f"{where} there is a fault: {after.reason}"
+        )
+    if after.verdict == "unknown":
+        return f"{where} it is not known whether it is robust: {after.reason}"
+    if after.deadlock is True and before.deadlock is not True:
+        return f"{where} there is a deadlock that was not there before"
+    if after.assertions == "violated" and before.assertions != "violated":
+        return f"{where} an assertion fails in an SC run that held before"
+    if before.deadlock is False and after.deadlock == "unknown":
+        return f"{where} it is not known whether there is a deadlock"
+    if before.assertions == "hold" and after.assertions == "unknown":
+        return f"{where} it is not known whether the assertions hold"
+    return ""

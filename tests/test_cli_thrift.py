@@ -1,0 +1,62 @@
+"""`pgasrob thrift`: what it prints and writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from pgasrob.cli import cli
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+THREE = PROGRAMS / "one_to_one" / "one_to_one_wait_between_barriers.pgas"
+
+
+def thrift(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, ["thrift", *map(str, arguments)], env={"COLUMNS": "200"})
+
+
+def test_the_report() -> None:
+    result = thrift(THREE, "-n", "2..3")
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"{THREE}: 1 call too much on 2 and 3 nodes"
+    assert "  line 12: `barrier` can be left out on 2 and 3 nodes; saves 8" in lines
+    assert any(
+        line.startswith(
+            "  line 13: `wait(q)` cannot be `wait_local(q)` on 2 and 3 nodes. Not robust on 2 nodes without"
+        )
+        for line in lines
+    )
+    assert "It can go on 2 and 3 nodes, and save 8:" in lines and "-  barrier;" in lines
+
+
+def test_json() -> None:
+    found = json.loads(thrift(THREE, "--format", "json").stdout)
+    assert (found["schema"], found["state"], found["saved"], found["most"]) == (1, "can save", 8, True)
+    told = [(each["line"], each["instead"], each["together"], each["why_not"] is None) for each in found["savings"]]
+    assert told == [
+        (12, None, True, True), (13, None, False, False), (13, "wait_local(q)", False, False), (14, None, False, False),
+    ]  # fmt: skip
+    assert found["savings"][0]["edits"] == [{"line": 12, "column": 1, "end_line": 13, "end_column": 1, "text": ""}]
+    assert found["outcomes"] == "same" and found["diff"].count("\n-") == 1
+
+
+def test_what_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "three.pgas"
+    path.write_bytes(THREE.read_bytes())
+    assert thrift(path, "--write").exit_code == 0
+    assert path.read_text() == THREE.read_text().replace("  barrier;\n", "", 1)
+    assert Path(f"{path}.orig").read_bytes() == THREE.read_bytes()
+    assert thrift(path).stdout.startswith(f"{path}: nothing can be left out on 2 nodes\n")
+
+
+def test_exit_codes(tmp_path: Path) -> None:
+    late = thrift(PROGRAMS / "one_to_one/one_to_one.pgas")
+    assert late.exit_code == 1 and "Thrift is for what is robust; `pgasrob repair` comes first." in late.stdout
+    broken = tmp_path / "broken.pgas"
+    broken.write_text("process {")
+    assert thrift(broken).exit_code == 2
+    limited = thrift(PROGRAMS / "c/openshmem/stencil_2d.c", "--timeout", "0.5")
+    assert limited.exit_code == 3
