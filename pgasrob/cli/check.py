@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +16,7 @@ from pgasrob.cli.options import (
     MOST_STATES,
     EngineName,
     FromTable,
+    Lines,
     NodeCounts,
     Reduction,
     Size,
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
     from pgasrob.render.json import Result
+    from pgasrob.robustness.batch import Job
 
 EXAMPLES = """\b
 Exit code:
@@ -91,6 +95,14 @@ Examples:
               "network has an outcome, or fails an assertion, that no SC run has or fails, as far as one is "
               "found.")  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Show every counterexample, also of several programs.")
+@click.option(
+    "--brief", is_flag=True, help="A line per program, as compilers print: file:line:column: not robust: why."
+)
+@click.option("--why", "pair", type=Lines(), metavar="LINE,LINE",
+              help="Say why the operations and accesses of two lines of a robust FILE are in order: what would be "
+              "without each command between them.")  # fmt: skip
+@click.option("--full", is_flag=True,
+              help="Show every event of a run; else what its cycle does not need is folded.")  # fmt: skip
 @click.option("--assumptions", is_flag=True, help="List all that each verdict rests on, in reports of all results.")
 @click.option("--heads", type=click.IntRange(2, 4), metavar="2|3|4",
               help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]")  # fmt: skip
@@ -121,6 +133,9 @@ def check(
     strict: bool,
     report: str,
     verbose: bool,
+    brief: bool,
+    pair: tuple[int, int] | None,
+    full: bool,
     assumptions: bool,
     heads: int | None,
     no_reduction: bool,
@@ -147,6 +162,12 @@ def check(
             engine = "attack"
         if given and engine != "attack":
             raise click.UsageError(f"{option} is for the attack engine.")
+    if pair is not None and (len(paths) > 1 or cluster is not None or Path(paths[0]).is_dir()):
+        raise click.UsageError("--why is about two lines of one FILE, on this machine.")
+    if brief and (verbose or full or assumptions or format_ == "json"):
+        raise click.UsageError(
+            "--brief prints a line each: leave --verbose, --full, --assumptions and --format json out."
+        )
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine: workers of a cluster do as many jobs as they have threads.")
     if cluster is not None and engine == "spin":
@@ -165,7 +186,9 @@ def check(
     job = Job(
         nodes, engine, limits, heads, expect, _reductions(no_reduction, without), front_end=front_end, reading=reading
     )
-    printing = printer(files, expect, format_ == "json", verbose, strict, assumptions)
+    printing = printer(
+        files, expect, format_ == "json", verbose, strict, assumptions, full, brief, len(nodes or ()) > 1
+    )
     display = progress_display(limits.max_states)
     watch = display or unwatched
     interrupted = False
@@ -180,7 +203,11 @@ def check(
         for result in results:
             if display:
                 display.clear()
-            printing.result(result)
+            try:
+                if pair is not None:
+                    _tell_why(result, pair, job)
+            finally:  # Ctrl-C leaves what is known
+                printing.result(result)
             writing.result(result)
             outcomes.append(outcome(result, expect, strict, report == "outcomes"))
     except KeyboardInterrupt:
@@ -198,6 +225,22 @@ def check(
         click.echo(f"pgasrob: interrupted{several}{unreached}", err=True)
         ctx.exit(INTERRUPTED)
     ctx.exit(next(code for code in GRAVEST_FIRST if code in outcomes))
+
+
+def _tell_why(result: Result, pair: tuple[int, int], job: Job) -> None:
+    """Put into ``result`` why the accesses in a ``pair`` of lines are in order."""
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.render.why import why_to_json
+    from pgasrob.robustness.check import load
+    from pgasrob.robustness.why import why
+
+    with contextlib.suppress(SourceError):  # which the result tells of
+        program = load(result["file"], job.front_end)
+        found = why(
+            program, result["verdict"], pair, result["nodes"], job.engine, job.limits, job.reading, job.heads,
+            job.reductions,
+        )  # fmt: skip
+        result["why"] = why_to_json(found)
 
 
 def _reductions(none: bool, without: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -100,6 +100,21 @@ node_count = click.option(
 )
 
 
+class Lines(click.ParamType):  # type: ignore[type-arg]
+    """Two lines of a text: ``16,20``."""
+
+    name = "lines"
+    form = re.compile(r"([1-9]\d{0,8}),([1-9]\d{0,8})", re.ASCII)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        found = self.form.fullmatch(value)
+        if found is None:
+            self.fail(f"{value!r} is not two lines like 16,20", param, ctx)
+        return int(found[1]), int(found[2])
+
+
 class NodeCounts(click.ParamType):  # type: ignore[type-arg]
     """Node counts: ``2``, ``2..5``, ``2,4``, or ranges and numbers mixed."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pgasrob.program.assumptions import Assumption
@@ -12,7 +13,8 @@ from pgasrob.program.statements import NOWHERE, Body, Span
 class MemoryObject:
     """``memory name[size] = initial``; ``address`` is its first cell on every node.
 
-    ``made_up``: it stands for something within a library, and no variable of the source is in it.
+    ``made_up``: it stands for something within a library, and no variable of the source is in it. Where that is
+    something that users know, its name is told in words (``notification 1``, ``mutex 0``), else it is an identifier.
     """
 
     name: str
@@ -77,7 +79,8 @@ class Declared:
     program stands for has more runs than these, and why; so it is never `robust`. ``uncertain``: the memory objects of
     which nothing is known, and the program decides nothing by them. ``blind_awaits``: what it stands for may block
     where this program goes on, so nothing is said of deadlocks that it does not have. ``assumptions``: what
-    has to hold for it to be what the source means.
+    has to hold for it to be what the source means. ``variables``: what the registers are called in the
+    source, None for those that are no variable there; one that is left out has its own name.
     """
 
     name: str
@@ -92,11 +95,17 @@ class Declared:
     uncertain: tuple[str, ...] = field(default=(), compare=False)
     blind_awaits: bool = field(default=False, compare=False)
     assumptions: tuple[Assumption, ...] = field(default=(), compare=False)
+    variables: Mapping[str, str | None] = field(default_factory=dict, compare=False)
 
     @property
     def cells(self) -> int:
         """Memory cells per node."""
         return sum(memory.cells for memory in self.memory)
+
+    @property
+    def temporaries(self) -> list[str]:
+        """The registers that are no variable of the source."""
+        return sorted(name for name, variable in self.variables.items() if variable is None)
 
     def object_at(self, address: int) -> MemoryObject | None:
         """The memory object that the cell at ``address`` is in."""

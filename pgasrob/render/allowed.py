@@ -97,9 +97,9 @@ def _issued(place: int, event: Event, pending: list[_Operation], computation: li
 
 def _step(place: int, operation: _Operation, pending: list[_Operation], computation: list[Event]) -> str:
     """Of a step of ``operation``."""
-    kind, rank = operation.event["event"], operation.event["rank"]
+    rank = operation.event["rank"]
     between = (other for other in computation[operation.issue + 1 : place] if other["rank"] == rank)
-    told = f"Rank {rank} issued the {kind} in step {operation.issue + 1}"
+    told = f"Rank {rank} issued the {words.name(operation.event)} in step {operation.issue + 1}"
     if any(other["event"] not in words.STEPS for other in between):
         told += " and went on: nothing of it that has happened since had to wait for this step."
     else:
@@ -159,7 +159,7 @@ def _of_another(queue: Queue | None, than: Queue | None) -> str:
 def _named(operations: list[_Operation], queue: Queue | None = None, capital: bool = False) -> str:
     """``the write of step 4 and the put of step 6``; those of another queue than ``queue``, if given, with theirs."""
     names = [
-        f"the {each.event['event']} of step {each.issue + 1}{_of_another(each.event['queue'], queue)}"
+        f"the {words.name(each.event)} of step {each.issue + 1}{_of_another(each.event['queue'], queue)}"
         for each in operations[:MOST_NAMED]
     ]
     if len(operations) > MOST_NAMED:

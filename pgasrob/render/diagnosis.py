@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import assert_never
@@ -10,14 +9,11 @@ from typing import assert_never
 from pgasrob.program import core
 from pgasrob.program.commands import ATOMICS
 from pgasrob.render import english
-from pgasrob.render.written import WrittenCommands
+from pgasrob.render.calls import Calls
 from pgasrob.robustness.diagnosis import Late, issued_operands
+from pgasrob.semantics.computation import Event
 from pgasrob.semantics.happens_before import Edge
 from pgasrob.semantics.replay import Run
-
-CALL = re.compile(r"[A-Za-z_]\w*(?=\s*\()")
-OWN = frozenset(("load", "store", "assign", "assume", "assert"))
-"""What a C program does without calling a library, unless it is done to a cell that the library has for itself."""
 
 
 class Diagnosis:
@@ -26,13 +22,14 @@ class Diagnosis:
     def __init__(self, run: Run, line: Callable[[int], int] = int) -> None:
         self._told = line
         self._instance, self._events, self._operands = run.instance, run.events, issued_operands(run)
-        self._texts = WrittenCommands(run.instance)
+        self._calls = Calls(run.instance)
 
     def sentences(self, late: Late) -> str:
         """Which access is ahead of which operation, and what would have kept it from that."""
-        return f"{english.capital(self._overtaking(late))}. {english.capital(self._lacking(late))}."
+        return f"{english.capital(self.overtaking(late))}. {english.capital(self._lacking(late))}."
 
-    def _overtaking(self, late: Late) -> str:
+    def overtaking(self, late: Late) -> str:
+        """Which access is ahead of which operation: ``rank 0 reads x in line 4 before its get has arrived there``."""
         links = [self._link(edge) for edge in late.link]
         although = f", although {' and '.join(links)}" if links else ""
         return f"{self._access(late.ahead)} before {self._arrival(late)}{although}"
@@ -128,10 +125,21 @@ class Diagnosis:
 
     def _kind(self, place: int) -> str:
         """The kind of the command that the event is of."""
-        return self._events[self._issues[self._events[place].event.issued]].event.kind
+        return self._issued(place).kind
+
+    def _issued(self, place: int) -> Event:
+        return self._events[self._issues[self._events[place].event.issued]].event
 
     def _line(self, place: int) -> int:
         return self._told(self._events[self._issues[self._events[place].event.issued]].span.line)
+
+    def operation(self, late: Late) -> str:
+        """The operation that is late: ``the shmem_int_put in line 4``."""
+        return f"the {self._name(late.step)} in line {self._line(late.step)}"
+
+    def following(self, late: Late) -> str:
+        """The command of its rank by which the cycle goes on: ``the shmem_int_p in line 5``."""
+        return f"the {self._name(late.next)} in line {self._line(late.next)}"
 
     def _name(self, place: int) -> str:
         """The command that the event is of: the call in C, else its kind."""
@@ -140,26 +148,17 @@ class Diagnosis:
     def _call(self, place: int) -> str | None:
         if self._instance.program.source.shows_commands:
             return None
-        issued = self._events[self._issues[self._events[place].event.issued]].event
-        called = CALL.search(self._texts.text(issued.rank, issued.occurrence))
-        return called and called[0]
+        return self._calls.called(self._issued(place))
 
     def _caller(self, place: int) -> str | None:
         """The command that does it; None where the rank itself does."""
-        kind = self._kind(place)
-        if kind in OWN and not self._is_of_library(place):
-            return None
         if self._instance.program.source.shows_commands:
+            kind = self._kind(place)
             return kind if self._events[place].event.is_step or kind in ATOMICS else None
-        return self._call(place)
+        return self._calls.of(self._issued(place))
 
     def _is_of_library(self, place: int) -> bool:
-        """Whether the cell stands for something within a library."""
-        cell = self._events[place].event.cell
-        if cell is None:
-            return False
-        memory = self._instance.program.object_at(self._instance.index(cell))
-        return memory is not None and memory.made_up
+        return self._calls.is_of_library(self._events[place].event.cell)
 
     def _cell(self, place: int, rank: int | None) -> str:
         """The cell by its name, as ``rank`` sees it, whose own is nobody else's; None: without a rank."""

@@ -29,8 +29,10 @@ AN_SC_RUN = "This is a sequentially consistent (SC) run itself: every step direc
 
 
 class Step(TypedDict):
-    """An event in words: what happens, what it reads and changes, why it may happen now."""
+    """An event in words: what happens, what it reads and changes, why it may happen now, and its name if it is a step
+    of an operation."""
 
+    name: str
     what: str
     effects: list[str]
     why: str
@@ -85,6 +87,7 @@ def to_html(result: Result, *, cycle_only: bool = False) -> str:
         "repair": _repair(result),
         "late": html.escape(words.diagnosis(result["witness"])),
         "report": html.escape(plain(report(result)) if not runs else ""),
+        "steps": html.escape(_steps(runs[0][1]) if runs else ""),
         "script": script,
         "result": embedded(as_texts({**result, "effect_run": None})),
         "about": embedded(about),
@@ -108,6 +111,14 @@ def _repair(result: Result) -> str:
     return filled(part("repair.html"), {"told": html.escape(visible(repair["told"])), "diff": lines})
 
 
+def _steps(run: Witness) -> str:
+    return " ".join(text.steps_in(run["computation"])) if any(map(_is_step, run["computation"])) else ""
+
+
+def _is_step(event: Event) -> bool:
+    return event["event"] in words.STEPS
+
+
 def embedded(value: object) -> str:
     """``value`` as JSON that can stand in a script element: nothing in it can end the element or a line of script."""
     escaped = json.dumps(value, separators=(",", ":"))  # ASCII, so U+2028 and lone surrogates are escaped already
@@ -125,7 +136,12 @@ def run_words(result: Result, key: str, run: Witness) -> RunWords:
         "initially": text.initially(run),
         "rows": rows,
         "steps": [
-            {"what": english.capital(words.phrase(place, computation)), "effects": _effects(event), "why": why[place]}
+            {
+                "name": words.step_name(place, computation) if event["event"] in words.STEPS else "",
+                "what": english.capital(words.phrase(place, computation)),
+                "effects": _effects(event),
+                "why": why[place],
+            }
             for place, event in enumerate(computation)
         ],
         "cycle": words.cycle(cycle, computation),
@@ -180,7 +196,7 @@ def _sequential(run: Witness) -> SequentialWords:
     if not order["without"]:
         return {**told, "told": "An SC run with the same happens-before relation as this run."}
     computation = run["computation"]
-    command = f"the {computation[order['without'][0]]['event']} of step {order['without'][0] + 1}"
+    command = f"the {words.name(computation[order['without'][0]])} of step {order['without'][0] + 1}"
     told["told"] = f"An SC run with the same happens-before relation as this run without {command}."
     told["without"] = english.capital(command)
     outside = [place for place in range(len(computation)) if place not in order["without"]]

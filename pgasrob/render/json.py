@@ -16,6 +16,7 @@ from pgasrob.program.commands import show
 from pgasrob.program.core import accesses_of, at_issue
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.program.reading import Conflicts, FailedPolls
+from pgasrob.render.calls import Calls
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.doubles import shown, value
 from pgasrob.render.written import WrittenCommands
@@ -44,11 +45,15 @@ FAULT_CODE = "PG040"
 
 
 class Address(TypedDict):
-    """A cell: the rank on whose node it lies, its address there and its name (``x`` or ``a[2]``)."""
+    """A cell: the rank on whose node it lies, its address there and its name (``x`` or ``a[2]``).
+
+    ``made_up``: it stands for something within a library.
+    """
 
     rank: int
     index: int
     name: str
+    made_up: NotRequired[bool]
 
 
 class InitialCell(Address):
@@ -64,7 +69,11 @@ class Written(TypedDict):
 
 
 class RegisterChange(TypedDict):
+    """``temporary``: the register is no variable of the source. ``variable``: what it is called there, if not so."""
+
     name: str
+    temporary: NotRequired[bool]
+    variable: NotRequired[str]
     before: int
     after: int
 
@@ -81,6 +90,7 @@ class Event(TypedDict):
     ``command`` is its command or, for a step, that of its operation: as written, with `me` and `nodes` folded into the
     numbers. ``target`` is the remote rank of an operation and of its steps, or the rank of a fence; ``holds`` is for
     an assert. ``part`` (from 1) and ``marks`` ("enter", "leave") are null when the engine knows no normal form.
+    ``call``, of a C program alone: the call that it comes from, null for what the program does by itself.
     """
 
     event: str
@@ -100,6 +110,7 @@ class Event(TypedDict):
     holds: bool | None
     part: int | None
     marks: list[str] | None
+    call: NotRequired[str | None]
 
 
 Edge = TypedDict("Edge", {"from": int, "to": int, "relation": str})
@@ -177,6 +188,7 @@ class Witness(TypedDict):
     for an SC run. ``memory`` holds the initial values of all cells of all ranks (registers begin with 0), ``standing``
     where each rank is at the end. ``doubles`` are the memory objects and registers whose values are the bits of
     doubles: in this package each is a :class:`pgasrob.render.doubles.Double`, which prints as its number.
+    ``temporaries`` are the registers that are no variables of the source, which reports leave out.
     """
 
     shows: str
@@ -191,6 +203,7 @@ class Witness(TypedDict):
     memory: list[InitialCell]
     registers: list[str]
     doubles: NotRequired[list[str]]
+    temporaries: NotRequired[list[str]]
     standing: list[Standing]
     fault: Fault | None
     source: str
@@ -235,7 +248,7 @@ class EffectValue(TypedDict):
     its end or, with a ``line``, what ``command`` of ``rank`` there has read last from the cell ``name``.
 
     ``in_sc``: the values that it has in SC runs; empty where it takes all of several values to tell them apart.
-    ``copies``: as for a place, of those that read the same cell.
+    ``copies``: as for a place, of those that read the same cell. ``made_up``: it is something within a library.
     """
 
     name: str
@@ -245,6 +258,7 @@ class EffectValue(TypedDict):
     line: int | None
     command: str | None
     copies: int | None
+    made_up: NotRequired[bool]
 
 
 class EffectPlace(TypedDict):
@@ -289,8 +303,33 @@ class RepairBeside(TypedDict):
     diff: str
 
 
+class Orders(TypedDict):
+    """What orders operations: what it does (`robustness/suspects.py`), the call or command, and where it stands."""
+
+    does: str
+    command: str
+    line: int
+    column: int
+
+
+class WhyInOrder(TypedDict):
+    """Why the accesses in ``lines`` are in order, in ``sentences``; ``answer`` is of `robustness/why.py`.
+
+    ``orders`` has for each way in which the program would not be robust any more what has been taken away for it, and
+    ``without`` what could happen then. ``checks`` were made.
+    """
+
+    lines: list[int]
+    answer: str
+    sentences: list[str]
+    orders: list[list[Orders]]
+    without: list[str]
+    checks: int
+
+
 class Result(TypedDict):
-    """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared.
+    """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared, and ``why``
+    when it was asked for.
 
     ``reason`` is a sentence; ``reason_code`` says of what kind it is (`robustness/reasons.py`), and ``limit`` which
     option of `pgasrob check` sets the limit that was reached, if one was. ``assumptions``: of a robust program all that
@@ -328,6 +367,7 @@ class Result(TypedDict):
     expected: NotRequired[str | None]
     as_expected: NotRequired[bool]
     repair: NotRequired[RepairBeside]
+    why: NotRequired[WhyInOrder]
 
 
 class Simulation(TypedDict):
@@ -456,7 +496,7 @@ def _effect(effect: library.Effect, instance: Instance) -> EffectDetail:
     def value_of(each: library.EndValue) -> EffectValue:
         doubles = instance.program.doubles
         read = None if each.occurrence is None else at(each.rank, each.occurrence, reads=True)
-        return {
+        found: EffectValue = {
             "name": each.name,
             "rank": each.rank,
             "value": value(each.name, each.value, doubles),
@@ -465,6 +505,10 @@ def _effect(effect: library.Effect, instance: Instance) -> EffectDetail:
             "command": read and read["command"],
             "copies": read and read["copies"],
         }
+        made_up = any(
+            each.name.rpartition("@")[0] == memory.name for memory in instance.program.memory if memory.made_up
+        )
+        return {**found, "made_up": True} if made_up else found
 
     reached: EffectPlace | None = None
     if effect.place is not None and effect.run is not None:
@@ -533,6 +577,7 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
         "memory": [_initial_cell(_address(instance, cell), value) for cell, value in enumerate(instance.memory)],
         "registers": list(instance.program.registers),
         "doubles": sorted(instance.program.doubles),
+        "temporaries": instance.program.temporaries,
         "standing": [_standing(run, rank, texts) for rank in range(instance.nodes)],
         "fault": None if witness.fault is None else _fault(witness.fault, run, texts),
         "source": instance.program.source.text,
@@ -589,10 +634,16 @@ def _events(run: Run, texts: WrittenCommands, parts: Sequence[int], marks: Seque
         event.issued: texts.text(event.rank, event.occurrence) for event in run.computation if not event.is_step
     }
     unknown = (None,) * len(run.events)
-    return [
+    found = [
         _event(run.instance, replayed, commands[replayed.event.issued], part, mark)
         for replayed, part, mark in zip(run.events, parts or unknown, marks or unknown, strict=True)
     ]
+    if not run.instance.program.source.shows_commands:
+        calls = Calls(run.instance, texts)
+        called = {event.issued: calls.of(event) for event in run.computation if not event.is_step}
+        for event, told in zip(run.computation, found, strict=True):
+            told["call"] = called[event.issued]
+    return found
 
 
 def _sequential(
@@ -621,7 +672,7 @@ def _event(
         "command": command,
         "read": replayed.read,
         "written": None if replayed.cell_change is None else _written(replayed.cell_change),
-        "register": None if replayed.register_change is None else _register_change(replayed.register_change),
+        "register": None if replayed.register_change is None else _register_change(instance, replayed.register_change),
         "queue": None if replayed.queue is None else _queue(instance, replayed.queue),
         "target": replayed.target,
         "holds": replayed.holds,
@@ -632,7 +683,9 @@ def _event(
 
 def _address(instance: Instance, cell: Cell) -> Address:
     index = instance.index(cell)
-    return {"rank": instance.owner(cell), "index": index, "name": instance.program.cell_name(index)}
+    found: Address = {"rank": instance.owner(cell), "index": index, "name": instance.program.cell_name(index)}
+    memory = instance.program.object_at(index)
+    return {**found, "made_up": True} if memory is not None and memory.made_up else found
 
 
 def _initial_cell(address: Address, value: int) -> InitialCell:
@@ -643,8 +696,12 @@ def _written(change: Change) -> Written:
     return {"cell": change.name, "before": change.before, "after": change.after}
 
 
-def _register_change(change: Change) -> RegisterChange:
-    return {"name": change.name, "before": change.before, "after": change.after}
+def _register_change(instance: Instance, change: Change) -> RegisterChange:
+    found: RegisterChange = {"name": change.name, "before": change.before, "after": change.after}
+    variable = instance.program.variables.get(change.name, change.name)
+    if variable is None:
+        return {**found, "temporary": True}
+    return found if variable == change.name else {**found, "variable": variable}
 
 
 def _queue(instance: Instance, queue: int) -> Queue:

@@ -17,16 +17,25 @@ class Printer:
     """Prints results as they come; ``end`` prints what is about all of them.
 
     ``strict``: a failing assertion or a deadlock counts as a failure, which ``end`` has to say. ``list_assumptions``:
-    reports name all that a verdict rests on.
+    reports name all that a verdict rests on. ``full``: they show every event.
+    ``several_counts``: programs are checked on several node counts.
     """
 
     def __init__(
-        self, files: Sequence[str], expect: bool, strict: bool = False, list_assumptions: bool = False
+        self,
+        files: Sequence[str],
+        expect: bool,
+        strict: bool = False,
+        list_assumptions: bool = False,
+        full: bool = False,
+        several_counts: bool = False,
     ) -> None:
         self.files = files
         self.expect = expect
         self.strict = strict
         self.list_assumptions = list_assumptions
+        self.full = full
+        self.several_counts = several_counts
         self.width = terminal_width()
         self.glyphs = glyphs_for(sys.stdout)
         self.results: list[Result] = []
@@ -65,13 +74,23 @@ class JsonLines(Printer):
         self.keep(result)
 
 
+class Brief(Printer):
+    """A line per result, and nothing else."""
+
+    def result(self, result: Result) -> None:
+        from pgasrob.render.brief import brief
+
+        self.write([[(line, "")] for line in brief(result, self.several_counts)])
+        self.keep(result)
+
+
 class Reports(Printer):
     """A report per result, and a table when there are several."""
 
     def result(self, result: Result) -> None:
         from pgasrob.render.text import verdict_report
 
-        report = verdict_report(result, self.width, self.glyphs, self.list_assumptions)
+        report = verdict_report(result, self.width, self.glyphs, self.list_assumptions, self.full)
         self.write([[]] * bool(self.results) + report)
         self.keep(result)
 
@@ -110,11 +129,15 @@ def printer(
     verbose: bool,
     strict: bool = False,
     list_assumptions: bool = False,
+    full: bool = False,
+    brief: bool = False,
+    several_counts: bool = False,
 ) -> Printer:
-    """The printer for results of ``files``: reports for a single file or when ``verbose`` or when assumptions are to be
-    listed, else rows."""
+    """The printer for results of ``files``: a line each when ``brief``, reports for a single file or when ``verbose``
+    or when assumptions are to be listed, else rows."""
     if hasattr(sys.stdout, "reconfigure"):
         # A file name or source text that the encoding does not have is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
-    kind = JsonLines if as_json else Reports if verbose or list_assumptions or len(files) == 1 else Rows
-    return kind(files, expect, strict, list_assumptions)
+    reports = verbose or list_assumptions or full or len(files) == 1
+    kind = JsonLines if as_json else Brief if brief else Reports if reports else Rows
+    return kind(files, expect, strict, list_assumptions, full, several_counts)

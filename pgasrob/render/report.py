@@ -10,8 +10,11 @@ from pgasrob.render.simulation import simulation_report
 from pgasrob.render.text import verdict_report
 
 
-def report(result: Result, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
-    """The report of ``result`` in lines of at most ``width`` characters (a long line of the source may be longer)."""
+def report(result: Result, width: int = 80, glyphs: Glyphs = UNICODE, full: bool = False) -> list[Line]:
+    """The report of ``result`` in lines of at most ``width`` characters (a long line of the source may be longer).
+
+    ``full``: with every event of the runs that show the verdict.
+    """
     if result["engine"] == "run":
         return simulation_report(cast(RunResult, result), width, glyphs)
-    return verdict_report(result, width, glyphs)
+    return verdict_report(result, width, glyphs, full=full)

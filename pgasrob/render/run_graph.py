@@ -35,7 +35,8 @@ def _label(place: int, computation: list[Event]) -> list[str]:
     event = computation[place]
     effects = words.effects(event)
     if event["event"] in words.STEPS:
-        return [f"{place + 1}: {event['event']}", *effects, f"of step {words.issue_of(place, computation) + 1}"]
+        name, issue = words.step_name(place, computation), words.issue_of(place, computation)
+        return [f"{place + 1}: {name}", *effects, f"of step {issue + 1}"]
     where = [f"line {event['line']}"] if event["line"] else []
     return [f"{place + 1}: {event['command']}", *effects, *where]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import english, one_run, text, words
+from pgasrob.render import english, one_run, run_table, text, words
 from pgasrob.render.doubles import shown
 from pgasrob.render.json import SCHEMA, Error, RunResult, Witness, unicode_name
 from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph
@@ -103,7 +103,7 @@ def _why(result: Result, witness: Witness, width: int, glyphs: Glyphs) -> list[L
         return lines + paragraph("It is not shown for its length; --format json has it.", width, "faint", "  ")
     reordered = cast("Witness", {**witness, "computation": order["events"], "cycle": None, "cycle_type": None})
     lines += [[], *paragraph("The SC run that it looks like:", width, "heading")]
-    lines += text.table(reordered, width, glyphs)
+    lines += run_table.table(reordered, width, glyphs)
     moved = _moved(order["places"], order["events"])
     return lines + (paragraph(moved, width, "faint", "  ") if moved else [])
 

@@ -87,6 +87,8 @@ def _notes(witness: Witness, diagram: Diagram) -> Iterator[str]:
     """What the steps are, and which ranks have no lane."""
     if any(box.kind == "step" for box in diagram.boxes):
         yield from steps_in(witness["computation"])
+    if len(diagram.parts) > 1:
+        yield "τ₁ is what comes in the order of the programs; behind it stand steps that are delayed."
     if witness["cycle_type"] is not None:
         ranks = " ".join(map(str, witness["cycle_type"]))
         yield f"{{enter}} and {{leave}} mark where the cycle enters and leaves each rank; its cycle type is {ranks}."

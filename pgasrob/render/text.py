@@ -1,32 +1,23 @@
 """The readable report of one verdict: the answer, what is known of its assertions, and the runs that show it.
 
-A run is a table with one lane per rank, time downwards. Where lanes get too narrow it is a single column in which the
-place of the rank number shows the lane. Drawn from the JSON object alone.
+Drawn from the JSON object alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import assumptions, english, words
 from pgasrob.render.json import Event, Fault, Result, Standing, Witness
-from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, together, wrap
+from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wrap
+from pgasrob.render.rows import in_short
+from pgasrob.render.run_table import MARK, table
 from pgasrob.robustness.reasons import FaultPossible, InternalError
 
-NARROWEST_LANE = 22
-"""Characters below which a lane is no pleasure to read."""
-TALLEST = 1.5
-"""How many times as many lines as a single column lanes may take: beyond it they are wrapped too often to be read."""
-MOST_TRACKS = 10
-"""Ranks up to which a single column shows the lane by the place of the rank number."""
 MOST_INITIAL, MOST_ELEMENTS = 20, 8
 """Initial values, and elements of an array among them, up to which all are listed."""
-MARK = "*"
-BAR = " {}"
-"""What stands left of a lane, with a vertical line in the middle. A lane begins with the place of the mark."""
 PAIRS = re.compile(r"(?<=\bstep|\brank|\bline) (?=\d)| (?==)|(?<==) ")
 """Blanks at which a sentence is not broken: `step 7`, `x@0 = 1`."""
 CYCLE_TITLE = "The cycle, edge by edge (po program order, cf conflict, id one command):"
@@ -35,11 +26,16 @@ A_SC_RUN = f"a {SC} run"
 
 
 def verdict_report(
-    result: Result, width: int = 80, glyphs: Glyphs = UNICODE, list_assumptions: bool = False
+    result: Result,
+    width: int = 80,
+    glyphs: Glyphs = UNICODE,
+    list_assumptions: bool = False,
+    full: bool = False,
 ) -> list[Line]:
     """The report of ``result`` in lines of at most ``width`` characters (a long line of the source may be longer).
 
-    ``list_assumptions``: name all that it rests on, not only what is special to the program.
+    ``list_assumptions``: name all that it rests on, not only what is special to the program. ``full``: show every event
+    of the runs.
     """
     lines = [_headline(result)]
     told = list(sentences(result, assumed=not list_assumptions))
@@ -51,10 +47,14 @@ def verdict_report(
         lines += _error(result["file"], dict(error))
     for sentence, style in told:
         lines += paragraph(sentence, width, style, "  ")
+    if asked := result.get("why"):
+        lines += paragraph(f"{english.capital(english.lines(asked['lines']))}:", width, "heading", "  ")
+        for sentence in asked["sentences"]:
+            lines += paragraph(PAIRS.sub("\u00a0", sentence), width, "", "    ")
     if list_assumptions:
         lines += assumptions.listed(result, width)
     for witness in _witnesses(result):
-        lines += [[], *section(result, witness, width, glyphs)]
+        lines += [[], *section(result, witness, width, glyphs, full=full)]
     return lines
 
 
@@ -138,16 +138,18 @@ def _witnesses(result: Result) -> Iterator[Witness]:
             yield run
 
 
-def section(result: Result, witness: Witness, width: int, glyphs: Glyphs, title: str = "") -> list[Line]:
-    """A run with its ``title``, table, legend, and what it shows."""
+def section(
+    result: Result, witness: Witness, width: int, glyphs: Glyphs, title: str = "", full: bool = True
+) -> list[Line]:
+    """A run with its ``title``, table (of every event if ``full``), legend, and what it shows."""
     lines: list[Line] = []
     if witness["fault"]:
         lines += _fault(result["file"], witness["fault"], witness, width)
     lines += paragraph(f"{title or words.title(witness)}:", width, "heading")
     lines += paragraph(initially(witness), width, "", "  ")
     if witness["computation"]:
-        lines += table(witness, width, glyphs)
-    lines += _legend(witness, width)
+        lines += table(witness, width, glyphs, full)
+    lines += _legend(witness, width, full)
     if witness["cycle"]:
         lines += _cycle(witness, width)
     if witness["cycle_type"] is not None:
@@ -195,11 +197,13 @@ def _value(values: list[int], array: bool) -> str:
     return f"{{{', '.join(shown)}}}"
 
 
-def _legend(witness: Witness, width: int) -> list[Line]:
+def _legend(witness: Witness, width: int, full: bool) -> list[Line]:
     events = witness["computation"]
     legend = []
     if witness["cycle"]:
         legend.append(f"{MARK} marks the steps of a happens-before cycle.")
+    if not full and any(row.folded for row in in_short(witness)):
+        legend.append("Events that the cycle does not need are folded (--full shows them).")
     if any(event["event"] in words.STEPS for event in events):
         legend += steps_in(events)
     silent = sorted(set(range(witness["nodes"])) - {event["rank"] for event in events})
@@ -209,7 +213,9 @@ def _legend(witness: Witness, width: int) -> list[Line]:
 
 
 def steps_in(events: list[Event]) -> list[str]:
-    """What the steps are that stand in the table."""
+    """What the steps are that stand in the table; those of a C program are told of in its words."""
+    if any(map(words.is_c, events)):
+        return []
     steps = {event["event"] for event in events if event["event"] in words.STEPS}
     updates = any(event["event"] in words.UPDATING for event in events)
     if updates:
@@ -221,195 +227,6 @@ def steps_in(events: list[Event]) -> list[str]:
     if "popc" in steps:
         found.append("popc brings what the target held to the result.")
     return found
-
-
-# --- The table -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Row:
-    """One or more events on one row: a barrier is a row of all ranks. ``first`` is the place of its first event."""
-
-    first: int
-    events: list[Event]
-
-    @property
-    def number(self) -> str:
-        last = self.first + len(self.events)
-        return str(last) if len(self.events) == 1 else f"{self.first + 1}-{last}"
-
-    @property
-    def part(self) -> int | None:
-        return self.events[0]["part"]
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """An event as the table shows it: marked or not, its line number, what it did, what changed, whose step it is."""
-
-    marked: bool
-    line: str
-    action: str
-    changes: list[str]
-    origin: str
-
-    def lines(self, width: int) -> list[Line]:
-        """The entry in lines of ``width`` characters; what changed stands behind the action or below it."""
-        lead: Line = [(MARK if self.marked else " ", "cycle"), (f"{self.line}  ", "faint")]
-        indent: Line = [(" " * self._indent, "")]
-        style = "heading" if self.marked else ""
-        room = width - self._indent
-        words_ = [(word, style) for word in self.action.split(" ")]
-        changes = [(change, "bad" if change == words.FAILS else "change") for change in self.changes]
-        changes += [(self.origin, "faint")] * bool(self.origin)
-        if self.widest <= width:
-            gap = [("", "")] if changes and not self.origin else []
-            body = [_spaced([*words_, *gap, *changes])]
-        elif self.origin:
-            body = _filled(words_ + changes, room)
-        else:
-            body = _filled(words_, room) + _filled(changes, room)
-        return [[*(lead if index == 0 else indent), *line] for index, line in enumerate(body)]
-
-    @property
-    def _indent(self) -> int:
-        return len(self.line) + 3
-
-    @property
-    def widest(self) -> int:
-        """The width that the entry takes on one line."""
-        changes = " ".join([*self.changes, *([self.origin] if self.origin else [])])
-        gap = 0 if not changes else 1 if self.origin else 2
-        return self._indent + len(self.action) + gap + len(changes)
-
-
-def _spaced(chunks: list[Segment]) -> Line:
-    """``chunks`` on one line, a blank between any two."""
-    return [segment for chunk in chunks for segment in ((" ", ""), chunk)][1:]
-
-
-def _filled(chunks: list[Segment], width: int) -> list[Line]:
-    """``chunks`` with blanks between them on as few lines of ``width`` characters as it takes.
-
-    A chunk is split only when it is wider than a line.
-    """
-    lines: list[list[Segment]] = []
-    used = width + 1
-    for text, style in chunks:
-        while text:
-            if used + 1 + len(text) > width:
-                lines.append([])
-                used = -1
-            lines[-1].append((text[:width], style))
-            used += 1 + len(text[:width])
-            text = text[width:]
-    return [_spaced(line) for line in lines]
-
-
-def table(witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:
-    """The run of ``witness``: a lane per rank that has an event, or a single column when lanes get too narrow."""
-    computation = witness["computation"]
-    rows = [_Row(places[0], computation[places[0] : places[-1] + 1]) for places in words.rows(computation)]
-    ranks = sorted({event["rank"] for event in computation})
-    gutter = max(len("step"), *(len(row.number) for row in rows), len(_part_name(rows[-1].part, glyphs)) - 1) + 1
-    entries = _entries(witness)
-    column = _column(rows, entries, ranks, gutter, width, glyphs)
-    room = (width - gutter) // len(ranks) - len(BAR.format(0))
-    if room < NARROWEST_LANE and len(ranks) > 1:
-        return column
-    lanes = _lanes(rows, entries, ranks, gutter, min(room, max(entry.widest for entry in entries)), glyphs)
-    return lanes if len(ranks) == 1 or len(lanes) <= TALLEST * len(column) else column
-
-
-def _entries(witness: Witness) -> list[_Entry]:
-    computation = witness["computation"]
-    marked = words.cycle_steps(witness)
-    digits = max(len(str(event["line"])) for event in computation)
-    return [
-        _Entry(place in marked, f"{event['line'] or '':>{digits}}", *_told(place, computation))
-        for place, event in enumerate(computation)
-    ]
-
-
-def _told(place: int, computation: list[Event]) -> tuple[str, list[str], str]:
-    """What the event did, what it changed, and for a step whose it is."""
-    event = computation[place]
-    effects = [visible(effect) for effect in words.effects(event)]
-    if event["event"] in words.STEPS:
-        return event["event"], effects, f"(of step {words.issue_of(place, computation) + 1})"
-    return visible(event["command"]), [f"{effect};" for effect in effects[:-1]] + effects[-1:], ""
-
-
-def _lanes(
-    rows: list[_Row], entries: list[_Entry], ranks: list[int], gutter: int, lane: int, glyphs: Glyphs
-) -> list[Line]:
-    bar = (BAR.format(glyphs.vertical), "faint")
-
-    def line(number: str, cells: list[Line]) -> Line:
-        found: Line = [(f"{number:>{gutter}}", "faint")]
-        for cell in cells:
-            used = sum(len(text) for text, _ in cell)
-            found += [bar, *cell, (" " * (lane - used), "")]
-        return found
-
-    lines = [line("step", [[(f" rank {rank}", "heading")] for rank in ranks])]
-    part: int | None = -1
-    for row in rows:
-        if row.part != part:
-            part = row.part
-            lines.append(_separator(part, gutter, [lane] * len(ranks), glyphs))
-        cells: dict[int, list[Line]] = {
-            event["rank"]: entries[row.first + offset].lines(lane) for offset, event in enumerate(row.events)
-        }
-        for index in range(max(map(len, cells.values()))):
-            number = row.number if index == 0 else ""
-            lines.append(line(number, [_nth(cells.get(rank, []), index) for rank in ranks]))
-    return lines
-
-
-def _nth(lines: list[Line], index: int) -> Line:
-    return lines[index] if index < len(lines) else []
-
-
-def _part_name(part: int | None, glyphs: Glyphs) -> str:
-    return "" if part is None else f" {glyphs.tau}{glyphs.subscript(part)} "
-
-
-def _separator(part: int | None, gutter: int, lanes: list[int], glyphs: Glyphs) -> Line:
-    """The line above a part of the normal form, which bears its name."""
-    text = _part_name(part, glyphs).rjust(gutter, glyphs.horizontal)
-    for width in lanes:  # joined as by BAR
-        text += glyphs.horizontal + glyphs.cross + glyphs.horizontal * width
-    return [(text, "faint")]
-
-
-def _column(
-    rows: list[_Row], entries: list[_Entry], ranks: list[int], gutter: int, width: int, glyphs: Glyphs
-) -> list[Line]:
-    """The run in one column; the number of the rank stands in the rank's own place."""
-    tracks = len(ranks) <= MOST_TRACKS
-    label = " rank" if not tracks else " " + " ".join(str(rank) for rank in ranks)
-    room = max(width - gutter - len(label) - 2 * len(BAR.format(0)), NARROWEST_LANE)
-    bar = (BAR.format(glyphs.vertical), "faint")
-
-    def place(rank: int) -> str:
-        if not tracks:
-            return f"{rank:>5}"
-        return "".join(f" {other}" if other == rank else " " * len(f" {other}") for other in ranks)
-
-    lines: list[Line] = [[(f"{'step':>{gutter}}", "faint"), bar, (label, "heading"), bar]]
-    part: int | None = -1
-    for row in rows:
-        if row.part != part:
-            part = row.part
-            lines.append(_separator(part, gutter, [len(label), room], glyphs))
-        for offset, event in enumerate(row.events):
-            number = str(row.first + offset + 1)
-            for index, told in enumerate(entries[row.first + offset].lines(room)):
-                where = place(event["rank"]) if index == 0 else " " * len(label)
-                gutter_text = number if index == 0 else ""
-                lines.append([(f"{gutter_text:>{gutter}}", "faint"), bar, (where, "heading"), bar, *told])
-    return lines
 
 
 # --- Around the table ------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Event,
         Fault,
         NextCommand,
+        RegisterChange,
         Result,
         Standing,
         Witness,
@@ -80,16 +81,20 @@ def issue_of(place: int, computation: list[Event]) -> int:
 
 
 def effects(event: Event) -> list[str]:
-    """What an event read and changed: ``reads y@0 = 1`` (a step: ``y@0 = 1``), ``y@1: 0 -> 1``, ``r stays 0``."""
+    """What an event read and changed: ``reads y@0 = 1`` (a step: ``y@0 = 1``), ``y@1: 0 -> 1``, ``r stays 0``.
+
+    Of a C program without what has no name in its source.
+    """
     found = []
-    if event["written"]:
+    hidden = is_hidden(event["address"])
+    if event["written"] and not hidden:
         found.append(_change(**event["written"]))
-    elif event["read"] is not None:
+    elif event["read"] is not None and not hidden:
         reads = "" if event["event"] in STEPS else "reads "
         found.append(f"{reads}{cell(event['address'])} = {event['read']}")
-    if event["register"]:
+    if event["register"] and not event["register"].get("temporary"):
         register = event["register"]
-        found.append(_change(register["name"], register["before"], register["after"]))
+        found.append(_change(variable(register), register["before"], register["after"]))
     if event["holds"] is not None:
         found.append("holds" if event["holds"] else FAILS)
     return found
@@ -99,11 +104,48 @@ def _change(cell: str, before: int, after: int) -> str:
     return f"{cell} stays {after}" if before == after else f"{cell}: {before} -> {after}"
 
 
+def variable(register: RegisterChange) -> str:
+    """What the source calls the register."""
+    return register.get("variable", register["name"])
+
+
+def is_hidden(address: Address | None) -> bool:
+    """Whether the cell is something within a library of which users know nothing: its name is an identifier."""
+    return address is not None and address.get("made_up", False) and address["name"].isidentifier()
+
+
+def is_c(event: Event) -> bool:
+    """Whether the event is of a C program, which is told of in its calls."""
+    return "call" in event
+
+
+def name(event: Event) -> str:
+    """What the event is of: the call in C, else the command."""
+    return event.get("call") or event["event"]
+
+
+def step_name(place: int, computation: list[Event]) -> str:
+    """What the step at ``place`` does, to be put before its effects: ``popb``, and in C ``arrives:``."""
+    event = computation[place]
+    if not is_c(event):
+        return event["event"]
+    match event["event"]:
+        case "popa" | "popd":
+            return "reads"
+        case "popc":
+            return "result arrives:"
+        case _:
+            return "arrives:"
+
+
 def phrase(place: int, computation: list[Event]) -> str:
     """What happens at ``place``, in a few words: ``rank 0 loads y@0``, ``the write of rank 1 arrives at y@0``."""
     event = computation[place]
     rank, where = f"rank {event['rank']}", cell(event["address"])
-    operation = computation[issue_of(place, computation)]["event"]
+    issued = computation[issue_of(place, computation)]
+    updates, operation = issued["event"] in UPDATING, name(issued)
+    if is_c(event):
+        return _phrase_of_call(event, updates)
     match event["event"]:
         case "load":
             return f"{rank} loads {where}"
@@ -115,7 +157,7 @@ def phrase(place: int, computation: list[Event]) -> str:
             return f"{rank} issues the put of {where}"
         case "popa" | "popd":
             return f"the {operation} of {rank} fetches {where}"
-        case "popb" if operation in UPDATING:
+        case "popb" if updates:
             return f"the {operation} of {rank} acts on {where}"
         case "popb":
             return f"the {operation} of {rank} arrives at {where}"
@@ -126,6 +168,40 @@ def phrase(place: int, computation: list[Event]) -> str:
         case kind if kind in ATOMICS:
             return f"{kind} of {rank} on {where}"
     return f"{event['event']} of {rank}"
+
+
+def _phrase_of_call(event: Event, updates: bool) -> str:
+    """The same in the words of C; ``updates``: the operation that it is of changes what it finds."""
+    rank, call, where = f"rank {event['rank']}", event.get("call"), cell(event["address"])
+    whose = f"the {call} of {rank}" if call else rank
+    if is_hidden(event["address"]):
+        return whose
+    match event["event"]:
+        case "read" | "write" | "update" | "update_from" | "notify" | "signal":
+            return f"{rank} issues the {call}"
+        case "put":
+            return f"{rank} issues the {call} of {where}"
+        case "popb" if updates:
+            return f"{whose} updates {where}"
+        case "popb":
+            return f"{whose} arrives at {where}"
+        case "popc":
+            return f"the result of {whose} arrives at {where}"
+        case "load" | "popa" | "popd" | "fetch":
+            return f"{whose} reads {where}"
+        case "store":
+            return f"{whose} writes {where}"
+        case "await":
+            return f"{whose} sees {where}"
+        case kind if kind in ATOMICS or kind == "await_add":
+            return f"{whose} updates {where}"
+        case "assign":
+            return f"{whose} computes"
+        case "assume":
+            return f"{whose} takes a branch"
+        case "assert":
+            return f"{whose} asserts"
+    return whose
 
 
 def step(place: int, computation: list[Event], known: Container[int] = ()) -> str:
@@ -145,7 +221,7 @@ def edge(edge: Edge, computation: list[Event], known: Container[int] = ()) -> st
     source, target = edge["from"], edge["to"]
     before, after = step(source, computation, known), step(target, computation, known)
     if edge["relation"] == "id":
-        return f"{before} and {after} are one {computation[issue_of(source, computation)]['event']}."
+        return f"{before} and {after} are one {name(computation[issue_of(source, computation)])}."
     if edge["relation"] == "po":
         return f"{before} must come before {after}: program order of rank {computation[source]['rank']}."
     return f"{before} must come before {after}{_conflict(computation[source], computation[target])}."
@@ -168,6 +244,8 @@ def contradiction(edges: Sequence[Edge]) -> str:
 
 def _conflict(source: Event, target: Event) -> str:
     where = cell(source["address"])
+    if is_hidden(source["address"]):
+        return ", which sees it" if source["written"] and target["read"] is not None else ""
     if not source["written"]:
         return f": it read the old value, {where} = {source['read']}"
     if target["read"] is not None:
@@ -198,7 +276,7 @@ def stands(witness: Witness) -> bool:
 
 def _waiting(command: NextCommand, all_ranks: list[Standing]) -> str:
     text = f"line {command['line']}"
-    if command["event"] in ("await", "await_add"):
+    if command["event"] in ("await", "await_add") and not is_hidden(command["address"]):
         text += f"; {cell(command['address'])} = {command['value']}"
     if command["event"] == "barrier":
         absent = [each["rank"] for each in all_ranks if all(other["event"] != "barrier" for other in each["next"])]
@@ -341,7 +419,8 @@ def _one_value(value: EffectValue) -> str:
 
 
 def _read(value: EffectValue) -> str:
-    return f"{value['value']} from {value['name']} in line {value['line']}"
+    where = "" if value.get("made_up") and value["name"].rpartition("@")[0].isidentifier() else f" from {value['name']}"
+    return f"{value['value']}{where} in line {value['line']}"
 
 
 def _held(value: EffectValue) -> str:

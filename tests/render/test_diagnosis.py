@@ -29,7 +29,7 @@ def told(verdict: Verdict) -> str:
     return Diagnosis(run).sentences(late_operations(run, verdict.witness.cycle)[0])
 
 
-@pytest.mark.parametrize("path", sampled(NOT_ROBUST, 3), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sampled(NOT_ROBUST, 6), ids=lambda path: path.name)
 def test_no_name_that_the_program_does_not_have(path: Path) -> None:
     sentences = told(check(load(path)))
     assert not INTERNAL.search(sentences), sentences

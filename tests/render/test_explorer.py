@@ -98,6 +98,8 @@ def states(run: dict[str, Any]) -> Iterator[dict[str, Any]]:
         # By rank and by queue, each in the order of issue.
         pending.sort(key=lambda place: (events[place]["rank"], events[place]["queue"]["id"], place))
         left = [sum(1 for event in later if _same(event, events[place])) for place in pending]
+        for name in run["temporaries"]:  # which no variable of the source is
+            values = {key: value for key, value in values.items() if key.rpartition("@")[0] != name}
         yield {"memory": cells, "registers": values, "pending": pending, "left": left}
 
 

@@ -28,7 +28,7 @@ RESULT = {
 }  # fmt: skip
 WITNESS = {
     "shows", "nodes", "computation", "cycle", "cycle_type", "complete", "memory", "registers", "standing", "fault",
-    "source", "happens_before", "irreducible", "sequential", "doubles",
+    "source", "happens_before", "irreducible", "sequential", "doubles", "temporaries",
 }  # fmt: skip
 EVENT = {
     "event", "rank", "operation", "address", "line", "column", "end_line", "end_column", "command", "read", "written",

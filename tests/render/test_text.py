@@ -48,18 +48,18 @@ A run on the network that no SC run looks like:
   Initially x = 1 on every rank; all else is 0.
  step │ rank 0                             │ rank 1
 ─ τ₁ ─┼────────────────────────────────────┼───────────────────────────────────
-    1 │ 6  write(x, 1, y, q)               │
-    2 │ 6  popa x@0 = 1 (of step 1)        │
+  1-2 │ ... 2 events in line 6             │
     3 │                                    │*6  write(x, 0, y, q)
     4 │                                    │ 6  popa x@1 = 1 (of step 3)
   5-6 │*7  barrier                         │*7  barrier
     7 │*8  r <- mem[y]                     │
       │    reads y@0 = 0; r stays 0        │
-─ τ₂ ─┼────────────────────────────────────┼───────────────────────────────────
+─ τ₂ ─┼────────────────────────────────────┼─ delayed ─────────────────────────
     8 │ 6  popb y@1: 0 -> 1 (of step 1)    │
     9 │                                    │*6  popb y@0: 0 -> 1 (of step 3)
-  * marks the steps of a happens-before cycle. popa fetches the value of a read
-  or write from its source, popb puts it at its destination.
+  * marks the steps of a happens-before cycle. Events that the cycle does not
+  need are folded (--full shows them). popa fetches the value of a read or write
+  from its source, popb puts it at its destination.
 
 The cycle, edge by edge (po program order, cf conflict, id one command):
   cf  step 7 (rank 0 loads y@0 in line 8) must come before step 9 (the write of
@@ -88,9 +88,9 @@ def result(text: str, nodes: int | None = None, engine: str = "product", **limit
     return deepcopy(checked(text, nodes, engine, Limits(**limits)))
 
 
-def told(text: str, nodes: int | None = None, width: int = 80, **options: Any) -> str:
+def told(text: str, nodes: int | None = None, width: int = 80, full: bool = False, **options: Any) -> str:
     """The report without colour."""
-    return styled.plain(report(result(text, nodes, **options), width))
+    return styled.plain(report(result(text, nodes, **options), width, full=full))
 
 
 def flat(text: str) -> str:
@@ -283,7 +283,7 @@ def test_no_line_is_too_long(program: str, nodes: int, width: int, engine: str) 
 def test_nothing_is_lost_by_wrapping(nodes: int, width: int) -> None:
     """Every lane (the last cell of a single column) spells out commands and changes, however narrow it is."""
     found = result(RING, nodes, engine="definition")
-    table = rows(styled.plain(report(found, width)))
+    table = rows(styled.plain(report(found, width, full=True)))
     single = re.search(r"│ 0 1", table[0])
     for rank in range(nodes):
         mine = [line.split("│") for line in table[1:]]
@@ -304,7 +304,7 @@ def test_nothing_is_lost_by_wrapping(nodes: int, width: int) -> None:
 
 def test_every_event_is_in_the_lane_of_its_rank_in_the_order_of_time() -> None:
     found = result(ONE_TO_ONE, 3, engine="definition")
-    text = styled.plain(report(found, 120))
+    text = styled.plain(report(found, 120, full=True))
     table = lanes(text)
     steps = [step for step in table if "-" not in step]
     assert steps == sorted(steps, key=int)
@@ -322,15 +322,15 @@ def test_every_event_is_in_the_lane_of_its_rank_in_the_order_of_time() -> None:
 def test_lanes_give_way_to_a_single_column_when_they_get_too_narrow() -> None:
     assert " step │ rank 0 " in told(ONE_TO_ONE, 3, 80)
     assert " step │ rank 0 " in told(ONE_TO_ONE, 4, 120)
-    narrow = told(ONE_TO_ONE, 4, 80, engine="definition")
+    narrow = told(ONE_TO_ONE, 4, 80, full=True, engine="definition")
     assert " step │ 0 1 2 3 │" in narrow
     assert "    3 │     2   │ 6  write(x, 3, y, q)" in narrow
     assert "    8 │       3 │*7  barrier" in narrow
 
 
 def test_lanes_give_way_when_nearly_every_entry_would_be_wrapped() -> None:
-    assert " step │ rank 0 " in told(RING, 3, 160, engine="definition")
-    assert " step │ 0 1 2 │" in told(RING, 3, 80, engine="definition")
+    assert " step │ rank 0 " in told(RING, 3, 160, full=True, engine="definition")
+    assert " step │ 0 1 2 │" in told(RING, 3, 80, full=True, engine="definition")
 
 
 def test_ranks_without_events_have_no_lane() -> None:
@@ -350,7 +350,7 @@ def test_the_events_of_the_cycle_are_marked_without_colour() -> None:
 def test_parts_of_the_normal_form_are_set_apart() -> None:
     text = told(ONE_TO_ONE)
     first, second = text.index("τ₁"), text.index("τ₂")
-    assert first < text.index("1 │") < text.index("7 │") < second < text.index("8 │")
+    assert first < text.index("1-2 │") < text.index("7 │") < second < text.index("delayed") < text.index("8 │")
     assert "τ" not in told(ONE_TO_ONE, engine="definition")
 
 

@@ -37,7 +37,7 @@ def told(answer: Answer) -> list[tuple[int, str]]:
     return [(each.line, each.text) for each in answer.candidates]
 
 
-@pytest.mark.parametrize("path", sampled(NOT_ROBUST, 6), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sampled(NOT_ROBUST, 10), ids=lambda path: path.name)
 def test_a_repair_or_a_reason(path: Path) -> None:
     found = repaired(path, max_answers=1)
     if path.name in NO_REPAIR:

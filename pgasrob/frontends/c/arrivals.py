@@ -70,6 +70,7 @@ def into_registers(world: World, processes: Sequence[Process]) -> tuple[Process,
     while len(polled := {cell for graph in graphs for cell in _polled(graph, waited, private)}) < len(private):
         private = {cell: name for cell, name in private.items() if cell in polled}
     held = {cell: world.register(_fresh(name, world.registers)) for cell, name in private.items()}
+    world.variables |= {register.name: private[cell] for cell, register in held.items()}
 
     def changed(statement: Statement) -> Statement:
         command = statement.command if isinstance(statement, Do) else None

@@ -72,6 +72,7 @@ def _lowered(world: World, name: str) -> Program:
                 tuple(_uncertain(world)),
                 world.blind_awaits,
                 tuple(_assumptions(world)),
+                {name: world.variables.get(name) for name in world.registers},
             )
     raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
 

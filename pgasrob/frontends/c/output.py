@@ -119,7 +119,11 @@ class Writer:
     def home(self, frame: Frame, slot: Slot) -> Register:
         """The register of a variable wherever ways come together."""
         name = self.world.slot_names(frame.function)[slot]
-        return self.world.register(f"{name}^{frame.depth}" if frame.depth else name)
+        home = self.world.register(f"{name}^{frame.depth}" if frame.depth else name)
+        variable = frame.function.slots[slot].name
+        if variable is not None:
+            self.world.variables[home.name] = variable
+        return home
 
     def destination(self) -> Slot | None:
         """The variable that the result of the instruction at hand is moved to right after it."""
@@ -136,7 +140,10 @@ class Writer:
         return slot if slot is not None and function.slots[slot].name is not None else None
 
     def register(self, hint: str = "t", before: bool = True) -> Register:
-        """A register that nothing needs, if possible that of the variable which the result goes to."""
+        """A register that nothing needs, if possible that of the variable which the result goes to.
+
+        No variable has the name of another register: reports show the one and not the other.
+        """
         mentioned = self.mentioned(before)
         variable = self.destination()
         if variable is not None:
@@ -145,8 +152,8 @@ class Writer:
                 return home
         number = 1
         while True:
-            found = self.world.register(hint if number == 1 else f"{hint}_{number}")
-            if found.index not in mentioned:
+            name = hint if number == 1 else f"{hint}_{number}"
+            if name not in self.world.named and (found := self.world.register(name)).index not in mentioned:
                 return found
             number += 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pgasrob.frontends.apis.interface import Api, Handler
 from pgasrob.frontends.c.code import CompiledFunction, Jump, Unit
@@ -14,7 +15,7 @@ from pgasrob.program.assumptions import Noted
 from pgasrob.program.expressions import Const, Register
 
 
-@dataclass(slots=True)
+@dataclass
 class World:
     """The program, the facts, and the numbers of registers and queues given in one pass over the ranks."""
 
@@ -37,6 +38,8 @@ class World:
     """Whether an await looks at an unknown value, so that nobody can say whether it waits for ever."""
     assumptions: Noted = field(default_factory=Noted)
     """What calls and other constructs take for granted."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """The registers that are variables of the source, with the names that these have there."""
 
     def __post_init__(self) -> None:
         self.cells = Cells(self.facts)
@@ -49,6 +52,7 @@ class World:
         self.assumptions = Noted()
         self.blind_awaits = False
         self.registers.clear()
+        self.variables.clear()
         self.queues.clear()
 
     def register(self, name: str) -> Register:
@@ -94,6 +98,16 @@ class World:
                 if isinstance(instruction, Jump) and instruction.to <= place:
                     found[instruction.to] = place
         return found
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The names of the registers of all variables of the source."""
+        return frozenset(
+            name
+            for function in self.unit.functions.values()
+            for variable, name in zip(function.slots, self.slot_names(function), strict=True)
+            if variable.name is not None
+        )
 
     def slot_names(self, function: CompiledFunction) -> list[str]:
         """The names of the registers for the slots of ``function``: `x` in main, elsewhere `f.x`."""

@@ -31,7 +31,8 @@ def boxes(witness: Witness, rows: Iterable[tuple[int, ...]], folded: Fold, lanes
         address, lane, indent, reach = event["address"], lane_of(event, lanes), 0.0, None
         if event["event"] in words.STEPS:
             issue = issues[event["rank"], event["operation"]]
-            lines, full, kind = _step(event, issue, room - 4), _full_step(event, issue), "step"
+            step = words.step_name(place, events)
+            lines, full, kind = _step(step, event, issue, room - 4), _full_step(step, event, issue), "step"
             indent = INDENT
         else:
             issues[event["rank"], event["operation"]] = place
@@ -79,9 +80,9 @@ def _issued(event: Event, digits: int, room: int) -> tuple[tuple[Span, ...], ...
     return (first, *(((" " * len(line), "line"), (text, kind)) for text in effects))
 
 
-def _step(event: Event, issue: int, room: int) -> tuple[tuple[Span, ...], ...]:
+def _step(name: str, event: Event, issue: int, room: int) -> tuple[tuple[Span, ...], ...]:
     """The name of the step, what it did, and of which command it is a step."""
-    name, origin, effects = event["event"], f"of {issue + 1}", _told(event)
+    origin, effects = f"of {issue + 1}", _told(event)
     together = " ".join(effects)
     if len(f"{name}  {together}  {origin}") <= room:
         return (((name, "step"), (f"  {together}", "effect"), (f"  {origin}", "origin")),)
@@ -116,10 +117,10 @@ def _full_issued(event: Event) -> str:
     return " — ".join([f"{where}{visible(event['command'])}", *filter(None, [" ".join(_told(event))])])
 
 
-def _full_step(event: Event, issue: int) -> str:
+def _full_step(name: str, event: Event, issue: int) -> str:
     where = f", line {event['line']}" if event["line"] else ""
     command = f"of step {issue + 1}, rank {event['rank']}{where}: {visible(event['command'])}"
-    return f"{event['event']} {' '.join(_told(event))} ({command})"
+    return f"{name} {' '.join(_told(event))} ({command})"
 
 
 def _filled(chunks: Sequence[str], room: int) -> list[str]:

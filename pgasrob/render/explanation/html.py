@@ -189,7 +189,9 @@ def _cell(place: int | None, events: list[Event], marked: set[int]) -> str:
     event = events[place]
     step = event["event"] in words.STEPS
     classes = " ".join(["steps"] * step + ["cycle"] * (place in marked))
-    action = f"{event['event']} of step {words.issue_of(place, events) + 1}" if step else event["command"]
+    action = event["command"]
+    if step:
+        action = f"{words.step_name(place, events).rstrip(':')} of step {words.issue_of(place, events) + 1}"
     line = f'<span class="faint" title="line {event["line"]}">{event["line"]}</span> ' if event["line"] else ""
     effects = "".join(f'<span class="effect">{escape(effect)}</span>' for effect in words.effects(event))
     return f'<td{f""" class="{classes}" """.rstrip() if classes else ""}>{line}{escape(action)}{effects}</td>'

@@ -37,18 +37,21 @@ function choose(number) {
   for (const { ended, next } of witness.standing) {
     for (const { address } of ended ? [] : next) if (address) cells.add(address.name);
   }
-  const registers = new Set(run.events.filter((event) => event.register).map((event) => event.register.name));
+  const hidden = new Set(witness.temporaries);
+  const variables = witness.registers.filter((name) => !hidden.has(name));
+  const changes = run.events.filter(({ register }) => register && !hidden.has(register.name));
+  const registers = new Set(changes.map((event) => event.register.name));
   const names = [...new Set(witness.memory.map((cell) => cell.name))];
   panels = {
     memory: new Values(byId("memory"), "cell", run.memory, names, cells, witness.nodes),
-    registers: new Values(byId("registers"), "register", run.registers, witness.registers, registers, witness.nodes),
+    registers: new Values(byId("registers"), "register", run.registers, variables, registers, witness.nodes),
     queues: new Queues(byId("queues"), run),
     source: new Source(byId("source"), run),
     cycle: new Cycle(byId("cycle-panel"), byId("cycle"), run),
     order: new Order(byId("order"), byId("order-told"), run),
     drawing: new Drawing(byId("diagram-box"), run, number),
   };
-  for (const [panel, all, used] of [["memory", names, cells], ["registers", witness.registers, registers]]) {
+  for (const [panel, all, used] of [["memory", names, cells], ["registers", variables, registers]]) {
     byId(`${panel}-switch`).hidden = used.size === all.length;
     byId(`${panel}-all`).checked = false;
   }
@@ -163,7 +166,8 @@ function stack() {
   column.classList.remove("stacked");
   const widths = ["memory", "registers"].map((id) => byId(id).querySelector("table")?.offsetWidth ?? 0);
   const frames = 2 * (byId("memory").parentNode.offsetWidth - byId("memory").clientWidth) + 10;
-  column.classList.toggle("stacked", widths[0] + widths[1] + ROOM_FOR_CHANGES + frames > column.clientWidth);
+  const narrow = widths[0] + widths[1] + ROOM_FOR_CHANGES + frames > column.clientWidth;
+  column.classList.toggle("stacked", narrow || !widths[1]); // memory has all of the width when no register is used
 }
 
 /** The cells to which something is on its way, with the value where it is known. */

@@ -173,7 +173,7 @@ class Queues {
     const steps = operation.steps.map((place) => {
       const event = run.events[place];
       const done = place <= now;
-      return make("span", { class: done ? "done" : "left" }, done ? "✓ " : "○ ", event.event, " ", nameOf(event.address),
+      return make("span", { class: done ? "done" : "left" }, done ? "✓ " : "○ ", run.about.steps[place].name, " ", nameOf(event.address),
         make("span", { class: "unseen" }, done ? " done" : " to come"));
     });
     if (operation.open) steps.push(make("span", { class: "left" }, "○ not complete in this run"));
@@ -272,7 +272,7 @@ class Order {
       if (place === words.before) notes.push(make("span", { class: "misfit" }, `${words.without} must come before this`));
       if (place === words.after) notes.push(make("span", { class: "misfit" }, `${words.without} must come after this`));
       const item = make("li", { "data-place": place, class: notes.length ? "tight" : null },
-        toStep(place), ` rank ${event.rank} `, make("code", {}, STEPS.includes(event.event) ? event.event : event.command), " ",
+        toStep(place), ` rank ${event.rank} `, make("code", {}, STEPS.includes(event.event) ? run.about.steps[place].name : event.command), " ",
         make("span", { class: "effect" }, words.effects[index].join("; ")), ...notes);
       this.items.set(place, item);
       return item;

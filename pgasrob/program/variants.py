@@ -1,0 +1,67 @@
+"""Programs with other commands in the places of some: what would be if a call were left out, or did less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from pgasrob.program.program import Program
+from pgasrob.program.statements import (
+    Block,
+    Body,
+    Choose,
+    Do,
+    FlowGraph,
+    Goto,
+    If,
+    Labelled,
+    Loop,
+    Skip,
+    Statement,
+    While,
+)
+
+Change = Callable[[Do], Sequence[Do]]
+"""What comes in the place of a command: itself, another one, or several. Never none: control states would merge."""
+
+
+def with_commands(program: Program, change: Change) -> Program:
+    """``program`` with every command changed, of all processes."""
+    processes = tuple(replace(process, body=_body(process.body, change)) for process in program.processes)
+    return replace(program, processes=processes)
+
+
+def _body(body: Body, change: Change) -> Body:
+    if isinstance(body, FlowGraph):
+        pieces = (replace(piece, statements=_all(piece.statements, change)) for piece in body.pieces)
+        return FlowGraph(tuple(pieces))
+    return _block(body, change)
+
+
+def _block(block: Block, change: Change) -> Block:
+    return Block(_all(block.statements, change))
+
+
+def _all(statements: Sequence[Statement], change: Change) -> tuple[Statement, ...]:
+    return tuple(new for statement in statements for new in _changed(statement, change))
+
+
+def _changed(statement: Statement, change: Change) -> Sequence[Statement]:
+    match statement:
+        case Do():
+            return change(statement)
+        case If(_, then, otherwise):
+            after = None if otherwise is None else _block(otherwise, change)
+            return (replace(statement, then=_block(then, change), otherwise=after),)
+        case While(_, body) | Loop(body):
+            return (replace(statement, body=_block(body, change)),)
+        case Choose(branches):
+            return (Choose(tuple(_block(branch, change) for branch in branches)),)
+        case Labelled(label, inner):
+            first, *rest = _changed(inner, change)
+            return (Labelled(label, first), *rest)
+        case Skip() | Goto():
+            return (statement,)
+        case _:
+            assert_never(statement)

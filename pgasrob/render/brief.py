@@ -1,0 +1,72 @@
+"""Results in one line each, as compilers print what they find: file, line, column, what is wrong, in a sentence.
+
+What an editor takes to the place of the mistake. A failing assertion and a deadlock have lines of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pgasrob.diagnostics import visible
+from pgasrob.render import english, words
+from pgasrob.render.json import Result
+
+
+def brief(result: Result, several: bool = False) -> Iterator[str]:
+    """The lines of ``result``; ``several``: each says for which node count, for the program has been checked on more
+    than one."""
+    file = visible(result["file"])
+    on, verdict = english.on_nodes(result["nodes"]), result["verdict"]
+    where = on if several else ""
+    wrong = ""
+    if result.get("as_expected") is False:
+        expected = result.get("expected")
+        wrong = f" (expected {expected})" if expected else f" ({words.nothing_expected(result)})"
+    witness = result["witness"]
+    match verdict:
+        case "robust":
+            yield f"{file}: robust{on}{wrong}"
+        case "not robust":
+            late = witness.get("late") if witness else None
+            if witness and late:
+                issue = witness["computation"][late[0]["issue"]]
+                yield f"{file}:{issue['line']}:{issue['column']}: not robust{where}: {late[0]['sentences']}{wrong}"
+            else:
+                yield f"{file}: not robust{on}{wrong}"
+        case "unknown":
+            yield f"{file}: unknown{where}: {visible(result['reason'] or 'no reason is known')}{wrong}"
+        case "error":
+            yield from (f"{line}{wrong}" for line in _errors(result))
+    yield from _of_sc_runs(result, where)
+    if asked := result.get("why"):
+        yield from (f"{file}:{asked['lines'][0]}:1: note{where}: {visible(told)}" for told in asked["sentences"])
+
+
+def _errors(result: Result) -> Iterator[str]:
+    file, fault = visible(result["file"]), result["witness"] and result["witness"]["fault"]
+    for error in result["errors"]:
+        place = f":{error['line']}:{error['column']}" if error["line"] else ""
+        yield f"{file}{place}: error[{error['code']}]: {visible(error['message'])}"
+    if fault:
+        told = visible(f"rank {fault['rank']}: {fault['reason']}")
+        yield f"{file}:{fault['line']}:{fault['column']}: error[{fault['code']}]: {told}"
+    elif not result["errors"]:
+        yield f"{file}: error: {visible(result['reason'] or 'no reason is known')}"
+
+
+def _of_sc_runs(result: Result, where: str) -> Iterator[str]:
+    """What is wrong already in sequentially consistent runs."""
+    file = visible(result["file"])
+    if run := result["assertion_run"]:
+        failing = [event for event in run["computation"] if event["holds"] is False]
+        for event in failing[-1:]:
+            told = f"of rank {event['rank']} fails{where}: {visible(event['command'])}"
+            yield f"{file}:{event['line']}:{event['column']}: assertion {told}"
+    if run := result["deadlock_run"]:
+        # Where a rank waits, and not where one is stopped by an assume.
+        stuck = [each for each in run["standing"] if each["next"]]
+        stuck.sort(key=lambda each: all(command["event"] == "assume" for command in each["next"]))
+        for rank in stuck[:1]:
+            at = rank["next"][0]
+            standing = visible(words.standing(rank, run["standing"]))
+            yield f"{file}:{at['line']}:{at['column']}: deadlock{where}: rank {rank['rank']} {standing}"

@@ -1,0 +1,44 @@
+"""Which call of a library an event of a C program comes from: reports name calls, not what they are lowered to."""
+
+from __future__ import annotations
+
+import re
+
+from pgasrob.program.core import Cell
+from pgasrob.program.instance import Instance
+from pgasrob.render.written import WrittenCommands
+from pgasrob.semantics.computation import Event
+
+CALL = re.compile(r"[A-Za-z_]\w*(?=\s*\()")
+OWN = frozenset(("load", "store", "assign", "assume", "assert"))
+"""What a C program does without calling a library, unless it is done to a cell that the library has for itself."""
+
+
+class Calls:
+    """The calls of ``instance``, which is of a C program, of whose commands these are the ``texts``."""
+
+    def __init__(self, instance: Instance, texts: WrittenCommands | None = None) -> None:
+        self._instance = instance
+        self._texts = texts or WrittenCommands(instance)
+
+    def of(self, issued: Event) -> str | None:
+        """The call that ``issued``, which is no step, comes from; None for what the program does by itself."""
+        if issued.kind in OWN and not self.is_of_library(issued.cell):
+            return None
+        return self.called(issued)
+
+    def called(self, issued: Event) -> str | None:
+        """The first function that is called where ``issued`` comes from, if any is."""
+        return self.at(issued.rank, issued.occurrence)
+
+    def at(self, rank: int, occurrence: int) -> str | None:
+        """The first function that is called where the command ``occurrence`` of ``rank`` comes from."""
+        found = CALL.search(self._texts.text(rank, occurrence))
+        return found and found[0]
+
+    def is_of_library(self, cell: Cell | None) -> bool:
+        """Whether ``cell`` stands for something within a library."""
+        if cell is None:
+            return False
+        memory = self._instance.program.object_at(self._instance.index(cell))
+        return memory is not None and memory.made_up

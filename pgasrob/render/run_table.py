@@ -1,0 +1,261 @@
+"""The table of a run in the readable report: one lane per rank, time downwards.
+
+Where lanes get too narrow it is a single column in which the place of the rank number shows the lane. Drawn from the
+JSON object alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pgasrob.diagnostics import visible
+from pgasrob.render import rows, summary, words
+from pgasrob.render.json import Event, Witness
+from pgasrob.render.lines import Glyphs, Line, Segment, wrap
+from pgasrob.render.rows import Row
+
+NARROWEST_LANE = 22
+"""Characters below which a lane is no pleasure to read."""
+TALLEST = 1.5
+"""How many times as many lines as a single column lanes may take: beyond it they are wrapped too often to be read."""
+MOST_TRACKS = 10
+"""Ranks up to which a single column shows the lane by the place of the rank number."""
+MARK = "*"
+BAR = " {}"
+"""What stands left of a lane, with a vertical line in the middle. A lane begins with the place of the mark."""
+DELAYED = "delayed"
+"""What the steps are that stand in the later parts of a normal form."""
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What a rank did, as the table shows it: marked or not, its line number, the action, what changed, whose step."""
+
+    marked: bool
+    line: str
+    action: str
+    changes: list[str]
+    origin: str
+
+    def lines(self, width: int) -> list[Line]:
+        """The entry in lines of ``width`` characters; what changed stands behind the action or below it."""
+        lead: Line = [(MARK if self.marked else " ", "cycle"), (f"{self.line}  ", "faint")]
+        indent: Line = [(" " * self._indent, "")]
+        style = "heading" if self.marked else ""
+        room = width - self._indent
+        words_ = [(word, style) for word in self.action.split(" ")]
+        changes = [(change, "bad" if change == words.FAILS else "change") for change in self.changes]
+        changes += [(self.origin, "faint")] * bool(self.origin)
+        if self.widest <= width:
+            gap = [("", "")] if changes and not self.origin else []
+            body = [_spaced([*words_, *gap, *changes])]
+        elif self.origin:
+            body = _filled(words_ + changes, room)
+        else:
+            body = _filled(words_, room) + _filled(changes, room)
+        return [[*(lead if index == 0 else indent), *line] for index, line in enumerate(body)]
+
+    @property
+    def _indent(self) -> int:
+        return len(self.line) + 3
+
+    @property
+    def widest(self) -> int:
+        """The width that the entry takes on one line."""
+        changes = " ".join([*self.changes, *([self.origin] if self.origin else [])])
+        gap = 0 if not changes else 1 if self.origin else 2
+        return self._indent + len(self.action) + gap + len(changes)
+
+
+@dataclass(frozen=True)
+class _Folded:
+    """Events that are only counted."""
+
+    text: str
+    marked: bool = field(default=False, init=False)
+
+    def lines(self, width: int) -> list[Line]:
+        return [[(line, "faint")] for line in wrap(self.text.replace("lines ", "lines\u00a0"), width, " ... ", "     ")]
+
+    @property
+    def widest(self) -> int:
+        return len(self.text) + len(" ... ")
+
+
+_Told = _Entry | _Folded
+
+
+@dataclass(frozen=True)
+class _TableRow:
+    """A row with what it says of each rank, ``together`` in one column."""
+
+    row: Row
+    part: int | None
+    by_rank: dict[int, _Told]
+    together: list[tuple[str, tuple[int, ...], _Told]]
+    """The number, the ranks and the entry of each line."""
+
+
+def _spaced(chunks: list[Segment]) -> Line:
+    """``chunks`` on one line, a blank between any two."""
+    return [segment for chunk in chunks for segment in ((" ", ""), chunk)][1:]
+
+
+def _filled(chunks: list[Segment], width: int) -> list[Line]:
+    """``chunks`` with blanks between them on as few lines of ``width`` characters as it takes.
+
+    A chunk is split only when it is wider than a line.
+    """
+    lines: list[list[Segment]] = []
+    used = width + 1
+    for text, style in chunks:
+        while text:
+            if used + 1 + len(text) > width:
+                lines.append([])
+                used = -1
+            lines[-1].append((text[:width], style))
+            used += 1 + len(text[:width])
+            text = text[width:]
+    return [_spaced(line) for line in lines]
+
+
+def table(witness: Witness, width: int, glyphs: Glyphs, full: bool = True) -> list[Line]:
+    """The run of ``witness``: a lane per rank that has an event, or a single column when lanes get too narrow.
+
+    ``full``: with a row for each event.
+    """
+    computation = witness["computation"]
+    found = _rows(witness, rows.every_event(witness) if full else rows.in_short(witness), full)
+    ranks = sorted({event["rank"] for event in computation})
+    named = full or witness["cycle_type"] is not None  # else nothing speaks of the parts of the normal form
+    parts = {row.part for row in found}
+    names = [_part_name(part, named, glyphs) for part in parts]
+    gutter = max(len("step"), *(len(row.row.number) for row in found), *(len(name) - 1 for name in names)) + 1
+    column = _column(found, ranks, gutter, width, glyphs, named)
+    room = (width - gutter) // len(ranks) - len(BAR.format(0))
+    if room < NARROWEST_LANE and len(ranks) > 1:
+        return column
+    widest = max(entry.widest for row in found for entry in row.by_rank.values())
+    lanes = _lanes(found, ranks, gutter, min(room, widest), glyphs, named)
+    return lanes if len(ranks) == 1 or len(lanes) <= TALLEST * len(column) else column
+
+
+def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
+    computation = witness["computation"]
+    marked = words.cycle_steps(witness)
+    digits = max(len(str(event["line"])) for event in computation)
+    number_of_issue: dict[int, str] = {}  # by the place of the event: the number of its row
+    table_rows = []
+    for row in found:
+        events = [computation[place] for place in row.places]
+        by_rank: dict[int, _Told] = {}
+        together: list[tuple[str, tuple[int, ...], _Told]] = []
+        ranks = tuple(sorted({event["rank"] for event in events}))
+        if row.folded:
+            own = {rank: [event for event in events if event["rank"] == rank] for rank in ranks}
+            by_rank = {rank: _Folded(summary.folded(own[rank])) for rank in ranks}
+            together = [(row.number, ranks, _Folded(summary.folded_of_ranks(events)))]
+        elif len(ranks) == 1:
+            line = f"{events[0]['line'] or '':>{digits}}"
+            entry = _Entry(
+                not marked.isdisjoint(row.places), line, *_told(row.places[0], events, computation, number_of_issue)
+            )
+            by_rank, together = {ranks[0]: entry}, [(row.number, ranks, entry)]
+        else:  # a barrier
+            for place, event in zip(row.places, events, strict=True):
+                line = f"{event['line'] or '':>{digits}}"
+                by_rank[event["rank"]] = entry = _Entry(place in marked, line, visible(event["command"]), [], "")
+                together.append((str(place + 1), (event["rank"],), entry))
+            if (
+                not full
+                and len({(entry.line, entry.action) for entry in by_rank.values() if isinstance(entry, _Entry)}) == 1
+            ):
+                entry = _Entry(not marked.isdisjoint(row.places), entry.line, entry.action, [], "")
+                together = [(row.number, ranks, entry)]
+        for place in row.places:
+            number_of_issue[place] = row.number
+        table_rows.append(_TableRow(row, events[0]["part"], by_rank, together))
+    return table_rows
+
+
+def _told(
+    place: int, events: list[Event], computation: list[Event], numbers: dict[int, str]
+) -> tuple[str, list[str], str]:
+    """What the ``events`` from ``place`` on did, what they changed, and for steps whose they are."""
+    effects = [visible(effect) for effect in summary.effects(events)]
+    if events[0]["event"] in words.STEPS:
+        issue = words.issue_of(place, computation)
+        number = numbers.get(issue, str(issue + 1))
+        if len(events) == 1:
+            number = str(issue + 1)
+        return words.step_name(place, computation), effects, f"(of step{'s' * ('-' in number)} {number})"
+    return visible(events[0]["command"]), [f"{effect};" for effect in effects[:-1]] + effects[-1:], ""
+
+
+def _lanes(found: list[_TableRow], ranks: list[int], gutter: int, lane: int, glyphs: Glyphs, named: bool) -> list[Line]:
+    bar = (BAR.format(glyphs.vertical), "faint")
+
+    def line(number: str, cells: list[Line]) -> Line:
+        found: Line = [(f"{number:>{gutter}}", "faint")]
+        for cell in cells:
+            used = sum(len(text) for text, _ in cell)
+            found += [bar, *cell, (" " * (lane - used), "")]
+        return found
+
+    lines = [line("step", [[(f" rank {rank}", "heading")] for rank in ranks])]
+    part: int | None = -1
+    for row in found:
+        if row.part != part:
+            part = row.part
+            lines.append(_separator(part, gutter, [lane] * len(ranks), glyphs, named))
+        cells = {rank: entry.lines(lane) for rank, entry in row.by_rank.items()}
+        for index in range(max(map(len, cells.values()))):
+            number = row.row.number if index == 0 else ""
+            lines.append(line(number, [_nth(cells.get(rank, []), index) for rank in ranks]))
+    return lines
+
+
+def _nth(lines: list[Line], index: int) -> Line:
+    return lines[index] if index < len(lines) else []
+
+
+def _part_name(part: int | None, named: bool, glyphs: Glyphs) -> str:
+    return "" if part is None or not named else f" {glyphs.tau}{glyphs.subscript(part)} "
+
+
+def _separator(part: int | None, gutter: int, lanes: list[int], glyphs: Glyphs, named: bool) -> Line:
+    """The line above a part of the normal form, which says that it is of steps that are delayed, if it is."""
+    text = _part_name(part, named, glyphs).rjust(gutter, glyphs.horizontal)
+    told = f"{glyphs.horizontal} {DELAYED} " if part is not None and part > 1 else ""
+    for index, width in enumerate(lanes):  # joined as by BAR
+        last = index == len(lanes) - 1
+        text += glyphs.horizontal + glyphs.cross + (told * last).ljust(width, glyphs.horizontal)
+    return [(text, "faint")]
+
+
+def _column(
+    found: list[_TableRow], ranks: list[int], gutter: int, width: int, glyphs: Glyphs, named: bool
+) -> list[Line]:
+    """The run in one column; the number of the rank stands in the rank's own place."""
+    tracks = len(ranks) <= MOST_TRACKS
+    label = " rank" if not tracks else " " + " ".join(str(rank) for rank in ranks)
+    room = max(width - gutter - len(label) - 2 * len(BAR.format(0)), NARROWEST_LANE)
+    bar = (BAR.format(glyphs.vertical), "faint")
+
+    def place(here: tuple[int, ...]) -> str:
+        if not tracks:
+            return f"{here[0] if len(here) == 1 else 'all' if len(here) == len(ranks) else '...':>5}"
+        return "".join(f" {other}" if other in here else " " * len(f" {other}") for other in ranks)
+
+    lines: list[Line] = [[(f"{'step':>{gutter}}", "faint"), bar, (label, "heading"), bar]]
+    part: int | None = -1
+    for row in found:
+        if row.part != part:
+            part = row.part
+            lines.append(_separator(part, gutter, [len(label), room], glyphs, named))
+        for number, here, entry in row.together:
+            for index, told in enumerate(entry.lines(room)):
+                where = place(here) if index == 0 else " " * len(label)
+                gutter_text = number if index == 0 else ""
+                lines.append([(f"{gutter_text:>{gutter}}", "faint"), bar, (where, "heading"), bar, *told])
+    return lines

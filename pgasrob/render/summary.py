@@ -1,0 +1,111 @@
+"""What several events of one call did, in few words: ``reads data[0..7]@0``, ``flag@1: 0 -> 1``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pgasrob.render import english, words
+from pgasrob.render.json import Event
+
+ELEMENT = re.compile(r"(?P<array>.*)\[(?P<index>\d+)\](?P<rank>@\d+)?")
+MOST_RANGES = 2
+"""Ranges of elements of an array that are written out; where there are more, the cells are counted."""
+
+Values = tuple[int, ...]
+"""What a cell held: the one value that was read, or those before and after a write; empty: various values."""
+
+
+def effects(events: Sequence[Event]) -> list[str]:
+    """What ``events``, which are of one call, read and changed."""
+    if len(events) == 1:
+        return words.effects(events[0])
+    read: dict[str, Values] = {}
+    written: dict[str, Values] = {}
+    registers: dict[str, Values] = {}
+    holds: list[str] = []
+    for event in events:
+        change, register, hidden = event["written"], event["register"], words.is_hidden(event["address"])
+        if change and not hidden:
+            first = written.get(change["cell"], (change["before"],))[0]
+            written[change["cell"]] = (first, change["after"])
+        elif event["read"] is not None and not hidden:
+            name = words.cell(event["address"])
+            read[name] = (event["read"],) if read.get(name, (event["read"],)) == (event["read"],) else ()
+        if register and not register.get("temporary"):
+            name = words.variable(register)
+            first = registers.get(name, (register["before"],))[0]
+            registers[name] = (first, register["after"])
+        if event["holds"] is not None:
+            holds.append("holds" if event["holds"] else words.FAILS)
+    reads = [] if all(event["event"] in words.STEPS for event in events) else ["reads "]
+    found = ["".join(reads) + told for told in _told(read)]
+    found += [*_told(written), *(_told({name: values})[0] for name, values in registers.items())]
+    return found + ([words.FAILS] if words.FAILS in holds else holds[:1])
+
+
+def _told(values: dict[str, Values]) -> list[str]:
+    """``x@0 = 1``, ``a[0..3]@1: 0 -> 1``, of elements with different values just ``a[0..3]@1``."""
+    found = []
+    for names in _arrays(values):
+        same = {values[name] for name in names}
+        held = same.pop() if len(same) == 1 else ()
+        match held:
+            case (value,):
+                found.append(f"{_named(names)} = {value}")
+            case (before, after) if before == after:
+                found.append(f"{_named(names)} {'stays' if len(names) == 1 else 'stay'} {after}")
+            case (before, after):
+                found.append(f"{_named(names)}: {before} -> {after}")
+            case _:
+                found.append(_named(names))
+    return found
+
+
+def _arrays(names: Iterable[str]) -> list[list[str]]:
+    """``names`` by the arrays that they are elements of."""
+    found: dict[object, list[str]] = {}
+    for name in names:
+        element = ELEMENT.fullmatch(name)
+        found.setdefault((element["array"], element["rank"]) if element else name, []).append(name)
+    return list(found.values())
+
+
+def _named(names: list[str]) -> str:
+    """Cells of one array: ``a[0..3]@1``."""
+    elements = [ELEMENT.fullmatch(name) for name in names]
+    if len(names) == 1 or elements[0] is None:
+        return names[0]
+    numbers = sorted(int(element["index"]) for element in elements if element)
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and ranges[-1][-1] + 1 == number:
+            ranges[-1].append(number)
+        else:
+            ranges.append([number])
+    array, rank = elements[0]["array"], elements[0]["rank"] or ""
+    if len(ranges) > MOST_RANGES:
+        return f"{english.count(len(numbers), 'cell')} of {array}{rank}"
+    spans = [f"{each[0]}..{each[-1]}" if each[1:] else str(each[0]) for each in ranges]
+    return f"{array}[{','.join(spans)}]{rank}"
+
+
+def folded(events: Sequence[Event]) -> str:
+    """What is not shown of one rank: ``12 events in lines 15-31``."""
+    lines = sorted({event["line"] for event in events if event["line"]})
+    where = "" if not lines else f" in line {lines[0]}" if not lines[1:] else f" in lines {lines[0]}-{lines[-1]}"
+    return f"{english.count(len(events), 'event')}{where}"
+
+
+def folded_of_ranks(events: Sequence[Event]) -> str:
+    """The same of several: ``12 events of rank 0 in lines 15-31, 4 of rank 1``."""
+    ranks = sorted({event["rank"] for event in events})
+    if len(ranks) > 3:
+        count, _, where = folded(events).partition(" in ")
+        return f"{count} of {english.count(len(ranks), 'rank')}{where and ' in '}{where}"
+    told: list[str] = []
+    for rank in ranks:
+        count, _, where = folded([event for event in events if event["rank"] == rank]).partition(" in ")
+        count = count if not told else count.split()[0]
+        told.append(f"{count} of rank {rank}{where and ' in '}{where}")
+    return ", ".join(told)

@@ -1,0 +1,101 @@
+"""One line per program, as compilers print: what stands in it, and that nothing else is printed."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pgasrob.cli import cli
+from pgasrob.program.parser import parse
+from pgasrob.render.brief import brief
+from pgasrob.render.json import Result, to_json
+from pgasrob.robustness.check import check
+from pgasrob.robustness.limits import Limits
+from tests.render.test_json import DEADLOCK, ONE_TO_ONE
+from tests.render.test_table import SYNTAX, result
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+
+
+def of(text: str, nodes: int | None = None, limits: Limits | None = None) -> Result:
+    return to_json(check(parse(text, "p.pgas"), nodes, limits=limits))
+
+
+LATE = (
+    "not robust: Rank 0 reads y in line 8 before the write of rank 1 in line 6 has arrived there, although both have "
+    "passed the barrier in line 7. Nothing waits before line 7 until the write is complete at its target (barrier in "
+    "line 7 does not)."
+)
+
+
+def test_a_violation_stands_where_the_late_operation_is_issued() -> None:
+    assert list(brief(of(ONE_TO_ONE))) == [f"p.pgas:6:3: {LATE}"]
+    assert list(brief(of(ONE_TO_ONE), several=True)) == [f"p.pgas:6:3: {LATE.replace(':', ' on 2 nodes:', 1)}"]
+
+
+def test_robust_unknown_and_error() -> None:
+    assert list(brief(of(ONE_TO_ONE.replace("barrier", "wait(q); barrier")))) == ["p.pgas: robust on 2 nodes"]
+    endless = "memory x; register r; process { loop { r <- r + 1; write(x, r % 2, x, r % 3); } }"
+    [line] = brief(of(endless, limits=Limits(max_states=5)))
+    assert re.fullmatch(r"p\.pgas: unknown: \S.*", line)
+    [line] = brief(result("a.pgas", "error", None, errors=[SYNTAX], reason="missing `;`"))
+    assert line.startswith(f"a.pgas:{SYNTAX['line']}:{SYNTAX['column']}: error[PG011]: ")
+    fault = "register r; process {\n  r <- 1 / r; }"
+    assert list(brief(of(fault, 1))) == ["p.pgas:2:3: error[PG040]: rank 0: division by zero: 1 / 0"]
+    assert list(brief(result("a.pgas", "error", None, reason="no idea"))) == ["a.pgas: error: no idea"]
+
+
+def test_what_is_wrong_in_sc_runs_has_lines_of_its_own() -> None:
+    first, assertion, deadlock = brief(of(DEADLOCK, 3))
+    assert first == "p.pgas: robust on 3 nodes"
+    assert re.fullmatch(r"p\.pgas:\d+:\d+: assertion of rank \d fails: assert\(.*\)", assertion)
+    assert re.fullmatch(r"p\.pgas:\d+:\d+: deadlock: rank \d stands before .*", deadlock)
+
+
+def test_what_was_expected() -> None:
+    found = result("a.pgas", "robust", 2)
+    found |= {"expected": "not robust", "as_expected": False}
+    assert list(brief(found)) == ["a.pgas: robust on 2 nodes (expected not robust)"]
+
+
+def test_nothing_else_is_printed() -> None:
+    names = ["rget.c", "put_order.c"]
+    found = CliRunner().invoke(cli, ["check", "--brief", *(str(PROGRAMS / "c/mpi" / name) for name in names)])
+    first, second = found.stdout.splitlines()
+    assert found.exit_code == 1
+    assert first.endswith("rget.c: robust on 2 nodes")
+    assert re.search(r"put_order\.c:17:9: not robust: The MPI_Put of rank 0 in line 18 writes x of rank 1 ", second)
+
+
+@pytest.mark.parametrize("other", ["--verbose", "--full", "--assumptions", "--format=json"])
+def test_no_two_ways_to_print(other: str) -> None:
+    found = CliRunner().invoke(cli, ["check", "--brief", other, str(PROGRAMS)])
+    assert found.exit_code == 2 and "--brief prints a line each" in found.stderr
+
+
+def test_why_is_a_note() -> None:
+    path = str(PROGRAMS / "c/openshmem/message_passing_fence.c")
+    found = CliRunner().invoke(cli, ["check", "--brief", path, "--why", "15,17"])
+    robust, note = found.stdout.splitlines()
+    assert found.exit_code == 0 and robust.endswith("fence.c: robust on 2 nodes")
+    assert "fence.c:15:1: note: The shmem_fence in line 16 orders the shmem_long_put in line 15" in note
+
+
+def test_why_in_the_report_and_in_json() -> None:
+    path = str(PROGRAMS / "one_to_one/one_to_one_wait.pgas")
+    report = CliRunner().invoke(cli, ["check", path, "--why", "11,14"]).stdout
+    assert "  Lines 11 and 14:\n    The wait in line 12 completes the write in line 11." in report
+    told = json.loads(CliRunner().invoke(cli, ["check", path, "--why", "11,14", "--format", "json"]).stdout)["why"]
+    assert told["answer"] == "ordered" and told["lines"] == [11, 14]
+    assert told["orders"] == [[{"does": "completes", "command": "wait", "line": 12, "column": 3}]]
+
+
+@pytest.mark.parametrize("arguments", [["--why", "11"], ["--why", "11,0"], ["--why", "1,2", "--cluster", "tcp://x:1"]])
+def test_two_lines_of_one_file(arguments: list[str]) -> None:
+    path = str(PROGRAMS / "one_to_one/one_to_one_wait.pgas")
+    assert CliRunner().invoke(cli, ["check", path, *arguments]).exit_code == 2
+    assert CliRunner().invoke(cli, ["check", path, path, "--why", "1,2"]).exit_code == 2

@@ -1,0 +1,164 @@
+"""Why accesses of robust programs are in order: what is said, that it is so, and that nothing is said unchecked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import pgasrob.robustness.why as asking
+from pgasrob.program.parser import parse
+from pgasrob.program.program import Program
+from pgasrob.render.why import why_to_json
+from pgasrob.robustness.check import check, load
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.suspects import Suspect
+from pgasrob.robustness.why import Why, why
+from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.replay import replay
+from tests.oracle.polls_and_updates import random_program
+from tests.support import examples, translated
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+
+
+def asked(text: str, first: int, second: int, limits: Limits | None = None) -> Why:
+    program = parse(text, "p.pgas")
+    return why(program, check(program).verdict, (first, second), limits=limits)
+
+
+def without(program: Program, *suspects: Suspect) -> Program:
+    for suspect in suspects:
+        program = suspect.taken(program)
+    return program
+
+
+ORDERED = {
+    ("openshmem/lock.c", 13, 13): "The shmem_clear_lock in line 14 completes the shmem_int_p in line 13.",
+    ("openshmem/message_passing_fence.c", 15, 17): "The shmem_fence in line 16 orders the shmem_long_put in line 15 "
+    "before the shmem_int_p in line 17.",
+    ("openshmem/source_reuse.c", 16, 15): "The shmem_int_put in line 15 has read its source when it returns.",
+    ("openshmem/source_reuse.c", 15, 20): "The shmem_barrier_all in line 18 completes the shmem_int_put in line 15.",
+    ("openshmem/put_signal.c", 16, 20): "The signal of the shmem_int_put_signal_nbi in line 16 comes after its data.",
+    ("gaspi/gaspi_notify_same_queue.c", 34, 41): "The gaspi_notify in line 35 comes after the gaspi_write in line 34, "
+    "as notifications and signals do.",
+    ("mpi/accumulate_order.c", 17, 18): "The MPI_Accumulate in line 17 keeps its place among the rank's updates of one "
+    "cell.",
+    ("mpi/lock_exclusive.c", 17, 19): "The MPI_Win_flush in line 18 completes the MPI_Get in line 17.",
+    ("gasnet/gasnet_put.c", 37, 39): "The gasnet_put in line 37 is complete when it returns.",
+}
+
+
+@pytest.mark.parametrize("asked_for", ORDERED, ids=lambda each: each[0])
+def test_what_is_said_of_c(asked_for: tuple[str, int, int]) -> None:
+    name, *lines = asked_for
+    program = load(PROGRAMS / "c" / name)
+    found = why(program, "robust", (lines[0], lines[1]))
+    told = why_to_json(found)
+    assert told["answer"] == "ordered" and told["sentences"][0].startswith(ORDERED[asked_for])
+    assert "Without that, in some run on the network " in told["sentences"][0]
+    assert [len(each) for each in told["orders"]] == [1] * len(told["without"])
+
+
+TWO = """memory a = 1, b = 1, c, d; queue q unordered; register r;
+process 0 {
+  write(a, 1, c, q);
+  write(b, 1, d, q);
+  wait(q);
+  barrier;
+}
+process 1 {
+  barrier;
+  r <- mem[c];
+  r <- mem[d];
+}
+"""
+
+
+@pytest.mark.parametrize("lines", [(3, 10), (4, 11)])
+def test_operations_that_are_late_as_well_are_held_in_place(lines: tuple[int, int]) -> None:
+    """Only one of the two is shown at first."""
+    found = asked(TWO, *lines)
+    assert found.answer == "ordered"
+    [told] = why_to_json(found)["without"]
+    assert told.startswith(f"rank 1 reads {'cd'[lines[0] - 3]} in line {lines[1]} before the write of rank 0 in line")
+
+
+def test_what_is_found_about_others_is_not_said_of_these(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "MOST_PINNED", 1)
+    answers = {lines: asked(TWO, *lines).answer for lines in ((3, 10), (4, 11))}
+    assert sorted(answers.values()) == ["ordered", "other"]
+
+
+def test_two_of_which_one_would_do() -> None:
+    found = asked(TWO.replace("  wait(q);\n", "  wait(q);\n  wait(q);\n"), 3, 11)
+    assert found.answer == "several"
+    [shown] = found.without
+    assert len(shown.suspects) == 2 and {each.does for each in shown.suspects} == {"completes"}
+    [told] = why_to_json(found)["sentences"]
+    assert "the wait in line 6 completes the write in line 3" in told and "neither of them is needed" in told
+
+
+def test_the_order_of_a_queue() -> None:
+    text = (
+        "memory x, y; queue q; register r;\nprocess 0 {\n  write(x, 1, x, q);\n  write(y, 1, x, q);\n}\nprocess 1 { }"
+    )
+    found = asked(text, 3, 4)
+    assert why_to_json(found)["sentences"][0].startswith(
+        "Queue q, in which the write in line 3 is, keeps its operations in order. Without that, "
+    )
+
+
+@pytest.mark.parametrize(
+    ("statements", "answer"),
+    [
+        ("mem[x] <- 1;\n  mem[y] <- 1;", "no cell"),
+        ("r <- mem[x];\n  r <- mem[x];", "no conflict"),
+        ("mem[x] <- 1;\n  r <- mem[x];", "not needed"),
+        ("mem[x] <- 1;\n  r <- 1;", "no access"),
+        ("write(x, 1 - me, y, 0);\n  r <- mem[y];", "not robust"),
+    ],
+)
+def test_when_nothing_orders_them(statements: str, answer: str) -> None:
+    found = asked(f"memory x, y; register r; process {{\n  {statements}\n  barrier;\n}}", 2, 3)
+    assert found.answer == answer
+    [told] = why_to_json(found)["sentences"]
+    assert told and not found.without
+
+
+def test_limits_hold_for_the_question() -> None:
+    found = asked(TWO, 3, 10, Limits(timeout=1e-9))
+    assert found.answer == "not known" and not found.checks
+    assert "--timeout" in why_to_json(found)["sentences"][0]
+    unsure = asked(TWO, 3, 10, Limits(max_states=1, max_sc_states=1))
+    assert unsure.answer in ("ordered", "not known")
+    assert unsure.answer == "ordered" or unsure.reason
+
+
+def test_too_many_to_try_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "MOST_SINGLES", 1)
+    found = asked(TWO.replace("  wait(q);\n", "  wait(q);\n  wait(q);\n"), 3, 11)
+    assert found.answer == "not known" and found.reason == "of 4 commands between them 1 were tried"
+
+
+def test_of_random_programs_all_that_is_said_is_so() -> None:
+    """The runs are replayed without what is said to order the accesses, and the definition agrees that it does."""
+    answers: Counter[str] = Counter()
+    for seed in range(examples(250, 5_000)):
+        program = translated(random_program(seed, hard=seed % 3 == 0)).program
+        verdict = check(program).verdict
+        if verdict != "robust":
+            continue
+        lines = sorted({edge.span.line for each in program.instantiate().automata for edge in each.transitions})
+        first, second = lines[seed % len(lines)], lines[(seed // 7) % len(lines)]
+        found = why(program, verdict, (first, second))
+        answers[found.answer] += 1
+        for shown in found.without:
+            less = without(program, *shown.suspects)
+            run = replay(less.instantiate(), shown.run.computation)
+            assert run.complete and HappensBefore(run.computation).cycle == shown.cycle
+            late = run.events[shown.late.step].span.line
+            assert late in (first, second)
+            assert check(less, engine="definition").verdict != "robust"
+    assert answers["ordered"] >= examples(3, 100), answers
