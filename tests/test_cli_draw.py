@@ -233,7 +233,7 @@ def test_it_works_where_the_terminal_knows_ascii_alone() -> None:
         capture_output=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 0
-    assert b"tau_1 -+-" in done.stdout and b"So step " in done.stdout
+    assert b"-+- delayed -" in done.stdout and b"So step " in done.stdout
 
 
 def test_one_of_several_results() -> None:
