@@ -44,7 +44,7 @@ class Costs:
         return cost * int(self.loop**loops)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Candidate:
     """Edits that go together; ``line`` is where the first of them is, ``text`` what is inserted or put there, and
     ``inserted`` says which of both."""
@@ -60,6 +60,13 @@ class Candidate:
     def acts_in_sc(self) -> bool:
         """Whether it does anything in SC runs, in which nothing is ever late."""
         return self.kind in ("barrier", "notification")
+
+    @property
+    def adds_runs(self) -> bool:
+        """Whether there may be runs with it that there are not without: an operation in another queue is no more
+        ordered as it was, and so with a wait that is moved."""
+        taken = any(edit.end > edit.start and not edit.text for edit in self.edits)
+        return taken or self.kind == "notification" or (self.kind == "order" and not self.inserted)
 
 
 class Clauses:
@@ -248,7 +255,7 @@ class _Clause:
     def _insertions(self, passed: _Passed) -> Iterator[remedies.Remedy]:
         if self._in_c:
             call = self._call(passed)
-            yield from () if call is None else remedies.insertions(call)
+            yield from () if call is None else remedies.insertions(call, self._statements.text)
             return
         event = self._run.computation[passed.place]
         operation = self._operands[event.issued]

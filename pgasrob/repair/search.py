@@ -101,9 +101,9 @@ def repair(
 
 class _Search:
     def __init__(self, verifier: Verifier, costs: Costs) -> None:
-        from pysat.examples.hitman import Hitman  # type: ignore[import-untyped]
+        from pysat.examples.hitman import Atom, Hitman  # type: ignore[import-untyped]
 
-        self._verifier = verifier
+        self._verifier, self._literal = verifier, Atom
         self._clauses = Clauses(verifier.statements, costs)
         self._hitting = Hitman(solver="g4", htype="sorted")
         self._seen: list[tuple[frozenset[Candidate], Broken]] = []
@@ -115,8 +115,8 @@ class _Search:
     def _run(self, max_answers: int) -> Repair:
         verifier, verdicts = self._verifier, self._verifier.verdicts
         nothing = Repair("unknown", verifier.nodes, verdicts)
-        if any(each.verdict == "error" for each in verdicts):
-            return replace(nothing, state="error")
+        if error := next((each for each in verdicts if each.verdict == "error"), None):
+            return replace(nothing, state="error", reason=str(error.reason or ""))
         first = next((each for each in verdicts if each.verdict == "not robust"), None)
         if first is None:
             robust = all(each.verdict == "robust" for each in verdicts)
@@ -143,13 +143,16 @@ class _Search:
                 self._reject(chosen, tried.why, tried.undecided)
             else:
                 assert tried.same is not None
-                ordered = tuple(sorted(chosen, key=lambda each: each.edits))
+                ordered = tuple(sorted(chosen))
                 breaks = tuple(
                     tuple(broken for clause, broken in self._seen if each in clause)
                     for each in ordered
                 )  # fmt: skip
-                answers.append(Answer(ordered, cost, tried.text, breaks, tried.same))
+                if all(each.text.split() != tried.text.split() for each in answers):  # else on other lines alone
+                    answers.append(Answer(ordered, cost, tried.text, breaks, tried.same))
                 self._hitting.block(chosen)
+        if not answers and any(each.undecided for each in self._rejected):
+            return replace(nothing, reason="no change is known to repair it")
         if not answers:
             return replace(nothing, state="not repaired", survivor=first.witness)
         return replace(nothing, state="repaired", answers=tuple(answers))
@@ -160,19 +163,25 @@ class _Search:
         return None if found is None else frozenset(found)
 
     def _learn(self, verdict: Verdict, chosen: frozenset[Candidate]) -> bool:
-        """The clause of a violation; whether there is any candidate in it."""
+        """The clause of a violation; whether there is any candidate in it.
+
+        Where something chosen adds runs as well as it takes some away, the violation may be one of those, and the
+        clause holds for repairs alone that have it, too.
+        """
         assert verdict.witness is not None
         edits = tuple(edit for each in chosen for edit in each.edits)
         clause = self._clauses.clause(verdict.witness.run, edits) - chosen
         if not clause:
             return False
         self._seen.append((clause, Broken(verdict.witness, edits)))
-        self._hitting.hit(clause, weights={each: each.cost for each in clause})
+        unless = [self._literal(each, sign=False) for each in sorted(chosen) if each.adds_runs]
+        literals = [*unless, *map(self._literal, sorted(clause))]
+        self._hitting.add_hard(literals, weights={each: each.cost for each in clause | chosen})
         return True
 
     def _reject(self, chosen: frozenset[Candidate], why: str, undecided: bool = False) -> None:
         """No repair has all of ``chosen``."""
-        self._rejected.append(Rejected(tuple(sorted(chosen, key=lambda each: each.edits)), why, undecided))
+        self._rejected.append(Rejected(tuple(sorted(chosen)), why, undecided))
         self._hitting.block(chosen)
 
 
