@@ -55,6 +55,19 @@ def test_what_is_written_and_what_is_kept(copy: Path) -> None:
     assert Path(f"{copy}.orig").read_text() == before, "what is robust is left alone"
 
 
+def test_no_copy_takes_the_place_of_another(copy: Path) -> None:
+    Path(f"{copy}.orig").write_text("mine")
+    result = repair(copy, "--write")
+    assert result.stderr == f"{copy}: repaired; what was there is in {copy}.orig.1\n"
+    assert Path(f"{copy}.orig").read_text() == "mine"
+    assert Path(f"{copy}.orig.1").read_bytes() == ONE_TO_ONE.read_bytes()
+
+
+def test_a_fault_is_told() -> None:
+    result = repair(PROGRAMS / "c/openshmem/message_passing_no_fence.c", "-n", "1..2")
+    assert result.exit_code == 2 and "rank 1 is outside 0..0" in result.stdout and "before" not in result.stdout
+
+
 def test_json(copy: Path) -> None:
     found = json.loads(repair(copy, "--format", "json").stdout)
     assert (found["schema"], found["file"], found["nodes"], found["state"]) == (1, str(copy), [2], "repaired")
@@ -101,7 +114,7 @@ def test_costs_decide(tmp_path: Path) -> None:
     ("path", "code", "said"),
     [
         (PROGRAMS / "one_to_one/one_to_one_wait.pgas", 0, "robust on 2 nodes: there is nothing to repair"),
-        (PROGRAMS / "exchange/exchange.pgas", 1, "Nothing that can be inserted or changed breaks this: The write of"),
+        (PROGRAMS / "exchange/exchange.pgas", 1, "Nothing in the catalogue repairs this: The write of"),
     ],
 )
 def test_exit_codes(path: Path, code: int, said: str) -> None:

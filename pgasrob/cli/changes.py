@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,10 +96,16 @@ def write_change(file: str, before: str, after: str, what: str) -> None:
     try:
         if read_source(Path(file), DISK) != before:
             refuse(f"{file} has changed since it was read: nothing is written")
-        replace_file(file + BACKUP, before)
+        kept = _free(file + BACKUP)
+        replace_file(kept, before)
         replace_file(file, after)
     except SourceError as error:
         refuse(str(error))
     except OSError as error:
         refuse(f"cannot write {file}: {error.strerror}")
-    click.echo(f"{file}: {what}; what was there is in {file}{BACKUP}", err=True)
+    click.echo(f"{file}: {what}; what was there is in {kept}", err=True)
+
+
+def _free(path: str) -> str:
+    """``path``, or with a number behind it when there is something already: no copy takes the place of another."""
+    return next(name for number in count() if not os.path.lexists(name := f"{path}.{number}" if number else path))

@@ -37,7 +37,8 @@ CODES = {"robust": ROBUST, "repaired": ROBUST, "not repaired": NOT_ROBUST, "erro
 @click.option("--max-answers", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
               help="Repairs of the smallest cost to look for.")  # fmt: skip
 @click.option("--write", "writes", is_flag=True,
-              help=f"Write the first repair into FILE; what was there is kept in FILE{BACKUP}.")  # fmt: skip
+              help=f"Write the first repair into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so "
+              "on).")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json", "diff", "sarif"]), default="text",
               show_default=True, help="diff: the first repair alone, for `patch -p1`.")  # fmt: skip
 @click.option("--witness", "witnesses", type=WitnessPath(), multiple=True, metavar="PATH",

@@ -32,7 +32,8 @@ CODES = {"thrifty": ROBUST, "can save": ROBUST, "not robust": NOT_ROBUST, "error
 @click.command(context_settings=HELP, epilog=EXAMPLES)
 @click.argument("file", type=click.Path())
 @click.option("--write", "writes", is_flag=True,
-              help=f"Write what saves most into FILE; what was there is kept in FILE{BACKUP}.")  # fmt: skip
+              help=f"Write what saves most into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so "
+              "on).")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json", "diff"]), default="text",
               show_default=True, help="diff: what saves most, for `patch -p1`.")  # fmt: skip
 @change_options

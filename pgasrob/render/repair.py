@@ -242,14 +242,14 @@ def _on(repair: Repair) -> str:
 
 def _sentences(repair: Repair) -> Iterator[tuple[str, str]]:
     first = next((each for each in repair.verdicts if each.verdict == "not robust"), None)
-    if first is not None and repair.state != "not repaired":
+    if first is not None and repair.state not in ("not repaired", "error"):
         yield diagnosis(first.witness), "bad"
     if repair.reason:
         yield f"{capital(repair.reason)}.", "open"
     if open_ := sum(each.undecided for each in repair.rejected):
         yield f"{count(open_, 'cheaper change')} could not be decided within the limits.", "open"
     if repair.state == "not repaired":
-        yield f"Nothing that can be inserted or changed breaks this: {diagnosis(repair.survivor)}", "bad"
+        yield f"Nothing in the catalogue repairs this: {diagnosis(repair.survivor)}", "bad"
         for each in repair.rejected[:3]:
             yield f"Tried: {listed([_told(step) for step in each.candidates])}; {each.why}.", "faint"
     if repair.state in ("repaired", "not repaired"):
@@ -267,7 +267,7 @@ def _answer(repair: Repair, answer: Answer, number: int, width: int) -> Iterator
     yield from paragraph(
         f"Robust{_on(repair)}, checked from the changed text. {_same(answer.same)}", width, "good", "  "
     )
-    for line in repair.diff(answer).splitlines():
+    for line in repair.diff(answer).split("\n")[:-1]:
         style = {"+": "good", "-": "bad", "@": "faint"}.get(line[:1], "")
         yield [(line, style)]
 

@@ -109,7 +109,7 @@ def thrift_lines(file: str, thrift: Thrift, width: int) -> list[Line]:
         most = "" if thrift.most else ", which need not be the most"
         told = "It can go" if many == 1 else f"These {many} can go together"
         lines += [[], *paragraph(f"{told}{on}, and save {thrift.saved}{most}:", width, "heading")]
-        for line in diff(file, thrift).splitlines():
+        for line in diff(file, thrift).split("\n")[:-1]:
             lines.append([(line, {"+": "good", "-": "bad", "@": "faint"}.get(line[:1], ""))])
     return lines
 

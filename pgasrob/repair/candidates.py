@@ -44,10 +44,10 @@ class Costs:
         return cost * int(self.loop**loops)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Candidate:
     """Edits that go together; ``line`` is where the first of them is, ``text`` what is inserted or put there, and
-    ``inserted`` says which of both. ``requeues``: it puts an operation into another queue."""
+    ``inserted`` says which of both."""
 
     edits: tuple[Edit, ...]
     kind: Kind
@@ -55,12 +55,18 @@ class Candidate:
     line: int
     text: str
     inserted: bool
-    requeues: bool = False
 
     @property
     def acts_in_sc(self) -> bool:
         """Whether it does anything in SC runs, in which nothing is ever late."""
         return self.kind in ("barrier", "notification")
+
+    @property
+    def adds_runs(self) -> bool:
+        """Whether there may be runs with it that there are not without: an operation in another queue is no more
+        ordered as it was, and so with a wait that is moved."""
+        taken = any(edit.end > edit.start and not edit.text for edit in self.edits)
+        return taken or self.kind == "notification" or (self.kind == "order" and not self.inserted)
 
 
 class Clauses:
@@ -274,7 +280,7 @@ class _Clause:
     def _insertions(self, passed: _Passed) -> Iterator[remedies.Remedy]:
         if self._in_c:
             call = self._call(passed)
-            yield from () if call is None else remedies.insertions(call)
+            yield from () if call is None else remedies.insertions(call, self._statements.text)
             return
         event = self._run.computation[passed.place]
         operation = self._operands[event.issued]
@@ -298,8 +304,7 @@ class _Clause:
             if place is None or like is None or one.arguments[place] == two.arguments[like]:
                 continue
             arguments = (*one.arguments[:place], two.arguments[like], *one.arguments[place + 1 :])
-            for candidate in self._instead(changed, "order", str(CallText(one.name, arguments))):
-                yield replace(candidate, requeues=True)
+            yield from self._instead(changed, "order", str(CallText(one.name, arguments)))
 
     def _queue_argument(self, call: CallText) -> int | None:
         if self._in_c:

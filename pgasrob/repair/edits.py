@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -59,11 +60,17 @@ class Origins:
         raise AssertionError("the last piece has no end")
 
 
+def lines_of(text: str) -> list[str]:
+    """Its lines with their ends; `str.splitlines` would end one at a form feed, too, which compilers and `patch` do
+    not."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
 def unified_diff(file: str, before: str, after: str) -> str:
     """The difference as `diff -u` prints it, for `patch -p1`."""
     lines = difflib.unified_diff(
-        before.splitlines(keepends=True),
-        after.splitlines(keepends=True),
+        lines_of(before),
+        lines_of(after),
         f"a/{file.lstrip('/')}",
         f"b/{file.lstrip('/')}",
     )

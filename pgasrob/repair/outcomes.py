@@ -1,4 +1,8 @@
-"""Whether a repair leaves the SC outcomes as they are: the states in which SC runs end."""
+"""Whether a change leaves the SC outcomes as they are: the states in which SC runs end, and what is read on the way.
+
+In `.pgas` the registers at the end are part of the outcome. In C variables that only one rank can name are computed
+away, and what is read may be printed: so each place that reads has to read the same values as before.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,12 @@ MOST_STATES = {False: 5_000, True: 50_000}
 """SC states of a program up to which ends are compared: where they are known to be the same anyway, and where not."""
 
 
-Ends = frozenset[tuple[object, ...]]
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """How SC runs end; and for each rank, for each of its places in a C source that read, the values read there."""
+
+    states: frozenset[tuple[object, ...]]
+    reads: tuple[tuple[frozenset[int], ...], ...]
 
 
 class Compared(Enum):
@@ -44,12 +53,13 @@ class Before:
 
     def __init__(self, program: Program | CProgram) -> None:
         self._program = program
-        self._ends: dict[tuple[int, frozenset[str], int], Ends | None] = {}
+        self._ends: dict[tuple[int, frozenset[str], int], _Ends | None] = {}
 
     def compared(self, after: Program | CProgram, nodes: Sequence[int], acts_in_sc: bool) -> Same:
         """Whether SC runs of ``after`` end as those of the program do: as to their ending and the cells that both have.
 
-        Where there are too many, they do unless something that was changed ``acts_in_sc`` runs.
+        What is read is compared where something that was changed ``acts_in_sc`` runs; other changes leave it as it is,
+        but a call may read at another place then. Where there are too many runs, they do unless something acts in them.
         """
         total, most = 0, MOST_STATES[acts_in_sc]
         for count in nodes:
@@ -65,9 +75,9 @@ class Before:
                     return Same(Compared.UNTOUCHED)
                 why = f"on {count} nodes there are too many SC runs to see that they end as before"
                 return Same(Compared.DIFFERENT, why=why)
-            if old != new:
-                return Same(Compared.DIFFERENT, why=f"on {count} nodes SC runs end otherwise than before")
-            total += len(new)
+            if old.states != new.states or (acts_in_sc and old.reads != new.reads):
+                return Same(Compared.DIFFERENT, why=f"on {count} nodes SC runs end or read otherwise than before")
+            total += len(new.states)
         return Same(Compared.SAME, total)
 
 
@@ -81,22 +91,29 @@ def _names(instance: Instance) -> set[str]:
     }
 
 
-def _ends(instance: Instance, names: Collection[str], most: int) -> Ends | None:
-    """How SC runs end, and what the cells ``names`` hold then; None: too many states."""
+def _ends(instance: Instance, names: Collection[str], most: int) -> _Ends | None:
+    """How SC runs end, what the cells ``names`` hold then, and what is read of them; None: too many states."""
     space = SequentialSpace(instance)
     program = instance.program
     addresses = [address for address in range(program.cells) if program.cell_name(address) in names]
     cells = [rank * program.cells + address for rank in range(instance.nodes) for address in addresses]
+    in_c, told = not program.source.shows_commands, frozenset(cells)
+    reads: list[dict[int, set[int]]] = [{} for _ in range(instance.nodes)]
     seen, stack, ends = {space.initial}, [space.initial], set()
     while stack:
         state = stack.pop()
-        moves = [after for _, after in space.successors(state)]
+        moves = list(space.successors(state))
         if not moves:
-            ends.add((ending_of(instance, *state), *(state.memory[cell] for cell in cells)))
-        for after in moves:
+            registers = () if in_c else state.registers
+            ends.add((ending_of(instance, *state), registers, *(state.memory[cell] for cell in cells)))
+        for word, after in moves:
+            issued = word[0]
+            if in_c and len(word) == 1 and issued.cell in told and issued.kind not in ("store", "await"):
+                reads[issued.rank].setdefault(issued.which, set()).add(state.memory[issued.cell])
             if after not in seen:
                 if len(seen) >= most:
                     return None
                 seen.add(after)
                 stack.append(after)
-    return frozenset(ends)
+    read = (tuple(frozenset(values) for _, values in sorted(places.items())) for places in reads)
+    return _Ends(frozenset(ends), tuple(read))

@@ -16,13 +16,19 @@ Kind = Literal["order", "local completion", "completion", "notification", "barri
 that the target is told so, or that all ranks meet."""
 
 
+SIGN = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[][(){},]""", re.DOTALL)
+"""What calls are read by; brackets and commas within comments, strings and characters are none."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallText:
-    """A call as it is written; ``result``: the variable that its result is assigned to, if it is."""
+    """A call as it is written; ``result``: the variable that its result is assigned to, if it is; ``end``: where it
+    ends in the text that it was read from."""
 
     name: str
     arguments: tuple[str, ...]
     result: str = ""
+    end: int = 0
 
     @classmethod
     def read(cls, text: str, before: str = "") -> CallText | None:
@@ -31,14 +37,15 @@ class CallText:
         if match is None:
             return None
         arguments, depth, start = [], 0, match.end()
-        for place in range(match.end() - 1, len(text)):
-            depth += (text[place] in "([{") - (text[place] in ")]}")
-            if depth == 0 or (depth == 1 and text[place] == ","):
+        for found in SIGN.finditer(text, match.end() - 1):
+            place, sign = found.start(), found[0]
+            depth += (sign in "([{") - (sign in ")]}")
+            if depth == 0 or (depth == 1 and sign == ","):
                 arguments.append(text[start:place].strip())
                 start = place + 1
             if depth == 0:
                 result = re.search(r"([A-Za-z_][\w.\[\]>-]*)\s*=\s*$", before)
-                return cls(match[1], tuple(arguments), result[1] if result else "")
+                return cls(match[1], tuple(arguments), result[1] if result else "", place + 1)
         return None
 
     def __str__(self) -> str:
@@ -48,15 +55,15 @@ class CallText:
 Remedy = tuple[Kind, str]
 
 
-def insertions(call: CallText) -> Iterator[Remedy]:
-    """The statements that complete or order the operation of ``call``, with what they bring."""
+def insertions(call: CallText, text: str) -> Iterator[Remedy]:
+    """The statements that complete or order the operation of ``call``, with what they bring; ``text`` is the source."""
     name, given = call.name, call.arguments
     if name.startswith("shmem"):
         context = name.startswith(("shmem_ctx_", "shmemx_ctx_"))
         yield "order", f"shmem_ctx_fence({given[0]});" if context else "shmem_fence();"
         yield "completion", f"shmem_ctx_quiet({given[0]});" if context else "shmem_quiet();"
     elif name.startswith("MPI_"):
-        yield from _mpi(name, given)
+        yield from _mpi(name, given, text)
     elif name.startswith("gaspi_") and len(given) > 4:
         yield "completion", f"gaspi_wait({given[-2]}, GASPI_BLOCK);"
     elif name.startswith("ARMCI_"):
@@ -87,7 +94,8 @@ MPI_TARGET = {
 """The argument that says the target rank."""
 
 
-def _mpi(name: str, given: tuple[str, ...]) -> Iterator[Remedy]:
+def _mpi(name: str, given: tuple[str, ...], text: str) -> Iterator[Remedy]:
+    """Flushes belong to the epochs that locks open, and fences to those between fences."""
     operation = name.removeprefix("MPI_")
     if operation not in MPI_TARGET:
         return
@@ -95,10 +103,12 @@ def _mpi(name: str, given: tuple[str, ...]) -> Iterator[Remedy]:
     window, target = given[-2 if requested else -1], given[MPI_TARGET[operation]]
     if requested:
         yield "local completion", f"MPI_Wait({given[-1]}, MPI_STATUS_IGNORE);"
-    yield "local completion", f"MPI_Win_flush_local({target}, {window});"
-    yield "completion", f"MPI_Win_flush({target}, {window});"
-    yield "completion", f"MPI_Win_flush_all({window});"
-    yield "barrier", f"MPI_Win_fence(0, {window});"
+    if "MPI_Win_lock" in text:
+        yield "local completion", f"MPI_Win_flush_local({target}, {window});"
+        yield "completion", f"MPI_Win_flush({target}, {window});"
+        yield "completion", f"MPI_Win_flush_all({window});"
+    if "MPI_Win_fence" in text:
+        yield "barrier", f"MPI_Win_fence(0, {window});"
 
 
 def changes(call: CallText) -> Iterator[Remedy]:

@@ -69,6 +69,7 @@ WEAKER: dict[str, tuple[str, Weight]] = {
     "ARMCI_Barrier": ("armci_msg_barrier", MEETING),
 }
 """Calls with the same arguments that bring less."""
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 NONBLOCKING = (
     (re.compile(r"(shmem(?:_ctx)?_(?!\w*_nbi$)\w*?(?:put|get)(?:8|16|32|64|128|mem)?)"), r"\1_nbi"),
     (re.compile(r"gasnet_(put|get)(_bulk)?"), r"gasnet_\1_nbi\2"),
@@ -78,6 +79,8 @@ NONBLOCKING = (
 
 def savings(statements: Statements, costs: Costs) -> Iterator[Saving]:
     """All that may be left out or weakened in the text of ``statements``, one at a time."""
+    # Collective calls with a pSync must not overlap, nor begin before it is initialised everywhere.
+    meets_for_sync = "SHMEM_SYNC_VALUE" in statements.text
     for statement in statements.all():
         if statement.head or statement.leaves:
             continue
@@ -85,11 +88,11 @@ def savings(statements: Statements, costs: Costs) -> Iterator[Saving]:
         if text.rstrip("; \t\n") == "barrier":
             yield _left_out(statements, statement, "barrier", "barrier", costs)
             continue
-        found = _call(text)
+        found = _call(statements, text)
         if found is None:
             continue
-        start, call = found
-        if call.name in CALLS:
+        start, call, alone = found
+        if alone and call.name in CALLS and not (meets_for_sync and "barrier" in CALLS[call.name]):
             yield _left_out(statements, statement, str(call), call.name, costs)
         if call.name in WEAKER:
             name, brings = WEAKER[call.name]
@@ -101,16 +104,19 @@ def savings(statements: Statements, costs: Costs) -> Iterator[Saving]:
                 yield _instead(statements, statement, start, call, blocking.sub(other, call.name), less)
 
 
-def _call(text: str) -> tuple[int, CallText] | None:
-    """The call that the statement ``text`` is, alone or within a macro that checks its result, and where it begins."""
+def _call(statements: Statements, text: str) -> tuple[int, CallText, bool] | None:
+    """The call that the statement ``text`` begins with or a macro checks the result of, where it begins, and whether
+    it is all that the statement does: not with a comma behind it, or a function of the program around it."""
     whole = CallText.read(text)
     if whole is None:
         return None
+    alone = not COMMENT.sub("", text[whole.end :]).strip("; \t\r\n")
     if len(whole.arguments) == 1 and whole.name not in CALLS:
         inner = CallText.read(whole.arguments[0])
         if inner is not None:
-            return text.index(inner.name, len(whole.name)), inner
-    return len(text) - len(text.lstrip()), whole
+            macro = whole.name not in statements.functions
+            return text.index(inner.name, len(whole.name)), inner, alone and macro
+    return len(text) - len(text.lstrip()), whole, alone
 
 
 def _cost(brings: Weight, statement: Statement, costs: Costs) -> int:

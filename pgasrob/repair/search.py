@@ -116,8 +116,8 @@ class _Search:
     def _run(self, max_answers: int) -> Repair:
         verifier, verdicts = self._verifier, self._verifier.verdicts
         nothing = Repair("unknown", verifier.nodes, verdicts)
-        if any(each.verdict == "error" for each in verdicts):
-            return replace(nothing, state="error")
+        if error := next((each for each in verdicts if each.verdict == "error"), None):
+            return replace(nothing, state="error", reason=str(error.reason or ""))
         first = next((each for each in verdicts if each.verdict == "not robust"), None)
         if first is None:
             robust = all(each.verdict == "robust" for each in verdicts)
@@ -144,13 +144,16 @@ class _Search:
                 self._reject(chosen, tried.why, tried.undecided)
             else:
                 assert tried.same is not None
-                ordered = tuple(sorted(chosen, key=lambda each: each.edits))
+                ordered = tuple(sorted(chosen))
                 breaks = tuple(
                     tuple(broken for clause, broken in self._seen if each in clause)
                     for each in ordered
                 )  # fmt: skip
-                answers.append(Answer(ordered, cost, tried.text, breaks, tried.same))
+                if all(each.text.split() != tried.text.split() for each in answers):  # else on other lines alone
+                    answers.append(Answer(ordered, cost, tried.text, breaks, tried.same))
                 self._sets.forbid(ordered)
+        if not answers and any(each.undecided for each in self._rejected):
+            return replace(nothing, reason="no change is known to repair it")
         if not answers:
             return replace(nothing, state="not repaired", survivor=first.witness)
         return replace(nothing, state="repaired", answers=tuple(answers))
@@ -161,14 +164,18 @@ class _Search:
         return None if found is None else frozenset(found)
 
     def _learn(self, verdict: Verdict, chosen: frozenset[Candidate]) -> bool:
-        """The clause of a violation; whether there is any candidate in it."""
+        """The clause of a violation; whether there is any candidate in it.
+
+        Where something chosen adds runs as well as it takes some away, the violation may be one of those, and the
+        clause holds for repairs alone that have it, too.
+        """
         assert verdict.witness is not None
         edits = tuple(edit for each in chosen for edit in each.edits)
         clause = self._clauses.clause(verdict.witness.run, edits) - chosen
         if not clause:
             return False
         self._seen.append((clause, Broken(verdict.witness, edits)))
-        ordered = sorted(clause, key=lambda each: (each.cost, each.edits))
+        ordered = sorted(clause)
         for new in ordered:
             self._sets.add(new, new.cost)
             if new.kind == "barrier" and new not in self._meetings:
@@ -176,12 +183,12 @@ class _Search:
                     self._sets.forbid((new, other))
                 self._meetings.append(new)
         # In another queue an operation may do what it cannot do where it was.
-        self._sets.demand(ordered, [each for each in chosen if each.requeues])
+        self._sets.demand(ordered, [each for each in chosen if each.adds_runs])
         return True
 
     def _reject(self, chosen: frozenset[Candidate], why: str, undecided: bool = False) -> None:
         """No repair has all of ``chosen``."""
-        self._rejected.append(Rejected(tuple(sorted(chosen, key=lambda each: each.edits)), why, undecided))
+        self._rejected.append(Rejected(tuple(sorted(chosen)), why, undecided))
         self._sets.forbid(chosen)
 
 

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, assert_never
 
@@ -22,7 +23,7 @@ from pgasrob.program.statements import (
     While,
 )
 from pgasrob.program.statements import Statement as ProgramStatement
-from pgasrob.repair.edits import Edit
+from pgasrob.repair.edits import Edit, lines_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -37,8 +38,9 @@ BLANK_OR_COMMENT = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/[ \t]*)?\r?\n")
 class Statement:
     """``text[start:end]`` with its semicolon. ``head``: only its condition is meant, and others are within.
 
-    ``loops``: the loops around it. ``alone``: it is all that an `if` or loop without braces governs. ``insertable``:
-    whether another may stand before it. ``leaves``: nothing behind it is reached. ``function``: that it is in.
+    ``loops``: the loops around it. ``alone``: it is all that an `if`, a loop without braces or a label governs.
+    ``insertable``: whether another may stand before it. ``leaves``: nothing behind it is reached. ``function``: that it
+    is in.
     """
 
     start: int
@@ -57,7 +59,7 @@ class Statements:
     def __init__(self, text: str, found: list[Statement]) -> None:
         self.text = text
         self._found = found
-        self._lines = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
+        self._lines = [0, *accumulate(len(line) for line in lines_of(text))]
 
     @classmethod
     def of(cls, program: Program | CProgram) -> Statements:
@@ -120,6 +122,11 @@ class Statements:
                     if caller.function not in functions:
                         functions.append(caller.function)
         return found
+
+    @cached_property
+    def functions(self) -> frozenset[str]:
+        """The names of the functions that the text defines and that have statements."""
+        return frozenset(each.function for each in self._found)
 
     def calling(self, prefixes: tuple[str, ...]) -> list[Statement]:
         """The statements that are calls of functions whose names begin so."""
@@ -239,9 +246,19 @@ def _inside(root: Node, to_char: list[int]) -> Iterator[Statement]:
             in_header = governed and parent is not None and parent.child_by_field_name("initializer") == node
             if not in_header and not (parent is None or parent.type == "translation_unit"):
                 start, end = to_char[node.start_byte], to_char[node.end_byte]
-                yield Statement(start, end, loops, node.type in HEADS, governed, True, node.type in LEAVING, function)
+                alone = governed or _is_labelled(node)
+                yield Statement(start, end, loops, node.type in HEADS, alone, True, node.type in LEAVING, function)
         inner = loops + (node.type in LOOPS)
         stack += [(child, inner, function) for child in node.children]
+
+
+def _is_labelled(node: Node) -> bool:
+    """Whether it is all that a label or a case stands before, which must not be without a statement."""
+    parent = node.parent
+    if parent is None or parent.type not in ("labeled_statement", "case_statement"):
+        return False
+    before = node.prev_sibling
+    return before is not None and before.type == ":" and node.next_sibling is None
 
 
 def _name_of(function: Node) -> str:

@@ -7,6 +7,7 @@ import pytest
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.repair.edits import Edit, Origins, Overlap, applied, unified_diff
+from pgasrob.repair.remedies import CallText
 from pgasrob.repair.statements import Statements
 
 TEXT = "one two three"
@@ -92,3 +93,15 @@ process {
     looped = statements.around(text.index("barrier;  // b"))
     assert looped is not None and looped.loops == 1
     parse(put("wait(q)")), parse(put("r <- mem"))
+
+
+def test_lines_end_where_compilers_end_them() -> None:
+    text = "a;\f\nb; /* \x0b \u2028 \x85 */\nc;\r\nd;"
+    assert [Statements(text, []).line(text.index(each)) for each in "abcd"] == [1, 2, 3, 4]
+    assert unified_diff("f", text, text.replace("d", "e")).split("\n")[2:4] == ["@@ -1,4 +1,4 @@", " a;\f"]
+
+
+def test_brackets_in_strings_and_comments_are_none() -> None:
+    found = CallText.read("""put(a, ")(,"[0] == ')', /* ( , */ b) + 1;""")
+    assert found is not None
+    assert (found.arguments, found.end) == (("a", """")(,"[0] == ')'""", "/* ( , */ b"), 36)

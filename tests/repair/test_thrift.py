@@ -100,6 +100,76 @@ process 1 { barrier; mem[x] <- 2; }
     assert check(parse(alone), 2).verdict == "robust"
 
 
+def test_a_barrier_that_keeps_what_is_read_deterministic_stays() -> None:
+    """What is printed is in no cell; in `.pgas` registers are part of how a run ends."""
+    text = """#include <shmem.h>
+#include <stdio.h>
+static long x;
+int main(void) {
+  shmem_init();
+  if (shmem_my_pe() == 0) x = 1;
+  shmem_barrier_all();
+  if (shmem_my_pe() == 1) printf("%ld", shmem_long_g(&x, 0));
+  shmem_finalize();
+  return 0;
+}
+"""
+    assert told(thrifty(text)) == [(7, "shmem_barrier_all", "shmem_sync_all")]
+    pgas = "memory x; register r; process { if (me == 0) { mem[x] <- 1; } barrier; if (me == 1) { r <- fetch(0, x); } }"
+    assert thrift(parse(pgas), parse, (2,)).state == "thrifty"
+
+
+def test_nothing_else_goes_with_a_call() -> None:
+    """Neither what a comma or a function brings along, nor the statement that a label has to have."""
+    text = """#include <shmem.h>
+#include <stdio.h>
+static int calls;
+static void f(void) { calls++; }
+static int g(void) { return calls++; }
+#define ALSO(call) do { call; } while (0)
+int main(void) {
+  shmem_init();
+  shmem_quiet(), f();
+  ALSO(shmem_quiet());
+  if (g()) here: shmem_quiet();
+  shmem_quiet(/* ( */) /* ; */;
+  switch (g()) { case 0: break; case 1: shmem_quiet(); }
+  puts(")");
+end:
+  shmem_quiet();
+}
+"""
+    expected = """  shmem_init();
+  shmem_fence(), f();
+  if (g()) here: ;
+  switch (g()) { case 0: break; case 1: ; }
+  puts(")");
+end:
+  ;
+}
+"""
+    assert thrifty(text).after.split("int main(void) {\n")[1] == expected
+    gaspi = """#include <GASPI.h>
+static void check(gaspi_return_t result) { (void) result; }
+int main(void) { gaspi_proc_init(GASPI_BLOCK); check(gaspi_wait(0, GASPI_BLOCK)); return 0; }
+"""
+    assert thrifty(gaspi).judged == ()
+
+
+def test_barriers_between_collective_calls_with_a_psync_stay() -> None:
+    text = """#include <shmem.h>
+static long s, d, sync[SHMEM_BCAST_SYNC_SIZE];
+int main(void) {
+  shmem_init();
+  for (int i = 0; i < SHMEM_BCAST_SYNC_SIZE; i++) sync[i] = SHMEM_SYNC_VALUE;
+  shmem_barrier_all();
+  shmem_broadcast64(&d, &s, 1, 0, 0, 0, 2, sync);
+  shmem_finalize();
+}
+"""
+    assert told(thrifty(text)) == [(6, "shmem_barrier_all", "shmem_sync_all")]
+
+
 def test_what_is_not_robust_is_not_made_thrifty() -> None:
     path = PROGRAMS / "one_to_one/one_to_one.pgas"
     found = thrift(load(path), partial(parse, file=str(path)), (2,))
@@ -123,7 +193,7 @@ def ends(text: str) -> frozenset[object]:
         moves = [after for _, after in space.successors(state)]
         if not moves:
             done = not any(automaton.out[at] for automaton, at in zip(instance.automata, state.control, strict=True))
-            found.add((done, state.memory))
+            found.add((done, state.memory, state.registers))
         for after in moves:
             if after not in seen:
                 seen.add(after)
