@@ -12,7 +12,8 @@ from pgasrob.program.statements import NOWHERE, Body, Span
 class MemoryObject:
     """``memory name[size] = initial``; ``address`` is its first cell on every node.
 
-    ``made_up``: it stands for something within a library, and no variable of the source is in it.
+    ``made_up``: it stands for something within a library, and no variable of the source is in it. ``given_back``: it
+    holds nothing that counts when the program ends, for the function that it is local to has returned, or it was freed.
     """
 
     name: str
@@ -21,6 +22,7 @@ class MemoryObject:
     initial: tuple[int, ...]  # as many values as cells
     span: Span = NOWHERE
     made_up: bool = False
+    given_back: bool = False
 
     @property
     def cells(self) -> int:

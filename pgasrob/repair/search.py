@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_CHECKS = 400
 """Changed programs that are tried at most."""
+MANY = 1_000
+"""What a unit of cost is in the solver, so that of sets of one cost that with the smallest burden comes first."""
 State = Literal["robust", "repaired", "not repaired", "unknown", "error"]
 
 
@@ -164,10 +166,15 @@ class _Search:
         assert verdict.witness is not None
         edits = tuple(edit for each in chosen for edit in each.edits)
         clause = self._clauses.clause(verdict.witness.run, edits) - chosen
-        if not clause:
+        # Without what takes something away the violation may not be there: then another candidate has its part.
+        takers = {each for each in chosen if each.takes}
+        others = {each for before, _ in self._seen if before & takers for each in before - takers}
+        if not clause | others:
             return False
         self._seen.append((clause, Broken(verdict.witness, edits)))
-        self._hitting.hit(clause, weights={each: each.cost for each in clause})
+        self._hitting.hit(clause | others, weights={each: each.cost * MANY + each.burden for each in clause | others})
+        if others & chosen:
+            self._hitting.block(chosen)
         return True
 
     def _reject(self, chosen: frozenset[Candidate], why: str, undecided: bool = False) -> None:
