@@ -50,8 +50,8 @@ class Costs:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Edits that go together; ``line`` is where the first of them is, ``text`` what is inserted or put there, and
-    ``inserted`` says which of both. ``takes``: it also takes away an order that there was. Of candidates of one cost those
-    with the smallest ``burden`` come first."""
+    ``inserted`` says which of both. ``takes``: it also takes away an order that there was. Of candidates of one cost
+    those with the smallest ``burden`` come first."""
 
     edits: tuple[Edit, ...]
     kind: Kind
@@ -187,16 +187,20 @@ class _Clause:
                 yield Candidate(edits, "notification", cost, line, write, inserted=False)
 
     def _moving(self, passed: list[_Passed], first: int, last: int, local: bool) -> Iterator[Candidate]:
-        """A wait that comes too late, earlier."""
+        """A wait that comes too late, earlier, but not before what it may be for."""
         call = self._call(passed[first])
-        for kind, names in remedies.waits(call) if call is not None else ():
+        for kind, operations, names in remedies.waits(call) if call is not None else ():
+            issued = [each.start for each, _, _ in self._statements.calls(operations)]
             for wait, _, _ in self._statements.calls(names):
                 if kind == "local completion" and not local:
                     continue
                 text, taken = self._statements.text[wait.start : wait.end], self._statements.without(wait)
-                for candidate in self._between(passed, first, last, kind, text, wait):
-                    if all(edit.end <= taken.start or taken.end <= edit.start for edit in candidate.edits):
-                        yield replace(candidate, edits=(*candidate.edits, taken), takes=True, burden=candidate.burden - NEW_CALL)
+                for each in self._between(passed, first, last, kind, text, wait):
+                    if all(edit.end <= taken.start for edit in each.edits) and not any(
+                        max(edit.end for edit in each.edits) <= other < wait.start for other in issued
+                    ):
+                        burden = each.burden - NEW_CALL
+                        yield replace(each, edits=(*each.edits, taken), takes=True, burden=burden)
 
     def _redirecting(self, passed: list[_Passed], first: int, last: int, local: bool) -> Iterator[Candidate]:
         """A call that waits for something else."""
@@ -225,8 +229,8 @@ class _Clause:
     def _between(
         self, passed: list[_Passed], first: int, last: int, kind: Kind, text: str, ahead_of: Statement | None = None
     ) -> Iterator[Candidate]:
-        """``text`` at each place between the commands ``passed[first]`` and ``passed[last]``; only those that are in the
-        function of ``ahead_of`` and come before it, if it is given."""
+        """``text`` at each place between the commands ``passed[first]`` and ``passed[last]``; only those before
+        ``ahead_of`` in its function, if it is given."""
         for number in range(first, last):
             before, after = passed[number].statement, passed[number + 1].statement
             early = min(last - number - 1, MOST_EARLY)
@@ -320,8 +324,9 @@ class _Clause:
             if place is None or like is None or one.arguments[place] == two.arguments[like]:
                 continue
             arguments = (*one.arguments[:place], two.arguments[like], *one.arguments[place + 1 :])
+            # What is waited for later on is the queue of the data rather than that of the flag.
             for each in self._instead(changed, "order", str(CallText(one.name, arguments))):
-                yield replace(each, takes=True)
+                yield replace(each, takes=True, burden=int(changed is first))
 
     def _queue_argument(self, call: CallText) -> int | None:
         if self._in_c:

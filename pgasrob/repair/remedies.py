@@ -139,9 +139,12 @@ WAITS: tuple[tuple[str, str, Kind], ...] = (
 """What waits for which calls, and what that brings; in C and, at the end, in the core language."""
 
 
-def waits(call: CallText) -> Iterator[tuple[Kind, str]]:
-    """Patterns of the names of calls that may wait for the operation of ``call``."""
-    return ((kind, waiting) for name, waiting, kind in WAITS if re.fullmatch(name, call.name))
+def waits(call: CallText) -> Iterator[tuple[Kind, str, str]]:
+    """What calls bring that may wait for the operation of ``call``, with patterns of the names of what they wait for
+    and of their own."""
+    for name, waiting, kind in WAITS:
+        if re.fullmatch(name, call.name):
+            yield kind, rf"(?!(?:{waiting})\b)(?:{name})", waiting
 
 
 ONCE = ("gasnet_wait_syncnb", "gex_Event_Wait")
@@ -179,7 +182,7 @@ def notified(call: CallText, text: str) -> tuple[str, str] | None:
 
 
 def with_queue_number(call: CallText, queue: str) -> CallText:
-    """``call`` with the number of the ``queue`` of the core language in place of an argument that depends on variables."""
+    """``call`` with the number of its ``queue`` in the core language in place of an argument with variables."""
     place, number = queue_argument(call), re.match(r"queue_(\d+)", queue)
     if place is None or number is None or not re.search(r"\b[a-z]", call.arguments[place]):
         return call

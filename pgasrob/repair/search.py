@@ -172,7 +172,9 @@ class _Search:
         if not clause | others:
             return False
         self._seen.append((clause, Broken(verdict.witness, edits)))
-        self._hitting.hit(clause | others, weights={each: each.cost * MANY + each.burden for each in clause | others})
+        # In the order of the text, for the solver's answers depend on it.
+        either = sorted(clause | others, key=lambda each: (each.edits, each.kind))
+        self._hitting.hit(either, weights={each: each.cost * MANY + each.burden for each in either})
         if others & chosen:
             self._hitting.block(chosen)
         return True

@@ -39,8 +39,9 @@ BLANK_OR_COMMENT = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/[ \t]*)?\r?\n")
 class Statement:
     """``text[start:end]`` with its semicolon. ``head``: only its condition is meant, and others are within.
 
-    ``loops``: the loops around it, in C also those around the calls of its function. ``alone``: it is all that an `if` or loop without braces governs. ``insertable``:
-    whether another may stand before it. ``leaves``: nothing behind it is reached. ``function``: that it is in.
+    ``loops``: the loops around it, in C also those around the calls of its function. ``alone``: it is all that an `if`
+    or loop without braces governs. ``insertable``: whether another may stand before it. ``leaves``: nothing behind it
+    is reached. ``function``: that it is in.
     """
 
     start: int
@@ -120,8 +121,9 @@ class Statements:
     def calls(self, names: str) -> Iterator[tuple[Statement, int, int]]:
         """The statements that are a call of a function that the pattern ``names`` matches, alone or within a macro that
         checks its result, each with where the call begins and ends."""
+        pattern = re.compile(rf"(?:\w+\s*\(\s*)?((?:{names})\s*\()")
         for each in self._found:
-            match = re.compile(rf"(?:\w+\s*\(\s*)?((?:{names})\s*\()").match(self.text, each.start, each.end)
+            match = pattern.match(self.text, each.start, each.end)
             if match is not None and not each.head:
                 end, depth = match.end(), 1
                 while depth and end < each.end:

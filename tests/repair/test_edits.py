@@ -56,7 +56,9 @@ def c_with(before: str, text: str, behind: bool = False) -> str:
 def test_statements_of_c() -> None:
     assert "{ quiet(); shmem_int_p(&x, 1, to); } else" in c_with("shmem_int_p(&x, 1", "quiet();")
     assert "else { shmem_int_p(&x, 2, 0); quiet(); } }" in c_with("shmem_int_p(&x, 2", "quiet();", behind=True)
-    assert "    { tell(i); quiet(); }   // told\n" in c_with("tell(i)", "quiet();", behind=True)
+    braced = "  for (int i = 0; i < 2; i++) {\n    tell(i);   // told\n    quiet();\n  }\n"
+    assert braced in c_with("tell(i)", "quiet();", behind=True)
+    assert "i++) {\n    quiet();\n    tell(i);   // told\n  }\n" in c_with("tell(i)", "quiet();")
     assert "  quiet();\n  while (x) { x = 0; }\n" in c_with("while", "quiet();")
     assert "while (x) { quiet(); x = 0; }" in c_with("x = 0", "quiet();")
     statements = Statements.of(parse_c(C))
@@ -92,3 +94,26 @@ process {
     looped = statements.around(text.index("barrier;  // b"))
     assert looped is not None and looped.loops == 1
     parse(put("wait(q)")), parse(put("r <- mem"))
+
+
+def test_braces_are_written_once() -> None:
+    statements = Statements.of(parse_c(C))
+    statement = statements.around(C.index("tell(i)"))
+    assert statement is not None
+    edits = [*statements.before(statement, "fence();", 1), *statements.before(statement, "quiet();", 2)]
+    edits += statements.after(statement, "quiet();", 2)
+    body = "    fence();\n    quiet();\n    tell(i);   // told\n    quiet();\n"
+    assert f"i++) {{\n{body}  }}\n  while" in applied(C, edits)
+
+
+def test_loops_around_are_those_of_the_callers_too() -> None:
+    loops = {C[each.start : each.end]: each.loops for each in Statements.of(parse_c(C)).all()}
+    assert loops["shmem_int_p(&x, 1, to);"] == loops["tell(i);"] == 1
+    assert loops["shmem_init();"] == 0
+
+
+def test_calls_of_c_within_a_macro_or_alone() -> None:
+    statements = Statements.of(parse_c(C.replace("shmem_init();", "CHECK(shmem_init()); shmem_init();").replace(
+        "int x;", "#define CHECK(call) call\nint x;")))  # fmt: skip
+    found = [statements.text[start:end] for _, start, end in statements.calls("shmem_i[a-z]+")]
+    assert found == ["shmem_init()", "shmem_init()"]
