@@ -161,9 +161,14 @@ class _Clause:
             if not ahead:
                 continue
             for kind, text in self._insertions(passed[first]):
-                if kind == "order":
+                if kind == "order" and (self._in_c or self._may_be_fenced(operation, later)):
                     yield from self._between(passed, first, number, kind, text)
             yield from self._one_queue(passed[first], passed[number])
+
+    def _may_be_fenced(self, first: core.Transfer[int, int], second: core.Transfer[int, int]) -> bool:
+        """Whether a fence may order both: it is for one queue, and a FIFO queue keeps the order of writes anyway."""
+        queues = self._run.instance.program.queues
+        return first.queue == second.queue and any(each.id == first.queue and each.unordered for each in queues)
 
     def _notifying(self, late: _Passed, place: int) -> Iterator[Candidate]:
         """A notification behind it, for which those wait that access its cell too early."""

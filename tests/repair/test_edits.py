@@ -63,7 +63,7 @@ def test_statements_of_c() -> None:
     assert "while (x) { quiet(); x = 0; }" in c_with("x = 0", "quiet();")
     statements = Statements.of(parse_c(C))
     told = {name: statements.around(C.index(name)) for name in ("tell(i)", "x = 0", "shmem_int_p(&x, 1")}
-    assert [each and (each.loops, each.function) for each in told.values()] == [(1, "main"), (1, "main"), (0, "tell")]
+    assert [each and (each.loops, each.function) for each in told.values()] == [(1, "main"), (1, "main"), (1, "tell")]
     inner = told["shmem_int_p(&x, 1"]
     assert inner is not None and [C[each.start : each.end] for each in statements.callers(inner)] == ["tell(i);"]
 

@@ -32,7 +32,8 @@ class ObjectFacts:
     cell and nothing else. ``restless``: the shared scalars that something but stores of known values by their own rank
     may change, so that what they hold is not known; or all of them. ``accessed``: all scalars that loads and stores
     have named; ``types``: as what. ``lent``: operations read or write it here after they have been issued.
-    ``given_back``: its life ends before the program. ``pointer``: the first variable that points to all of it, and to what, where the program has no name for it.
+    ``given_back``: its life ends before the program. ``pointer``: the first variable that points to all of it, and to
+    what, where the program has no name for it.
     """
 
     name: str
