@@ -170,6 +170,9 @@ SLOW: dict[str, str] = {
     "render/test_witness_file.py": """
         mutants_are_refused_or_can_be_drawn
     """,
+    "repair/test_seeded.py": """
+        the_fix_by_hand_or_a_cheaper_one
+    """,
     "robustness/reduction/test_infeasibility.py": """
         64_ranks_take_no_time knowing_less_is_no_harm most_robust_programs_are_settled
         neither_with_many_fences_and_barriers no_other_step_is_the_source_of_a_violation

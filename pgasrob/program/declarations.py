@@ -15,6 +15,8 @@ class MemoryObject:
 
     ``made_up``: it stands for something within a library, and no variable of the source is in it. Where that is
     something that users know, its name is told in words (``notification 1``, ``mutex 0``), else it is an identifier.
+    ``given_back``: it holds nothing that counts when the program ends, for the function that it is local to has
+    returned, or it was freed.
     """
 
     name: str
@@ -23,6 +25,7 @@ class MemoryObject:
     initial: tuple[int, ...]  # as many values as cells
     span: Span = NOWHERE
     made_up: bool = False
+    given_back: bool = False
 
     @property
     def cells(self) -> int:

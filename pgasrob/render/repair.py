@@ -273,7 +273,8 @@ def _answer(repair: Repair, answer: Answer, number: int, width: int) -> Iterator
 
 
 def _told(candidate: Candidate) -> str:
-    return f"`{candidate.text}` {'inserted' if candidate.inserted else 'put'} in line {candidate.line}"
+    how = "put in" if not candidate.inserted else "moved to" if candidate.takes else "inserted in"
+    return f"`{candidate.text}` {how} line {candidate.line}"
 
 
 def _same(same: Same) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 from pgasrob.program import core
@@ -14,6 +15,8 @@ from pgasrob.repair.statements import Statement, Statements
 from pgasrob.robustness.diagnosis import issued_operands
 from pgasrob.semantics.replay import Run
 
+NEW_CALL, WIDE, MOST_EARLY = 30, 25, 20
+"""The burden of a call that is inserted, that it waits for more than the operation, and that it comes early."""
 ORDERS: dict[Kind, int] = {"order": 0, "local completion": 1, "completion": 2, "barrier": 3, "notification": 4}
 
 
@@ -47,7 +50,8 @@ class Costs:
 @dataclass(frozen=True, slots=True, order=True)
 class Candidate:
     """Edits that go together; ``line`` is where the first of them is, ``text`` what is inserted or put there, and
-    ``inserted`` says which of both."""
+    ``inserted`` says which of both. ``takes``: it also takes away an order that there was. Of candidates of one cost
+    those with the smallest ``burden`` come first."""
 
     edits: tuple[Edit, ...]
     kind: Kind
@@ -55,6 +59,8 @@ class Candidate:
     line: int
     text: str
     inserted: bool
+    takes: bool = False
+    burden: int = field(default=0, compare=False)
 
     @property
     def acts_in_sc(self) -> bool:
@@ -63,10 +69,8 @@ class Candidate:
 
     @property
     def adds_runs(self) -> bool:
-        """Whether there may be runs with it that there are not without: an operation in another queue is no more
-        ordered as it was, and so with a wait that is moved."""
-        taken = any(edit.end > edit.start and not edit.text for edit in self.edits)
-        return taken or self.kind == "notification" or (self.kind == "order" and not self.inserted)
+        """Whether there may be runs with it that there are not without."""
+        return self.takes or self.kind == "notification"
 
 
 class Clauses:
@@ -145,7 +149,8 @@ class _Clause:
         for kind, text in self._insertions(issued):
             if kind != "order" and (kind != "local completion" or local):
                 yield from self._between(passed, first, last, kind, text)
-        yield from self._moving(passed, first, last)
+        yield from self._moving(passed, first, last, local)
+        yield from self._redirecting(passed, first, last, local)
         for kind, text in self._changes(issued):
             if kind != "local completion" or local:
                 yield from self._instead(issued, kind, text)
@@ -171,7 +176,7 @@ class _Clause:
             if not ahead:
                 continue
             for kind, text in self._insertions(passed[first]):
-                if kind == "order":
+                if kind == "order" and (self._in_c or self._may_be_fenced(operation, later)):
                     yield from self._between(passed, first, number, kind, text)
             yield from self._one_queue(passed[first], passed[number])
             yield from self._as_signal(passed[first], passed[number])
@@ -183,7 +188,13 @@ class _Clause:
             return
         if text := remedies.signalled(one, other, self._statements.text):
             for candidate in self._instead(put, "order", text):
-                yield replace(candidate, edits=(*candidate.edits, self._statements.without(flag.statement)))
+                without = self._statements.without(flag.statement)
+                yield replace(candidate, edits=(*candidate.edits, without), takes=True)
+
+    def _may_be_fenced(self, first: core.Transfer[int, int], second: core.Transfer[int, int]) -> bool:
+        """Whether a fence may order both: it is for one queue, and a FIFO queue keeps the order of writes anyway."""
+        queues = self._run.instance.program.queues
+        return first.queue == second.queue and any(each.id == first.queue and each.unordered for each in queues)
 
     def _notifying(self, late: _Passed, place: int) -> Iterator[Candidate]:
         """A notification behind it, for which those wait that access its cell too early."""
@@ -193,6 +204,7 @@ class _Clause:
         if told is None:
             return
         write, wait = told
+        wait = remedies.checked(wait, self._macro(late))
         for ahead in range(late.place, place):
             early = events[ahead]
             if early.cell != events[place].cell or early.rank == events[place].rank or early.is_step:
@@ -205,16 +217,36 @@ class _Clause:
                 line = self._statements.line(late.start)
                 yield Candidate(edits, "notification", cost, line, write, inserted=False)
 
-    def _moving(self, passed: list[_Passed], first: int, last: int) -> Iterator[Candidate]:
-        """A wait for its handle that comes too late, earlier."""
-        call = self._call(passed[first]) if self._in_c else None
-        if call is None or not (names := remedies.waits_by_handle(call)):
-            return
-        for wait in self._statements.calling(names):
-            text, taken = self._statements.text[wait.start : wait.end], self._statements.without(wait)
-            for candidate in self._between(passed, first, last, "completion", text):
-                if all(edit.end <= taken.start or taken.end <= edit.start for edit in candidate.edits):
-                    yield replace(candidate, edits=(*candidate.edits, taken))
+    def _moving(self, passed: list[_Passed], first: int, last: int, local: bool) -> Iterator[Candidate]:
+        """A wait that comes too late, earlier, but not before what it may be for."""
+        call = self._call(passed[first])
+        for kind, operations, names in remedies.waits(call) if call is not None else ():
+            issued = [each.start for each, _, _ in self._statements.calls(operations)]
+            for wait, _, _ in self._statements.calls(names):
+                if kind == "local completion" and not local:
+                    continue
+                text, taken = self._statements.text[wait.start : wait.end], self._statements.without(wait)
+                for each in self._between(passed, first, last, kind, text, wait):
+                    if all(edit.end <= taken.start for edit in each.edits) and not any(
+                        max(edit.end for edit in each.edits) <= other < wait.start for other in issued
+                    ):
+                        burden = each.burden - NEW_CALL
+                        yield replace(each, edits=(*each.edits, taken), takes=True, burden=burden)
+
+    def _redirecting(self, passed: list[_Passed], first: int, last: int, local: bool) -> Iterator[Candidate]:
+        """A call that waits for something else."""
+        for kind, text in self._insertions(passed[first]):
+            call = CallText.read(text)
+            if call is not None and call.name == self._macro(passed[first]):
+                call = CallText.read(call.arguments[0])
+            if kind == "order" or (kind == "local completion" and not local) or call is None or not call.arguments:
+                continue
+            for statement, start, end in self._statements.calls(re.escape(call.name)):
+                there = CallText.read(self._statements.text[start:end])
+                if there is not None and there.arguments != call.arguments:
+                    cost, line = self._costs.of(kind, statement.loops), self._statements.line(start)
+                    edits = (Edit(start, end, 0, str(call)),)
+                    yield Candidate(edits, kind, cost, line, str(call), inserted=False, takes=True)
 
     def _behind(self, passed: _Passed) -> Iterator[Candidate]:
         """What makes a later wait of the rank one for something new."""
@@ -225,21 +257,27 @@ class _Clause:
 
     # Places
 
-    def _between(self, passed: list[_Passed], first: int, last: int, kind: Kind, text: str) -> Iterator[Candidate]:
-        """``text`` at each place between the commands ``passed[first]`` and ``passed[last]``."""
+    def _between(
+        self, passed: list[_Passed], first: int, last: int, kind: Kind, text: str, ahead_of: Statement | None = None
+    ) -> Iterator[Candidate]:
+        """``text`` at each place between the commands ``passed[first]`` and ``passed[last]``; only those before
+        ``ahead_of`` in its function, if it is given."""
         for number in range(first, last):
             before, after = passed[number].statement, passed[number + 1].statement
+            early = min(last - number - 1, MOST_EARLY)
             for statement in self._with_callers(before):
-                if not statement.head and not statement.leaves:
-                    yield self._inserted(statement, kind, text, behind=True)
+                if not statement.head and not statement.leaves and _is_ahead(statement, ahead_of):
+                    yield replace(self._inserted(statement, kind, text, behind=True), burden=_burden(text) + early)
             for statement in self._with_callers(after):
-                if statement.insertable and (before != after or not statement.head):
-                    yield self._inserted(statement, kind, text, behind=False)
+                if statement.insertable and (before != after or not statement.head) and _is_ahead(statement, ahead_of):
+                    yield replace(self._inserted(statement, kind, text, behind=False), burden=_burden(text) + early)
             if before is not None and after is not None and before.function == after.function:
                 for statement in self._statements.enclosing(before, after):
-                    yield self._inserted(statement, kind, text, behind=True)
+                    if _is_ahead(statement, ahead_of):
+                        yield replace(self._inserted(statement, kind, text, behind=True), burden=_burden(text) + early)
                 for statement in self._statements.enclosing(after, before):
-                    yield self._inserted(statement, kind, text, behind=False)
+                    if _is_ahead(statement, ahead_of):
+                        yield replace(self._inserted(statement, kind, text, behind=False), burden=_burden(text) + early)
 
     def _with_callers(self, statement: Statement | None) -> list[Statement]:
         """``statement``, and the calls by which its function is reached: of several one may be meant."""
@@ -278,20 +316,40 @@ class _Clause:
         return CallText.read(text[passed.start : passed.end], text[passed.statement.start : passed.start])
 
     def _insertions(self, passed: _Passed) -> Iterator[remedies.Remedy]:
-        if self._in_c:
-            call = self._call(passed)
-            yield from () if call is None else remedies.insertions(call, self._statements.text)
-            return
         event = self._run.computation[passed.place]
         operation = self._operands[event.issued]
-        assert isinstance(operation, core.Transfer)
-        queue = self._run.instance.program.queue_name(operation.queue)
+        queue = self._run.instance.program.queue_name(operation.queue) if isinstance(operation, core.Transfer) else ""
+        if self._in_c:
+            call, macro = self._call(passed), self._macro(passed)
+            for each in () if call is None else (call, remedies.with_queue_number(call, queue)):
+                for kind, text in remedies.insertions(each, self._statements.text):
+                    if not self._is_once_and_there(text):
+                        yield kind, remedies.checked(text, macro)
+            return
+        assert queue
         yield "order", f"fence({queue});"
         yield "local completion", f"wait_local({queue});"
         yield "completion", f"wait({queue});"
 
+    def _is_once_and_there(self, text: str) -> bool:
+        """Whether ``text`` waits for a handle that is waited for already, which then can only be done earlier."""
+        call = CallText.read(text)
+        if call is None or call.name not in remedies.ONCE:
+            return False
+        handle = rf"\b{re.escape(call.arguments[0])}\b"
+        there = self._statements.calls(rf"{call.name}\w*")
+        return any(re.search(handle, self._statements.text[start:end]) for _, start, end in there)
+
+    def _macro(self, passed: _Passed) -> str:
+        """The macro or function that the status of the call is given to; "" where it is not."""
+        text = self._statements.text
+        if passed.statement is None or not re.fullmatch(r"\s*\)\s*;", text[passed.end : passed.statement.end]):
+            return ""
+        match = re.fullmatch(r"(\w+)\s*\(\s*", text[passed.statement.start : passed.start])
+        return match[1] if match else ""
+
     def _changes(self, passed: _Passed) -> Iterator[remedies.Remedy]:
-        if self._in_c and (call := self._call(passed)) is not None:
+        if (call := self._call(passed)) is not None:
             yield from remedies.changes(call)
 
     def _one_queue(self, first: _Passed, second: _Passed) -> Iterator[Candidate]:
@@ -304,7 +362,9 @@ class _Clause:
             if place is None or like is None or one.arguments[place] == two.arguments[like]:
                 continue
             arguments = (*one.arguments[:place], two.arguments[like], *one.arguments[place + 1 :])
-            yield from self._instead(changed, "order", str(CallText(one.name, arguments)))
+            # What is waited for later on is the queue of the data rather than that of the flag.
+            for each in self._instead(changed, "order", str(CallText(one.name, arguments))):
+                yield replace(each, takes=True, burden=int(changed is first))
 
     def _queue_argument(self, call: CallText) -> int | None:
         if self._in_c:
@@ -312,3 +372,11 @@ class _Clause:
         names = {queue.name for queue in self._run.instance.program.queues}
         found = [place for place, argument in enumerate(call.arguments) if argument in names]
         return found[0] if len(found) == 1 else None
+
+
+def _is_ahead(statement: Statement, other: Statement | None) -> bool:
+    return other is None or (statement.function == other.function and statement.end <= other.start)
+
+
+def _burden(text: str) -> int:
+    return NEW_CALL + (WIDE if re.search(r"_all\b|All|Win_fence", text) else 0)

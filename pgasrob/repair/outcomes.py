@@ -82,11 +82,11 @@ class Before:
 
 
 def _names(instance: Instance) -> set[str]:
-    """The cells of the program's own; what a library has for itself may be another afterwards."""
+    """The cells of the program's own that it still has; what a library has for itself may be another afterwards."""
     return {
         instance.program.cell_name(address)
         for memory in instance.program.memory
-        if not memory.made_up
+        if not memory.made_up and not memory.given_back
         for address in range(memory.address, memory.address + memory.cells)
     }
 

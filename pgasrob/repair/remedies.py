@@ -121,19 +121,51 @@ def changes(call: CallText) -> Iterator[Remedy]:
     elif name.startswith("ARMCI_Nb"):
         kept = given if name.startswith("ARMCI_NbPutValue") else given[:-1]
         yield "local completion", str(CallText(name.replace("ARMCI_Nb", "ARMCI_"), kept))
+    elif name in ("MPI_Win_flush_local", "MPI_Win_flush_local_all"):
+        yield "completion", str(CallText(name.replace("_local", ""), given))
+    elif name == "wait_local":
+        yield "completion", str(CallText("wait", given))
     elif name == "armci_msg_barrier":
         yield "completion", "ARMCI_Barrier()"
     elif re.fullmatch(r"gasnet_(put|get)_nbi(_bulk|_val)?", name):
         yield "completion", str(CallText(name.replace("_nbi", ""), given))
 
 
-def waits_by_handle(call: CallText) -> tuple[str, ...]:
-    """How the names of the calls begin that wait for the operation, where it takes a handle that is not known here."""
-    if call.name.startswith("gasnet_") and "_nb" in call.name and "_nbi" not in call.name and not call.result:
-        return ("gasnet_wait_syncnb",)
-    if call.name.startswith("gex_RMA_") and "NB" in call.name and "NBI" not in call.name and not call.result:
-        return ("gex_Event_Wait",)
-    return ()
+WAITS: tuple[tuple[str, str, Kind], ...] = (
+    (r"shmem\w*", r"shmem_(ctx_)?quiet", "completion"),
+    (r"MPI_R\w+", r"MPI_Wait(all)?|MPI_Win_flush_local(_all)?", "local completion"),
+    (r"MPI_\w+", r"MPI_Win_flush(_all)?", "completion"),
+    (r"gaspi_\w+", r"gaspi_wait", "completion"),
+    (r"ARMCI_Nb\w+", r"ARMCI_Wait(All|Proc)?", "local completion"),
+    (r"ARMCI_\w+", r"ARMCI_(All)?Fence", "completion"),
+    (r"gasnet_\w+_nbi\w*", r"gasnet_wait_syncnbi\w*", "completion"),
+    (r"gasnet_\w+_nb(_\w+)?", r"gasnet_wait_syncnb(_all|_some)?", "completion"),
+    (r"gex_RMA_\w+NBI\w*", r"gex_NBI_Wait", "completion"),
+    (r"gex_RMA_\w+NB\w*", r"gex_Event_Wait(All|Some)?", "completion"),
+    (r"(read|write)DmaGPI", r"waitDmaGPI", "completion"),
+    (r"write|read|put|update\w*|notify", r"wait_local", "local completion"),
+    (r"write|read|put|update\w*|notify", r"wait", "completion"),
+)
+"""What waits for which calls, and what that brings; in C and, at the end, in the core language."""
+
+
+def waits(call: CallText) -> Iterator[tuple[Kind, str, str]]:
+    """What calls bring that may wait for the operation of ``call``, with patterns of the names of what they wait for
+    and of their own."""
+    for name, waiting, kind in WAITS:
+        if re.fullmatch(name, call.name):
+            yield kind, rf"(?!(?:{waiting})\b)(?:{name})", waiting
+
+
+ONCE = ("gasnet_wait_syncnb", "gex_Event_Wait")
+"""Calls that must not be made twice for a handle: it is gone then."""
+STATUS = re.compile(r"\b((?:MPI_|gaspi_|ARMCI_Wait)\w*\(.*\));")
+"""Statements whose result says whether there was an error."""
+
+
+def checked(remedy: str, macro: str) -> str:
+    """``remedy`` with its status given to ``macro``, which looks at those of the source."""
+    return STATUS.sub(rf"{macro}(\1);", remedy) if macro else remedy
 
 
 def behind(call: CallText) -> Remedy | None:
@@ -193,6 +225,15 @@ def notified(call: CallText, text: str) -> tuple[str, str] | None:
     variable = f"arrived_{number}"
     wait = f"gaspi_notify_waitsome({where[3]}, {number}, 1, &{variable}, GASPI_BLOCK);"
     return str(write), f"{{ gaspi_notification_id_t {variable}; {wait} }}"
+
+
+def with_queue_number(call: CallText, queue: str) -> CallText:
+    """``call`` with the number of its ``queue`` in the core language in place of an argument with variables."""
+    place, number = queue_argument(call), re.match(r"queue_(\d+)", queue)
+    if place is None or number is None or not re.search(r"\b[a-z]", call.arguments[place]):
+        return call
+    text = f"GPIQueue{number[1]}" if "Dma" in call.name else number[1]
+    return CallText(call.name, (*call.arguments[:place], text, *call.arguments[place + 1 :]))
 
 
 def queue_argument(call: CallText) -> int | None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_CHECKS = 400
 """Changed programs that are tried at most."""
+MANY = 1_000
+"""What a unit of cost is in the solver, so that of sets of one cost that with the smallest burden comes first."""
 State = Literal["robust", "repaired", "not repaired", "unknown", "error"]
 
 
@@ -177,12 +179,12 @@ class _Search:
         self._seen.append((clause, Broken(verdict.witness, edits)))
         ordered = sorted(clause)
         for new in ordered:
-            self._sets.add(new, new.cost)
+            self._sets.add(new, new.cost * MANY + new.burden)
             if new.kind == "barrier" and new not in self._meetings:
                 for other in self._meetings:
                     self._sets.forbid((new, other))
                 self._meetings.append(new)
-        # In another queue an operation may do what it cannot do where it was.
+        # Without what takes an order away the violation may not be there.
         self._sets.demand(ordered, [each for each in chosen if each.adds_runs])
         return True
 

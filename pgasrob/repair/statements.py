@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, assert_never
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.program.program import Program
 
+LAST = 100
+"""An order behind all others."""
 BLANK_OR_COMMENT = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/[ \t]*)?\r?\n")
 
 
@@ -38,9 +40,9 @@ BLANK_OR_COMMENT = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/[ \t]*)?\r?\n")
 class Statement:
     """``text[start:end]`` with its semicolon. ``head``: only its condition is meant, and others are within.
 
-    ``loops``: the loops around it. ``alone``: it is all that an `if`, a loop without braces or a label governs.
-    ``insertable``: whether another may stand before it. ``leaves``: nothing behind it is reached. ``function``: that it
-    is in.
+    ``loops``: the loops around it, in C also those around the calls of its function. ``alone``: it is all that an `if`,
+    a loop without braces or a label governs. ``insertable``: whether another may stand before it. ``leaves``: nothing
+    behind it is reached. ``function``: that it is in.
     """
 
     start: int
@@ -77,7 +79,7 @@ class Statements:
                 for each in _of_pgas(places, body.statements, 0)
             ]
             return cls(text, found)
-        return cls(text, list(_of_c(text)))
+        return cls(text, list(_of_c(text)))._with_loops_of_callers()
 
     def offset(self, line: int, column: int) -> int:
         """The place of a line and column, which count from 1."""
@@ -113,11 +115,8 @@ class Statements:
         found: list[Statement] = []
         functions = [statement.function]
         for function in functions:
-            if not function:
-                continue
-            for match in re.finditer(rf"\b{re.escape(function)}\s*\(", self.text):
-                caller = self.around(match.start())
-                if caller is not None and caller not in found:
+            for caller in self._calls_of(function):
+                if caller not in found:
                     found.append(caller)
                     if caller.function not in functions:
                         functions.append(caller.function)
@@ -128,9 +127,40 @@ class Statements:
         """The names of the functions that the text defines and that have statements."""
         return frozenset(each.function for each in self._found)
 
-    def calling(self, prefixes: tuple[str, ...]) -> list[Statement]:
-        """The statements that are calls of functions whose names begin so."""
-        return [each for each in self._found if self.text.startswith(prefixes, each.start)]
+    def _calls_of(self, function: str) -> Iterator[Statement]:
+        for match in re.finditer(rf"\b{re.escape(function)}\s*\(", self.text) if function else ():
+            caller = self.around(match.start())
+            if caller is not None:
+                yield caller
+
+    def calls(self, names: str) -> Iterator[tuple[Statement, int, int]]:
+        """The statements that are a call of a function that the pattern ``names`` matches, alone or within a macro that
+        checks its result, each with where the call begins and ends."""
+        pattern = re.compile(rf"(?:\w+\s*\(\s*)?((?:{names})\s*\()")
+        for each in self._found:
+            match = pattern.match(self.text, each.start, each.end)
+            if match is not None and not each.head:
+                end, depth = match.end(), 1
+                while depth and end < each.end:
+                    depth += (self.text[end] == "(") - (self.text[end] == ")")
+                    end += 1
+                yield each, match.start(1), end
+
+    def _with_loops_of_callers(self) -> Statements:
+        calls: dict[str, list[tuple[str, int]]] = {}
+        for each in self._found:
+            if each.function not in calls:
+                calls[each.function] = []
+                calls[each.function] += [(one.function, one.loops) for one in self._calls_of(each.function)]
+
+        def around(function: str, inner: frozenset[str]) -> int:
+            if function in inner:
+                return 0
+            found = (loops + around(caller, inner | {function}) for caller, loops in calls.get(function, ()))
+            return max(found, default=0)
+
+        loops = {function: around(function, frozenset()) for function in calls}
+        return Statements(self.text, [replace(each, loops=each.loops + loops[each.function]) for each in self._found])
 
     def without(self, statement: Statement) -> Edit:
         """``statement`` taken out, with its line where nothing else is in it."""
@@ -145,7 +175,7 @@ class Statements:
     def before(self, statement: Statement, text: str, order: int = 0) -> tuple[Edit, ...]:
         """``text``, a statement, put before ``statement``."""
         if statement.alone:
-            return self._braced(statement, f"{text} ", "", order)
+            return self._braced(statement, text, "", order)
         begin = self.text.rfind("\n", 0, statement.start) + 1
         indent = self.text[begin : statement.start]
         if indent.strip():
@@ -155,7 +185,7 @@ class Statements:
     def after(self, statement: Statement, text: str, order: int = 0) -> tuple[Edit, ...]:
         """``text``, a statement, put behind ``statement``."""
         if statement.alone:
-            return self._braced(statement, "", f" {text}", order)
+            return self._braced(statement, "", text, order)
         rest = BLANK_OR_COMMENT.match(self.text, statement.end)
         begin = self.text.rfind("\n", 0, statement.start) + 1
         indent = self.text[begin : statement.start]
@@ -167,11 +197,27 @@ class Statements:
     def _newline(self) -> str:
         return "\r\n" if "\r\n" in self.text else "\n"
 
-    @staticmethod
-    def _braced(statement: Statement, first: str, last: str, order: int) -> tuple[Edit, ...]:
+    def _braced(self, statement: Statement, first: str, last: str, order: int) -> tuple[Edit, ...]:
+        """``statement`` in braces, behind ``first`` and before ``last``, one of which is empty."""
+        ahead = self.text[: statement.start].rstrip()
+        between = self.text[len(ahead) : statement.start]
+        rest = BLANK_OR_COMMENT.match(self.text, statement.end)
+        heads = (each for each in self._found if each.head and each.start < statement.start < each.end)
+        head = max(heads, key=lambda each: each.start, default=None)
+        if head is None or rest is None or between.count("\n") != 1 or not ahead.endswith((")", "else")):
+            return (
+                Edit(statement.start, statement.start, order, f"{{ {first} " if first else "{ "),
+                Edit(statement.end, statement.end, order, f" {last} }}" if last else " }"),
+            )
+        line = self.text[self.text.rfind("\n", 0, head.start) + 1 :]
+        outer, indent = line[: len(line) - len(line.lstrip())], between.rpartition("\n")[2]
+        begin = statement.start - len(indent)
+        where = begin if first else rest.end()
+        # The braces are the same for all that is put there, so that they are written once.
         return (
-            Edit(statement.start, statement.start, order, f"{{ {first}"),
-            Edit(statement.end, statement.end, order, f"{last} }}"),
+            Edit(len(ahead), len(ahead), 0, " {"),
+            Edit(where, where, order, f"{indent}{first or last}{self._newline}"),
+            Edit(rest.end(), rest.end(), LAST, f"{outer}}}{self._newline}"),
         )
 
 

@@ -54,6 +54,7 @@ def test_a_repair_or_a_reason(path: Path) -> None:
 
 CHEAPEST = {
     "one_to_one/one_to_one.pgas": [[(12, "wait(q);")]],
+    "peterson/peterson_no_wait.pgas": [[(16, "wait(p);")], [(15, "wait(p);")], [(14, "wait(p);")]],
     "message_passing/message_passing_unordered.pgas": [[(12, "fence(q);")]],
     "message_passing/message_passing_two_queues.pgas": [
         [(11, "write(one, 1, x, p)")], [(12, "write(one, 1, flag, q)")],

@@ -57,12 +57,14 @@ def c_with(before: str, text: str, behind: bool = False) -> str:
 def test_statements_of_c() -> None:
     assert "{ quiet(); shmem_int_p(&x, 1, to); } else" in c_with("shmem_int_p(&x, 1", "quiet();")
     assert "else { shmem_int_p(&x, 2, 0); quiet(); } }" in c_with("shmem_int_p(&x, 2", "quiet();", behind=True)
-    assert "    { tell(i); quiet(); }   // told\n" in c_with("tell(i)", "quiet();", behind=True)
+    braced = "  for (int i = 0; i < 2; i++) {\n    tell(i);   // told\n    quiet();\n  }\n"
+    assert braced in c_with("tell(i)", "quiet();", behind=True)
+    assert "i++) {\n    quiet();\n    tell(i);   // told\n  }\n" in c_with("tell(i)", "quiet();")
     assert "  quiet();\n  while (x) { x = 0; }\n" in c_with("while", "quiet();")
     assert "while (x) { quiet(); x = 0; }" in c_with("x = 0", "quiet();")
     statements = Statements.of(parse_c(C))
     told = {name: statements.around(C.index(name)) for name in ("tell(i)", "x = 0", "shmem_int_p(&x, 1")}
-    assert [each and (each.loops, each.function) for each in told.values()] == [(1, "main"), (1, "main"), (0, "tell")]
+    assert [each and (each.loops, each.function) for each in told.values()] == [(1, "main"), (1, "main"), (1, "tell")]
     inner = told["shmem_int_p(&x, 1"]
     assert inner is not None and [C[each.start : each.end] for each in statements.callers(inner)] == ["tell(i);"]
 
@@ -105,3 +107,26 @@ def test_brackets_in_strings_and_comments_are_none() -> None:
     found = CallText.read("""put(a, ")(,"[0] == ')', /* ( , */ b) + 1;""")
     assert found is not None
     assert (found.arguments, found.end) == (("a", """")(,"[0] == ')'""", "/* ( , */ b"), 36)
+
+
+def test_braces_are_written_once() -> None:
+    statements = Statements.of(parse_c(C))
+    statement = statements.around(C.index("tell(i)"))
+    assert statement is not None
+    edits = [*statements.before(statement, "fence();", 1), *statements.before(statement, "quiet();", 2)]
+    edits += statements.after(statement, "quiet();", 2)
+    body = "    fence();\n    quiet();\n    tell(i);   // told\n    quiet();\n"
+    assert f"i++) {{\n{body}  }}\n  while" in applied(C, edits)
+
+
+def test_loops_around_are_those_of_the_callers_too() -> None:
+    loops = {C[each.start : each.end]: each.loops for each in Statements.of(parse_c(C)).all()}
+    assert loops["shmem_int_p(&x, 1, to);"] == loops["tell(i);"] == 1
+    assert loops["shmem_init();"] == 0
+
+
+def test_calls_of_c_within_a_macro_or_alone() -> None:
+    statements = Statements.of(parse_c(C.replace("shmem_init();", "CHECK(shmem_init()); shmem_init();").replace(
+        "int x;", "#define CHECK(call) call\nint x;")))  # fmt: skip
+    found = [statements.text[start:end] for _, start, end in statements.calls("shmem_i[a-z]+")]
+    assert found == ["shmem_init()", "shmem_init()"]

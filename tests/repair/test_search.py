@@ -114,3 +114,29 @@ def test_nothing_cheaper_than_what_brute_force_finds() -> None:
         counts["compared"] += tried > 0
     assert counts["repaired"] >= examples(7, 500) and counts["compared"] >= examples(2, 150), counts
     assert counts["2 candidates"] >= examples(1, 80), counts
+
+
+ELSEWHERE = """memory x = 1, y; register r; queue q, p;
+process {
+  write(x, (me + 1) % nodes, y, q);
+  wait(p);
+  barrier;
+  r <- mem[y];
+}
+"""
+
+
+def test_a_wait_for_another_queue_is_made_one_for_that_of_the_operation() -> None:
+    found = repair(parse(ELSEWHERE), parse, (2,))
+    assert told(found.answers[0]) == [(4, "wait(q)")] and not found.answers[0].candidates[0].inserted
+    assert ELSEWHERE.replace("wait(p)", "wait(q)") == found.answers[0].text
+    assert [told(each) for each in found.answers[1:]] == [[(5, "wait(q);")], [(4, "wait(q);")]]
+
+
+def test_a_wait_is_not_moved_before_what_it_may_be_for() -> None:
+    late = ELSEWHERE.replace("  wait(p);\n", "").replace("barrier;", "barrier;\n  wait(q);")
+    [moved, inserted] = repair(parse(late), parse, (2,)).answers
+    assert [each.candidates[0].takes for each in (moved, inserted)] == [True, False]
+    for between in ("read(x, me, x, q)", "r <- 2"):
+        found = repair(parse(late.replace("barrier;", f"barrier;\n  {between};")), parse, (2,))
+        assert any(each.candidates[0].takes for each in found.answers) == (between == "r <- 2")

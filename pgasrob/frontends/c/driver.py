@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.arrivals import into_registers
@@ -15,7 +16,7 @@ from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.world import World
 from pgasrob.program.assumptions import Assumption, Kind, scope
-from pgasrob.program.declarations import Process, Queue, Source
+from pgasrob.program.declarations import MemoryObject, Process, Queue, Source
 from pgasrob.program.program import Program
 
 MOST_PASSES = 300
@@ -62,7 +63,7 @@ def _lowered(world: World, name: str) -> Program:
             return Program(
                 name,
                 world.nodes,
-                tuple(world.cells.memory),
+                tuple(_declared(world)),
                 tuple(world.registers),
                 tuple(Queue(each, id, unordered) for id, each, unordered in world.queues.values()),
                 processes,
@@ -75,6 +76,13 @@ def _lowered(world: World, name: str) -> Program:
                 {name: world.variables.get(name) for name in world.registers},
             )
     raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
+
+
+def _declared(world: World) -> Iterator[MemoryObject]:
+    """The memory, of which it is only known now what has been given back."""
+    for memory in world.cells.memory:
+        id, _ = world.cells.at[memory.address]
+        yield replace(memory, given_back=world.facts.objects[id].given_back)
 
 
 def _uncertain(world: World) -> Iterator[str]:

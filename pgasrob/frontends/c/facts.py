@@ -32,7 +32,8 @@ class ObjectFacts:
     cell and nothing else. ``restless``: the shared scalars that something but stores of known values by their own rank
     may change, so that what they hold is not known; or all of them. ``accessed``: all scalars that loads and stores
     have named; ``types``: as what. ``lent``: operations read or write it here after they have been issued.
-    ``pointer``: the first variable that points to all of it, and to what, where the program has no name for it.
+    ``given_back``: its life ends before the program. ``pointer``: the first variable that points to all of it, and to
+    what, where the program has no name for it.
     """
 
     name: str
@@ -47,6 +48,7 @@ class ObjectFacts:
     accessed: dict[int, int] = field(default_factory=dict)
     types: dict[int, frozenset[CType]] = field(default_factory=dict)
     lent: bool = False
+    given_back: bool = False
     restless: set[int] = field(default_factory=set)
     all_restless: bool = False
     covered: dict[int, int] = field(default_factory=dict)  # byte -> where the shared scalar or filler around it begins

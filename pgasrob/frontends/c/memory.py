@@ -389,6 +389,8 @@ class Memory(Flows):
     def end_of_life(self, id: ObjectId) -> None:
         """The memory of an object is given back and holds anything from now on: an operation that still reads or writes
         it is in conflict with whoever has it next."""
+        if id in self.facts.objects:
+            self.facts.objects[id].given_back = True
         if id in self.facts.objects and self.facts.objects[id].lent:
             for offset, size in sorted(self.pieces(Address(id, 0), self.facts.objects[id].size).items()):
                 self._issue_store(commands.Store(self.cell(Address(id, offset), size), Const(0)))
