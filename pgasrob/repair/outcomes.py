@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.program.program import Program
 
-MOST_STATES = {False: 5_000, True: 50_000}
+MOST_STATES = {False: 5_000, True: 20_000}
 """SC states of a program up to which ends are compared: where they are known to be the same anyway, and where not."""
 
 

@@ -143,7 +143,9 @@ class _Search:
                 if not self._learn(tried.violation, chosen):
                     self._reject(chosen, "a violation is left that no candidate breaks")
             elif tried.why:
-                self._reject(chosen, tried.why, tried.undecided)
+                # Of SC runs decide those alone that act in them.
+                acting = frozenset(each for each in chosen if each.acts_in_sc)
+                self._reject(acting if tried.in_sc and acting else chosen, tried.why, tried.undecided)
             else:
                 assert tried.same is not None
                 ordered = tuple(sorted(chosen))

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.program.program import Program
 
-LAST = 100
-"""An order behind all others."""
+LAST, OUTSIDE = 100, 200
+"""The order of a closing brace, behind all that is in it, and what is added to the order of what stands outside."""
 BLANK_OR_COMMENT = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/[ \t]*)?\r?\n")
 
 
@@ -178,6 +178,7 @@ class Statements:
             return self._braced(statement, text, "", order)
         begin = self.text.rfind("\n", 0, statement.start) + 1
         indent = self.text[begin : statement.start]
+        order += OUTSIDE
         if indent.strip():
             return (Edit(statement.start, statement.start, order, f"{text} "),)
         return (Edit(begin, begin, order, f"{indent}{text}{self._newline}"),)
@@ -189,6 +190,7 @@ class Statements:
         rest = BLANK_OR_COMMENT.match(self.text, statement.end)
         begin = self.text.rfind("\n", 0, statement.start) + 1
         indent = self.text[begin : statement.start]
+        order += OUTSIDE
         if rest is None or indent.strip():
             return (Edit(statement.end, statement.end, order, f" {text}"),)
         return (Edit(rest.end(), rest.end(), order, f"{indent}{text}{self._newline}"),)

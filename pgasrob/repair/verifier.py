@@ -32,13 +32,15 @@ class Parse(Protocol):
 class Tried:
     """What a changed text is: ``violation`` where it is not robust, else ``why`` it does not do, "" when it does.
 
-    ``undecided``: it was not found out, because of a limit. ``same``: how its SC outcomes compare.
+    ``undecided``: it was not found out, because of a limit; ``in_sc``: it is about SC runs. ``same``: how its SC
+    outcomes compare.
     """
 
     text: str
     why: str = ""
     violation: Verdict | None = None
     undecided: bool = False
+    in_sc: bool = False
     same: Same | None = None
 
 
@@ -79,12 +81,15 @@ class Verifier:
             return Tried(text, _no_program(error))
         for nodes, before in zip(self.nodes, self.verdicts, strict=True):
             after = self._check(program, nodes)
+            if acts_in_sc and (why := _worse_in_sc(before, after)):
+                return Tried(text, why, in_sc=True)
             if after.verdict == "not robust":
                 return Tried(text, violation=after)
             if why := _worse(before, after):
                 return Tried(text, why, undecided=after.verdict == "unknown")
         same = self._outcomes.compared(program, self.nodes, acts_in_sc)
-        return Tried(text, same.why if same.compared is Compared.DIFFERENT else "", same=same)
+        differs = same.compared is Compared.DIFFERENT
+        return Tried(text, same.why if differs else "", in_sc=differs, same=same)
 
     def _check(self, program: AnyProgram, nodes: int) -> Verdict:
         left = None if self._ends is None else max(self._ends - time.monotonic(), 0.001)
@@ -104,12 +109,19 @@ def _worse(before: Verdict, after: Verdict) -> str:
         )
     if after.verdict == "unknown":
         return f"{where} it is not known whether it is robust: {after.reason}"
-    if after.deadlock is True and before.deadlock is not True:
-        return f"{where} there is a deadlock that was not there before"
-    if after.assertions == "violated" and before.assertions != "violated":
-        return f"{where} an assertion fails in an SC run that held before"
+    if why := _worse_in_sc(before, after):
+        return why
     if before.deadlock is False and after.deadlock == "unknown":
         return f"{where} it is not known whether there is a deadlock"
     if before.assertions == "hold" and after.assertions == "unknown":
         return f"{where} it is not known whether the assertions hold"
+    return ""
+
+
+def _worse_in_sc(before: Verdict, after: Verdict) -> str:
+    """What there is in SC runs that was not there before; "" for nothing."""
+    if after.deadlock is True and before.deadlock is not True:
+        return f"on {after.nodes} nodes there is a deadlock that was not there before"
+    if after.assertions == "violated" and before.assertions != "violated":
+        return f"on {after.nodes} nodes an assertion fails in an SC run that held before"
     return ""

@@ -130,3 +130,12 @@ def test_calls_of_c_within_a_macro_or_alone() -> None:
         "int x;", "#define CHECK(call) call\nint x;")))  # fmt: skip
     found = [statements.text[start:end] for _, start, end in statements.calls("shmem_i[a-z]+")]
     assert found == ["shmem_init()", "shmem_init()"]
+
+
+def test_what_stands_outside_comes_behind_the_brace() -> None:
+    text = "#include <shmem.h>\nint x;\nint main(void) {\n  if (x)\n    x = 1;\n  x = 2;\n  return x;\n}\n"
+    statements = Statements.of(parse_c(text))
+    inner, following = statements.around(text.index("x = 1")), statements.around(text.index("x = 2"))
+    assert inner is not None and following is not None
+    edits = [*statements.before(following, "outside();"), *statements.after(inner, "inside();", 4)]
+    assert "  if (x) {\n    x = 1;\n    inside();\n  }\n  outside();\n  x = 2;\n" in applied(text, edits)
