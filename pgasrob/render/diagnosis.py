@@ -36,6 +36,8 @@ class Diagnosis:
 
     def _lacking(self, late: Late) -> str:
         operation, line = f"the {self._name(late.step)}", self._line(late.next)
+        if self._events[late.next].event.issued == self._events[late.step].event.issued:
+            return f"{operation} is not done at once, and nothing can wait between its steps"
         kind = self._events[late.step].event.kind
         match late.missing:
             case "order":

@@ -111,7 +111,7 @@ def repair_to_json(file: str, repair: Repair) -> RepairObject:
             {"steps": [_step(repair, candidate, ()) for candidate in each.candidates], "why": each.why}
             for each in repair.rejected
         ],
-        "survivor": diagnosis(repair.survivor) or None,
+        "survivor": _survivor(repair),
         "checks": repair.checks,
         "seconds": round(repair.seconds, 6),
         "errors": errors_to_json([error for verdict in repair.verdicts for error in verdict.errors]),
@@ -131,6 +131,10 @@ def _told_of(repair: Repair, broken: Iterable[Broken]) -> list[str]:
 
         told.append(Diagnosis(run, line).sentences(late_operations(run, cycle)[0]))
     return list(dict.fromkeys(told))
+
+
+def _survivor(repair: Repair) -> str | None:
+    return None if repair.survivor is None else _told_of(repair, [repair.survivor])[0]
 
 
 def _step(repair: Repair, candidate: Candidate, broken: Sequence[Broken]) -> Step:
@@ -249,7 +253,7 @@ def _sentences(repair: Repair) -> Iterator[tuple[str, str]]:
     if open_ := sum(each.undecided for each in repair.rejected):
         yield f"{count(open_, 'cheaper change')} could not be decided within the limits.", "open"
     if repair.state == "not repaired":
-        yield f"Nothing in the catalogue repairs this: {diagnosis(repair.survivor)}", "bad"
+        yield f"Nothing in the catalogue repairs this: {_survivor(repair)}", "bad"
         for each in repair.rejected[:3]:
             yield f"Tried: {listed([_told(step) for step in each.candidates])}; {each.why}.", "faint"
     if repair.state in ("repaired", "not repaired"):

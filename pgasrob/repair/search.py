@@ -27,7 +27,7 @@ State = Literal["robust", "repaired", "not repaired", "unknown", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A violation of the source with ``edits``, that a candidate makes impossible."""
+    """A violation of the source with ``edits``, that a candidate makes impossible or none does."""
 
     witness: Witness
     edits: tuple[Edit, ...] = ()
@@ -59,7 +59,7 @@ class Rejected:
 @dataclass(frozen=True, slots=True)
 class Repair:
     """What has been found out: `robust` (nothing to repair), `repaired`, `not repaired` (nothing in the catalogue
-    helps: ``survivor`` is a violation of the source that is left), `unknown` (a limit) or `error`.
+    helps: ``survivor`` is a violation that is left by what was tried last), `unknown` (a limit) or `error`.
 
     ``answers`` are all of the smallest cost, up to the number asked for. ``verdicts``: of the source, by node count.
     ``rejected``: what was tried and does not do. ``checks``: how many changed programs were looked at. ``reason``: why
@@ -71,7 +71,7 @@ class Repair:
     verdicts: tuple[Verdict, ...]
     answers: tuple[Answer, ...] = ()
     rejected: tuple[Rejected, ...] = ()
-    survivor: Witness | None = None
+    survivor: Broken | None = None
     checks: int = 0
     seconds: float = 0.0
     reason: str = ""
@@ -111,6 +111,7 @@ class _Search:
         self._rejected: list[Rejected] = []
         self._meetings: list[Candidate] = []
         """The barriers that are known: one is put in at most."""
+        self._left: Broken | None = None
 
     def run(self, max_answers: int) -> Repair:
         return replace(self._run(max_answers), rejected=tuple(self._rejected))
@@ -125,7 +126,7 @@ class _Search:
             robust = all(each.verdict == "robust" for each in verdicts)
             return replace(nothing, state="robust" if robust else "unknown", reason=_why_unknown(verdicts))
         if not self._learn(first, frozenset()):
-            return replace(nothing, state="not repaired", survivor=first.witness)
+            return replace(nothing, state="not repaired", survivor=self._left)
         answers: list[Answer] = []
         while len(answers) < max_answers:
             chosen = self._next()
@@ -159,7 +160,8 @@ class _Search:
         if not answers and any(each.undecided for each in self._rejected):
             return replace(nothing, reason="no change is known to repair it")
         if not answers:
-            return replace(nothing, state="not repaired", survivor=first.witness)
+            assert first.witness is not None
+            return replace(nothing, state="not repaired", survivor=self._left or Broken(first.witness))
         return replace(nothing, state="repaired", answers=tuple(answers))
 
     def _next(self) -> frozenset[Candidate] | None:
@@ -177,6 +179,7 @@ class _Search:
         edits = tuple(edit for each in chosen for edit in each.edits)
         clause = self._clauses.clause(verdict.witness.run, edits) - chosen
         if not clause:
+            self._left = Broken(verdict.witness, edits)
             return False
         self._seen.append((clause, Broken(verdict.witness, edits)))
         ordered = sorted(clause)

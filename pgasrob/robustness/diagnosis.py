@@ -44,7 +44,8 @@ class Late:
 
 
 def late_operations(run: Run, cycle: Sequence[Edge]) -> tuple[Late, ...]:
-    """The operations on the ``cycle`` that are late, that whose step comes last first."""
+    """The operations on the ``cycle`` that are late, that whose step comes last first; but behind all others those that
+    the cycle goes on from between their own steps, where nothing can be put."""
     computation, operands = run.computation, issued_operands(run)
     found = []
     for number, edge in enumerate(cycle):
@@ -75,7 +76,11 @@ def late_operations(run: Run, cycle: Sequence[Edge]) -> tuple[Late, ...]:
                 ),
             )
         )
-    return tuple(sorted(found, key=lambda late: -late.step))
+    return tuple(sorted(found, key=lambda late: (_by_itself(computation, late), -late.step)))
+
+
+def _by_itself(computation: Computation, late: Late) -> bool:
+    return computation[late.next].issued == computation[late.step].issued
 
 
 def is_barrier(computation: Computation, edge: Edge) -> bool:

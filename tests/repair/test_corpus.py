@@ -42,7 +42,7 @@ def told(answer: Answer) -> list[tuple[int, str]]:
 def test_a_repair_or_a_reason(path: Path) -> None:
     found = repaired(path, max_answers=1)
     if path.name in NO_REPAIR:
-        assert found.state == "not repaired" and found.survivor is not None and found.survivor.cycle
+        assert found.state == "not repaired" and found.survivor is not None and found.survivor.witness.cycle
         return
     assert found.state == "repaired" and found.checks <= 30
     [answer] = found.answers
