@@ -51,7 +51,7 @@ class Costs:
 class Candidate:
     """Edits that go together; ``line`` is where the first of them is, ``text`` what is inserted or put there, and
     ``inserted`` says which of both. ``takes``: it also takes away an order that there was. Of candidates of one cost
-    those with the smallest ``burden`` come first."""
+    those with the smallest ``burden`` come first. ``repeats``: it may be done again and again by a rank."""
 
     edits: tuple[Edit, ...]
     kind: Kind
@@ -61,6 +61,7 @@ class Candidate:
     inserted: bool
     takes: bool = False
     burden: int = field(default=0, compare=False)
+    repeats: bool = field(default=True, compare=False)
 
     @property
     def acts_in_sc(self) -> bool:
@@ -287,7 +288,8 @@ class _Clause:
         put = self._statements.after if behind else self._statements.before
         edits = put(statement, text, ORDERS[kind])
         line = self._statements.line(edits[0].start)
-        return Candidate(edits, kind, self._costs.of(kind, statement.loops), line, text, inserted=True)
+        cost, repeats = self._costs.of(kind, statement.loops), self._statements.repeats(statement)
+        return Candidate(edits, kind, cost, line, text, inserted=True, repeats=repeats)
 
     def _instead(self, passed: _Passed, kind: Kind, text: str) -> Iterator[Candidate]:
         if passed.statement is not None:

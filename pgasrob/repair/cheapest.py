@@ -9,7 +9,10 @@ T = TypeVar("T", bound=Hashable)
 
 
 class Cheapest(Generic[T]):
-    """Sets of things that meet all demands made so far, cheapest first: a MaxSAT solver (RC2, in PySAT)."""
+    """Sets of things that meet all demands made so far, cheapest first: a MaxSAT solver (RC2, in PySAT).
+
+    ``things``: those that may be in it, in the order in which they were added.
+    """
 
     def __init__(self) -> None:
         from pysat.examples.rc2 import RC2  # type: ignore[import-untyped]
@@ -17,13 +20,13 @@ class Cheapest(Generic[T]):
 
         self._solver = RC2(WCNF(), solver="g4")
         self._numbers: dict[T, int] = {}
-        self._things: list[T] = []
+        self.things: list[T] = []
 
     def add(self, thing: T, cost: int) -> None:
         """From now on ``thing`` may be in the set, at this ``cost``, 1 or more."""
         if thing not in self._numbers:
-            self._things.append(thing)
-            self._numbers[thing] = number = len(self._things)
+            self.things.append(thing)
+            self._numbers[thing] = number = len(self.things)
             self._solver.add_clause([-number], weight=cost)
 
     def demand(self, one_of: Iterable[T], unless_without: Iterable[T] = ()) -> None:
@@ -40,5 +43,5 @@ class Cheapest(Generic[T]):
         model = self._solver.compute()
         if model is None:
             return None
-        chosen = {number for number in model if 0 < number <= len(self._things)}
-        return [thing for number, thing in enumerate(self._things, 1) if number in chosen]
+        chosen = {number for number in model if 0 < number <= len(self.things)}
+        return [thing for number, thing in enumerate(self.things, 1) if number in chosen]

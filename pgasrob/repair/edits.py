@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -25,13 +26,19 @@ class Overlap(ValueError):
 
 def applied(source: str, edits: Iterable[Edit]) -> str:
     """``source`` with all ``edits``. Raises :class:`Overlap` where they contradict each other."""
-    pieces, at = [], 0
-    for edit in sorted(set(edits)):
-        if edit.start < at:
-            raise Overlap(source[edit.start : edit.end])
+    ordered, pieces, at = sorted(set(edits)), [], 0
+    if overlap(ordered):
+        raise Overlap("two edits are of the same piece")
+    for edit in ordered:
         pieces += [source[at : edit.start], edit.text]
         at = edit.end
     return "".join([*pieces, source[at:]])
+
+
+def overlap(edits: Iterable[Edit]) -> bool:
+    """Whether two of ``edits`` contradict each other."""
+    ordered = sorted(set(edits))
+    return any(later.start < earlier.end for earlier, later in pairwise(ordered))
 
 
 class Origins:

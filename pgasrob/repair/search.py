@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pgasrob.repair.candidates import Candidate, Clauses, Costs
 from pgasrob.repair.cheapest import Cheapest
-from pgasrob.repair.edits import Edit, unified_diff
+from pgasrob.repair.edits import Edit, overlap, unified_diff
 from pgasrob.repair.outcomes import Same
 from pgasrob.repair.verifier import Parse, Verifier
 from pgasrob.robustness.limits import Limits
@@ -22,6 +22,8 @@ MOST_CHECKS = 400
 """Changed programs that are tried at most."""
 MANY = 1_000
 """What a unit of cost is in the solver, so that of sets of one cost that with the smallest burden comes first."""
+GROW_EVERY = 4
+"""After how many sets that leave a violation one is grown."""
 State = Literal["robust", "repaired", "not repaired", "unknown", "error"]
 
 
@@ -128,6 +130,7 @@ class _Search:
         if not self._learn(first, frozenset()):
             return replace(nothing, state="not repaired", survivor=self._left)
         answers: list[Answer] = []
+        failed = 0
         while len(answers) < max_answers:
             chosen = self._next()
             if chosen is None:
@@ -138,11 +141,12 @@ class _Search:
             if limit := verifier.limit:
                 state: State = "repaired" if answers else "unknown"
                 return replace(nothing, state=state, answers=tuple(answers), reason=limit)
-            edits = [edit for each in chosen for edit in each.edits]
-            tried = verifier.tried(edits, any(each.acts_in_sc for each in chosen))
+            tried = verifier.tried(_edits(chosen), any(each.acts_in_sc for each in chosen))
             if tried.violation is not None:
-                if not self._learn(tried.violation, chosen):
-                    self._reject(chosen, "a violation is left that no candidate breaks")
+                self._fail(tried.violation, chosen)
+                failed += 1
+                if failed % GROW_EVERY == 0 and not verifier.limit:
+                    self._learn_of_all(chosen, polls=tried.violation.polls is not False)
             elif tried.why:
                 # Of SC runs decide those alone that act in them.
                 acting = frozenset(each for each in chosen if each.acts_in_sc)
@@ -176,7 +180,7 @@ class _Search:
         clause holds for repairs alone that have it, too.
         """
         assert verdict.witness is not None
-        edits = tuple(edit for each in chosen for edit in each.edits)
+        edits = _edits(chosen)
         clause = self._clauses.clause(verdict.witness.run, edits) - chosen
         if not clause:
             self._left = Broken(verdict.witness, edits)
@@ -193,10 +197,37 @@ class _Search:
         self._sets.demand(ordered, [each for each in chosen if each.adds_runs])
         return True
 
+    def _fail(self, violation: Verdict, chosen: frozenset[Candidate]) -> None:
+        """What is learned of ``violation``, which there is with all of ``chosen``."""
+        if not self._learn(violation, chosen):
+            # It is there with anything else too, and without what only takes runs away.
+            self._reject(frozenset(each for each in chosen if each.adds_runs), "no candidate breaks what it adds")
+
+    def _learn_of_all(self, chosen: frozenset[Candidate], polls: bool) -> None:
+        """Try ``chosen`` with all other candidates that only take runs away, and none of SC.
+
+        If these do not do either, the clause is a strong one: solvers with hitting sets grow in this way what fails. In
+        a program that ``polls`` nothing goes into loops, for it may be what makes them a poll or none.
+        """
+        edits, grown = _edits(chosen), set(chosen)
+        for each in self._sets.things:
+            harmless = not each.acts_in_sc and not each.adds_runs and not (polls and each.repeats)
+            if harmless and not overlap((*edits, *each.edits)):
+                grown.add(each)
+                edits = _edits(grown)
+        if grown != chosen:
+            tried = self._verifier.tried(edits, any(each.acts_in_sc for each in grown))
+            if tried.violation is not None:
+                self._fail(tried.violation, frozenset(grown))
+
     def _reject(self, chosen: frozenset[Candidate], why: str, undecided: bool = False) -> None:
         """No repair has all of ``chosen``."""
         self._rejected.append(Rejected(tuple(sorted(chosen)), why, undecided))
         self._sets.forbid(chosen)
+
+
+def _edits(candidates: Iterable[Candidate]) -> tuple[Edit, ...]:
+    return tuple(edit for each in candidates for edit in each.edits)
 
 
 def _why_unknown(verdicts: Iterable[Verdict]) -> str:

@@ -101,6 +101,14 @@ class Statements:
         """The statements, in the order of the text."""
         return sorted(self._found, key=lambda each: (each.start, -each.end))
 
+    def repeats(self, statement: Statement) -> bool:
+        """Whether a rank may come to ``statement`` again and again."""
+        return statement.loops > 0 or self._jumps
+
+    @cached_property
+    def _jumps(self) -> bool:
+        return re.search(r"\bgoto\b", self.text) is not None
+
     def enclosing(self, statement: Statement, other: Statement) -> list[Statement]:
         """The conditions and loops that ``statement`` is in and ``other`` is not, with all that is within."""
         return [

@@ -24,6 +24,7 @@ NO_REPAIR = frozenset((
     "4_12_shmem_last_element.c",  # the elements of one put
     "fence_source.c", "put_order.c",  # in an epoch between fences only a fence completes, which all ranks call
     "gaspi_lock.c",  # no call completes a write at its target
+    "gaspi_waitsome_no_reset.c",  # a reset would change what is read without any delay
 ))  # fmt: skip
 """What makes these violate is within one operation, or no call of the library has anything against it."""
 
@@ -42,7 +43,8 @@ def told(answer: Answer) -> list[tuple[int, str]]:
 def test_a_repair_or_a_reason(path: Path) -> None:
     found = repaired(path, max_answers=1)
     if path.name in NO_REPAIR:
-        assert found.state == "not repaired" and found.survivor is not None and found.survivor.witness.cycle
+        assert found.state == "not repaired" and found.checks <= 50
+        assert found.survivor is not None and found.survivor.witness.cycle
         return
     assert found.state == "repaired" and found.checks <= 30
     [answer] = found.answers

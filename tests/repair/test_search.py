@@ -8,12 +8,15 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
+import pytest
+
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.repair import Answer, Costs, Repair, repair
 from pgasrob.repair.edits import Edit, applied
 from pgasrob.repair.remedies import CallText
+from pgasrob.repair.search import MOST_CHECKS
 from pgasrob.repair.statements import Statements
 from pgasrob.robustness.check import check, load
 from tests.oracle.polls_and_updates import random_program
@@ -114,6 +117,23 @@ def test_nothing_cheaper_than_what_brute_force_finds() -> None:
         counts["compared"] += tried > 0
     assert counts["repaired"] >= examples(7, 500) and counts["compared"] >= examples(2, 150), counts
     assert counts["2 candidates"] >= examples(1, 80), counts
+
+
+def test_what_is_learned_of_grown_sets_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(examples(60, 3_000)):
+        program = translated(random_program(9_500_000 + seed, hard=seed % 3 == 0)).program
+        found = {}
+        for every in (1, MOST_CHECKS):
+            monkeypatch.setattr("pgasrob.repair.search.GROW_EVERY", every)
+            found[every] = repair(program, parse, (program.nodes or 2,), max_answers=1)
+        grown, alone = found.values()
+        assert grown.state == alone.state, seed
+        if grown.state == "repaired":
+            assert grown.answers[0].cost == alone.answers[0].cost, seed
+        counts[grown.state] += 1
+        counts["grown"] += grown.checks != alone.checks
+    assert counts["repaired"] >= examples(7, 500) and counts["grown"] >= examples(3, 150), counts
 
 
 ELSEWHERE = """memory x = 1, y; register r; queue q, p;
