@@ -58,5 +58,5 @@ def test_exit_codes(tmp_path: Path) -> None:
     broken = tmp_path / "broken.pgas"
     broken.write_text("process {")
     assert thrift(broken).exit_code == 2
-    limited = thrift(PROGRAMS / "c/openshmem/stencil_2d.c", "--timeout", "0.5")
-    assert limited.exit_code == 3
+    limited = thrift(PROGRAMS / "c/openshmem/ring_halo.c", "--timeout", "0.001")
+    assert limited.exit_code == 3 and "time limit of 0.001 s" in limited.stdout

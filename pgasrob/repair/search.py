@@ -126,7 +126,7 @@ class _Search:
         first = next((each for each in verdicts if each.verdict == "not robust"), None)
         if first is None:
             robust = all(each.verdict == "robust" for each in verdicts)
-            return replace(nothing, state="robust" if robust else "unknown", reason=_why_unknown(verdicts))
+            return replace(nothing, state="robust" if robust else "unknown", reason=verifier.unknown)
         if not self._learn(first, frozenset()):
             return replace(nothing, state="not repaired", survivor=self._left)
         answers: list[Answer] = []
@@ -228,7 +228,3 @@ class _Search:
 
 def _edits(candidates: Iterable[Candidate]) -> tuple[Edit, ...]:
     return tuple(edit for each in candidates for edit in each.edits)
-
-
-def _why_unknown(verdicts: Iterable[Verdict]) -> str:
-    return next((str(each.reason) for each in verdicts if each.verdict == "unknown"), "")

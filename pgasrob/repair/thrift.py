@@ -93,7 +93,7 @@ class _Search:
         for state in ("error", "not robust", "unknown"):
             first = next((each for each in verdicts if each.verdict == state), None)
             if first is not None:
-                return replace(nothing, state=state, reason=str(first.reason or ""))
+                return replace(nothing, state=state, reason=self._verifier.unknown or str(first.reason or ""))
         judged: list[Judged] = []
         for saving in savings(self._verifier.statements, self._costs):
             if limit := self._verifier.limit:

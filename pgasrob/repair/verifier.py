@@ -68,6 +68,12 @@ class Verifier:
             return f"the time limit of {self._limits.timeout:g} s was reached after {self.checks} changed programs"
         return ""
 
+    @property
+    def unknown(self) -> str:
+        """Why it is not known whether the source is robust; "" where it is."""
+        reasons = (str(each.reason) for each in self.verdicts if each.verdict == "unknown")
+        return next((self.limit or reason for reason in reasons), "")
+
     def tried(self, edits: Iterable[Edit], acts_in_sc: bool) -> Tried:
         """What the source is with ``edits``; ``acts_in_sc``: whether these change what SC runs there are."""
         self.checks += 1
