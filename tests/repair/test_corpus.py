@@ -9,11 +9,15 @@ import pytest
 
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
-from pgasrob.repair import Answer, Repair, repair
+from pgasrob.repair import Answer, Costs, Repair, repair
+from pgasrob.repair.verifier import Verifier
 from pgasrob.robustness.check import check, load
-from tests.support import sampled
+from pgasrob.robustness.limits import Limits
+from tests.repair.brute_force import catalogue, sets
+from tests.support import examples, sampled
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
+MOST_SETS = examples(20, 600)
 NOT_ROBUST = sorted(
     path
     for path in PROGRAMS.rglob("*")
@@ -52,6 +56,19 @@ def test_a_repair_or_a_reason(path: Path) -> None:
     again = (parse_c if path.suffix == ".c" else parse)(answer.text, str(path))
     verdict = check(again, found.nodes[0], engine="attack" if path.suffix == ".pgas" else "portfolio")
     assert verdict.verdict == "robust" and verdict.deadlock == found.verdicts[0].deadlock
+
+
+@pytest.mark.parametrize("path", sampled(NOT_ROBUST, 10), ids=lambda path: path.name)
+def test_brute_force_finds_nothing_cheaper(path: Path) -> None:
+    """Nor anything at all up to the cost of a barrier where there is said to be no repair; where it can finish."""
+    found, program = repaired(path, max_answers=1), load(path)
+    read = parse_c if path.suffix == ".c" else parse
+    verifier = Verifier(program, partial(read, file=str(path)), found.nodes, Limits(), max_checks=MOST_SETS)
+    below = found.answers[0].cost if found.answers else Costs().barrier + 1
+    for several in sets(catalogue(program), below, MOST_SETS):
+        edits = [edit for each in several for edit in each.edits]
+        tried = verifier.tried(edits, any(each.meets for each in several))
+        assert tried.violation is not None or tried.why, tried.text
 
 
 CHEAPEST = {

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -13,17 +11,16 @@ import pytest
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
-from pgasrob.repair import Answer, Costs, Repair, repair
-from pgasrob.repair.edits import Edit, applied
-from pgasrob.repair.remedies import CallText
+from pgasrob.repair import Answer, Repair, repair
+from pgasrob.repair.edits import applied
 from pgasrob.repair.search import MOST_CHECKS
 from pgasrob.repair.statements import Statements
 from pgasrob.robustness.check import check, load
 from tests.oracle.polls_and_updates import random_program
+from tests.repair.brute_force import catalogue, sets
 from tests.support import examples, translated
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
-COSTS = Costs()
 
 
 def repaired(path: Path, **options: int) -> Repair:
@@ -34,50 +31,6 @@ def repaired(path: Path, **options: int) -> Repair:
 
 def told(answer: Answer) -> list[tuple[int, str]]:
     return [(each.line, each.text) for each in answer.candidates]
-
-
-def catalogue(program: Program) -> Iterator[tuple[int, tuple[Edit, ...]]]:
-    """Every wait and fence for every queue at every place, and every other queue for every read and write."""
-    statements = Statements.of(program)
-    queues = [queue.name for queue in program.queues]
-    texts = {"fence": "order", "wait_local": "local completion", "wait": "completion"}
-    for statement in statements.all():
-        for put in (statements.before, statements.after):
-            if statement.head and (put == statements.after or not statement.insertable):
-                continue
-            for name, kind in texts.items():
-                for queue in queues:
-                    yield COSTS.of(kind, statement.loops), put(statement, f"{name}({queue});", 0)  # type: ignore[arg-type]
-        text = program.source.text[statement.start : statement.end]
-        call = CallText.read(text)
-        if call is not None and call.name not in texts:
-            for place, argument in enumerate(call.arguments):
-                for queue in queues:
-                    if argument in queues and queue != argument:
-                        changed = CallText(call.name, (*call.arguments[:place], queue, *call.arguments[place + 1 :]))
-                        edit = Edit(statement.start, statement.end, 0, f"{changed};")
-                        yield COSTS.of("order", statement.loops), (edit,)
-
-
-def cheaper(program: Program, below: int, most: int) -> Iterator[str]:
-    """The texts that sets of the catalogue with a cost ``below`` that give; nothing when there are more than ``most``
-    of them."""
-    text = program.source.text
-    found: dict[str, tuple[int, tuple[Edit, ...]]] = {}
-    for cost, edits in catalogue(program):
-        found.setdefault(applied(text, edits), (cost, edits))
-    alone = sorted(found.values())
-    texts: list[str] = []
-    for size in range(1, below):
-        for several in combinations(alone, size):
-            if sum(cost for cost, _ in several) < below:
-                edits = [edit for _, edits in several for edit in edits]
-                replaced = [edit for edit in edits if edit.end > edit.start]
-                if len({edit.start for edit in replaced}) == len(replaced):
-                    texts.append(applied(text, edits))
-        if len(texts) > most:
-            return
-    yield from dict.fromkeys(texts)
 
 
 def waits_everywhere(program: Program) -> str:
@@ -110,8 +63,9 @@ def test_nothing_cheaper_than_what_brute_force_finds() -> None:
             assert answer.cost == cost == sum(each.cost for each in answer.candidates)
             assert check(parse(answer.text), engine="attack").verdict == "robust", seed
         tried = 0
-        for text in cheaper(program, cost, examples(60, 2_000)):
+        for several in sets(catalogue(program), cost, examples(60, 2_000)):
             tried += 1
+            text = applied(program.source.text, [edit for each in several for edit in each.edits])
             verdict = check(parse(text), engine="attack")
             assert verdict.verdict == "not robust" or verdict.polls, (seed, text)
         counts["compared"] += tried > 0
