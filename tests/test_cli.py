@@ -591,9 +591,10 @@ def read_until(process: subprocess.Popen[str], wanted: str) -> bool:
     return any(wanted in line for line in iter(process.stdout.readline, ""))
 
 
-@pytest.mark.parametrize("group", [False, True], ids=["sent to one", "sent to all"])
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize(
+    ("form", "jobs", "group"),
+    [("text", 1, False), ("json", 1, True), ("text", 2, True), ("json", 2, False)],  # group: sent to all
+)
 def test_ctrl_c_prints_what_is_known(folder: Path, form: str, jobs: int, group: bool) -> None:
     """A terminal sends the signal to all processes."""
     for name in ("a", "c"):

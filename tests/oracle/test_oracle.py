@@ -439,7 +439,7 @@ def test_statistics_of_random_programs(loops: bool) -> None:
     verdicts: Counter[str] = Counter()
     facts: Counter[Any] = Counter()
     seen: set[str] = set()
-    count = 250
+    count = 150
     for seed in range(count):
         program = random_program(seed, loops=loops)
         result = decide(program, max_runs=2_000, max_steps=40)

@@ -88,7 +88,7 @@ def test_fewer_events_and_fewer_conflicts_make_fewer_violations() -> None:
     """What one reading calls a violation every other one with more events, or more conflicts, calls one too; and the
     programs are such that it often makes a difference."""
     seen: Counter[str] = Counter()
-    for seed in range(100):
+    for seed in range(50):
         program = random_program(seed)
         found = {}
         for reading in READINGS:
@@ -108,7 +108,7 @@ def test_fewer_events_and_fewer_conflicts_make_fewer_violations() -> None:
         seen["not robust"] += believed
         seen["with failed polls alone"] += polls > believed
         seen["with all conflicts alone"] += updates > believed
-    assert seen["unknown"] <= 20
-    assert seen["failed reads"] >= 40 and seen["updates met"] >= 10
-    assert seen["with failed polls alone"] >= 8 and seen["with all conflicts alone"] >= 3
-    assert seen["robust"] >= 30 and seen["not robust"] >= 30
+    assert seen["unknown"] <= 10
+    assert seen["failed reads"] >= 20 and seen["updates met"] >= 5
+    assert seen["with failed polls alone"] >= 4 and seen["with all conflicts alone"] >= 1
+    assert seen["robust"] >= 12 and seen["not robust"] >= 12

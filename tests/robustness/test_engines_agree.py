@@ -167,16 +167,16 @@ def test_the_random_programs_are_no_sham() -> None:
     seen: Counter[object] = Counter()
 
     @given(programs())
-    @settings(max_examples=40)
+    @settings(max_examples=20)
     def look(drawn: Drawn) -> None:
         answers = agree(drawn)
         seen[answers["definition"]] += 1
         seen.update(name for name, answer in answers.items() if answer is not None)
 
     look()
-    assert seen[True] >= 6 and seen[False] >= 6
-    assert min(seen[name] for name in ("oracle", "definition", "two heads", "attack")) >= 38
-    assert seen["four heads"] >= 20
+    assert seen[True] >= 3 and seen[False] >= 3
+    assert min(seen[name] for name in ("oracle", "definition", "two heads", "attack")) >= 18
+    assert seen["four heads"] >= 10
 
 
 @pytest.mark.parametrize("name", LITMUS)
