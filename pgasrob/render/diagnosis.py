@@ -35,7 +35,7 @@ class Diagnosis:
         return f"{self._access(late.ahead)} before {self._arrival(late)}{although}"
 
     def _lacking(self, late: Late) -> str:
-        operation, line = f"the {self._name(late.step)}", self._line(late.next)
+        operation, line = f"the {self._name(late.step)}{self._which(late)}", self._line(late.next)
         if self._events[late.next].event.issued == self._events[late.step].event.issued:
             return f"{operation} is not done at once, and nothing can wait between its steps"
         kind = self._events[late.step].event.kind
@@ -47,16 +47,31 @@ class Diagnosis:
                 )
             case "local completion":
                 done = "read its source" if kind in ("popa", "popd") else "brought its value"
-                lacking = f"nothing waits before line {line} until {operation} has {done}"
+                lacking = f"nothing {self._upto(late)} waits until {operation} has {done}"
             case "completion":
                 there = " at its target" if kind == "popb" else ""
-                lacking = f"nothing waits before line {line} until {operation} is complete{there}"
+                lacking = f"nothing {self._upto(late)} waits until {operation} is complete{there}"
             case _:
                 assert_never(late.missing)
         between = list(dict.fromkeys(f"{self._name(place)} in line {self._line(place)}" for place in late.between))
         if not between:
             return lacking
         return f"{lacking} ({' and '.join(between)} {'does' if len(between) == 1 else 'do'} not)"
+
+    def _which(self, late: Late) -> str:
+        """What tells the late operation from others of its name that are told of; "" where there are none."""
+        told = {late.ahead, late.next, *(place for edge in late.link for place in (edge.source, edge.target))}
+        name, line, rank = self._name(late.step), self._line(late.step), self._events[late.step].event.rank
+        others = {(self._line(place), self._events[place].event.rank) for place in told if self._name(place) == name}
+        others.discard((line, rank))
+        if not others:
+            return ""
+        return f" of rank {rank}" if {each for each, _ in others} == {line} else f" in line {line}"
+
+    def _upto(self, late: Late) -> str:
+        """Up to where nothing waits, with the line itself where what stands there is told to be of no use."""
+        line = self._line(late.next)
+        return f"up to line {line}" if line in map(self._line, late.between) else f"before line {line}"
 
     def _link(self, edge: Edge) -> str:
         """How the cycle goes on between two commands, which are of two ranks as a rule."""
@@ -100,12 +115,12 @@ class Diagnosis:
     def _arrival(self, late: Late) -> str:
         event = self._events[late.step].event
         name, line = self._name(late.step), self._line(late.step)
-        if event.rank != self._events[late.ahead].event.rank:
-            operation = f"the {name} of rank {event.rank} in line {line}"
-        elif line == self._line(late.ahead):
-            operation = f"its earlier {name} in line {line}"
+        ahead = self._events[late.ahead].event
+        earlier = "earlier " * (ahead.rank == event.rank and line == self._line(late.ahead))
+        if ahead.rank == event.rank and self._caller(late.ahead) is None:
+            operation = f"its {earlier}{name} in line {line}"
         else:
-            operation = f"its {name} in line {line}"
+            operation = f"the {earlier}{name} of rank {event.rank} in line {line}"
         if event.kind in ("popa", "popd"):
             return f"{operation} has read it"
         if event.kind == "popc":

@@ -22,7 +22,6 @@ PAIRS = re.compile(r"(?<=\bstep|\brank|\bline) (?=\d)| (?==)|(?<==) ")
 """Blanks at which a sentence is not broken: `step 7`, `x@0 = 1`."""
 CYCLE_TITLE = "The cycle, edge by edge (po program order, cf conflict, id one command):"
 SC = "sequentially consistent (SC)"
-A_SC_RUN = f"a {SC} run"
 
 
 def verdict_report(
@@ -92,14 +91,28 @@ def _error(file: str, error: dict[str, object]) -> Iterator[Line]:
 
 def sentences(result: Result, assumed: bool = True) -> Iterator[tuple[str, str]]:
     """What is known of robustness, assertions and deadlocks, each with a style, and about which runs that is; at first
-    what a violation comes down to, at the end what it rests on, if that is to be ``assumed`` in a sentence."""
+    what a violation comes down to, at the end what it rests on, if that is to be ``assumed`` in a sentence.
+
+    What SC stands for is said where it comes first.
+    """
+    spelled = False
+    for sentence, style in _sentences(result, assumed):
+        yield (sentence if spelled else re.sub(r"(\b[Aa]n )?\bSC\b", _spelled_out, sentence, count=1)), style
+        spelled = spelled or "SC" in sentence
+
+
+def _spelled_out(found: re.Match[str]) -> str:
+    return f"{found[1][0]} {SC}" if found[1] else SC
+
+
+def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
     robust, assertions, deadlock = result["verdict"] == "robust", result["assertions"], result["deadlock"]
     if late := words.diagnosis(result["witness"]):
         yield late, "bad"
     if robust:
         where = english.capital(english.on_nodes(result["nodes"] or 0).lstrip())
         but = ", but for polls that fail," if result.get("polls") else ""
-        yield f"{where} every run on the network{but} looks like {A_SC_RUN}.", ""
+        yield f"{where} every run on the network{but} looks like an SC run.", ""
         if result["communicates"] is False:
             yield "No rank accesses the memory of another one: is that the node count the program is for?", "open"
     if result["verdict"] == "unknown":
@@ -110,15 +123,19 @@ def sentences(result: Result, assumed: bool = True) -> Iterator[tuple[str, str]]
             yield " ".join(told), "open"
     if meaning := words.effect(result):
         yield meaning, "open" if result.get("effect") == "none found" else "bad"
-    good = ["the assertions hold"] * (assertions == "hold") + ["there is no deadlock"] * (deadlock is False)
+    good = ["the assertions hold"] * (assertions == "hold")
+    good += ["there is no deadlock"] * (deadlock is False and not words.deadlocks_on_the_network(result))
     if good and robust:
         yield f"In every run on the network {' and '.join(good)}.", "good"
     elif good:
-        yield f"In every {SC} run {' and '.join(good)}. This says nothing about the other runs on the network.", "good"
+        others = (
+            "" if words.looked_at_the_network(result) else " This says nothing about the other runs on the network."
+        )
+        yield f"In every SC run {' and '.join(good)}.{others}", "good"
     if assertions == "violated":
-        yield f"An assertion fails, already in {A_SC_RUN} (below).", "bad"
+        yield "An assertion fails, already in an SC run (below).", "bad"
     if deadlock is True:
-        yield f"There is a deadlock, already in {A_SC_RUN} (below).", "bad"
+        yield "There is a deadlock, already in an SC run (below).", "bad"
     open_ = ["whether the assertions hold"] * (assertions == "unknown")
     open_ += ["whether there is a deadlock"] * (deadlock == "unknown")
     if open_:

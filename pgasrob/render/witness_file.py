@@ -15,6 +15,7 @@ from typing import Any, Literal, NotRequired, Union, cast, get_args, get_origin,
 
 from pgasrob.program.instance import MAX_NODES
 from pgasrob.render.doubles import Double, shown
+from pgasrob.render.doubles import value as value_of
 from pgasrob.render.json import SCHEMA, Edge, Event, Result, RunResult, Witness, mark
 from pgasrob.render.words import RUNS, STEPS
 
@@ -106,6 +107,11 @@ def validated(value: object) -> Result:
         if run is not None:
             _check_run(run, key)
             mark(run)
+    if (effect := result.get("effect_detail")) and result["witness"]:
+        doubles = result["witness"].get("doubles", [])
+        for held in effect["values"]:
+            held["value"] = value_of(held["name"], held["value"], doubles)
+            held["in_sc"] = [value_of(held["name"], each, doubles) for each in held["in_sc"]]
     for index, error in enumerate(result["errors"]):
         for name in ("line", "column", "length"):
             _within(f"errors[{index}].{name}", error[name], 0, MOST)

@@ -372,15 +372,14 @@ def effect(result: Result) -> str:
         looked = f"{count(detail['sc_states'], 'SC state')} and {count(detail['network_states'], 'state')}"
         if detail["exhaustive"]:
             return f"No outcome depends on it: every run on the network ends as some SC run does ({looked} were seen)."
-        return f"No outcome was found that only the network has, but not every run was looked at: {detail['reason']}."
+        return f"Whether an outcome depends on it is unknown, since {detail['reason']}."
     if assertion := detail["assertion"]:
-        return (
-            f"On the network an assertion of rank {_at(assertion)} can fail; {_there(assertion)}it fails in no SC run."
-        )
+        there = "" if result["assertions"] == "hold" else _there(assertion)
+        return f"On the network an assertion of rank {_at(assertion)} can fail; it fails in no SC run{there}."
     if place := detail["place"]:
         way = "can end behind" if place.get("ended") else "can come to"
         where = _at(place).partition(" in ")[2]
-        return f"On the network rank {place['rank']} {way} {where}; {_there(place)}it does in no SC run."
+        return f"On the network rank {place['rank']} {way} {where}; it does in no SC run{_there(place)}."
     values, ending, failed = detail["values"], detail["ending"], detail["failed"]
     if len(values) == 1 and ending is None and failed is None:
         return _one_value(values[0])
@@ -390,7 +389,7 @@ def effect(result: Result) -> str:
         pieces.append(f"with {listed(broken or ['none failing'])}")
     same = " in the same iterations or calls" if any(map(_there, [*values, *(failed or ())])) else ""
     if values and values[0]["line"] is not None:
-        reads = listed([f"rank {each['rank']} can read {_read(each)}" for each in values])
+        reads = listed([f"rank {each['rank']} can {_read(each)}" for each in values])
         ends = f", which ends {', '.join(pieces)}" if pieces else ""
         return f"In a run on the network {reads}{ends}; no SC run does that{same}."
     if values:
@@ -398,13 +397,25 @@ def effect(result: Result) -> str:
     return f"A run on the network can end {', '.join(pieces)}; no SC run does{same}."
 
 
+def looked_at_the_network(result: Result) -> bool:
+    """Whether it is told what runs on the network can do, or that they can do no more than SC runs."""
+    detail = result.get("effect_detail")
+    return detail is not None and (result.get("effect") != "none found" or detail["exhaustive"])
+
+
+def deadlocks_on_the_network(result: Result) -> bool:
+    """Whether the effect that is told is a deadlock, which no SC run has."""
+    detail = result.get("effect_detail")
+    return detail is not None and detail["ending"] == "deadlock"
+
+
 def _at(place: EffectPlace) -> str:
     return f"{place['rank']} in line {place['line']} (`{visible(place['command'])}`)"
 
 
 def _there(what: EffectPlace | EffectValue) -> str:
-    """Which of several commands it is that come from one place of the source, to be put before what is said of it."""
-    return "in that iteration or call " if (what["copies"] or 1) > 1 else ""
+    """Which of several commands it is that come from one place of the source, to be put behind what is said of it."""
+    return " in the same iteration or call" if (what["copies"] or 1) > 1 else ""
 
 
 def _one_value(value: EffectValue) -> str:
@@ -412,19 +423,33 @@ def _one_value(value: EffectValue) -> str:
     others = listed([str(each) for each in found], "or") if 0 < len(found) <= MOST_SC_VALUES else ""
     if value["line"] is None:
         told = f"in SC runs it ends as {others}" if others else "in no SC run it does"
-        return f"On the network {value['name']} can end as {value['value']}; {told}."
-    told = f"in SC runs it reads {others}" if others else "in no SC run it does"
+        return f"On the network {_of_rank(value['name'])} can end as {value['value']}; {told}."
+    told = (
+        f"in SC runs it {'receives' if _is_unnamed(value) else 'reads'} {others}" if others else "in no SC run it does"
+    )
     command = visible(value["command"] or "")
-    return f"On the network rank {value['rank']} can read {_read(value)} (`{command}`); {_there(value)}{told}."
+    return f"On the network rank {value['rank']} can {_read(value)} (`{command}`); {told}{_there(value)}."
 
 
 def _read(value: EffectValue) -> str:
-    where = "" if value.get("made_up") and value["name"].rpartition("@")[0].isidentifier() else f" from {value['name']}"
-    return f"{value['value']}{where} in line {value['line']}"
+    if _is_unnamed(value):
+        return f"receive {value['value']} in line {value['line']}"
+    return f"read {value['value']} from {_of_rank(value['name'], value['rank'])} in line {value['line']}"
+
+
+def _is_unnamed(value: EffectValue) -> bool:
+    """Whether it is within a library, such as a message."""
+    return bool(value.get("made_up")) and value["name"].rpartition("@")[0].isidentifier()
 
 
 def _held(value: EffectValue) -> str:
-    return f"{value['name']} = {value['value']}"
+    return f"{_of_rank(value['name'])} = {value['value']}"
+
+
+def _of_rank(name: str, own: int | None = None) -> str:
+    """``x of rank 1`` for ``x@1``; ``x`` where that is the ``own`` rank of who reads it."""
+    cell, at, rank = name.rpartition("@")
+    return (cell or rank) if not at or rank == str(own) else f"{cell} of rank {rank}"
 
 
 def fails(result: Result) -> bool:

@@ -260,9 +260,9 @@ class EffectSearch:
 
     def _told(self, effect: Effect, end: End) -> Effect:
         """``effect`` with the few values at the ``end`` that tell it from those of all SC runs."""
-        items: list[tuple[object, object]] = [*end.values, ("", end.ending), (None, end.failed)]
+        items: list[tuple[object, object]] = [("", end.ending), (None, end.failed), *end.values]
         others: list[dict[object, object]] = [
-            dict([*other.values, ("", other.ending), (None, other.failed)]) for other in self._ends
+            dict([("", other.ending), (None, other.failed), *other.values]) for other in self._ends
         ]
         chosen = _telling(items, others)
         values = tuple(

@@ -24,7 +24,7 @@ from pgasrob.program.graphs import components
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.computation import POPS, Computation, has_steps
-from pgasrob.semantics.endings import Ending, FailedAssertion, ending_of, failure, places, with_failure
+from pgasrob.semantics.endings import Ending, FailedAssertion, Place, ending_of, failure, places, with_failure
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState, assumes_are_guesses
 from pgasrob.semantics.state_space import Letter, Operation, State, StateSpace, computation_of
 
@@ -87,14 +87,13 @@ class Viewer:
     """Looks at the runs of ``instance``.
 
     What counts at the end are the values of all registers and cells that a program declares. Registers of a C program
-    are those of its compiler, and most of its memory is gone when it ends; there it counts what each command of the
-    text that reads shared memory has read last.
+    are those of its compiler; there it counts what each command of the text that reads shared memory has read last,
+    and the memory that its functions have not given back by then.
     """
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.declares = instance.program.source.shows_commands
-        self._places = places(instance) if self.declares else ()
         self._used = {} if self.declares else _used_reads(instance)
         uncertain = set(instance.program.uncertain)
         self._uncertain = frozenset(
@@ -103,6 +102,18 @@ class Viewer:
             if memory.name in uncertain
             for offset in range(memory.cells)
         )
+        self._places = places(instance) if self.declares else tuple(self._kept())
+
+    def _kept(self) -> Iterator[Place]:
+        """The cells of a C program that hold at its end what it has put there."""
+        instance = self.instance
+        for memory in instance.program.memory:
+            if not memory.made_up and not memory.given_back:
+                for address in range(memory.address, memory.address + memory.cells):
+                    for rank in range(instance.nodes):
+                        cell = rank * instance.size + address
+                        if address not in self._uncertain:
+                            yield Place(instance.cell_name(cell), rank, None, cell)
 
     def begin(self, state: S) -> tuple[Node[S], list[Sight]]:
         """The first node, and what can be seen there."""
@@ -160,10 +171,8 @@ class Viewer:
             for automaton, at in zip(self.instance.automata, control, strict=True)
         ):
             return None
-        values: tuple[tuple[str | Read, int], ...] = found
-        if self.declares:
-            values = tuple((place.name, place.value(registers, memory)) for place in self._places)
-        return End(ending_of(self.instance, control, registers, memory), values, failed)
+        kept = ((place.name, place.value(registers, memory)) for place in self._places)
+        return End(ending_of(self.instance, control, registers, memory), (*found, *kept), failed)
 
 
 def _has_loop(automaton: ControlAutomaton) -> bool:

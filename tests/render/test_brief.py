@@ -27,7 +27,7 @@ def of(text: str, nodes: int | None = None, limits: Limits | None = None) -> Res
 
 LATE = (
     "not robust: Rank 0 reads y in line 8 before the write of rank 1 in line 6 has arrived there, although both have "
-    "passed the barrier in line 7. Nothing waits before line 7 until the write is complete at its target (barrier in "
+    "passed the barrier in line 7. Nothing up to line 7 waits until the write is complete at its target (barrier in "
     "line 7 does not)."
 )
 

@@ -43,20 +43,20 @@ def test_no_name_that_the_program_does_not_have(path: Path) -> None:
 TOLD = {
     "exchange/exchange.pgas": "The write of rank 1 in line 12 reads x before the write of rank 0 in line 12 has "
     "arrived there, although the write of rank 0 in line 12 reads x before the write of rank 1 in line 12 changes it. "
-    "The write is not done at once, and nothing can wait between its steps.",
+    "The write of rank 0 is not done at once, and nothing can wait between its steps.",
     "c/openshmem/source_reuse_nbi.c": "Rank 0 overwrites value in line 16 before its shmem_int_put_nbi in line 15 has "
-    "read it. Nothing waits before line 16 until the shmem_int_put_nbi has read its source.",
+    "read it. Nothing before line 16 waits until the shmem_int_put_nbi has read its source.",
     "c/gaspi/gaspi_waitsome_no_reset.c": "The gaspi_notify of rank 1 in line 44 writes notification 1 of rank 0 before "
-    "its earlier gaspi_notify in line 44 has arrived there. Nothing orders the gaspi_notify before the next "
+    "the earlier gaspi_notify of rank 1 in line 44 has arrived there. Nothing orders the gaspi_notify before the next "
     "gaspi_notify in line 44.",
     "c/mpi/lock_no_flush.c": "Rank 0 reads value in line 18 before its MPI_Get in line 17 has arrived there. Nothing "
-    "waits before line 18 until the MPI_Get has brought its value.",
+    "before line 18 waits until the MPI_Get has brought its value.",
     "c/gaspi/gaspi_wait_then_barrier.c": "Rank 0 reads cells[1] in line 26 before the gaspi_write of rank 1 in line 23 "
-    "has arrived there, although both have passed the gaspi_barrier in line 25. Nothing waits before line 25 until the "
+    "has arrived there, although both have passed the gaspi_barrier in line 25. Nothing up to line 25 waits until the "
     "gaspi_write is complete at its target (gaspi_wait in line 24 and gaspi_barrier in line 25 do not).",
     "c/mpi/send_after_put.c": "Rank 1 reads x in line 21 before the MPI_Put of rank 0 in line 17 has arrived there, "
-    "although the MPI_Recv of rank 1 in line 20 comes after the MPI_Send of rank 0 in line 18. Nothing waits before "
-    "line 18 until the MPI_Put is complete at its target.",
+    "although the MPI_Recv of rank 1 in line 20 comes after the MPI_Send of rank 0 in line 18. Nothing before line 18 "
+    "waits until the MPI_Put is complete at its target.",
 }
 
 

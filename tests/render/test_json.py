@@ -83,7 +83,7 @@ def test_what_is_late() -> None:
     events = result(ONE_TO_ONE)["witness"]["computation"]
     assert late == {
         "sentences": "Rank 0 reads y in line 8 before the write of rank 1 in line 6 has arrived there, although both "
-        "have passed the barrier in line 7. Nothing waits before line 7 until the write is complete at its target "
+        "have passed the barrier in line 7. Nothing up to line 7 waits until the write is complete at its target "
         "(barrier in line 7 does not).",
         "issue": late["issue"], "step": late["step"], "ahead": late["ahead"], "next": late["next"],
         "missing": "completion", "between": [late["next"]],
