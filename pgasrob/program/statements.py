@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from pgasrob.program.commands import Command
@@ -12,12 +12,17 @@ from pgasrob.program.expressions import Expr
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of source text: lines and columns count from 1, the end column is the first one after it."""
+    """A piece of source text: lines and columns count from 1, the end column is the first one after it.
+
+    ``turn``, where code is written out that is executed several times: one number for each time. Reports tell by it
+    one call from the next.
+    """
 
     line: int
     column: int
     end_line: int
     end_column: int
+    turn: int = field(default=0, compare=False, repr=False)
 
 
 NOWHERE = Span(0, 0, 0, 0)

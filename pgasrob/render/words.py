@@ -125,17 +125,18 @@ def name(event: Event) -> str:
 
 
 def step_name(place: int, computation: list[Event]) -> str:
-    """What the step at ``place`` does, to be put before its effects: ``popb``, and in C ``arrives:``."""
+    """What the step at ``place`` does, to be put before its effects, if it has any: ``popb``, and in C ``arrives:``."""
     event = computation[place]
     if not is_c(event):
         return event["event"]
+    colon = "" if is_hidden(event["address"]) else ":"
     match event["event"]:
         case "popa" | "popd":
             return "reads"
         case "popc":
-            return "result arrives:"
+            return f"result arrives{colon}"
         case _:
-            return "arrives:"
+            return f"arrives{colon}"
 
 
 def phrase(place: int, computation: list[Event]) -> str:
