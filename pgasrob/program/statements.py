@@ -14,8 +14,8 @@ from pgasrob.program.expressions import Expr
 class Span:
     """A piece of source text: lines and columns count from 1, the end column is the first one after it.
 
-    ``turn``, where code is written out that is executed several times: one number for each time. Reports tell by it
-    one call from the next.
+    ``turn``, where code is written out that is executed several times: one number for each time. ``holds``: whether
+    the condition that stands there does, on the way that is taken. Reports tell of them; spans are equal without.
     """
 
     line: int
@@ -23,6 +23,7 @@ class Span:
     end_line: int
     end_column: int
     turn: int = field(default=0, compare=False, repr=False)
+    holds: bool | None = field(default=None, compare=False, repr=False)
 
 
 NOWHERE = Span(0, 0, 0, 0)
@@ -89,7 +90,8 @@ Statement = Do | Skip | Goto | If | While | Choose | Loop | Labelled
 class Piece:
     """Statements and what comes after them: the pieces of all the labels in ``goes_to``, any of which may be taken.
 
-    With a ``condition`` there are two: where it holds and where not. Without labels the process has ended.
+    With a ``condition`` there are two: where it holds and where not; ``turned``: it is the negation of what the source
+    has. Without labels the process has ended.
     """
 
     label: str
@@ -97,6 +99,7 @@ class Piece:
     goes_to: tuple[str, ...]
     condition: Expr | None
     span: Span
+    turned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,8 @@ class Event(TypedDict):
     numbers. ``target`` is the remote rank of an operation and of its steps, or the rank of a fence; ``holds`` is for
     an assert. ``part`` (from 1) and ``marks`` ("enter", "leave") are null when the engine knows no normal form.
     Of a C program alone: ``call`` is the call that it comes from, null for what the program does by itself, and
-    ``piece`` is one number for all that its rank does in one execution of a call, assignment or condition.
+    ``piece`` is one number for all that its rank does in one execution of a call, assignment or condition. ``truth``
+    is there for a condition without a call.
     """
 
     event: str
@@ -113,6 +114,7 @@ class Event(TypedDict):
     marks: list[str] | None
     call: NotRequired[str | None]
     piece: NotRequired[int]
+    truth: NotRequired[bool]
 
 
 Edge = TypedDict("Edge", {"from": int, "to": int, "relation": str})
@@ -643,9 +645,12 @@ def _events(run: Run, texts: WrittenCommands, parts: Sequence[int], marks: Seque
     if not run.instance.program.source.shows_commands:
         calls = Calls(run.instance, texts)
         called = {event.issued: calls.of(event) for event in run.computation if not event.is_step}
-        for event, told, piece in zip(run.computation, found, pieces(run), strict=True):
+        for replayed, told, piece in zip(run.events, found, pieces(run), strict=True):
+            event = replayed.event
             call, change = called[event.issued], told["register"]
             told["call"], told["piece"] = call, piece
+            if event.kind == "assume" and replayed.span.holds is not None and calls.called(event) is None:
+                told["truth"] = replayed.span.holds
             if change and call and gives_status(call):
                 told["register"] = {**change, "temporary": True}
     return found

@@ -62,6 +62,11 @@ class _Entry:
         return len(self.line) + 3
 
     @property
+    def narrowest(self) -> int:
+        """The width in which no word of the entry is broken."""
+        return self._indent + max(map(len, [*self.action.split(" "), *self.changes, self.origin]))
+
+    @property
     def widest(self) -> int:
         """The width that the entry takes on one line."""
         changes = " ".join([*self.changes, *([self.origin] if self.origin else [])])
@@ -78,6 +83,9 @@ class _Folded:
 
     def lines(self, width: int) -> list[Line]:
         return [[(line, "faint")] for line in wrap(self.text.replace("lines ", "lines\u00a0"), width, " ... ", "     ")]
+
+    narrowest: int = field(default=0, init=False)
+    """Its words are all short."""
 
     @property
     def widest(self) -> int:
@@ -137,9 +145,12 @@ def table(witness: Witness, width: int, glyphs: Glyphs, full: bool = True) -> li
     room = (width - gutter) // len(ranks) - len(BAR.format(0))
     if room < NARROWEST_LANE and len(ranks) > 1:
         return column
-    widest = max(entry.widest for row in found for entry in row.by_rank.values())
+    entries = [entry for row in found for entry in row.by_rank.values()]
+    widest = max(entry.widest for entry in entries)
     lanes = _lanes(found, ranks, gutter, min(room, widest), glyphs, named)
-    return lanes if len(ranks) == 1 or len(lanes) <= TALLEST * len(column) else column
+    if len(ranks) == 1 or (max(entry.narrowest for entry in entries) <= room and len(lanes) <= TALLEST * len(column)):
+        return lanes
+    return column
 
 
 def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:

@@ -29,6 +29,7 @@ def effects(events: Sequence[Event]) -> list[str]:
     written: dict[str, Change] = {}
     registers: dict[str, Change] = {}
     holds: list[str] = []
+    truths: list[str] = []
     for event in events:
         change, register, hidden = event["written"], event["register"], words.is_hidden(event["address"])
         if change and not hidden:
@@ -44,10 +45,13 @@ def effects(events: Sequence[Event]) -> list[str]:
             registers[name] = (first, register["after"])
         if event["holds"] is not None:
             holds.append("holds" if event["holds"] else words.FAILS)
+        if "truth" in event:
+            truths.append("is true" if event["truth"] else "is false")
     steps = all(event["event"] in words.STEPS for event in events)
     found = ["reads " * (not steps) + _read(names, read) for names in _arrays(read)]
     found += [_changed(names, written, "writes " * (not steps)) for names in _arrays(written)]
     found += [_changed([name], registers) for name in registers]
+    found += truths[-1:]
     return found + ([words.FAILS] if words.FAILS in holds else holds[:1])
 
 
@@ -58,7 +62,7 @@ def _read(names: list[str], values: Mapping[str, Read]) -> str:
         return f"{_named(names)} = {', then '.join(map(str, held[0]))}"
     if len(names) > MOST_VALUES or any(each[1:] for each in held):
         return _named(names)
-    return f"{_named(names)} = {_together([value for value, in held])}"
+    return f"{_named(names)} = {_together([value for (value,) in held])}"
 
 
 def _changed(names: list[str], values: Mapping[str, Change], verb: str = "") -> str:

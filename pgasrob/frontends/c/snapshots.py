@@ -19,8 +19,8 @@ Place = tuple[tuple[str, int], ...]
 
 class Frame:
     """A call of a function. ``depth`` counts its earlier calls that have not returned, ``target`` is the slot of the
-    caller that the result goes to, ``set_at`` says where a slot was set last. ``turn`` is another one in each call, and in
-    each iteration of a loop."""
+    caller that the result goes to, ``set_at`` says where a slot was set last. ``turn`` is another one in each call, and
+    in each iteration of a loop."""
 
     __slots__ = ("depth", "function", "live", "pc", "result", "set_at", "slots", "target", "turn")
 
