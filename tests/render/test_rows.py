@@ -58,8 +58,7 @@ def test_rows_are_the_run(path: Path) -> None:
             if not row.folded:
                 assert len({events[place]["rank"] for place in row.places}) == 1 or "barrier" in kinds
                 calls = {(events[place]["rank"], events[place].get("piece", place)) for place in row.places}
-                steps = kinds <= {"popa", "popb", "popc", "popd"}
-                assert len(calls) == len({rank for rank, _ in calls}) or steps or kinds == {"barrier"}
+                assert len(calls) == len({rank for rank, _ in calls})
             if any(is_shown_access(events[place]) for place in conflicts.intersection(row.places)):
                 assert sum(is_shown_access(events[place]) for place in row.places) == 1
     folded = {place for row in in_short(witness) if row.folded for place in row.places}
