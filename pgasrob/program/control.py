@@ -7,9 +7,9 @@ the next command. A state in which nothing may come next has ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from pgasrob.automata.automaton import number_of
@@ -126,9 +126,10 @@ class _Graph:
             self.labels[name] = self.node()
         return self.labels[name]
 
-    def branch(self, start: int, condition: Expr, span: Span, yes: int, no: int) -> None:
-        self.issue(start, Assume(condition), span, yes)
-        self.issue(start, Assume(Unary("!", condition)), span, no)
+    def branch(self, start: int, condition: Expr, span: Span, ways: Sequence[int], turned: bool = False) -> None:
+        yes, no = ways
+        self.issue(start, Assume(condition), replace(span, holds=not turned), yes)
+        self.issue(start, Assume(Unary("!", condition)), replace(span, holds=turned), no)
 
     def add_pieces(self, graph: FlowGraph) -> None:
         self.silent[self.start].append(self.label(graph.pieces[0].label))
@@ -139,7 +140,7 @@ class _Graph:
             if piece.condition is None:
                 self.silent[last] += ways
             else:
-                self.branch(last, piece.condition, piece.span, *ways)
+                self.branch(last, piece.condition, piece.span, ways, piece.turned)
 
     def add_block(self, block: Block, start: int, end: int) -> None:
         for statement in block.statements[:-1]:
@@ -165,13 +166,13 @@ class _Graph:
                 self.add(inner, target, end)
             case If(condition, then, otherwise, span):
                 yes, no = self.node(), self.node()
-                self.branch(start, condition, span, yes, no)
+                self.branch(start, condition, span, (yes, no))
                 self.add_block(then, yes, end)
                 self.add_block(otherwise or Block(()), no, end)
             case While(condition, body, span):
                 head, inside = self.node(), self.node()
                 self.silent[start].append(head)
-                self.branch(head, condition, span, inside, end)
+                self.branch(head, condition, span, (inside, end))
                 self.add_block(body, inside, head)
             case Choose(branches):
                 for branch in branches:

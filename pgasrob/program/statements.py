@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from pgasrob.program.commands import Command
@@ -12,12 +12,18 @@ from pgasrob.program.expressions import Expr
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of source text: lines and columns count from 1, the end column is the first one after it."""
+    """A piece of source text: lines and columns count from 1, the end column is the first one after it.
+
+    ``turn``, where code is written out that is executed several times: one number for each time. ``holds``: whether
+    the condition that stands there does, on the way that is taken. Reports tell of them; spans are equal without.
+    """
 
     line: int
     column: int
     end_line: int
     end_column: int
+    turn: int = field(default=0, compare=False, repr=False)
+    holds: bool | None = field(default=None, compare=False, repr=False)
 
 
 NOWHERE = Span(0, 0, 0, 0)
@@ -84,7 +90,8 @@ Statement = Do | Skip | Goto | If | While | Choose | Loop | Labelled
 class Piece:
     """Statements and what comes after them: the pieces of all the labels in ``goes_to``, any of which may be taken.
 
-    With a ``condition`` there are two: where it holds and where not. Without labels the process has ended.
+    With a ``condition`` there are two: where it holds and where not; ``turned``: it is the negation of what the source
+    has. Without labels the process has ended.
     """
 
     label: str
@@ -92,6 +99,7 @@ class Piece:
     goes_to: tuple[str, ...]
     condition: Expr | None
     span: Span
+    turned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

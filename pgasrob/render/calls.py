@@ -3,15 +3,49 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.render.written import WrittenCommands
 from pgasrob.semantics.computation import Event
 
+if TYPE_CHECKING:
+    from pgasrob.program.statements import Span
+    from pgasrob.semantics.replay import Run
+
 CALL = re.compile(r"[A-Za-z_]\w*(?=\s*\()")
 OWN = frozenset(("load", "store", "assign", "assume", "assert"))
 """What a C program does without calling a library, unless it is done to a cell that the library has for itself."""
+
+STATUS = re.compile(r"MPI_|gaspi_|ARMCI_(?!GetValue)")
+
+
+def gives_status(call: str) -> bool:
+    """Whether ``call`` returns whether it went well: the variable that takes this gets no value of the memory."""
+    return STATUS.match(call) is not None
+
+
+def pieces(run: Run) -> Iterator[int]:
+    """For each event of ``run`` a number of what it is of: one execution of a piece of source that is a whole call,
+    assignment or condition.
+
+    A piece that is written out several times has a turn each time; in a loop that is kept its commands come again.
+    """
+    numbers: dict[tuple[int, int], int] = {}
+    latest: dict[tuple[int, Span, int], tuple[int, set[int]]] = {}
+    count = 0
+    for replayed in run.events:
+        event, span = replayed.event, replayed.span
+        if not event.is_step:
+            number, seen = latest.get(key := (event.rank, span, span.turn), (count, set()))
+            if event.occurrence in seen:
+                number, seen = count, set()
+            count = max(count, number + 1)
+            latest[key] = number, seen | {event.occurrence}
+            numbers[event.issued] = number
+        yield numbers[event.issued]
 
 
 class Calls:

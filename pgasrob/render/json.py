@@ -16,7 +16,7 @@ from pgasrob.program.commands import show
 from pgasrob.program.core import accesses_of, at_issue
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.program.reading import Conflicts, FailedPolls
-from pgasrob.render.calls import Calls
+from pgasrob.render.calls import Calls, gives_status, pieces
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.doubles import shown, value
 from pgasrob.render.written import WrittenCommands
@@ -90,7 +90,9 @@ class Event(TypedDict):
     ``command`` is its command or, for a step, that of its operation: as written, with `me` and `nodes` folded into the
     numbers. ``target`` is the remote rank of an operation and of its steps, or the rank of a fence; ``holds`` is for
     an assert. ``part`` (from 1) and ``marks`` ("enter", "leave") are null when the engine knows no normal form.
-    ``call``, of a C program alone: the call that it comes from, null for what the program does by itself.
+    Of a C program alone: ``call`` is the call that it comes from, null for what the program does by itself, and
+    ``piece`` is one number for all that its rank does in one execution of a call, assignment or condition. ``truth``
+    is there for a condition without a call.
     """
 
     event: str
@@ -111,6 +113,8 @@ class Event(TypedDict):
     part: int | None
     marks: list[str] | None
     call: NotRequired[str | None]
+    piece: NotRequired[int]
+    truth: NotRequired[bool]
 
 
 Edge = TypedDict("Edge", {"from": int, "to": int, "relation": str})
@@ -641,8 +645,14 @@ def _events(run: Run, texts: WrittenCommands, parts: Sequence[int], marks: Seque
     if not run.instance.program.source.shows_commands:
         calls = Calls(run.instance, texts)
         called = {event.issued: calls.of(event) for event in run.computation if not event.is_step}
-        for event, told in zip(run.computation, found, strict=True):
-            told["call"] = called[event.issued]
+        for replayed, told, piece in zip(run.events, found, pieces(run), strict=True):
+            event = replayed.event
+            call, change = called[event.issued], told["register"]
+            told["call"], told["piece"] = call, piece
+            if event.kind == "assume" and replayed.span.holds is not None and calls.called(event) is None:
+                told["truth"] = replayed.span.holds
+            if change and call and gives_status(call):
+                told["register"] = {**change, "temporary": True}
     return found
 
 

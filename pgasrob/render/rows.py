@@ -1,9 +1,10 @@
 """The rows of a table that shows a run: one for an operation, however many cells it has, and one for what is folded.
 
-A barrier is a row of all ranks. Of a C program, the events of one call of one rank are a row as far as nothing comes
-between them; of a `.pgas` text every event has its own, for commands and steps are what it is about. Rows in a row that
-have nothing to do with the cycle are folded into one. What lies on the cycle keeps its own number: a row has at most
-one event on it, and an access by which the cycle goes from command to command shares its row with no other access.
+A barrier is a row of all ranks, with what its calls do before where that comes right before it. Of a C program, the
+events of one call of one rank are a row as far as nothing comes between them; of a `.pgas` text every event has its
+own, for commands and steps are what it is about. Rows in a row that have nothing to do with the cycle are folded into
+one. What lies on the cycle keeps its own number: a row has at most one event on it, and an access that is shown by
+which the cycle goes from command to command shares its row with no other.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pgasrob.render import words
+from pgasrob.render import summary, words
 from pgasrob.render.json import Event, Witness
 
 FEWEST_FOLDED = 2
@@ -39,7 +40,7 @@ def every_event(witness: Witness) -> list[Row]:
 
 def in_short(witness: Witness) -> list[Row]:
     """A row for each operation; what does not touch the cycle, where there is one, is folded."""
-    rows = list(_by_call(witness))
+    rows = _with_barriers(list(_by_call(witness)), witness)
     return list(_folded(rows, witness)) if witness["cycle"] else rows
 
 
@@ -47,9 +48,8 @@ def _by_call(witness: Witness) -> Iterator[Row]:
     """The rows of :func:`every_event`, those of one call together."""
     events = witness["computation"]
     on_cycle = words.cycle_steps(witness)
-    in_conflict = {
-        place for edge in witness["cycle"] or () if edge["relation"] == "cf" for place in (edge["from"], edge["to"])
-    }
+    ends = [(edge["from"], edge["to"]) for edge in witness["cycle"] or () if edge["relation"] == "cf"]
+    in_conflict = {place for both in ends for place in both if _is_shown_access(events[place])}
     row_of_issue: dict[tuple[int, int], int] = {}  # by rank and operation: the first place of its row
 
     def is_step(place: int) -> bool:
@@ -66,14 +66,14 @@ def _by_call(witness: Witness) -> Iterator[Row]:
             operation = row_of_issue[event["rank"], event["operation"]]
             if is_step(row[0]):  # a row of steps: all do the same for the same call
                 first = row_of_issue[before["rank"], before["operation"]]
-                if operation != first or words.step_name(place, events) != words.step_name(row[0], events):
+                if operation != first or _done(place, events) != _done(row[0], events):
                     return False
             elif operation != row[0]:
                 return False
         elif is_step(row[0]):
             return False
         marks, exact = marked + (place in on_cycle), alone or place in in_conflict
-        return marks < 2 and not (exact and accesses + (event["address"] is not None) > 1)
+        return marks < 2 and not (exact and accesses + _is_shown_access(event) > 1)
 
     row, marked, accesses, alone = range(0), 0, 0, False
     for places in words.rows(events):
@@ -84,7 +84,7 @@ def _by_call(witness: Witness) -> Iterator[Row]:
                 yield Row(row)
             row, marked, accesses, alone = range(places[0], places[-1] + 1), 0, 0, False
         marked += sum(place in on_cycle for place in places)
-        accesses += sum(events[place]["address"] is not None for place in places)
+        accesses += sum(_is_shown_access(events[place]) for place in places)
         alone = alone or any(place in in_conflict for place in places)
         for place in places:
             if not is_step(place):
@@ -93,8 +93,38 @@ def _by_call(witness: Witness) -> Iterator[Row]:
         yield Row(row)
 
 
-def _call(event: Event) -> tuple[int, ...]:
-    return event["rank"], event["line"], event["column"], event["end_line"], event["end_column"]
+def _call(event: Event) -> tuple[int, int]:
+    return event["rank"], event["piece"]
+
+
+def _is_shown_access(event: Event) -> bool:
+    return event["address"] is not None and not words.is_hidden(event["address"])
+
+
+def _done(place: int, events: list[Event]) -> str:
+    """What a step does: the steps of a row all do the same."""
+    return words.step_name(place, events).rstrip(":")
+
+
+def _with_barriers(rows: list[Row], witness: Witness) -> list[Row]:
+    """``rows``, those of barriers together with what comes right before them: what their own calls do first that is
+    neither seen nor on the cycle."""
+    events, on_cycle = witness["computation"], words.cycle_steps(witness)
+    kept: list[Row] = []
+    for row in rows:
+        of_barrier = [events[place] for place in row.places]
+        start = row.places[0]
+        if of_barrier[0]["event"] == "barrier" and words.is_c(of_barrier[0]):
+            calls = set(map(_call, of_barrier))
+            while kept and (first := kept[-1].places)[-1] == start - 1 and on_cycle.isdisjoint(first):
+                before = [events[place] for place in first]
+                same_part = before[0]["part"] == of_barrier[0]["part"]
+                is_own = all(_call(event) in calls and event["event"] not in words.STEPS for event in before)
+                if not (same_part and is_own) or summary.effects(before):
+                    break
+                start = kept.pop().places[0]
+        kept.append(Row(range(start, row.places[-1] + 1)))
+    return kept
 
 
 def _folded(rows: list[Row], witness: Witness) -> Iterator[Row]:

@@ -23,6 +23,8 @@ MOST_TRACKS = 10
 MARK = "*"
 BAR = " {}"
 """What stands left of a lane, with a vertical line in the middle. A lane begins with the place of the mark."""
+CONTINUED = " (continued)"
+"""Behind a call that another row has told of, too."""
 DELAYED = "delayed"
 """What the steps are that stand in the later parts of a normal form."""
 
@@ -60,6 +62,11 @@ class _Entry:
         return len(self.line) + 3
 
     @property
+    def narrowest(self) -> int:
+        """The width in which no word of the entry is broken."""
+        return self._indent + max(map(len, [*self.action.split(" "), *self.changes, self.origin]))
+
+    @property
     def widest(self) -> int:
         """The width that the entry takes on one line."""
         changes = " ".join([*self.changes, *([self.origin] if self.origin else [])])
@@ -76,6 +83,9 @@ class _Folded:
 
     def lines(self, width: int) -> list[Line]:
         return [[(line, "faint")] for line in wrap(self.text.replace("lines ", "lines\u00a0"), width, " ... ", "     ")]
+
+    narrowest: int = field(default=0, init=False)
+    """Its words are all short."""
 
     @property
     def widest(self) -> int:
@@ -135,9 +145,12 @@ def table(witness: Witness, width: int, glyphs: Glyphs, full: bool = True) -> li
     room = (width - gutter) // len(ranks) - len(BAR.format(0))
     if room < NARROWEST_LANE and len(ranks) > 1:
         return column
-    widest = max(entry.widest for row in found for entry in row.by_rank.values())
+    entries = [entry for row in found for entry in row.by_rank.values()]
+    widest = max(entry.widest for entry in entries)
     lanes = _lanes(found, ranks, gutter, min(room, widest), glyphs, named)
-    return lanes if len(ranks) == 1 or len(lanes) <= TALLEST * len(column) else column
+    if len(ranks) == 1 or (max(entry.narrowest for entry in entries) <= room and len(lanes) <= TALLEST * len(column)):
+        return lanes
+    return column
 
 
 def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
@@ -145,6 +158,7 @@ def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
     marked = words.cycle_steps(witness)
     digits = max(len(str(event["line"])) for event in computation)
     number_of_issue: dict[int, str] = {}  # by the place of the event: the number of its row
+    begun: set[tuple[int, int]] = set()
     table_rows = []
     for row in found:
         events = [computation[place] for place in row.places]
@@ -155,27 +169,36 @@ def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
             own = {rank: [event for event in events if event["rank"] == rank] for rank in ranks}
             by_rank = {rank: _Folded(summary.folded(own[rank])) for rank in ranks}
             together = [(row.number, ranks, _Folded(summary.folded_of_ranks(events)))]
-        elif len(ranks) == 1:
+        elif events[-1]["event"] != "barrier":
             line = f"{events[0]['line'] or '':>{digits}}"
-            entry = _Entry(
-                not marked.isdisjoint(row.places), line, *_told(row.places[0], events, computation, number_of_issue)
-            )
+            action, effects, origin = _told(row.places[0], events, computation, number_of_issue)
+            goes_on = not full and _goes_on(events[0], begun)
+            entry = _Entry(not marked.isdisjoint(row.places), line, action + CONTINUED * goes_on, effects, origin)
             by_rank, together = {ranks[0]: entry}, [(row.number, ranks, entry)]
-        else:  # a barrier
+        else:
             for place, event in zip(row.places, events, strict=True):
-                line = f"{event['line'] or '':>{digits}}"
-                by_rank[event["rank"]] = entry = _Entry(place in marked, line, visible(event["command"]), [], "")
-                together.append((str(place + 1), (event["rank"],), entry))
-            if (
-                not full
-                and len({(entry.line, entry.action) for entry in by_rank.values() if isinstance(entry, _Entry)}) == 1
-            ):
+                if event["event"] == "barrier":
+                    line, action = f"{event['line'] or '':>{digits}}", visible(event["command"])
+                    goes_on = not full and _goes_on(event, begun)
+                    by_rank[event["rank"]] = entry = _Entry(place in marked, line, action + CONTINUED * goes_on, [], "")
+                    together.append((str(place + 1), (event["rank"],), entry))
+            if not full and len({(told.line, told.action) for _, _, told in together if isinstance(told, _Entry)}) == 1:
                 entry = _Entry(not marked.isdisjoint(row.places), entry.line, entry.action, [], "")
                 together = [(row.number, ranks, entry)]
         for place in row.places:
             number_of_issue[place] = row.number
         table_rows.append(_TableRow(row, events[0]["part"], by_rank, together))
     return table_rows
+
+
+def _goes_on(event: Event, begun: set[tuple[int, int]]) -> bool:
+    """Whether the row that begins with ``event`` goes on with a call that another one has ``begun``."""
+    if not words.is_c(event) or event["event"] in words.STEPS:
+        return False
+    call = event["rank"], event["piece"]
+    known = call in begun
+    begun.add(call)
+    return known
 
 
 def _told(
@@ -188,8 +211,12 @@ def _told(
         number = numbers.get(issue, str(issue + 1))
         if len(events) == 1:
             number = str(issue + 1)
-        return words.step_name(place, computation), effects, f"(of step{'s' * ('-' in number)} {number})"
-    return visible(events[0]["command"]), [f"{effect};" for effect in effects[:-1]] + effects[-1:], ""
+        return words.step_name(place, computation), _listed(effects), f"(of step{'s' * ('-' in number)} {number})"
+    return visible(events[0]["command"]), _listed(effects), ""
+
+
+def _listed(effects: list[str]) -> list[str]:
+    return [f"{effect};" for effect in effects[:-1]] + effects[-1:]
 
 
 def _lanes(found: list[_TableRow], ranks: list[int], gutter: int, lane: int, glyphs: Glyphs, named: bool) -> list[Line]:
@@ -238,16 +265,20 @@ def _column(
 ) -> list[Line]:
     """The run in one column; the number of the rank stands in the rank's own place."""
     tracks = len(ranks) <= MOST_TRACKS
-    label = " rank" if not tracks else " " + " ".join(str(rank) for rank in ranks)
+    title = " rank"
+    label = "".join(f" {rank}" for rank in ranks).ljust(len(title)) if tracks else title
     room = max(width - gutter - len(label) - 2 * len(BAR.format(0)), NARROWEST_LANE)
     bar = (BAR.format(glyphs.vertical), "faint")
 
     def place(here: tuple[int, ...]) -> str:
         if not tracks:
             return f"{here[0] if len(here) == 1 else 'all' if len(here) == len(ranks) else '...':>5}"
-        return "".join(f" {other}" if other in here else " " * len(f" {other}") for other in ranks)
+        places = (f" {other}" if other in here else " " * len(f" {other}") for other in ranks)
+        return "".join(places).ljust(len(title))
 
     lines: list[Line] = [[(f"{'step':>{gutter}}", "faint"), bar, (label, "heading"), bar]]
+    if tracks:
+        lines.insert(0, [(" " * gutter, ""), bar, (title.ljust(len(label)), "heading"), bar])
     part: int | None = -1
     for row in found:
         if row.part != part:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pgasrob.render import english, words
 from pgasrob.render.json import Event
@@ -12,18 +12,24 @@ ELEMENT = re.compile(r"(?P<array>.*)\[(?P<index>\d+)\](?P<rank>@\d+)?")
 MOST_RANGES = 2
 """Ranges of elements of an array that are written out; where there are more, the cells are counted."""
 
-Values = tuple[int, ...]
-"""What a cell held: the one value that was read, or those before and after a write; empty: various values."""
+MOST_VALUES = 4
+"""Different values of the elements of an array that are all written out."""
+
+Read = tuple[int, ...]
+"""The values that were read from a cell, one after the other."""
+Change = tuple[int, int]
+"""What a cell held before and after."""
 
 
 def effects(events: Sequence[Event]) -> list[str]:
     """What ``events``, which are of one call, read and changed."""
     if len(events) == 1:
         return words.effects(events[0])
-    read: dict[str, Values] = {}
-    written: dict[str, Values] = {}
-    registers: dict[str, Values] = {}
+    read: dict[str, Read] = {}
+    written: dict[str, Change] = {}
+    registers: dict[str, Change] = {}
     holds: list[str] = []
+    truths: list[str] = []
     for event in events:
         change, register, hidden = event["written"], event["register"], words.is_hidden(event["address"])
         if change and not hidden:
@@ -31,35 +37,48 @@ def effects(events: Sequence[Event]) -> list[str]:
             written[change["cell"]] = (first, change["after"])
         elif event["read"] is not None and not hidden:
             name = words.cell(event["address"])
-            read[name] = (event["read"],) if read.get(name, (event["read"],)) == (event["read"],) else ()
+            known = read.get(name, ())
+            read[name] = known if known[-1:] == (event["read"],) else (*known, event["read"])
         if register and not register.get("temporary"):
             name = words.variable(register)
             first = registers.get(name, (register["before"],))[0]
             registers[name] = (first, register["after"])
         if event["holds"] is not None:
             holds.append("holds" if event["holds"] else words.FAILS)
-    reads = [] if all(event["event"] in words.STEPS for event in events) else ["reads "]
-    found = ["".join(reads) + told for told in _told(read)]
-    found += [*_told(written), *(_told({name: values})[0] for name, values in registers.items())]
+        if "truth" in event:
+            truths.append("is true" if event["truth"] else "is false")
+    steps = all(event["event"] in words.STEPS for event in events)
+    found = ["reads " * (not steps) + _read(names, read) for names in _arrays(read)]
+    found += [_changed(names, written, "writes " * (not steps)) for names in _arrays(written)]
+    found += [_changed([name], registers) for name in registers]
+    found += truths[-1:]
     return found + ([words.FAILS] if words.FAILS in holds else holds[:1])
 
 
-def _told(values: dict[str, Values]) -> list[str]:
-    """``x@0 = 1``, ``a[0..3]@1: 0 -> 1``, of elements with different values just ``a[0..3]@1``."""
-    found = []
-    for names in _arrays(values):
-        same = {values[name] for name in names}
-        held = same.pop() if len(same) == 1 else ()
-        match held:
-            case (value,):
-                found.append(f"{_named(names)} = {value}")
-            case (before, after) if before == after:
-                found.append(f"{_named(names)} {'stays' if len(names) == 1 else 'stay'} {after}")
-            case (before, after):
-                found.append(f"{_named(names)}: {before} -> {after}")
-            case _:
-                found.append(_named(names))
-    return found
+def _read(names: list[str], values: Mapping[str, Read]) -> str:
+    """``x@0 = 1``, ``a[0..1]@1 = {7, 8}``, ``x@0 = 1, then 2``; of many elements with different values the names."""
+    held = [values[name] for name in names]
+    if len(set(held)) == 1:
+        return f"{_named(names)} = {', then '.join(map(str, held[0]))}"
+    if len(names) > MOST_VALUES or any(each[1:] for each in held):
+        return _named(names)
+    return f"{_named(names)} = {_together([value for (value,) in held])}"
+
+
+def _changed(names: list[str], values: Mapping[str, Change], verb: str = "") -> str:
+    """``x@0: 0 -> 1``, ``a[0..1]@1: 0 -> {7, 8}``, ``x@0 stays 1``; of many elements with different values the names,
+    behind ``verb``."""
+    before, after = ([values[name][side] for name in names] for side in (0, 1))
+    if len(set(zip(before, after, strict=True))) > 1 and len(names) > MOST_VALUES:
+        return f"{verb}{_named(names)}"
+    if before == after:
+        return f"{_named(names)} {'stays' if len(names) == 1 else 'stay'} {_together(after)}"
+    return f"{_named(names)}: {_together(before)} -> {_together(after)}"
+
+
+def _together(values: list[int]) -> str:
+    """The ``values`` of elements: the one that they all have, or all of them."""
+    return str(values[0]) if len(set(values)) == 1 else f"{{{', '.join(map(str, values))}}}"
 
 
 def _arrays(names: Iterable[str]) -> list[list[str]]:
@@ -68,7 +87,12 @@ def _arrays(names: Iterable[str]) -> list[list[str]]:
     for name in names:
         element = ELEMENT.fullmatch(name)
         found.setdefault((element["array"], element["rank"]) if element else name, []).append(name)
-    return list(found.values())
+    return [sorted(group, key=_index) for group in found.values()]
+
+
+def _index(name: str) -> int:
+    element = ELEMENT.fullmatch(name)
+    return int(element["index"]) if element else 0
 
 
 def _named(names: list[str]) -> str:

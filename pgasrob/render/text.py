@@ -12,7 +12,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.render import assumptions, english, words
 from pgasrob.render.json import Event, Fault, Result, Standing, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wrap
-from pgasrob.render.rows import in_short
+from pgasrob.render.rows import every_event, in_short
 from pgasrob.render.run_table import MARK, table
 from pgasrob.robustness.reasons import FaultPossible, InternalError
 
@@ -192,7 +192,11 @@ def initially(witness: Witness) -> str:
     if len(values) > MOST_INITIAL:
         values[MOST_INITIAL:] = [f"and {len(values) - MOST_INITIAL} more that the program declares"]
     start = "" if witness["computation"] else "No command has been issued. "
-    return start + (f"Initially {', '.join(values)}; all else is 0." if values else "Initially everything is 0.")
+    # What a C program initialises and nobody changes is no cell: it is a number in the calls.
+    shown = " that is shown" if any(map(words.is_c, witness["computation"])) else ""
+    if not values:
+        return f"{start}Initially everything{shown} is 0."
+    return f"{start}Initially {', '.join(values)}; all else{shown} is 0."
 
 
 def _values(name: str, held: dict[int, list[int]], array: bool) -> list[str]:
@@ -223,10 +227,26 @@ def _legend(witness: Witness, width: int, full: bool) -> list[Line]:
         legend.append("Events that the cycle does not need are folded (--full shows them).")
     if any(event["event"] in words.STEPS for event in events):
         legend += steps_in(events)
+    if told := _of_a_rank(witness, full):
+        legend.append(told)
     silent = sorted(set(range(witness["nodes"])) - {event["rank"] for event in events})
     if silent and events:
         legend.append(f"{english.ranks(silent).capitalize()} {'has' if len(silent) == 1 else 'have'} no event here.")
     return paragraph(" ".join(legend), width, "faint", "  ") if legend else []
+
+
+def _of_a_rank(witness: Witness, full: bool) -> str:
+    """What `x@1` means, by a cell that the table shows; that of another rank first."""
+    events = witness["computation"]
+    rows = every_event(witness) if full else in_short(witness)
+    shown = [events[place] for row in rows if not row.folded for place in row.places]
+    cells = [(event["address"], event["rank"]) for event in shown if not words.is_hidden(event["address"])]
+    found = [(address["rank"] == rank, address) for address, rank in cells if address]
+    if not found:
+        return ""
+    _, address = min(found, key=lambda each: each[0])
+    name, rank = visible(address["name"]), address["rank"]
+    return f"{together(f'{name}@{rank}')} is {together(name)} of {together(f'rank {rank}')}."
 
 
 def steps_in(events: list[Event]) -> list[str]:

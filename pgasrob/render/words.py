@@ -97,6 +97,8 @@ def effects(event: Event) -> list[str]:
         found.append(_change(variable(register), register["before"], register["after"]))
     if event["holds"] is not None:
         found.append("holds" if event["holds"] else FAILS)
+    if "truth" in event:
+        found.append("is true" if event["truth"] else "is false")
     return found
 
 
@@ -125,27 +127,31 @@ def name(event: Event) -> str:
 
 
 def step_name(place: int, computation: list[Event]) -> str:
-    """What the step at ``place`` does, to be put before its effects: ``popb``, and in C ``arrives:``."""
+    """What the step at ``place`` does, to be put before its effects, if it has any: ``popb``, and in C ``arrives:``."""
     event = computation[place]
     if not is_c(event):
         return event["event"]
+    colon = "" if is_hidden(event["address"]) else ":"
     match event["event"]:
         case "popa" | "popd":
             return "reads"
         case "popc":
-            return "result arrives:"
+            return f"result arrives{colon}"
         case _:
-            return "arrives:"
+            return f"arrives{colon}"
 
 
-def phrase(place: int, computation: list[Event]) -> str:
-    """What happens at ``place``, in a few words: ``rank 0 loads y@0``, ``the write of rank 1 arrives at y@0``."""
+def phrase(place: int, computation: list[Event], at: str = "") -> str:
+    """What happens at ``place``, in a few words: ``rank 0 loads y@0``, ``the write of rank 1 arrives at y@0``.
+
+    ``at`` is put behind the rank whose step it is.
+    """
     event = computation[place]
-    rank, where = f"rank {event['rank']}", cell(event["address"])
+    rank, where = f"rank {event['rank']}{at}", cell(event["address"])
     issued = computation[issue_of(place, computation)]
     updates, operation = issued["event"] in UPDATING, name(issued)
     if is_c(event):
-        return _phrase_of_call(event, updates)
+        return _phrase_of_call(event, rank)
     match event["event"]:
         case "load":
             return f"{rank} loads {where}"
@@ -170,9 +176,9 @@ def phrase(place: int, computation: list[Event]) -> str:
     return f"{event['event']} of {rank}"
 
 
-def _phrase_of_call(event: Event, updates: bool) -> str:
-    """The same in the words of C; ``updates``: the operation that it is of changes what it finds."""
-    rank, call, where = f"rank {event['rank']}", event.get("call"), cell(event["address"])
+def _phrase_of_call(event: Event, rank: str) -> str:
+    """The same in the words of C. What changes what it finds reads it."""
+    call, where = event.get("call"), cell(event["address"])
     whose = f"the {call} of {rank}" if call else rank
     if is_hidden(event["address"]):
         return whose
@@ -181,7 +187,7 @@ def _phrase_of_call(event: Event, updates: bool) -> str:
             return f"{rank} issues the {call}"
         case "put":
             return f"{rank} issues the {call} of {where}"
-        case "popb" if updates:
+        case "popb" if event["read"] is not None:
             return f"{whose} updates {where}"
         case "popb":
             return f"{whose} arrives at {where}"
@@ -209,7 +215,9 @@ def step(place: int, computation: list[Event], known: Container[int] = ()) -> st
     if place in known:
         return f"step {place + 1}"
     line = computation[place]["line"]
-    where = f" in line {line}" if line and computation[place]["event"] not in STEPS else ""
+    where = f" in line {line}" if line else ""
+    if computation[place]["event"] in STEPS:
+        return f"step {place + 1} ({phrase(place, computation, where)})"
     return f"step {place + 1} ({phrase(place, computation)}{where})"
 
 
@@ -221,7 +229,8 @@ def edge(edge: Edge, computation: list[Event], known: Container[int] = ()) -> st
     source, target = edge["from"], edge["to"]
     before, after = step(source, computation, known), step(target, computation, known)
     if edge["relation"] == "id":
-        return f"{before} and {after} are one {name(computation[issue_of(source, computation)])}."
+        issued = computation[issue_of(source, computation)]
+        return f"{before} and {after} are one {'barrier' if issued['event'] == 'barrier' else name(issued)}."
     if edge["relation"] == "po":
         return f"{before} must come before {after}: program order of rank {computation[source]['rank']}."
     return f"{before} must come before {after}{_conflict(computation[source], computation[target])}."

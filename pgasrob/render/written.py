@@ -40,7 +40,7 @@ class WrittenCommands:
         source = self._instance.program.source
         piece = "" if source.shows_commands else source.piece(transition.span)
         if len(piece) > LONGEST:
-            piece = f"{piece[: LONGEST - 4]} ..."
+            piece = _cut(piece)
         return piece or show(self._folded(transition.command, rank))
 
     def _process(self, rank: int) -> Process:
@@ -52,6 +52,15 @@ class WrittenCommands:
         if command.kind in CONDITIONS:
             return command  # a condition that is folded into 1 says nothing
         return map_expressions(command, lambda expr: fold(expr, rank, self._instance.nodes))
+
+
+def _cut(piece: str) -> str:
+    """The beginning of ``piece``, up to the end of an argument or at least of a word."""
+    beginning = piece[: LONGEST - 3]
+    for end in (", ", " "):
+        if (place := beginning.rfind(end)) > 0:
+            return f"{piece[: place + len(end)].rstrip()} ..."
+    return f"{piece[: LONGEST - 4]} ..."
 
 
 def fold(expr: Expr, me: int, nodes: int) -> Expr:

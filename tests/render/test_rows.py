@@ -27,6 +27,10 @@ INTERNAL = re.compile(
 """What no user of an API has written."""
 
 
+def is_shown_access(event: Any) -> bool:
+    return event["address"] is not None and not words.is_hidden(event["address"])
+
+
 def run_of(name: str) -> Witness:
     witness = to_json(check(load(PROGRAMS / name)))["witness"]
     assert witness is not None
@@ -49,11 +53,14 @@ def test_rows_are_the_run(path: Path) -> None:
         assert [place for row in rows for place in row.places] == list(range(len(events)))
         for row in rows:
             kinds = {events[place]["event"] for place in row.places}
-            assert len(cycle.intersection(row.places)) < 2 or kinds == {"barrier"}
+            on_cycle = cycle.intersection(row.places)
+            assert len(on_cycle) < 2 or {events[place]["event"] for place in on_cycle} == {"barrier"}
             if not row.folded:
-                assert len({events[place]["rank"] for place in row.places}) == 1 or kinds == {"barrier"}
-            if conflicts.intersection(row.places):
-                assert sum(events[place]["address"] is not None for place in row.places) == 1
+                assert len({events[place]["rank"] for place in row.places}) == 1 or "barrier" in kinds
+                calls = {(events[place]["rank"], events[place].get("piece", place)) for place in row.places}
+                assert len(calls) == len({rank for rank, _ in calls})
+            if any(is_shown_access(events[place]) for place in conflicts.intersection(row.places)):
+                assert sum(is_shown_access(events[place]) for place in row.places) == 1
     folded = {place for row in in_short(witness) if row.folded for place in row.places}
     assert folded.isdisjoint(cycle)
     for late in witness["late"]:
@@ -69,9 +76,9 @@ def test_rows_are_the_run(path: Path) -> None:
 def test_an_operation_is_a_row_however_many_cells_it_has() -> None:
     """And its access on the cycle has a row for itself."""
     rows = plain(report(to_json(check(load(PROGRAMS / "c/openshmem/message_passing_no_fence.c"))), 120))
-    assert "  1-2 │ 15  source[2] = {7, 8}  source[0..1]@0 " in rows
+    assert "  1-2 │ 15  source[2] = {7, 8}  source[0..1]@0: 0 -> {7, 8} " in rows
     assert "  3-5 │*16  shmem_long_put(data, source, 2, 1) " in rows
-    assert "reads source[0..1]@0; data[1]@1: 0 -> 8 " in rows
+    assert "reads source[0..1]@0 = {7, 8}; data[1]@1: 0 -> 8 " in rows
     assert "   10 │*16  arrives: data[0]@1: 0 -> 7 (of step 3)" in rows
 
 
@@ -164,12 +171,17 @@ def event(kind: str, cell: str = "", read: int | None = None, change: tuple[int,
     ("events", "told"),
     [
         ([event("load", "a[1]@0", 5), event("load", "a[0]@0", 5)], ["reads a[0..1]@0 = 5"]),
-        ([event("load", "a[1]@0", 5), event("load", "a[2]@0", 6)], ["reads a[1..2]@0"]),
+        ([event("load", "a[1]@0", 5), event("load", "a[2]@0", 6)], ["reads a[1..2]@0 = {5, 6}"]),
         ([event("popb", "a[0]@1", 1, (0, 1)), event("popb", "a[2]@1", 1, (0, 1))], ["a[0,2]@1: 0 -> 1"]),
         ([event("popb", f"a[{2 * i}]@1", 1, (0, 0)) for i in range(5)], ["5 cells of a@1 stay 0"]),
         ([event("store", "x@0", None, (0, 1)), event("store", "x@0", None, (1, 2))], ["x@0: 0 -> 2"]),
         ([event("popa", "a[0]@0", 1), event("popa", "a[0]@1", 1)], ["a[0]@0 = 1", "a[0]@1 = 1"]),
-        ([event("load", "x@0", 1), event("load", "x@0", 2)], ["reads x@0"]),
+        ([event("load", "x@0", 1), event("load", "x@0", 2)], ["reads x@0 = 1, then 2"]),
+        ([event("load", f"a[{i}]@0", i) for i in range(5)], ["reads a[0..4]@0"]),
+        ([event("store", f"a[{1 - i}]@0", None, (0, 7 + i)) for i in range(2)], ["a[0..1]@0: 0 -> {8, 7}"]),
+        ([event("store", f"a[{i}]@0", None, (i, i)) for i in range(2)], ["a[0..1]@0 stay {0, 1}"]),
+        ([event("store", f"a[{i}]@0", None, (0, i)) for i in range(5)], ["writes a[0..4]@0"]),
+        ([event("popb", f"a[{i}]@0", None, (0, i)) for i in range(5)], ["a[0..4]@0"]),
     ],
 )
 def test_several_events_in_few_words(events: list[Any], told: list[str]) -> None:

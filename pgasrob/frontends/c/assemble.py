@@ -35,13 +35,13 @@ def assemble(nodes: dict[str, Node]) -> FlowGraph:
     depths = nesting(start, ways)
     for label, depth in reversed(depths.items()):
         node, goes_to = nodes[label], ways[label]
-        condition = node.condition if len(goes_to) == 2 else None
+        condition, turned = node.condition if len(goes_to) == 2 else None, False
         if condition is not None:
             yes = goes_to[0]
             ends = depths[yes] and not (nodes[yes].statements or ways[yes])
             if yes == follows or (ends and follows is None):
-                condition, goes_to = negation(condition), goes_to[::-1]
-        pieces.append(Piece(label, tuple(node.statements), goes_to, condition, node.span))
+                condition, goes_to, turned = negation(condition), goes_to[::-1], True
+        pieces.append(Piece(label, tuple(node.statements), goes_to, condition, node.span, turned))
         follows = follows if depth else label
     return FlowGraph(tuple(reversed(pieces)))
 

@@ -170,6 +170,8 @@ class Machine(Merging):
     # Control
 
     def _jump(self, jump: code.Jump) -> None:
+        if jump.to <= self.frame.pc:
+            self.turn()
         self.frame.pc = jump.to
 
     def _branch(self, branch: code.Branch) -> None:
@@ -217,6 +219,7 @@ class Machine(Merging):
         self.close(yes.label, no.label, condition=None if any_way else condition)
 
     def _loop_head(self, head: code.LoopHead) -> None:
+        self.turn()
         self.loop_head()
 
     def _join(self, join: code.Join) -> None:
@@ -386,6 +389,7 @@ class Machine(Merging):
         caller.pc += 1
         self.state.frames.append(frame)
         self.frame = frame
+        self.turn()
 
     def _unknown_function(self, name: str) -> Problem:
         from pgasrob.diagnostics.suggestions import did_you_mean

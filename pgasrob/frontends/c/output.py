@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.code import Slot
 from pgasrob.frontends.c.graph import Node
@@ -35,6 +37,7 @@ class Writer:
         self.version = world.facts.version
         self.nodes: dict[str, Node] = {}
         self.statements = 0
+        self.turns = 0
         self.open = False
         self.quiet = True
         self.taken: set[int] = set()
@@ -44,7 +47,12 @@ class Writer:
 
     @property
     def span(self) -> Span:
-        return self.frame.span
+        return replace(self.frame.span, turn=self.frame.turn)
+
+    def turn(self) -> None:
+        """What is executed from here on in this call is not what may have been executed there before."""
+        self.turns += 1
+        self.frame.turn = self.turns
 
     @property
     def facts_changed(self) -> bool:

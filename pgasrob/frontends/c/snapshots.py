@@ -19,9 +19,10 @@ Place = tuple[tuple[str, int], ...]
 
 class Frame:
     """A call of a function. ``depth`` counts its earlier calls that have not returned, ``target`` is the slot of the
-    caller that the result goes to, ``set_at`` says where a slot was set last."""
+    caller that the result goes to, ``set_at`` says where a slot was set last. ``turn`` is another one in each call, and
+    in each iteration of a loop."""
 
-    __slots__ = ("depth", "function", "live", "pc", "result", "set_at", "slots", "target")
+    __slots__ = ("depth", "function", "live", "pc", "result", "set_at", "slots", "target", "turn")
 
     def __init__(
         self, function: CompiledFunction, live: list[int], depth: int, target: Slot | None, result: CType
@@ -32,6 +33,7 @@ class Frame:
         self.target = target
         self.result = result
         self.pc = 0
+        self.turn = 0
         self.slots: list[Value] = [UNDEFINED] * len(function.slots)
         self.set_at: dict[Slot, Span] = {}
 
