@@ -277,18 +277,18 @@ def browser() -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "nodes"),
+    ("name", "nodes", "fold"),
     [
-        ("one_to_one/one_to_one.pgas", 2),
-        ("mcs_lock/mcs_lock_fifo.pgas", 2),
-        ("halo/halo_no_wait.pgas", 6),
-        ("c/mpi/request_wait.c", 2),
+        ("one_to_one/one_to_one.pgas", 2, False),
+        ("mcs_lock/mcs_lock_fifo.pgas", 2, False),
+        ("halo/halo_no_wait.pgas", 6, False),
+        ("c/openshmem/ticket_lock_no_quiet.c", 2, True),  # narrow, with a long diagnosis in bold type
     ],
 )
-def test_no_text_lies_on_another_in_a_browser(name: str, nodes: int, tmp_path: Path) -> None:
+def test_no_text_lies_on_another_in_a_browser(name: str, nodes: int, fold: bool, tmp_path: Path) -> None:
     sync_api, program = browser()
     file = tmp_path / "run.svg"
-    file.write_text(to_svg(corpus(name, nodes)), encoding="utf-8")
+    file.write_text(to_svg(corpus(name, nodes), cycle_only=fold), encoding="utf-8")
     with sync_api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         try:

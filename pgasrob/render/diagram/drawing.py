@@ -27,8 +27,8 @@ TOUCH = 26.0
 RING = 3.5
 SAMPLE = 34.0
 """Width of a sample in the legend."""
-HEADLINE = 0.85
-"""Letters of a headline in the place of one of a sentence."""
+SHARES = {"headline": 0.85, "sentence strong": 0.87}
+"""Letters of larger or bold type in the place of one of a sentence."""
 NAMES = {"po": "program order", "cf": "conflict", "id": "one command"}
 
 Styled = tuple[str, str]
@@ -55,9 +55,9 @@ class Captions:
     notes: Sequence[str] = ()
     ending: Sequence[Styled] = ()
 
-    def wrapped(self, text: str, breadth: float, share: float = 1.0) -> list[str]:
-        """The lines that ``text`` takes in this ``breadth``."""
-        return wrap(_clean(text), int(int(min(breadth, self.room.widest) / self.room.letter) * share))
+    def wrapped(self, text: str, breadth: float, style: str = "sentence") -> list[str]:
+        """The lines that ``text`` takes in this ``breadth`` and ``style``."""
+        return wrap(_clean(text), int(int(min(breadth, self.room.widest) / self.room.letter) * SHARES.get(style, 1)))
 
 
 def draw(pen: Pen, diagram: Diagram, witness: Witness, captions: Captions | None = None) -> tuple[float, float]:
@@ -66,7 +66,7 @@ def draw(pen: Pen, diagram: Diagram, witness: Witness, captions: Captions | None
     top = below = 0.0
     if captions:
         for text, style in captions.above:
-            for line in captions.wrapped(text, breadth, HEADLINE if style == "headline" else 1):
+            for line in captions.wrapped(text, breadth, style):
                 pen.text(0, top + 14, line, style)
                 top += SENTENCE
         top += 10
@@ -106,7 +106,7 @@ def _below(pen: Pen, diagram: Diagram, witness: Witness, captions: Captions, bre
         pen.text(badge + 12, y, words.contradiction(cycle), "sentence")
         y += SENTENCE + captions.room.between * bool(captions.ending)
     for text, style in captions.ending:
-        for line in captions.wrapped(PAIRS.sub("\u00a0", text), breadth):
+        for line in captions.wrapped(PAIRS.sub("\u00a0", text), breadth, style):
             pen.text(0, y, line, style)
             y += SENTENCE
     return y
