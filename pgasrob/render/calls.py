@@ -42,8 +42,9 @@ def pieces(run: Run) -> Iterator[int]:
             number, seen = latest.get(key := (event.rank, span, span.turn), (count, set()))
             if event.occurrence in seen:
                 number, seen = count, set()
+            seen.add(event.occurrence)
             count = max(count, number + 1)
-            latest[key] = number, seen | {event.occurrence}
+            latest[key] = number, seen
             numbers[event.issued] = number
         yield numbers[event.issued]
 

@@ -236,7 +236,7 @@ def _legend(witness: Witness, width: int, full: bool) -> list[Line]:
 
 
 def _of_a_rank(witness: Witness, full: bool) -> str:
-    """What `x@1` means, by a cell that the table shows; that of another rank first."""
+    """What `x@1` means, by a cell that the table shows: if possible one of another rank, and a short name."""
     events = witness["computation"]
     rows = every_event(witness) if full else in_short(witness)
     shown = [events[place] for row in rows if not row.folded for place in row.places]
@@ -244,7 +244,7 @@ def _of_a_rank(witness: Witness, full: bool) -> str:
     found = [(address["rank"] == rank, address) for address, rank in cells if address]
     if not found:
         return ""
-    _, address = min(found, key=lambda each: each[0])
+    _, address = min(found, key=lambda each: (each[0], len(each[1]["name"])))
     name, rank = visible(address["name"]), address["rank"]
     return f"{together(f'{name}@{rank}')} is {together(name)} of {together(f'rank {rank}')}."
 

@@ -62,7 +62,11 @@ int x, y, n;
 static void set(int *to) { shmem_int_p(to, 1, 1); }
 int main(void) {
     shmem_init();
-    if (shmem_my_pe() == 0) { set(&n); set(&x); again: shmem_int_p(&x, 2, 1); shmem_int_p(&y, 1, 1); if (n++ < 1) goto again; }
+    if (shmem_my_pe() == 0) {
+        set(&n); set(&x);
+        again: shmem_int_p(&x, 2, 1); shmem_int_p(&y, 1, 1);
+        if (n++ < 1) goto again;
+    }
     else { printf("%d\\n", y); printf("%d\\n", x); }
     return 0;
 }
@@ -204,4 +208,4 @@ def test_a_call_is_cut_behind_an_argument() -> None:
 
 
 def test_no_word_is_broken_where_a_single_column_has_room_for_it() -> None:
-    assert "shmem_long_put_nbi(&column[me]," in told("transpose_sync", 80)
+    assert "shmem_long_put_nbi(&column[me]," in told("transpose_sync", 100)
