@@ -16,7 +16,8 @@ class MemoryObject:
     ``made_up``: it stands for something within a library, and no variable of the source is in it. Where that is
     something that users know, its name is told in words (``notification 1``, ``mutex 0``), else it is an identifier.
     ``given_back``: it holds nothing that counts when the program ends, for the function that it is local to has
-    returned, or it was freed.
+    returned, or it was freed. ``elements``: the names of its cells where they are not ``name[k]``: ``rows[1][0]``,
+    ``points[2].x``.
     """
 
     name: str
@@ -26,6 +27,7 @@ class MemoryObject:
     span: Span = NOWHERE
     made_up: bool = False
     given_back: bool = False
+    elements: tuple[str, ...] = ()
 
     @property
     def cells(self) -> int:
@@ -115,10 +117,12 @@ class Declared:
         return next((each for each in self.memory if 0 <= address - each.address < each.cells), None)
 
     def cell_name(self, address: int) -> str:
-        """The name of the cell at ``address``: ``x``, or ``a[2]`` for an element."""
+        """The name of the cell at ``address``: ``x``, or ``a[2]`` for an element of an array."""
         memory = self.object_at(address)
         if memory is None:
             return str(address)
+        if memory.elements:
+            return memory.elements[address - memory.address]
         return memory.name if memory.size is None else f"{memory.name}[{address - memory.address}]"
 
     def queue_name(self, id: int) -> str:

@@ -78,6 +78,8 @@ CASES = [
          ("shmem_long_atomic_fetch_inc",)),
     Case(Kind.ATOMIC_TO_ALL, "shmem_long_p(&x, 1, 1); __sync_fetch_and_add(&x, 1);", "shmem_long_p(&x, 1, 1); x++;",
          ("__sync_fetch_and_add",)),
+    Case(Kind.ATOMIC_TO_ALL, f"{CREATE} MPI_Fetch_and_op(&x, &y, MPI_LONG, 1, 0, MPI_REPLACE, w);",
+         f"{CREATE} MPI_Fetch_and_op(&x, &y, MPI_LONG, 1, 0, MPI_NO_OP, w);", ("MPI_Fetch_and_op",), MPI, WINDOW),
     Case(Kind.EPOCHS_WAIT, f"{CREATE} MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w);", f"{CREATE} MPI_Win_lock_all(0, w);",
          ("MPI_Win_lock",), MPI, WINDOW),
     Case(Kind.EPOCHS_WAIT, f"{CREATE} MPI_Group g; MPI_Win_get_group(w, &g); MPI_Win_start(g, 0, w);",

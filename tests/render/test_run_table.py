@@ -173,7 +173,7 @@ def test_two_operations_of_one_name_are_told_apart_by_their_lines(name: str) -> 
 
 def test_what_reads_nothing_at_its_target_arrives_there_and_updates_nothing() -> None:
     assert "shmem_ctx_long_p of rank 0 in line 17 arrives at x@1" in cycle(told("context_barrier"))
-    assert "shmem_int_atomic_add of rank 1 in line 18 updates bins@0" in cycle(told("histogram_sync"))
+    assert "shmem_int_atomic_add of rank 1 in line 18 updates bins[0]@0" in cycle(told("histogram_sync"))
 
 
 def test_the_events_of_a_barrier_are_one_barrier() -> None:

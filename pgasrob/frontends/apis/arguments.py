@@ -10,6 +10,7 @@ from pgasrob.frontends.c.values import Address, Known
 
 MOST = 4096
 """The most pieces, handles or elements that one call may name."""
+MEMBER = re.compile(r"[A-Za-z_]\w*((->|\.)\w+)*")
 CAST = re.compile(r"\([\w\s]+[*\s\w]*\)(?=\s*[&(\w])")
 
 
@@ -42,8 +43,9 @@ def integers(call: Call, index: int, count: int, type: CType) -> list[int]:
     return values
 
 
-def variable_in(call: Call, index: int) -> str | None:
-    """The variable that argument ``index`` names, whatever it is cast to: ``base`` in `(void **) &base`; else None."""
+def member_in(call: Call, index: int) -> str | None:
+    """The variable or member whose address argument ``index`` is, whatever it is cast to: ``p->base`` in
+    `(void **) &p->base`; else None."""
     text = call.texts[index] if index < len(call.texts) else ""
-    name = CAST.sub("", text).strip("&() ")
-    return name if name.isidentifier() else None
+    name = "".join(CAST.sub("", text).strip("&() ").split())
+    return name if MEMBER.fullmatch(name) else None

@@ -176,8 +176,12 @@ def open_requests(call: Call) -> Sequence[Outcome]:
 # Counters and the global lock: cells of rank 0
 
 
-def _cell(call: Call, kind: str, number: int | str) -> Expr:
-    return call.cell(call.internal("gpi", kind, number, name=f"{kind} {number}"), 8)
+def _cell(call: Call, kind: str, number: int | str, name: str = "") -> Expr:
+    return call.cell(call.internal("gpi", kind, number, name=name or f"{kind} {number}"), 8)
+
+
+def _lock(call: Call) -> Expr:
+    return _cell(call, "lock", "global", "global resource lock")
 
 
 def _counter(call: Call, index: int | None) -> Expr:
@@ -223,7 +227,7 @@ PROTOTYPES.add("int atomicResetTileCntGPI(void);", lambda call: _reset(call, Non
 @PROTOTYPES.calls("int globalResourceLockGPI(void);")
 def lock(call: Call) -> Sequence[Way]:
     """A try: 0 with the lock, or -1 when another rank has it. No answer comes of a look at a free lock."""
-    cell, steps, taken = _cell(call, "lock", "global"), Steps(call), call.register("lock")
+    cell, steps, taken = _lock(call), Steps(call), call.register("lock")
     steps.do(Fetch(taken, Const(0), cell))
     return [
         Outcome(call.do(AwaitAdd(Const(0), cell, "==", Const(0), Const(1))), OK),
@@ -233,7 +237,7 @@ def lock(call: Call) -> Sequence[Way]:
 
 @PROTOTYPES.calls("int globalResourceUnlockGPI(void);")
 def unlock(call: Call) -> Outcome:
-    return Outcome(call.do(Swap(call.register("lock"), Const(0), _cell(call, "lock", "global"), Const(0))), OK)
+    return Outcome(call.do(Swap(call.register("lock"), Const(0), _lock(call), Const(0))), OK)
 
 
 _ENUMERATIONS = {

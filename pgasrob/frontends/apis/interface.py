@@ -149,14 +149,25 @@ class Call(Protocol):
         name: str | None = None,
         key: tuple[int | str, ...] | None = None,
         *,
+        to: Address | None = None,
         asked_for: bool = True,
     ) -> Address:
-        """A new object of this run, kind ``heap`` (each rank's own count) or ``symmetric`` (the same count on every
-        rank that allocates in the same order). ``name`` is for display; None: the variable that the result goes to.
+        """A new object of this run, kind ``heap`` (each rank's own count), ``symmetric`` (the same count on every rank
+        that allocates in the same order) or ``segment`` (as well; a table or a number leads there). ``name`` is for
+        display; None: the variable at ``to``, or that the result goes to.
 
         With a ``key`` it is the object ``ObjectId(kind, key)``, whichever rank asks, as large as the largest request;
         ranks may name it whether or not they have asked (a GASPI segment is known by its number).
         ``asked_for``: the program asks for memory, which may fail; else the front end alone needs the object."""
+        ...
+
+    def own_element(self, memory: Address, table: Address, rank: str) -> None:
+        """Each rank finds ``memory`` in its element of the table of pointers that begins at ``table``. It is named so,
+        where no variable points to it: by the first variable that has got the rank, or ``rank`` where there is none."""
+        ...
+
+    def gets_rank(self, to: Address | None = None) -> None:
+        """The variable at ``to``, or that the result goes to, gets the rank that the call is made on."""
         ...
 
     def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:

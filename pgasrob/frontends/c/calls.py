@@ -14,8 +14,9 @@ from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of
 from pgasrob.frontends.c.output import OUTSIDE
+from pgasrob.frontends.c.parts import pointed_to
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
-from pgasrob.frontends.c.types import LONG, UCHAR, Array, CType, Pointer, Void
+from pgasrob.frontends.c.types import LONG, Array, CType
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command
@@ -36,6 +37,8 @@ from pgasrob.program.statements import (
 
 MOST_ELEMENTS = 4096
 """Of one transfer."""
+LONGEST_NAME = 40
+"""Of a pointer, as which memory is shown that it points to."""
 STATEMENTS = (Do, Skip, Goto, If, While, Choose, Loop, Labelled)
 
 
@@ -247,29 +250,57 @@ class MachineCall:
         name: str | None = None,
         key: tuple[int | str, ...] | None = None,
         *,
+        to: Address | None = None,
         asked_for: bool = True,
     ) -> Address:
         if asked_for:
             self.rests_on(Kind.ALLOCATION, self.name.removeprefix("__"))
         if key is not None:
-            return self.allocated(kind, key, bytes, name)
+            return self.allocated(kind, key, bytes, name, to)
         notes = self.machine.state.notes
         counter = f"machine.{kind}"
         number = notes.get(counter, 0)
         assert isinstance(number, int)
         notes[counter] = number + 1
-        return self.allocated(kind, number, bytes, name)
+        return self.allocated(kind, number, bytes, name, to)
 
-    def allocated(self, kind: str, number: int | tuple[int | str, ...], bytes: int, name: str | None) -> Address:
-        """The object ``number`` of ``kind``; the variable that the result goes to gives its name and type.
+    def allocated(
+        self, kind: str, number: int | tuple[int | str, ...], bytes: int, name: str | None, to: Address | None = None
+    ) -> Address:
+        """The object ``number`` of ``kind``; the variable that the pointer to it goes to gives its name and type.
 
         What nobody has set is zero, as it is in cells.
         """
-        wanted, type = self._result_variable()
+        wanted, type = self._result_variable() if to is None else (self.variable_at(to), None)
         id = ObjectId(kind, number)
         shown = name or wanted or (f"{kind}{number}" if isinstance(number, int) else kind)
         self.machine.declare(id, shown, bytes, type, Contents(0), self.span)
+        if to is not None:
+            self.machine.facts.objects[id].seen_as = shown, self._pointed_to(to)
         return Address(id, 0)
+
+    def own_element(self, memory: Address, table: Address, rank: str) -> None:
+        facts, name = self.machine.facts, self.variable_at(table)
+        if name is not None and memory.object in facts.objects:
+            array, bracket, member = name.rpartition("[0]")
+            own = f"{array}[{facts.rank or rank}]{member}" if bracket else name
+            facts.objects[memory.object].seen_as = own, self._pointed_to(table)
+
+    def gets_rank(self, to: Address | None = None) -> None:
+        facts = self.machine.facts
+        if facts.rank is None:
+            facts.rank = self._result_variable()[0] if to is None else self.variable_at(to)
+
+    def variable_at(self, address: Address) -> str | None:
+        """What C calls the variable at ``address``, where that is known and not too long (lists may be)."""
+        if not isinstance(address.offset, int):
+            return None
+        name = self.machine.facts.expression(address.object, address.offset)
+        return None if name is None or len(name) > LONGEST_NAME else name
+
+    def _pointed_to(self, pointer: Address) -> CType | None:
+        facts = self.machine.facts
+        return facts.pointer_type(pointer.object, pointer.offset) if isinstance(pointer.offset, int) else None
 
     def _result_variable(self) -> tuple[str | None, CType | None]:
         """Name of the variable that the call's result is assigned to, and the array that it points to."""
@@ -277,7 +308,7 @@ class MachineCall:
         slot = machine.destination()
         if slot is not None:
             variable = frame.function.slots[slot]
-            return variable.name, _pointed_to(variable.type)
+            return variable.name, pointed_to(variable.type)
         source = self.call.target
         for instruction in frame.function.code[frame.pc + 1 : frame.pc + 6]:
             match instruction:
@@ -285,10 +316,8 @@ class MachineCall:
                     source = target
                 case code.Store(pointer, of, type) if of == source:
                     address = frame.slots[pointer]
-                    if isinstance(address, Address) and address.offset == 0:
-                        object = machine.facts.objects.get(address.object)
-                        return (object.name.rpartition(".")[2] if object else None), _pointed_to(type)
-                    return None, _pointed_to(type)
+                    name = self.variable_at(address) if isinstance(address, Address) else None
+                    return name, pointed_to(type)
         return None, None
 
     def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:
@@ -341,9 +370,3 @@ class MachineCall:
 
     def fail(self, message: str, hint: str) -> NoReturn:
         raise Problem("PG160", message, hint, self.span)
-
-
-def _pointed_to(type: CType) -> CType | None:
-    if not isinstance(type, Pointer) or isinstance(type.to, Void) or type.to == UCHAR:
-        return None
-    return Array(type.to, None)

@@ -47,10 +47,10 @@ def doubles(world: World, processes: Iterable[Process]) -> frozenset[str]:
     proven = found & typed
     while more := {each for each in found - proven if any(flows.shows(it, proven) for it in flows.into.get(each, ()))}:
         proven |= more
-    names = {each.address: each.name for each in memory}
-    held = {each if isinstance(each, str) else names[each] for each in proven}
+    names = {each.address: (each.name, *each.elements) for each in memory}
+    held = {name for each in proven for name in ((each,) if isinstance(each, str) else names[each])}
     # A name that stands for both tells nothing unless both hold doubles.
-    both = set(names.values()) & set(world.registers)
+    both = {name for each in names.values() for name in each} & set(world.registers)
     wrong_name = {each.name for each in memory if each.address not in proven} | (set(world.registers) - proven)
     return frozenset(held - (both & wrong_name))
 

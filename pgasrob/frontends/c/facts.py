@@ -3,19 +3,17 @@ which variables are generalised. Facts only grow; a run that adds none is final.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import partial
 from math import gcd
 
-from pgasrob.frontends.c.contents import Contents, from_bytes
+from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.parts import part_name, scalar_at
+from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at
 from pgasrob.frontends.c.problem import Problem
-from pgasrob.frontends.c.types import Array, CType, Floating, Integer
-from pgasrob.frontends.c.values import Known, ObjectId, Undefined
-from pgasrob.program.declaration_rules import MAX_CELLS
-from pgasrob.program.declarations import MemoryObject
+from pgasrob.frontends.c.types import CType, Floating, Integer
+from pgasrob.frontends.c.values import ObjectId
 from pgasrob.program.statements import NOWHERE, Span
 
 LARGEST_CELL = 8
@@ -32,8 +30,8 @@ class ObjectFacts:
     cell and nothing else. ``restless``: the shared scalars that something but stores of known values by their own rank
     may change, so that what they hold is not known; or all of them. ``accessed``: all scalars that loads and stores
     have named; ``types``: as what. ``lent``: operations read or write it here after they have been issued.
-    ``given_back``: its life ends before the program. ``pointer``: the first variable that points to all of it, and to
-    what, where the program has no name for it.
+    ``given_back``: its life ends before the program. ``pointers``: the variables that point to all of it, and to what,
+    where the program has no name for it; ``seen_as``: what it is called otherwise, and as memory of which type.
     """
 
     name: str
@@ -52,7 +50,8 @@ class ObjectFacts:
     restless: set[int] = field(default_factory=set)
     all_restless: bool = False
     covered: dict[int, int] = field(default_factory=dict)  # byte -> where the shared scalar or filler around it begins
-    pointer: tuple[str, CType] | None = None
+    pointers: dict[str, CType] = field(default_factory=dict)
+    seen_as: tuple[str, CType | None] | None = None
 
     @property
     def in_cells(self) -> bool:
@@ -84,7 +83,8 @@ class Facts:
     ``unknowns``: whether there are unknown values. ``uncertain``: the cells that may hold one. ``decisive``: the cells
     and the variables in which a value was given up as unknown and then decided something; from then on what goes there
     is chosen, as far as there are few values to choose from. ``keeps_loops``: whether long loops are kept as loops;
-    ``loops_kept``: whether there are any.
+    ``loops_kept``: whether there are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``:
+    the pointers that have pointed to memory of other ranks.
     """
 
     def __init__(self, keeps_loops: bool = True) -> None:
@@ -100,6 +100,8 @@ class Facts:
         self.decisive_variables: set[Hashable] = set()
         self.again = False
         self.version = 0
+        self.rank: str | None = None
+        self.elsewhere: set[str] = set()
 
     def begin(self) -> None:
         """Another run. When more is chosen in it, fewer cells may be uncertain."""
@@ -158,8 +160,19 @@ class Facts:
     def point(self, id: ObjectId, name: str, to: CType) -> None:
         """The variable ``name``, a pointer ``to`` something, points to the beginning of an object."""
         object = self.objects.get(id)
-        if object is not None and object.pointer is None and size_of(to) > 1:
-            object.pointer = name, to
+        if object is not None and size_of(to) > 1:
+            object.pointers.setdefault(name, to)
+
+    def expression(self, id: ObjectId, offset: int, size: int = 8) -> str | None:
+        """What C calls the scalar of ``size`` bytes at ``offset`` in a variable: ``p``, ``s.next``, ``both[1]``."""
+        object = self.objects.get(id)
+        return None if object is None else naming(id, object)(shortest(id, object), object.type, offset, size)
+
+    def pointer_type(self, id: ObjectId, offset: int) -> CType | None:
+        """The array that the pointer at ``offset`` in an object points to, as far as its declaration says so."""
+        object = self.objects.get(id)
+        pointer = scalar_at(object.type, offset) if object is not None and object.type is not None else None
+        return pointed_to(pointer) if pointer is not None else None
 
     def note(self, id: ObjectId, offset: int, type: CType) -> None:
         """A load or store names the scalar of ``type`` at ``offset``."""
@@ -275,116 +288,11 @@ class Facts:
         return self.finer(id, offset, stride)
 
 
-class Cells:
-    """The memory of the calculus that the facts ask for, as it is for one run of all ranks."""
-
-    def __init__(self, facts: Facts) -> None:
-        self.base: dict[ObjectId, int] = {}
-        self.cells: dict[tuple[ObjectId, int], int] = {}
-        self.granule: dict[ObjectId, int] = {}
-        self.counts: dict[ObjectId, int] = {}
-        self.memory: list[MemoryObject] = []
-        self.at: dict[int, tuple[ObjectId, int]] = {}  # address -> object, and the offset of the scalar there
-        self._names: dict[str, int] = {}
-        self._next = 0
-        self._facts = facts
-        self._shortest = Counter(_shortest(each) for each in facts.objects.values() if each.in_cells)
-        for id, object in facts.objects.items():
-            if object.in_cells:
-                self._place(id, object)
-
-    def _place(self, id: ObjectId, object: ObjectFacts) -> None:
-        if object.dense and object.granule:
-            granule, count = object.granule, max(1, -(-object.size // object.granule))
-            self.base[id], self.granule[id], self.counts[id] = self._next, granule, count
-            self._check(object, count)
-            initial = tuple(_initial(object, place * granule, granule) for place in range(count))
-            self.at.update((self._next + place, (id, place * granule)) for place in range(count))
-            self._declare(id, self._name(object), count, initial)
-            return
-        pieces = sorted({**object.filler, **object.shared}.items())
-        self._check(object, len(pieces))
-        self.base[id] = self._next
-        self.at.update((self._next + place, (id, offset)) for place, (offset, _) in enumerate(pieces))
-        if _is_plain_array(object, pieces):
-            self.cells.update(((id, offset), self._next + place) for place, (offset, _) in enumerate(pieces))
-            self._declare(id, self._name(object), len(pieces), tuple(_initial(object, *piece) for piece in pieces))
-            return
-        for offset, size in pieces:
-            self.cells[id, offset] = self._next
-            whole, type = self._name(object), object.type
-            if object.pointer is not None and type is None:
-                type = Array(object.pointer[1], None)
-            name = part_name(whole, type, offset, size) if object.size > size else whole
-            self._declare(id, name, None, (_initial(object, offset, size),))
-
-    def _name(self, object: ObjectFacts) -> str:
-        """What the program calls it: without the function that it is local to, as far as that is clear."""
-        shortest = _shortest(object)
-        return shortest if self._shortest[shortest] == 1 else object.name
-
-    def _check(self, object: ObjectFacts, count: int) -> None:
-        if self._next + count > MAX_CELLS:
-            raise Problem(
-                "PG141",
-                f"{self._next + count} cells of shared memory per node with `{object.name}`",
-                f"a node has at most {MAX_CELLS} cells; verify a smaller case",
-                object.span,
-            )
-
-    def _declare(self, id: ObjectId, name: str, size: int | None, initial: tuple[int, ...]) -> None:
-        number = self._names[name] = self._names.get(name, 0) + 1
-        unique = name if number == 1 else f"{name}#{number}"
-        memory = MemoryObject(unique, self._next, size, initial, self._facts.objects[id].span, id.of_api)
-        self.memory.append(memory)
-        self._next += memory.cells
+def shortest(id: ObjectId, object: ObjectFacts) -> str:
+    """The name of an object without the function that it is local to."""
+    return object.name if id.allocated else object.name.rpartition(".")[2]
 
 
-def _shortest(object: ObjectFacts) -> str:
-    return object.pointer[0] if object.pointer is not None else object.name.rpartition(".")[2]
-
-
-def _is_plain_array(object: ObjectFacts, pieces: Iterable[tuple[int, int]]) -> bool:
-    """Whether the cells are all elements of an array of scalars, from the first on."""
-    if not isinstance(object.type, Array) and object.type is not None:
-        return False
-    listed = list(pieces)
-    size = listed[0][1]
-    if isinstance(object.type, Array):
-        if isinstance(object.type.of, Array) or scalar_at(object.type.of, 0) != object.type.of:
-            return False
-        if size_of(object.type.of) != size:
-            return False
-    fits = all(offset == place * size and each == size for place, (offset, each) in enumerate(listed))
-    return fits and len(listed) > 1 and len(listed) * size == object.size
-
-
-def _initial(object: ObjectFacts, offset: int, size: int) -> int:
-    """What the cell of ``size`` bytes at ``offset`` holds at the beginning."""
-    types = object.types.get(offset, frozenset())
-    declared = scalar_at(object.type, offset) if object.type else None
-    fitting = [each for each in (*types, declared) if isinstance(each, Integer | Floating) and size_of(each) == size]
-    held = object.initial.scalars.get(offset)
-    if held is not None and held[0] == size:
-        value = held[1]
-        if isinstance(value, Known):
-            return value.value
-        if not isinstance(value, Undefined):
-            raise Problem(
-                "PG143",
-                f"`{object.name}` holds a pointer at the beginning, in memory that other ranks access",
-                "keep pointers apart from data that is transferred",
-                object.span,
-            )
-        return 0
-    if held is None and not object.initial.scalars and object.initial.byte_filled(offset) in (0, None):
-        return 0
-    data = bytes(_byte(object, place) for place in range(offset, offset + size))
-    return from_bytes(data, fitting[0]) if fitting else int.from_bytes(data, "little", signed=True)
-
-
-def _byte(object: ObjectFacts, place: int) -> int:
-    from pgasrob.frontends.c.types import UCHAR
-
-    value = object.initial.load(place, UCHAR)
-    return value.value if isinstance(value, Known) else 0
+def naming(id: ObjectId, object: ObjectFacts) -> Callable[[str, CType | None, int, int], str]:
+    """How what is in an object is called by the name of the object, its type, the offset and the size."""
+    return partial(pointed_name, object.size) if id.allocated or object.type is None else part_name

@@ -270,9 +270,7 @@ def allocate_to(call: Call) -> Outcome:
     to = call.pointer(0)
     if to is None:
         call.fail("a null pointer where `posix_memalign` puts its result", "pass the address of a pointer")
-    held = machine_of(call).machine.facts.objects.get(to.object)
-    name = held.name.rpartition(".")[2] if held and not to.offset else None
-    address = allocated(call, call.known(2), name)
+    address = allocated(call, call.known(2), to)
     return Outcome(result=VALUE, stores=((to, address, Pointer(CHAR)),))
 
 
@@ -298,17 +296,18 @@ def free(call: Call) -> Outcome:
     return Outcome(state={FREED: tuple(sorted({*freed, (size, address.object.number)}))})
 
 
-def allocated(call: Call, bytes: int, name: str | None = None, *, zero: bool = False) -> Address:
-    """``bytes`` bytes of the heap, freed ones if there are any of that size."""
+def allocated(call: Call, bytes: int, to: Address | None = None, *, zero: bool = False) -> Address:
+    """``bytes`` bytes of the heap, freed ones if there are any of that size, for the pointer at ``to`` if not for the
+    one that gets the result."""
     here = machine_of(call)
     freed = call.state.get(FREED, ())
     assert isinstance(freed, tuple)
     again = next((number for size, number in freed if size == bytes), None)
     if again is None:
-        return here.allocate("heap", bytes, name)
+        return here.allocate("heap", bytes, to=to)
     call.rests_on(Kind.ALLOCATION, call.name.removeprefix("__"))
     here.machine.state.notes[FREED] = tuple(each for each in freed if each[1] != again)
-    address = here.allocated("heap", again, bytes, name)
+    address = here.allocated("heap", again, bytes, None, to)
     if zero:
         here.machine.fill(address, 0, bytes)
     return address

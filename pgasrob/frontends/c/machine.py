@@ -131,8 +131,12 @@ class Machine(Merging):
 
     def _points(self, name: str | None, type: CType, value: Address) -> None:
         """The variable ``name`` points to what has no name of its own."""
-        if name is not None and value.offset == 0 and isinstance(type, Pointer):
-            self.world.facts.point(value.object, name, type.to)
+        if name is None or not isinstance(type, Pointer):
+            return
+        if value.owner is not None:
+            self.facts.elsewhere.add(name)
+        elif value.offset == 0:
+            self.facts.point(value.object, name, type.to)
 
     # Instructions that touch memory; None: there is no meaning to it, so that a run that gets here faults
 
@@ -149,9 +153,15 @@ class Machine(Merging):
             self.fault()
         else:
             value = slots[store.source]
-            if isinstance(value, Address) and value.object.nameless and address.offset == 0:
-                self._points(self.world.facts.objects[address.object].name.rpartition(".")[2], store.type, value)
+            self._put_pointer(address, value)
             self.store(address, value, store.type)
+
+    def _put_pointer(self, to: Address, value: Value) -> None:
+        """A variable in memory, no element of a table, may be what the program knows some memory by."""
+        if isinstance(value, Address) and value.object.nameless and isinstance(to.offset, int):
+            name, type = self.facts.expression(to.object, to.offset), self.facts.pointer_type(to.object, to.offset)
+            if isinstance(type, Array) and name is not None and "[" not in name:
+                self._points(name, Pointer(type.of), value)
 
     def _copy(self, copy: code.Copy, slots: list[Value]) -> None:
         to, of = self.followed(slots[copy.pointer], "set"), self.followed(slots[copy.source], "read")
@@ -357,6 +367,7 @@ class Machine(Merging):
             if followed is None:
                 self.fault()
             else:
+                self._put_pointer(followed, value)
                 self.store(followed, value, type)
             if not self.open:
                 return

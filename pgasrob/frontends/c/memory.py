@@ -482,8 +482,9 @@ def addresses_lent(form: core.Form) -> Iterator[Expr]:
 
 
 def addresses_computed(form: core.Form) -> Iterator[Expr]:
-    """The addresses at which a command computes a value from what is there, at once."""
-    return (made.cell.address for made in core.accesses_of(form) if made.reads and made.writes)
+    """The addresses at which a command learns what is there and writes at once."""
+    made = zip(core.accesses_of(form), core.observed(form), strict=True)
+    return (access.cell.address for access, learns in made if access.writes and learns)
 
 
 def bytes_of(byte: int, size: int) -> bytes:

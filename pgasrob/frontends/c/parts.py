@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.types import Array, CType, Struct
+from pgasrob.frontends.c.types import UCHAR, Array, CType, Pointer, Struct, Void
 
 
 def scalar_at(type: CType, offset: int) -> CType | None:
@@ -31,6 +31,26 @@ def scalars_of(type: CType, start: int = 0) -> Iterator[tuple[int, CType]]:
                 yield from scalars_of(field.type, start + field.offset)
         case _:
             yield start, type
+
+
+def pointed_to(type: CType) -> CType | None:
+    """The array that a pointer of ``type`` points to; None for one that says nothing of it."""
+    if not isinstance(type, Pointer) or isinstance(type.to, Void) or type.to == UCHAR:
+        return None
+    return Array(type.to, None)
+
+
+def pointed_name(bytes: int, name: str, type: CType | None, offset: int, size: int) -> str:
+    """As :func:`part_name` for memory of so many bytes that the pointer ``name`` points to: where there is one element,
+    ``*p`` and ``p->next``."""
+    match type:
+        case Array(Struct() as of, _) if size_of(of) == bytes:
+            return part_name(name, of, offset, size).replace(f"{name}.", f"{name}->", 1)
+        case Array(of, _) if size_of(of) == bytes == size:
+            return f"*{name}"
+        case None if bytes == size:
+            return name
+    return part_name(name, type, offset, size)
 
 
 def part_name(name: str, type: CType | None, offset: int, size: int) -> str:

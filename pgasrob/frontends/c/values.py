@@ -30,8 +30,13 @@ class ObjectId:
         return self.kind.startswith("internal ")
 
     @property
+    def allocated(self) -> bool:
+        """Whether it is no variable, but what pointers point to."""
+        return self.kind in ("heap", "symmetric", "segment")
+
+    @property
     def nameless(self) -> bool:
-        """Whether the program knows it by a number, if at all, and not by a variable."""
+        """Whether the program knows it by a number, if at all, or finds it in a table of the memories of all ranks."""
         return self.kind == "segment"
 
 

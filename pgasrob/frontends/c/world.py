@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pgasrob.frontends.apis.interface import Api, Handler
+from pgasrob.frontends.c.cells import Cells
 from pgasrob.frontends.c.code import CompiledFunction, Jump, Unit
-from pgasrob.frontends.c.facts import Cells, Facts
+from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.liveness import live_slots
 from pgasrob.frontends.c.needed import needed_slots
 from pgasrob.program.assumptions import Noted

@@ -113,9 +113,16 @@ class RecordedCall:
         name: str | None = None,
         key: tuple[int | str, ...] | None = None,
         *,
+        to: Address | None = None,
         asked_for: bool = True,
     ) -> Address:
         return Address(ObjectId(kind, key or 0), 0)
+
+    def own_element(self, memory: Address, table: Address, rank: str) -> None:
+        """Nothing here has a name but what the calls give one."""
+
+    def gets_rank(self, to: Address | None = None) -> None:
+        """As above."""
 
     def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:
         object = ObjectId(f"internal {kind}", key)

@@ -24,11 +24,11 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[list[str]]]] = [
         "globalResourceLockGPI",
         (),
         [
-            ["await_add(0, mem[lock global+0] == 0, 1)", "return 0"],
-            ["lock <- fetch(0, lock global+0)", "if lock: return -1", "else: again"],
+            ["await_add(0, mem[global resource lock+0] == 0, 1)", "return 0"],
+            ["lock <- fetch(0, global resource lock+0)", "if lock: return -1", "else: again"],
         ],
     ),
-    ("globalResourceUnlockGPI", (), [["lock <- swap(0, lock global+0, 0)", "return 0"]]),
+    ("globalResourceUnlockGPI", (), [["lock <- swap(0, global resource lock+0, 0)", "return 0"]]),
     ("shutdownGPI", (), [[]]),
 ]
 

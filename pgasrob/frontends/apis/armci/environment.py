@@ -6,7 +6,7 @@ from functools import partial
 from typing import cast
 
 from pgasrob.frontends.apis import flags
-from pgasrob.frontends.apis.arguments import limited, target, variable_in
+from pgasrob.frontends.apis.arguments import limited, member_in, target
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
@@ -63,6 +63,7 @@ def initialised(call: Call) -> Outcome:
 
 @PROTOTYPES.calls("int armci_msg_me(void);")
 def me(call: Call) -> Outcome:
+    call.gets_rank()
     return Outcome(result=Known(call.rank))
 
 
@@ -84,7 +85,8 @@ def malloc(call: Call) -> Outcome:
     """Everyone learns the addresses of all, so all have arrived. Who asks for nothing has a null pointer."""
     call.rests_on(Kind.CREATION_WAITS, call.name)
     table, size = target(call, 0), call.known(1)
-    memory = call.allocate("symmetric", size, variable_in(call, 0) or "memory")
+    memory = call.allocate("segment", size, member_in(call, 0) or "memory")
+    call.own_element(memory, table, "armci_msg_me()")
     name = f"armci.size.{memory.object.number}"
     call.publish(name, size)
     steps = Steps(call)

@@ -42,7 +42,12 @@ def _constant(prototypes: str, value: Callable[[Call], Value]) -> None:
     PROTOTYPES.add(prototypes, lambda call: Outcome(result=value(call)))
 
 
-_constant("gasnet_node_t gasnet_mynode(void);", lambda call: Known(call.rank))
+@PROTOTYPES.calls("gasnet_node_t gasnet_mynode(void);")
+def rank(call: Call) -> Outcome:
+    call.gets_rank()
+    return Outcome(result=Known(call.rank))
+
+
 _constant("gasnet_node_t gasnet_nodes(void);", lambda call: Known(call.nodes))
 
 
@@ -101,6 +106,7 @@ def size_of(call: Call, rank: int) -> int:
 @PROTOTYPES.calls("int gasnet_getSegmentInfo(gasnet_seginfo_t *table, int entries);")
 def segment_info(call: Call) -> Outcome:
     table, steps = target(call, 0), Steps(call)
+    call.own_element(segment_of(call, call.rank), table, "gasnet_mynode()")
     for rank in range(min(call.known(1), call.nodes)):
         steps.store(call.moved(table, 16 * rank), segment_of(call, rank), Pointer(VOID))
         steps.store(call.moved(table, 16 * rank + 8), Known(size_of(call, rank)), ULONG)

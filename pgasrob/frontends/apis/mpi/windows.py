@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pgasrob.frontends.apis.arguments import variable_in
+from pgasrob.frontends.apis.arguments import member_in
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.mpi.handles import (
@@ -146,10 +146,9 @@ def allocate(call: Call) -> Outcome:
     of = communicator(call, 3)
     number = steps.recall(of.name("windows"), 0)
     assert isinstance(number, int)
-    name = variable_in(call, 4) or f"window{number}"
-    memory = call.allocate("symmetric", call.known(0), name, key=("mpi", *of.key[1:], number))
-    _create(call, 3, 5, Part(memory, call.known(0), call.known(1)), steps)
     pointer = call.pointer(4)
+    memory = call.allocate("symmetric", call.known(0), member_in(call, 4), ("mpi", *of.key[1:], number), to=pointer)
+    _create(call, 3, 5, Part(memory, call.known(0), call.known(1)), steps)
     if pointer is not None:
         steps.store(pointer, memory, Pointer(VOID))
     return steps.outcome(SUCCESS)

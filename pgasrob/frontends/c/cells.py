@@ -1,0 +1,142 @@
+"""The memory of the calculus: which cells the objects of a program lie in, and what these are called."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+
+from pgasrob.frontends.c.contents import from_bytes
+from pgasrob.frontends.c.facts import Facts, ObjectFacts, naming, shortest
+from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.parts import scalar_at
+from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.types import UCHAR, Array, CType, Floating, Integer
+from pgasrob.frontends.c.values import Known, ObjectId, Undefined
+from pgasrob.program.declaration_rules import MAX_CELLS
+from pgasrob.program.declarations import MemoryObject
+
+
+class Cells:
+    """The memory of the calculus that the facts ask for, as it is for one run of all ranks."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.base: dict[ObjectId, int] = {}
+        self.cells: dict[tuple[ObjectId, int], int] = {}
+        self.granule: dict[ObjectId, int] = {}
+        self.counts: dict[ObjectId, int] = {}
+        self.memory: list[MemoryObject] = []
+        self.at: dict[int, tuple[ObjectId, int]] = {}  # address -> object, and the offset of the scalar there
+        self._names: Counter[str] = Counter()
+        self._next = 0
+        self._facts = facts
+        self._first = Counter(self._calls(id, each)[0][0] for id, each in facts.objects.items() if each.in_cells)
+        for id, object in facts.objects.items():
+            if object.in_cells:
+                self._place(id, object)
+
+    def _place(self, id: ObjectId, object: ObjectFacts) -> None:
+        whole, type = self._name(id, object)
+        if object.dense and object.granule:
+            granule, count = object.granule, max(1, -(-object.size // object.granule))
+            self.base[id], self.granule[id], self.counts[id] = self._next, granule, count
+            self._check(object, count)
+            initial = tuple(_initial(object, place * granule, granule) for place in range(count))
+            self.at.update((self._next + place, (id, place * granule)) for place in range(count))
+            name_of = partial(naming(id, object), self._unique(whole), type)
+            cells = () if _is_flat(type, granule) else tuple(name_of(at * granule, granule) for at in range(count))
+            self._declare(id, whole, count, initial, cells)
+            return
+        pieces = sorted({**object.filler, **object.shared}.items())
+        self._check(object, len(pieces))
+        self.base[id] = self._next
+        self.at.update((self._next + place, (id, offset)) for place, (offset, _) in enumerate(pieces))
+        if _is_plain_array(type, object.size, pieces):
+            self.cells.update(((id, offset), self._next + place) for place, (offset, _) in enumerate(pieces))
+            self._declare(id, whole, len(pieces), tuple(_initial(object, *piece) for piece in pieces))
+            return
+        for offset, size in pieces:
+            self.cells[id, offset] = self._next
+            name = naming(id, object)(whole, type, offset, size)
+            self._declare(id, name, None, (_initial(object, offset, size),))
+
+    def _name(self, id: ObjectId, object: ObjectFacts) -> tuple[str, CType | None]:
+        """What the program calls it, without the function that it is local to as far as that is clear, and its type."""
+        calls = self._calls(id, object)
+        for place, (name, type) in enumerate(calls):
+            if self._first[name] == (place == 0):
+                return name, type
+        return object.name, calls[-1][1]
+
+    def _calls(self, id: ObjectId, object: ObjectFacts) -> list[tuple[str, CType | None]]:
+        """What the program calls it, the best first, each with its type."""
+        pointers = [
+            (name, object.type or Array(to, None))
+            for name, to in object.pointers.items()
+            if name not in self._facts.elsewhere
+        ]
+        seen_as = [] if object.seen_as is None else [object.seen_as]
+        return [*pointers, *seen_as, (shortest(id, object), object.type)]
+
+    def _check(self, object: ObjectFacts, count: int) -> None:
+        if self._next + count > MAX_CELLS:
+            raise Problem(
+                "PG141",
+                f"{self._next + count} cells of shared memory per node with `{object.name}`",
+                f"a node has at most {MAX_CELLS} cells; verify a smaller case",
+                object.span,
+            )
+
+    def _declare(
+        self, id: ObjectId, name: str, size: int | None, initial: tuple[int, ...], elements: tuple[str, ...] = ()
+    ) -> None:
+        span = self._facts.objects[id].span
+        memory = MemoryObject(self._unique(name), self._next, size, initial, span, id.of_api, elements=elements)
+        self._names[name] += 1
+        self.memory.append(memory)
+        self._next += memory.cells
+
+    def _unique(self, name: str) -> str:
+        return f"{name}#{self._names[name] + 1}" if self._names[name] else name
+
+
+def _is_flat(type: CType | None, size: int) -> bool:
+    """Whether ``type`` is an array of scalars of ``size`` bytes, or may be one."""
+    return type is None or (isinstance(type, Array) and scalar_at(type.of, 0) == type.of and size_of(type.of) == size)
+
+
+def _is_plain_array(type: CType | None, bytes: int, pieces: Iterable[tuple[int, int]]) -> bool:
+    """Whether the cells are all elements of an array of scalars, from the first on."""
+    listed = list(pieces)
+    size = listed[0][1]
+    fits = all(offset == place * size and each == size for place, (offset, each) in enumerate(listed))
+    return _is_flat(type, size) and fits and len(listed) > 1 and len(listed) * size == bytes
+
+
+def _initial(object: ObjectFacts, offset: int, size: int) -> int:
+    """What the cell of ``size`` bytes at ``offset`` holds at the beginning."""
+    types = object.types.get(offset, frozenset())
+    declared = scalar_at(object.type, offset) if object.type else None
+    fitting = [each for each in (*types, declared) if isinstance(each, Integer | Floating) and size_of(each) == size]
+    held = object.initial.scalars.get(offset)
+    if held is not None and held[0] == size:
+        value = held[1]
+        if isinstance(value, Known):
+            return value.value
+        if not isinstance(value, Undefined):
+            raise Problem(
+                "PG143",
+                f"`{object.name}` holds a pointer at the beginning, in memory that other ranks access",
+                "keep pointers apart from data that is transferred",
+                object.span,
+            )
+        return 0
+    if held is None and not object.initial.scalars and object.initial.byte_filled(offset) in (0, None):
+        return 0
+    data = bytes(_byte(object, place) for place in range(offset, offset + size))
+    return from_bytes(data, fitting[0]) if fitting else int.from_bytes(data, "little", signed=True)
+
+
+def _byte(object: ObjectFacts, place: int) -> int:
+    value = object.initial.load(place, UCHAR)
+    return value.value if isinstance(value, Known) else 0
