@@ -32,6 +32,30 @@ def test_the_report() -> None:
     assert "It can go on 2 and 3 nodes, and save 8:" in lines and "-  barrier;" in lines
 
 
+def test_what_is_left_is_told_in_the_lines_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "p.pgas"
+    path.write_text("""memory x = 1, y;
+register r;
+queue q;
+
+process {
+  write(x, 1 - me, y, q);
+  wait(q);
+  barrier;
+  r <- mem[y];
+}
+""")
+    told = " ".join(thrift(path, "-n", "2").stdout.split())
+    assert (
+        "line 7: `wait(q)` cannot be left out on 2 nodes. Not robust on 2 nodes without it. Rank 0 reads y in line 9 "
+        in told
+    )
+    assert (
+        "before the write of rank 1 in line 6 has arrived there, although both have passed the barrier in line 8."
+        in told
+    )
+
+
 def test_json() -> None:
     found = json.loads(thrift(THREE, "--format", "json").stdout)
     assert (found["schema"], found["state"], found["saved"], found["most"]) == (1, "can save", 8, True)

@@ -125,5 +125,12 @@ class Declared:
             return memory.elements[address - memory.address]
         return memory.name if memory.size is None else f"{memory.name}[{address - memory.address}]"
 
+    @property
+    def lasting(self) -> list[int]:
+        """The addresses of the cells that hold at the end of the program what it has put there: not those within a
+        library, nor those that were given back."""
+        own = (memory for memory in self.memory if not memory.made_up and not memory.given_back)
+        return [address for memory in own for address in range(memory.address, memory.address + memory.cells)]
+
     def queue_name(self, id: int) -> str:
         return next((queue.name for queue in self.queues if queue.id == id), str(id))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypedDict, assert_never
 
 from pgasrob.diagnostics import visible
@@ -17,7 +17,7 @@ from pgasrob.robustness.diagnosis import late_operations
 from pgasrob.robustness.verdict import Witness
 
 if TYPE_CHECKING:
-    from pgasrob.repair import Answer, Broken, Candidate, Repair
+    from pgasrob.repair import Answer, Broken, Candidate, Rejected, Repair
 
 MOST_BROKEN = 2
 """Violations that are told of one candidate."""
@@ -108,7 +108,7 @@ def repair_to_json(file: str, repair: Repair) -> RepairObject:
             for answer in repair.answers
         ],
         "rejected": [
-            {"steps": [_step(repair, candidate, ()) for candidate in each.candidates], "why": each.why}
+            {"steps": [_step(repair, candidate, ()) for candidate in each.candidates], "why": _why_not(repair, each)}
             for each in repair.rejected
         ],
         "survivor": _survivor(repair),
@@ -120,17 +120,21 @@ def repair_to_json(file: str, repair: Repair) -> RepairObject:
 
 def _told_of(repair: Repair, broken: Iterable[Broken]) -> list[str]:
     """The sentences about violations, each once, in the lines of the source."""
-    told = []
-    for each in broken:
-        source, edited = Statements(repair.text, []), Statements(applied(repair.text, each.edits), [])
-        origins = Origins(each.edits)
-        run, cycle = each.witness.run, each.witness.cycle or ()
+    return list(dict.fromkeys(told_with(repair.text, each.edits, each.witness) for each in broken))
 
-        def line(number: int, source: Statements = source, edited: Statements = edited, to: Origins = origins) -> int:
-            return source.line(to.of(edited.offset(number, 1))[0])
 
-        told.append(Diagnosis(run, line).sentences(late_operations(run, cycle)[0]))
-    return list(dict.fromkeys(told))
+def told_with(text: str, edits: Collection[Edit], witness: Witness) -> str:
+    """What a violation of ``text`` with ``edits`` comes down to, in the lines of ``text``."""
+    source, edited, origins = Statements(text, []), Statements(applied(text, edits), []), Origins(edits)
+
+    def line(number: int) -> int:
+        return source.line(origins.of(edited.offset(number, 1))[0])
+
+    return Diagnosis(witness.run, line).sentences(late_operations(witness.run, witness.cycle or ())[0])
+
+
+def _why_not(repair: Repair, rejected: Rejected) -> str:
+    return rejected.why if rejected.left is None else f"{rejected.why}: {_told_of(repair, [rejected.left])[0]}"
 
 
 def _survivor(repair: Repair) -> str | None:
@@ -254,7 +258,7 @@ def _sentences(repair: Repair) -> Iterator[tuple[str, str]]:
         yield f"{count(open_, 'cheaper change')} could not be decided within the limits.", "open"
     if repair.state == "not repaired":
         yield f"Nothing in the catalogue repairs this: {_survivor(repair)}", "bad"
-        for each in repair.rejected[:3]:
+        for each in [each for each in repair.rejected if each.left is None][:3]:
             yield f"Tried: {listed([_told(step) for step in each.candidates])}; {each.why}.", "faint"
     if repair.state in ("repaired", "not repaired"):
         yield f"{count(repair.checks, 'changed program')} checked, {repair.seconds:.2f} s", "faint"

@@ -9,7 +9,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.render.english import capital, count, listed
 from pgasrob.render.json import Error, errors_to_json
 from pgasrob.render.lines import Line, paragraph
-from pgasrob.render.repair import Change, changes, diagnosis
+from pgasrob.render.repair import Change, changes, diagnosis, told_with
 from pgasrob.repair.edits import unified_diff
 from pgasrob.repair.outcomes import Compared
 
@@ -47,10 +47,11 @@ class ThriftObject(TypedDict):
     errors: list[Error]
 
 
-def why_not(judged: Judged) -> str:
-    """Why the saving may not be made, as a sentence; "" where it may."""
+def why_not(judged: Judged, text: str) -> str:
+    """Why the saving may not be made in ``text``, as a sentence; "" where it may."""
     if judged.tried.violation is not None:
-        told = diagnosis(judged.tried.violation.witness)
+        assert judged.tried.violation.witness is not None
+        told = told_with(text, judged.saving.edits, judged.tried.violation.witness)
         return f"Not robust on {judged.tried.violation.nodes} nodes without it. {told}"
     return f"{capital(judged.tried.why)}." if judged.tried.why else ""
 
@@ -70,7 +71,7 @@ def thrift_to_json(file: str, thrift: Thrift) -> ThriftObject:
                 "saves": each.saving.saves,
                 "edits": changes(thrift.text, each.saving.edits),
                 "together": each.saving in thrift.together,
-                "why_not": why_not(each) or None,
+                "why_not": why_not(each, thrift.text) or None,
             }
             for each in thrift.judged
         ],
@@ -103,7 +104,7 @@ def thrift_lines(file: str, thrift: Thrift, width: int) -> list[Line]:
     for sentence, style in _sentences(thrift):
         lines += paragraph(sentence, width, style, "  ")
     for each in thrift.judged:
-        lines += _judged(each, on, width)
+        lines += _judged(each, thrift.text, on, width)
     if thrift.together:
         many = len(thrift.together)
         most = "" if thrift.most else ", which need not be the most"
@@ -133,11 +134,11 @@ def _sentences(thrift: Thrift) -> Iterator[tuple[str, str]]:
         yield f"{count(thrift.checks, 'changed program')} checked, {thrift.seconds:.2f} s", "faint"
 
 
-def _judged(judged: Judged, on: str, width: int) -> Iterator[Line]:
+def _judged(judged: Judged, text: str, on: str, width: int) -> Iterator[Line]:
     saving = judged.saving
     what = f"`{saving.call}` can be `{saving.instead}`" if saving.instead else f"`{saving.call}` can be left out"
     if judged.is_safe:
         yield from paragraph(f"line {saving.line}: {what}{on}; saves {saving.saves}", width, "good", "  ", "    ")
     else:
         kept = what.replace("` can be", "` cannot be", 1)
-        yield from paragraph(f"line {saving.line}: {kept}{on}. {why_not(judged)}", width, "faint", "  ", "    ")
+        yield from paragraph(f"line {saving.line}: {kept}{on}. {why_not(judged, text)}", width, "faint", "  ", "    ")

@@ -92,12 +92,14 @@ class Clauses:
 
 @dataclass(frozen=True, slots=True)
 class _Passed:
-    """A command that a rank has issued: the place in the computation, and the statement that it comes from."""
+    """A command that a rank has issued: the place in the computation, and the statement that it comes from, with where
+    its call stands in the source; ``instead`` is the call that an edit has put there."""
 
     place: int
     statement: Statement | None
     start: int
     end: int
+    instead: str = ""
 
 
 class _Clause:
@@ -106,6 +108,7 @@ class _Clause:
 
         self._statements, self._costs, self._run, self._origins = statements, costs, run, origins
         self._edited = Statements(applied(statements.text, edits), [])
+        self._replaced = {edit.start: edit for edit in edits if edit.end > edit.start}
         self._operands = issued_operands(run)
 
     def candidates(self) -> Iterator[Candidate]:
@@ -128,7 +131,7 @@ class _Clause:
             calls = filter(None, map(self._call, passed))
             text = next(filter(None, map(remedies.barrier, calls)), None)
         if text is not None:
-            yield from self._between(passed, 0, len(passed) - 1, "barrier", text)
+            yield from self._between(passed, -1, len(passed), "barrier", text)
 
     def _against(self, operation: core.Transfer[int, int], passed: list[_Passed], first: int) -> Iterator[Candidate]:
         """What makes the steps of the command ``passed[first]`` come earlier than they do."""
@@ -261,10 +264,11 @@ class _Clause:
     def _between(
         self, passed: list[_Passed], first: int, last: int, kind: Kind, text: str, ahead_of: Statement | None = None
     ) -> Iterator[Candidate]:
-        """``text`` at each place between the commands ``passed[first]`` and ``passed[last]``; only those before
-        ``ahead_of`` in its function, if it is given."""
+        """``text`` at each place between the commands ``passed[first]`` and ``passed[last]``, which need not be there;
+        only those before ``ahead_of`` in its function, if it is given."""
+        statements = [None, *(each.statement for each in passed), None]
         for number in range(first, last):
-            before, after = passed[number].statement, passed[number + 1].statement
+            before, after = statements[number + 1], statements[number + 2]
             early = min(last - number - 1, MOST_EARLY)
             for statement in self._with_callers(before):
                 if not statement.head and not statement.leaves and _is_ahead(statement, ahead_of):
@@ -272,12 +276,14 @@ class _Clause:
             for statement in self._with_callers(after):
                 if statement.insertable and (before != after or not statement.head) and _is_ahead(statement, ahead_of):
                     yield replace(self._inserted(statement, kind, text, behind=False), burden=_burden(text) + early)
-            if before is not None and after is not None and before.function == after.function:
+            known = before is not None and after is not None and before.function == after.function
+            if before is not None and (known or number + 1 == len(passed)):
                 for statement in self._statements.enclosing(before, after):
                     if _is_ahead(statement, ahead_of):
                         yield replace(self._inserted(statement, kind, text, behind=True), burden=_burden(text) + early)
+            if after is not None and (known or number < 0):
                 for statement in self._statements.enclosing(after, before):
-                    if _is_ahead(statement, ahead_of):
+                    if statement.insertable and _is_ahead(statement, ahead_of):
                         yield replace(self._inserted(statement, kind, text, behind=False), burden=_burden(text) + early)
 
     def _with_callers(self, statement: Statement | None) -> list[Statement]:
@@ -304,6 +310,8 @@ class _Clause:
         if not span.line:
             return _Passed(place, None, 0, 0)
         start, new = self._origins.of(self._edited.offset(span.line, span.column))
+        if new and (edit := self._replaced.get(start)):
+            return _Passed(place, self._statements.around(start), edit.start, edit.end, edit.text)
         end, _ = self._origins.of(self._edited.offset(span.end_line, span.end_column) - 1)
         return _Passed(place, None if new else self._statements.around(start), start, end + 1)
 
@@ -322,11 +330,13 @@ class _Clause:
         operation = self._operands[event.issued]
         queue = self._run.instance.program.queue_name(operation.queue) if isinstance(operation, core.Transfer) else ""
         if self._in_c:
-            call, macro = self._call(passed), self._macro(passed)
-            for each in () if call is None else (call, remedies.with_queue_number(call, queue)):
-                for kind, text in remedies.insertions(each, self._statements.text):
-                    if not self._is_once_and_there(text):
-                        yield kind, remedies.checked(text, macro)
+            source, macro = self._statements.text, self._macro(passed)
+            calls = [each for each in (self._call(passed), CallText.read(passed.instead)) if each is not None]
+            each_way = [same for call in calls for same in (call, remedies.with_queue_number(call, queue))]
+            found = [remedy for call in each_way for remedy in remedies.insertions(call, source)]
+            for kind, text in found or remedies.for_hidden_calls(source, queue):
+                if not self._is_once_and_there(text):
+                    yield kind, remedies.checked(text, macro)
             return
         assert queue
         yield "order", f"fence({queue});"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
+from threading import Timer
 from typing import Generic, TypeVar
 
 T = TypeVar("T", bound=Hashable)
@@ -38,10 +39,20 @@ class Cheapest(Generic[T]):
         """Not all of these are in the set."""
         self.demand((), together)
 
-    def next(self) -> list[T] | None:
-        """The cheapest set, in the order in which its things were added; None when there is none."""
-        model = self._solver.compute()
+    def next(self, seconds: float | None = None) -> list[T] | None:
+        """The cheapest set, in the order in which its things were added; None when there is none. Raises TimeoutError
+        when it has not been found after so many ``seconds``."""
+        timer = None if seconds is None else Timer(max(seconds, 0), self._solver.interrupt)
+        if timer is not None:
+            timer.start()
+        try:
+            model = self._solver.compute(expect_interrupt=timer is not None)
+        finally:
+            if timer is not None:
+                timer.cancel()
         if model is None:
+            if self._solver.interrupted:
+                raise TimeoutError
             return None
         chosen = {number for number in model if 0 < number <= len(self.things)}
         return [thing for number, thing in enumerate(self.things, 1) if number in chosen]

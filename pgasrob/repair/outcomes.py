@@ -6,14 +6,13 @@ away, and what is read may be printed: so each place that reads has to read the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from pgasrob.program.instance import Instance
-from pgasrob.semantics.endings import ending_of
-from pgasrob.semantics.sequential import SequentialSpace
+from pgasrob.robustness.maximal_runs import End, Found, Runs, Sight, Viewer
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -41,11 +40,13 @@ class Compared(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """How the SC outcomes of the repaired program compare, with the number of ends or the reason."""
+    """How the SC outcomes of the repaired program compare, with the number of ends or the reason; ``undecided``: they
+    may be the same, but there are too many."""
 
     compared: Compared
     ends: int = 0
     why: str = ""
+    undecided: bool = False
 
 
 class Before:
@@ -55,11 +56,11 @@ class Before:
         self._program = program
         self._ends: dict[tuple[int, frozenset[str], int], _Ends | None] = {}
 
-    def compared(self, after: Program | CProgram, nodes: Sequence[int], acts_in_sc: bool) -> Same:
-        """Whether SC runs of ``after`` end as those of the program do: as to their ending and the cells that both have.
+    def compared(self, after: Program | CProgram, nodes: Sequence[int], acts_in_sc: bool, reads: bool) -> Same:
+        """Whether SC runs of ``after`` end as those of the program do: as to their ending and the cells that both have,
+        and what is read, if ``reads`` (another call may read at another place).
 
-        What is read is compared where something that was changed ``acts_in_sc`` runs; other changes leave it as it is,
-        but a call may read at another place then. Where there are too many runs, they do unless something acts in them.
+        Where there are too many runs, they do unless something that was changed ``acts_in_sc`` runs.
         """
         total, most = 0, MOST_STATES[acts_in_sc]
         for count in nodes:
@@ -74,8 +75,8 @@ class Before:
                 if not acts_in_sc:
                     return Same(Compared.UNTOUCHED)
                 why = f"on {count} nodes there are too many SC runs to see that they end as before"
-                return Same(Compared.DIFFERENT, why=why)
-            if old.states != new.states or (acts_in_sc and old.reads != new.reads):
+                return Same(Compared.DIFFERENT, why=why, undecided=True)
+            if old.states != new.states or (reads and old.reads != new.reads):
                 return Same(Compared.DIFFERENT, why=f"on {count} nodes SC runs end or read otherwise than before")
             total += len(new.states)
         return Same(Compared.SAME, total)
@@ -83,37 +84,36 @@ class Before:
 
 def _names(instance: Instance) -> set[str]:
     """The cells of the program's own that it still has; what a library has for itself may be another afterwards."""
-    return {
-        instance.program.cell_name(address)
-        for memory in instance.program.memory
-        if not memory.made_up and not memory.given_back
-        for address in range(memory.address, memory.address + memory.cells)
-    }
+    return set(map(instance.program.cell_name, instance.program.lasting))
 
 
 def _ends(instance: Instance, names: Collection[str], most: int) -> _Ends | None:
     """How SC runs end, what the cells ``names`` hold then, and what is read of them; None: too many states."""
-    space = SequentialSpace(instance)
-    program = instance.program
-    addresses = [address for address in range(program.cells) if program.cell_name(address) in names]
-    cells = [rank * program.cells + address for rank in range(instance.nodes) for address in addresses]
-    in_c, told = not program.source.shows_commands, frozenset(cells)
+    runs = Runs.under_sc(Viewer(instance))
+    addresses = [address for address in range(instance.size) if instance.program.cell_name(address) in names]
+    cells = [rank * instance.size + address for rank in range(instance.nodes) for address in addresses]
+    in_c, told = not instance.program.source.shows_commands, frozenset(cells)
     reads: list[dict[int, set[int]]] = [{} for _ in range(instance.nodes)]
-    seen, stack, ends = {space.initial}, [space.initial], set()
-    while stack:
-        state = stack.pop()
-        moves = list(space.successors(state))
-        if not moves:
+    ends = set()
+    _, before = runs.begin()
+    _note(before, told, reads)
+    for seen in runs.explore():
+        if runs.states > most:
+            return None
+        if seen is None:
+            continue
+        (state, _, _), what = seen
+        if isinstance(what, End):
             registers = () if in_c else state.registers
-            ends.add((ending_of(instance, *state), registers, *(state.memory[cell] for cell in cells)))
-        for word, after in moves:
-            issued = word[0]
-            if in_c and len(word) == 1 and issued.cell in told and issued.kind not in ("store", "await"):
-                reads[issued.rank].setdefault(issued.which, set()).add(state.memory[issued.cell])
-            if after not in seen:
-                if len(seen) >= most:
-                    return None
-                seen.add(after)
-                stack.append(after)
+            ends.add((what.ending, registers, *(state.memory[cell] for cell in cells)))
+        else:
+            _note([what], told, reads)
     read = (tuple(frozenset(values) for _, values in sorted(places.items())) for places in reads)
     return _Ends(frozenset(ends), tuple(read))
+
+
+def _note(sights: Iterable[Sight], cells: Collection[int], reads: Sequence[dict[int, set[int]]]) -> None:
+    """The values that are read of ``cells`` among ``sights``, by rank and command."""
+    for sight in sights:
+        if isinstance(sight, Found) and sight.read.cell in cells:
+            reads[sight.read.rank].setdefault(sight.read.occurrence, set()).add(sight.value)

@@ -87,6 +87,24 @@ def insertions(call: CallText, text: str) -> Iterator[Remedy]:
         yield "completion", f"waitDmaGPI({given[-1]});"
 
 
+def for_hidden_calls(text: str, queue: str) -> Iterator[Remedy]:
+    """What completes or orders all operations, or those of ``queue`` in the core language: for an operation that is
+    within a macro of the source ``text``, and whose arguments are not known."""
+    number = re.match(r"queue_(\d+)", queue)
+    if re.search(r"\bshmem_\w+\s*\(", text):
+        yield "order", "shmem_fence();"
+        yield "completion", "shmem_quiet();"
+    if re.search(r"\bARMCI_\w+\s*\(", text):
+        yield "local completion", "ARMCI_WaitAll();"
+        yield "completion", "ARMCI_AllFence();"
+    if re.search(r"\bgasnet_\w+_nbi\w*\s*\(", text):
+        yield "completion", "gasnet_wait_syncnbi_all();"
+    if number and re.search(r"\bgaspi_\w+\s*\(", text):
+        yield "completion", f"gaspi_wait({number[1]}, GASPI_BLOCK);"
+    if number and re.search(r"\b(read|write)DmaGPI\s*\(", text):
+        yield "completion", f"waitDmaGPI(GPIQueue{number[1]});"
+
+
 MPI_TARGET = {
     "Put": 3, "Get": 3, "Accumulate": 3, "Get_accumulate": 6, "Fetch_and_op": 3, "Compare_and_swap": 4,
     "Rput": 3, "Rget": 3, "Raccumulate": 3, "Rget_accumulate": 6,
@@ -95,7 +113,7 @@ MPI_TARGET = {
 
 
 def _mpi(name: str, given: tuple[str, ...], text: str) -> Iterator[Remedy]:
-    """Flushes belong to the epochs that locks open, and fences to those between fences."""
+    """Flushes belong to the epochs that locks open, and fences to those between fences: of the same window."""
     operation = name.removeprefix("MPI_")
     if operation not in MPI_TARGET:
         return
@@ -103,7 +121,8 @@ def _mpi(name: str, given: tuple[str, ...], text: str) -> Iterator[Remedy]:
     window, target = given[-2 if requested else -1], given[MPI_TARGET[operation]]
     if requested:
         yield "local completion", f"MPI_Wait({given[-1]}, MPI_STATUS_IGNORE);"
-    if "MPI_Win_lock" in text:
+    fenced = re.search(rf"\bMPI_Win_fence\s*\([^;]*\b{re.escape(window.split('.')[-1].split('>')[-1])}\s*\)", text)
+    if "MPI_Win_lock" in text and not fenced:
         yield "local completion", f"MPI_Win_flush_local({target}, {window});"
         yield "completion", f"MPI_Win_flush({target}, {window});"
         yield "completion", f"MPI_Win_flush_all({window});"
@@ -172,8 +191,9 @@ def behind(call: CallText) -> Remedy | None:
     """What a call may lack behind it, so that the next one waits for something new."""
     if call.name == "gaspi_notify_waitsome" and call.arguments[3].startswith("&"):
         number = call.arguments[3][1:].strip()
-        reset = f"gaspi_notify_reset({call.arguments[0]}, {number}, &was_{number});"
-        return "notification", f"{{ gaspi_notification_t was_{number}; {reset} }}"
+        was = f"was_{number}" if number.isidentifier() else "was"
+        reset = f"gaspi_notify_reset({call.arguments[0]}, {number}, &{was});"
+        return "notification", f"{{ gaspi_notification_t {was}; {reset} }}"
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -11,7 +11,7 @@ from pgasrob.repair.candidates import Candidate, Clauses, Costs
 from pgasrob.repair.cheapest import Cheapest
 from pgasrob.repair.edits import Edit, overlap, unified_diff
 from pgasrob.repair.outcomes import Same
-from pgasrob.repair.verifier import Parse, Verifier
+from pgasrob.repair.verifier import Parse, Tried, Verifier
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict, Witness
 
@@ -51,11 +51,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Candidates that do not do, and why: a clause. ``undecided``: it was not found out, because of a limit."""
+    """Candidates that do not do, and why: a clause. ``undecided``: it was not found out, because of a limit; ``left``:
+    a violation that there is with them."""
 
     candidates: tuple[Candidate, ...]
     why: str
     undecided: bool = False
+    left: Broken | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +134,29 @@ class _Search:
         answers: list[Answer] = []
         failed = 0
         while len(answers) < max_answers:
-            chosen = self._next()
+            try:
+                chosen = self._next()
+            except TimeoutError:
+                return self._limited(nothing, answers)
             if chosen is None:
                 break
             cost = sum(each.cost for each in chosen)
             if answers and cost > answers[0].cost:
                 break
-            if limit := verifier.limit:
-                state: State = "repaired" if answers else "unknown"
-                return replace(nothing, state=state, answers=tuple(answers), reason=limit)
-            tried = verifier.tried(_edits(chosen), any(each.acts_in_sc for each in chosen))
+            if verifier.limit:
+                return self._limited(nothing, answers)
+            tried, using = self._tried(chosen)
             if tried.violation is not None:
-                self._fail(tried.violation, chosen)
+                assert tried.violation.witness is not None
+                left = Broken(tried.violation.witness, _edits(using))
+                self._rejected.append(Rejected(tuple(sorted(chosen)), "a violation is left", left=left))
+                self._fail(tried.violation, using)
                 failed += 1
-                if failed % GROW_EVERY == 0 and not verifier.limit:
-                    self._learn_of_all(chosen, polls=tried.violation.polls is not False)
+                if using == chosen and failed % GROW_EVERY == 0 and not verifier.limit:
+                    grown = self._grown(chosen)
+                    more = self._with(grown)
+                    if more.violation is not None:
+                        self._fail(more.violation, grown)
             elif tried.why:
                 # Of SC runs decide those alone that act in them.
                 acting = frozenset(each for each in chosen if each.acts_in_sc)
@@ -154,10 +164,7 @@ class _Search:
             else:
                 assert tried.same is not None
                 ordered = tuple(sorted(chosen))
-                breaks = tuple(
-                    tuple(broken for clause, broken in self._seen if each in clause)
-                    for each in ordered
-                )  # fmt: skip
+                breaks = tuple(self._broken_by(each, ordered) for each in ordered)
                 if all(each.text.split() != tried.text.split() for each in answers):  # else on other lines alone
                     answers.append(Answer(ordered, cost, tried.text, breaks, tried.same))
                 self._sets.forbid(ordered)
@@ -168,9 +175,13 @@ class _Search:
             return replace(nothing, state="not repaired", survivor=self._left or Broken(first.witness))
         return replace(nothing, state="repaired", answers=tuple(answers))
 
+    def _limited(self, nothing: Repair, answers: list[Answer]) -> Repair:
+        state: State = "repaired" if answers else "unknown"
+        return replace(nothing, state=state, answers=tuple(answers), reason=self._verifier.limit)
+
     def _next(self) -> frozenset[Candidate] | None:
         """The cheapest set of candidates that hits every clause; None when there is none that is left."""
-        found = self._sets.next()
+        found = self._sets.next(self._verifier.seconds_left)
         return None if found is None else frozenset(found)
 
     def _learn(self, verdict: Verdict, chosen: frozenset[Candidate]) -> bool:
@@ -197,28 +208,46 @@ class _Search:
         self._sets.demand(ordered, [each for each in chosen if each.adds_runs])
         return True
 
+    def _broken_by(self, candidate: Candidate, chosen: Iterable[Candidate]) -> tuple[Broken, ...]:
+        """The violations that ``candidate`` makes impossible: of what there is with ``chosen`` alone, if there are."""
+        found = [broken for clause, broken in self._seen if candidate in clause]
+        edits = set(_edits(chosen))
+        return tuple(broken for broken in found if edits.issuperset(broken.edits)) or tuple(found)
+
     def _fail(self, violation: Verdict, chosen: frozenset[Candidate]) -> None:
         """What is learned of ``violation``, which there is with all of ``chosen``."""
         if not self._learn(violation, chosen):
             # It is there with anything else too, and without what only takes runs away.
-            self._reject(frozenset(each for each in chosen if each.adds_runs), "no candidate breaks what it adds")
+            self._sets.forbid([each for each in chosen if each.adds_runs])
 
-    def _learn_of_all(self, chosen: frozenset[Candidate], polls: bool) -> None:
-        """Try ``chosen`` with all other candidates that only take runs away, and none of SC.
+    def _with(self, chosen: Collection[Candidate]) -> Tried:
+        return self._verifier.tried(_edits(chosen), any(each.acts_in_sc for each in chosen))
+
+    def _tried(self, chosen: frozenset[Candidate]) -> tuple[Tried, frozenset[Candidate]]:
+        """What the source is with ``chosen``, or with more that it is told by.
+
+        Barriers, for which there are many places, are tried with everything that may help, and alone if that does.
+        """
+        if any(each.kind == "barrier" for each in chosen) and (grown := self._grown(chosen)) != chosen:
+            tried = self._with(grown)
+            if tried.violation is not None or tried.in_sc:
+                return tried, grown
+        return self._with(chosen), chosen
+
+    def _grown(self, chosen: frozenset[Candidate]) -> frozenset[Candidate]:
+        """``chosen`` with all other candidates that only take runs away, and none of SC.
 
         If these do not do either, the clause is a strong one: solvers with hitting sets grow in this way what fails. In
-        a program that ``polls`` nothing goes into loops, for it may be what makes them a poll or none.
+        a program that polls nothing goes into loops, for it may be what makes them a poll or none.
         """
         edits, grown = _edits(chosen), set(chosen)
+        polls = any(each.polls is not False for each in self._verifier.verdicts)
         for each in self._sets.things:
             harmless = not each.acts_in_sc and not each.adds_runs and not (polls and each.repeats)
             if harmless and not overlap((*edits, *each.edits)):
                 grown.add(each)
                 edits = _edits(grown)
-        if grown != chosen:
-            tried = self._verifier.tried(edits, any(each.acts_in_sc for each in grown))
-            if tried.violation is not None:
-                self._fail(tried.violation, frozenset(grown))
+        return frozenset(grown)
 
     def _reject(self, chosen: frozenset[Candidate], why: str, undecided: bool = False) -> None:
         """No repair has all of ``chosen``."""

@@ -109,13 +109,14 @@ class Statements:
     def _jumps(self) -> bool:
         return re.search(r"\bgoto\b", self.text) is not None
 
-    def enclosing(self, statement: Statement, other: Statement) -> list[Statement]:
-        """The conditions and loops that ``statement`` is in and ``other`` is not, with all that is within."""
+    def enclosing(self, statement: Statement, other: Statement | None) -> list[Statement]:
+        """The conditions and loops that ``statement`` is in and ``other`` is not, with all that is within; None is in
+        none."""
         return [
             each
             for each in self._found
             if each.head and each.start < statement.start and statement.end <= each.end
-            if not (each.start <= other.start and other.end <= each.end)
+            if other is None or not (each.start <= other.start and other.end <= each.end)
         ]
 
     def callers(self, statement: Statement) -> list[Statement]:
@@ -214,7 +215,8 @@ class Statements:
         rest = BLANK_OR_COMMENT.match(self.text, statement.end)
         heads = (each for each in self._found if each.head and each.start < statement.start < each.end)
         head = max(heads, key=lambda each: each.start, default=None)
-        if head is None or rest is None or between.count("\n") != 1 or not ahead.endswith((")", "else")):
+        told = ahead.endswith((")", "else")) and not ahead.rpartition("\n")[2].lstrip().startswith("#")
+        if head is None or rest is None or between.count("\n") != 1 or not told:
             return (
                 Edit(statement.start, statement.start, order, f"{{ {first} " if first else "{ "),
                 Edit(statement.end, statement.end, order, f" {last} }}" if last else " }"),
@@ -298,14 +300,29 @@ def _inside(root: Node, to_char: list[int]) -> Iterator[Statement]:
             function = _name_of(node)
         if node.type in SIMPLE or node.type in HEADS:
             parent = node.parent
+            while parent is not None and parent.type.startswith("preproc_"):
+                parent = parent.parent
             governed = parent is not None and (parent.type in HEADS or parent.type == "else_clause")
             in_header = governed and parent is not None and parent.child_by_field_name("initializer") == node
             if not in_header and not (parent is None or parent.type == "translation_unit"):
                 start, end = to_char[node.start_byte], to_char[node.end_byte]
-                alone = governed or _is_labelled(node)
-                yield Statement(start, end, loops, node.type in HEADS, alone, True, node.type in LEAVING, function)
+                above = _directive_above(node)
+                # A line of the preprocessor may stand between it and what governs it.
+                alone = governed or _is_labelled(node) or (above is not None and node.type == "expression_statement")
+                free = above is None or (alone and not above.startswith("#pragma"))
+                yield Statement(start, end, loops, node.type in HEADS, alone, free, node.type in LEAVING, function)
         inner = loops + (node.type in LOOPS)
         stack += [(child, inner, function) for child in node.children]
+
+
+def _directive_above(node: Node) -> str | None:
+    """The line of the preprocessor that stands right before it, if there is one; not that which includes or defines."""
+    root = node
+    while root.parent is not None:
+        root = root.parent
+    above = (root.text or b"")[: node.start_byte].decode(errors="replace").rstrip()
+    line = re.sub(r"#\s*", "#", above.rpartition("\n")[2].strip())
+    return line if re.match(r"#(?!include|define|undef|line|error)", line) else None
 
 
 def _is_labelled(node: Node) -> bool:

@@ -113,7 +113,10 @@ class _Search:
             if any(edit.start < each.end and each.start < edit.end for edit in one.edits for each in other.edits):
                 stay.demand((one, other))
         while True:
-            kept = frozenset(stay.next() or ())
+            try:
+                kept = frozenset(stay.next(self._verifier.seconds_left) or ())
+            except TimeoutError:
+                return self._greedy(found, safe, self._verifier.limit)
             chosen = tuple(each for each in safe if each not in kept)
             tried = self._try(chosen)
             if tried.violation is None and not tried.why:

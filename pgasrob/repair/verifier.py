@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -69,12 +69,17 @@ class Verifier:
         return ""
 
     @property
+    def seconds_left(self) -> float | None:
+        """Until the time limit, None without one."""
+        return None if self._ends is None else max(self._ends - time.monotonic(), 0)
+
+    @property
     def unknown(self) -> str:
         """Why it is not known whether the source is robust; "" where it is."""
         reasons = (str(each.reason) for each in self.verdicts if each.verdict == "unknown")
         return next((self.limit or reason for reason in reasons), "")
 
-    def tried(self, edits: Iterable[Edit], acts_in_sc: bool) -> Tried:
+    def tried(self, edits: Collection[Edit], acts_in_sc: bool) -> Tried:
         """What the source is with ``edits``; ``acts_in_sc``: whether these change what SC runs there are."""
         self.checks += 1
         try:
@@ -93,13 +98,15 @@ class Verifier:
                 return Tried(text, violation=after)
             if why := _worse(before, after):
                 return Tried(text, why, undecided=after.verdict == "unknown")
-        same = self._outcomes.compared(program, self.nodes, acts_in_sc)
+        inserts = all(edit.start == edit.end for edit in edits)
+        same = self._outcomes.compared(program, self.nodes, acts_in_sc, reads=acts_in_sc or inserts)
         differs = same.compared is Compared.DIFFERENT
-        return Tried(text, same.why if differs else "", in_sc=differs, same=same)
+        return Tried(text, same.why if differs else "", None, same.undecided, differs, same)
 
     def _check(self, program: AnyProgram, nodes: int) -> Verdict:
-        left = None if self._ends is None else max(self._ends - time.monotonic(), 0.001)
-        return check(program, nodes, limits=replace(self._limits, timeout=left), effect=False)
+        left = self.seconds_left
+        limits = replace(self._limits, timeout=None if left is None else max(left, 0.001))
+        return check(program, nodes, limits=limits, effect=False)
 
 
 def _no_program(error: SourceError) -> str:

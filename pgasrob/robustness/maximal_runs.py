@@ -102,18 +102,14 @@ class Viewer:
             if memory.name in uncertain
             for offset in range(memory.cells)
         )
-        self._places = places(instance) if self.declares else tuple(self._kept())
+        self._places = places(instance) if self.declares else tuple(self._lasting())
 
-    def _kept(self) -> Iterator[Place]:
-        """The cells of a C program that hold at its end what it has put there."""
-        instance = self.instance
-        for memory in instance.program.memory:
-            if not memory.made_up and not memory.given_back:
-                for address in range(memory.address, memory.address + memory.cells):
-                    for rank in range(instance.nodes):
-                        cell = rank * instance.size + address
-                        if address not in self._uncertain:
-                            yield Place(instance.cell_name(cell), rank, None, cell)
+    def _lasting(self) -> Iterator[Place]:
+        for address in self.instance.program.lasting:
+            for rank in range(self.instance.nodes):
+                cell = rank * self.instance.size + address
+                if address not in self._uncertain:
+                    yield Place(self.instance.cell_name(cell), rank, None, cell)
 
     def begin(self, state: S) -> tuple[Node[S], list[Sight]]:
         """The first node, and what can be seen there."""
