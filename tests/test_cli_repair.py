@@ -55,6 +55,16 @@ def test_what_is_written_and_what_is_kept(copy: Path) -> None:
     assert Path(f"{copy}.orig").read_text() == before, "what is robust is left alone"
 
 
+def test_a_byte_order_mark_and_permissions_stay(copy: Path) -> None:
+    marked = b"\xef\xbb\xbf" + copy.read_bytes()
+    copy.write_bytes(marked)
+    copy.chmod(0o640)
+    assert repair(copy, "--write").exit_code == 0
+    kept = Path(f"{copy}.orig")
+    assert kept.read_bytes() == marked and copy.read_bytes().startswith(marked[:20])
+    assert kept.stat().st_mode & 0o777 == copy.stat().st_mode & 0o777 == 0o640
+
+
 def test_no_copy_takes_the_place_of_another(copy: Path) -> None:
     Path(f"{copy}.orig").write_text("mine")
     result = repair(copy, "--write")

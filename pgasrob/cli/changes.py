@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
+from shutil import copymode
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pgasrob.repair.verifier import AnyProgram, Parse
 
 BACKUP = ".orig"
+BYTE_ORDER_MARK = "\ufeff"
 
 
 def change_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -94,11 +96,14 @@ def write_change(file: str, before: str, after: str, what: str) -> None:
     from pgasrob.render.files import replace_file
 
     try:
-        if read_source(Path(file), DISK) != before:
+        now = read_source(Path(file), DISK)
+        mark = BYTE_ORDER_MARK * (now.startswith(BYTE_ORDER_MARK) and not before.startswith(BYTE_ORDER_MARK))
+        if now != mark + before:
             refuse(f"{file} has changed since it was read: nothing is written")
         kept = _free(file + BACKUP)
-        replace_file(kept, before)
-        replace_file(file, after)
+        replace_file(kept, now)
+        copymode(file, kept)
+        replace_file(file, mark + after)
     except SourceError as error:
         refuse(str(error))
     except OSError as error:
