@@ -280,7 +280,7 @@ def _of_c(text: str) -> Iterator[Statement]:
     data = text.encode()
     to_char = _characters(data)
     root = Parser(Language(tree_sitter_c.language())).parse(data).root_node
-    yield from _inside(root, to_char)
+    yield from _inside(root, to_char, data.split(b"\n"))
 
 
 def _characters(data: bytes) -> list[int]:
@@ -292,7 +292,7 @@ def _characters(data: bytes) -> list[int]:
     return [*found, count]
 
 
-def _inside(root: Node, to_char: list[int]) -> Iterator[Statement]:
+def _inside(root: Node, to_char: list[int], lines: list[bytes]) -> Iterator[Statement]:
     stack = [(root, 0, "")]
     while stack:
         node, loops, function = stack.pop()
@@ -306,7 +306,7 @@ def _inside(root: Node, to_char: list[int]) -> Iterator[Statement]:
             in_header = governed and parent is not None and parent.child_by_field_name("initializer") == node
             if not in_header and not (parent is None or parent.type == "translation_unit"):
                 start, end = to_char[node.start_byte], to_char[node.end_byte]
-                above = _directive_above(node)
+                above = _directive_above(node, lines)
                 # A line of the preprocessor may stand between it and what governs it.
                 alone = governed or _is_labelled(node) or (above is not None and node.type == "expression_statement")
                 free = above is None or (alone and not above.startswith("#pragma"))
@@ -315,13 +315,13 @@ def _inside(root: Node, to_char: list[int]) -> Iterator[Statement]:
         stack += [(child, inner, function) for child in node.children]
 
 
-def _directive_above(node: Node) -> str | None:
+def _directive_above(node: Node, lines: list[bytes]) -> str | None:
     """The line of the preprocessor that stands right before it, if there is one; not that which includes or defines."""
-    root = node
-    while root.parent is not None:
-        root = root.parent
-    above = (root.text or b"")[: node.start_byte].decode(errors="replace").rstrip()
-    line = re.sub(r"#\s*", "#", above.rpartition("\n")[2].strip())
+    row, column = node.start_point
+    if lines[row][:column].strip():
+        return None
+    above = next((line for line in reversed(lines[:row]) if line.strip()), b"")
+    line = re.sub(r"#\s*", "#", above.decode(errors="replace").strip())
     return line if re.match(r"#(?!include|define|undef|line|error)", line) else None
 
 
