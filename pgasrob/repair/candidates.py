@@ -231,7 +231,7 @@ class _Clause:
                     continue
                 text, taken = self._statements.text[wait.start : wait.end], self._statements.without(wait)
                 for each in self._between(passed, first, last, kind, text, wait):
-                    if all(edit.end <= taken.start for edit in each.edits) and not any(
+                    if all(edit.end < taken.start for edit in each.edits) and not any(
                         max(edit.end for edit in each.edits) <= other < wait.start for other in issued
                     ):
                         burden = each.burden - NEW_CALL
