@@ -101,7 +101,7 @@ def test_the_default_engine_finds_what_is_expected_and_the_catalogue_is_up_to_da
     assert without_times(kept) == without_times(made), "stale: run `pgasrob catalogue programs`"
 
 
-@pytest.mark.parametrize("path", sampled(CORE, 4), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(CORE, 6), ids=lambda path: path.stem)
 def test_definition_finds_what_is_expected(path: Path) -> None:
     verdict = pgasrob.check(pgasrob.load(path), engine="definition")
     assert verdict.nodes is not None

@@ -54,7 +54,7 @@ def test_the_corpus_is_there() -> None:
     assert len(CORPUS) > 180 and len(CHECKED) > 19
 
 
-@pytest.mark.parametrize("path", sampled(CORPUS, 4), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sampled(CORPUS, 8), ids=lambda path: path.name)
 def test_what_is_shown_is_read_back(path: Path) -> None:
     instance = load_c(path).instantiate()
     text = to_source(instance.program)
