@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         TOP,
     },
     "runs": {"diagnostics", "program", "robustness", "semantics"},
-    "repair": {"diagnostics", "frontends", "program", "robustness", "semantics"},
+    "repair": {"analysis", "diagnostics", "frontends", "program", "robustness", "semantics"},
     "render": {"analysis", "diagnostics", "frontends", "program", "repair", "robustness", "runs", "semantics", TOP},
     "cli": {"diagnostics", "export", "frontends", "program", "render", "repair", "robustness", "runs", TOP},
     "__main__": {"cli"},

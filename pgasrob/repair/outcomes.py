@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from pgasrob.analysis.futures import futures
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.maximal_runs import End, Found, Runs, Sight, Viewer
 
@@ -24,10 +25,18 @@ MOST_STATES = {False: 5_000, True: 20_000}
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """How SC runs end; and for each rank, for each of its places in a C source that read, the values read there."""
+    """How SC runs end; for each rank, for each of its places in a C source that read, the values read there; and the
+    same for each of the cells that it reads, by their numbers among those compared."""
 
     states: frozenset[tuple[object, ...]]
     reads: tuple[tuple[frozenset[int], ...], ...]
+    cells: dict[tuple[int, int], frozenset[int]]
+
+    def same_reads(self, other: _Ends, by_place: bool) -> bool:
+        """Whether the same is read in both: ``by_place``, or else of the cells that are read in both."""
+        if by_place:
+            return self.reads == other.reads
+        return all(other.cells.get(of, values) == values for of, values in self.cells.items())
 
 
 class Compared(Enum):
@@ -57,10 +66,11 @@ class Before:
         self._ends: dict[tuple[int, frozenset[str], int], _Ends | None] = {}
 
     def compared(self, after: Program | CProgram, nodes: Sequence[int], acts_in_sc: bool, reads: bool) -> Same:
-        """Whether SC runs of ``after`` end as those of the program do: as to their ending and the cells that both have,
-        and what is read, if ``reads`` (another call may read at another place).
+        """Whether SC runs of ``after`` end as those of the program do: as to their ending and the cells that both have.
 
-        Where there are too many runs, they do unless something that was changed ``acts_in_sc`` runs.
+        What is read is compared if ``reads``, for another call may read at another place: place by place where
+        something that was changed ``acts_in_sc`` runs, else by the cells, since what is waited for may be computed
+        away. Where there are too many runs, they do unless something acts in them.
         """
         total, most = 0, MOST_STATES[acts_in_sc]
         for count in nodes:
@@ -76,15 +86,24 @@ class Before:
                     return Same(Compared.UNTOUCHED)
                 why = f"on {count} nodes there are too many SC runs to see that they end as before"
                 return Same(Compared.DIFFERENT, why=why, undecided=True)
-            if old.states != new.states or (reads and old.reads != new.reads):
+            if old.states != new.states or (reads and not old.same_reads(new, by_place=acts_in_sc)):
                 return Same(Compared.DIFFERENT, why=f"on {count} nodes SC runs end or read otherwise than before")
             total += len(new.states)
         return Same(Compared.SAME, total)
 
 
 def _names(instance: Instance) -> set[str]:
-    """The cells of the program's own that it still has; what a library has for itself may be another afterwards."""
-    return set(map(instance.program.cell_name, instance.program.lasting))
+    """The cells of the program's own that it still has and may access; what a library has for itself may be another
+    afterwards, and a variable of C may be computed away."""
+    program = instance.program
+    if program.source.shows_commands:
+        return set(map(program.cell_name, program.lasting))
+    accessed = [each[0].cells for each in futures(instance).ever]
+    return {
+        program.cell_name(address)
+        for address in program.lasting
+        if any(cells >> (rank * instance.size + address) & 1 for cells in accessed for rank in range(instance.nodes))
+    }
 
 
 def _ends(instance: Instance, names: Collection[str], most: int) -> _Ends | None:
@@ -94,9 +113,17 @@ def _ends(instance: Instance, names: Collection[str], most: int) -> _Ends | None
     cells = [rank * instance.size + address for rank in range(instance.nodes) for address in addresses]
     in_c, told = not instance.program.source.shows_commands, frozenset(cells)
     reads: list[dict[int, set[int]]] = [{} for _ in range(instance.nodes)]
+    of_cells: dict[tuple[int, int], set[int]] = {}
     ends = set()
+
+    def note(sights: Iterable[Sight]) -> None:
+        for sight in sights:
+            if isinstance(sight, Found) and sight.read.cell in told:
+                reads[sight.read.rank].setdefault(sight.read.occurrence, set()).add(sight.value)
+                of_cells.setdefault((sight.read.rank, cells.index(sight.read.cell)), set()).add(sight.value)
+
     _, before = runs.begin()
-    _note(before, told, reads)
+    note(before)
     for seen in runs.explore():
         if runs.states > most:
             return None
@@ -107,13 +134,6 @@ def _ends(instance: Instance, names: Collection[str], most: int) -> _Ends | None
             registers = () if in_c else state.registers
             ends.add((what.ending, registers, *(state.memory[cell] for cell in cells)))
         else:
-            _note([what], told, reads)
+            note([what])
     read = (tuple(frozenset(values) for _, values in sorted(places.items())) for places in reads)
-    return _Ends(frozenset(ends), tuple(read))
-
-
-def _note(sights: Iterable[Sight], cells: Collection[int], reads: Sequence[dict[int, set[int]]]) -> None:
-    """The values that are read of ``cells`` among ``sights``, by rank and command."""
-    for sight in sights:
-        if isinstance(sight, Found) and sight.read.cell in cells:
-            reads[sight.read.rank].setdefault(sight.read.occurrence, set()).add(sight.value)
+    return _Ends(frozenset(ends), tuple(read), {of: frozenset(values) for of, values in of_cells.items()})

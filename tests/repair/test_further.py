@@ -122,6 +122,39 @@ BODIES = {
 }  # fmt: skip
 
 
+POLLED = """#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int me, *buf; MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &buf, &win);
+    MPI_Win_lock_all(0, win);
+    int one = 1, val = 3, seen = 0;
+    if (me == 0) {
+        MPI_Put(&val, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        MPI_Accumulate(&one, 1, MPI_INT, 1, 3, 1, MPI_INT, MPI_SUM, win);
+    } else {
+        do {
+            MPI_Get(&seen, 1, MPI_INT, 1, 3, 1, MPI_INT, win);
+        } while (seen == 0);
+        printf("%d\\n", buf[0]);
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_what_is_waited_for_may_be_computed_away() -> None:
+    """A flush behind the get makes its loop a poll, which reads at another place than the loop before."""
+    found = repaired(POLLED)
+    assert found.state == "repaired" and found.answers[0].cost == 6 + 4
+    assert sorted(each.kind for each in found.answers[0].candidates) == ["completion", "local completion"]
+
+
 def text_of(name: str) -> str:
     around, body, _, _ = BODIES[name]
     return around.replace("BODY", body.removeprefix("\n"))
