@@ -37,8 +37,10 @@ def catalogue(program: Program | CProgram) -> list[Change]:
 
 
 def _of_queues(program: Program, statements: Statements) -> Iterator[Change]:
-    """Every wait and fence for every queue at every place, and every other queue for every read and write."""
+    """Every wait and fence for every queue at every place, and for every operation the queues of the others."""
     queues = [queue.name for queue in program.queues]
+    calls = [CallText.read(statements.text[each.start : each.end]) for each in statements.all()]
+    used = {argument for call in calls if call and call.name not in OF_QUEUES for argument in call.arguments}
     for name, kind in OF_QUEUES.items():
         for queue in queues:
             yield from _everywhere(statements, f"{name}({queue});", kind)
@@ -47,7 +49,7 @@ def _of_queues(program: Program, statements: Statements) -> Iterator[Change]:
         if call is not None and call.name not in OF_QUEUES:
             for place, argument in enumerate(call.arguments):
                 for queue in queues:
-                    if argument in queues and queue != argument:
+                    if argument in queues and queue in used - {argument}:
                         changed = CallText(call.name, (*call.arguments[:place], queue, *call.arguments[place + 1 :]))
                         edit = Edit(statement.start, statement.end, 0, f"{changed};")
                         yield Change(COSTS.of("order", statement.loops), (edit,))
