@@ -63,6 +63,7 @@ class Before:
 
     def __init__(self, program: Program | CProgram) -> None:
         self._program = program
+        self._instances: dict[int, tuple[Instance, set[str]]] = {}
         self._ends: dict[tuple[int, frozenset[str], int], _Ends | None] = {}
 
     def compared(self, after: Program | CProgram, nodes: Sequence[int], acts_in_sc: bool, reads: bool) -> Same:
@@ -74,8 +75,11 @@ class Before:
         """
         total, most = 0, MOST_STATES[acts_in_sc]
         for count in nodes:
-            first, second = self._program.instantiate(count), after.instantiate(count)
-            names = frozenset(_names(first) & _names(second))
+            if count not in self._instances:
+                instance = self._program.instantiate(count)
+                self._instances[count] = instance, _names(instance)
+            (first, own), second = self._instances[count], after.instantiate(count)
+            names = frozenset(own & _names(second))
             key = count, names, most
             if key not in self._ends:
                 self._ends[key] = _ends(first, names, most)
@@ -111,7 +115,7 @@ def _ends(instance: Instance, names: Collection[str], most: int) -> _Ends | None
     runs = Runs.under_sc(Viewer(instance))
     addresses = [address for address in range(instance.size) if instance.program.cell_name(address) in names]
     cells = [rank * instance.size + address for rank in range(instance.nodes) for address in addresses]
-    in_c, told = not instance.program.source.shows_commands, frozenset(cells)
+    in_c, told = not instance.program.source.shows_commands, {cell: number for number, cell in enumerate(cells)}
     reads: list[dict[int, set[int]]] = [{} for _ in range(instance.nodes)]
     of_cells: dict[tuple[int, int], set[int]] = {}
     ends = set()
@@ -120,7 +124,7 @@ def _ends(instance: Instance, names: Collection[str], most: int) -> _Ends | None
         for sight in sights:
             if isinstance(sight, Found) and sight.read.cell in told:
                 reads[sight.read.rank].setdefault(sight.read.occurrence, set()).add(sight.value)
-                of_cells.setdefault((sight.read.rank, cells.index(sight.read.cell)), set()).add(sight.value)
+                of_cells.setdefault((sight.read.rank, told[sight.read.cell]), set()).add(sight.value)
 
     _, before = runs.begin()
     note(before)
