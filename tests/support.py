@@ -198,7 +198,7 @@ FURTHER = (
     "update_from(set, y, OTHER, x, u);", "notify(set, 1, OTHER, y, u);", "notify(add, 1, OTHER, y, q);",
     "notify_all(set, 2, OTHER, x, v);", "bundle;", "signal(set, 1, OTHER, y, u);", "signal(add, 1, OTHER, x, q);",
     "r <- fetch(OTHER, x);", "r <- fetch_update(xor, OTHER, y, 3);", "await_add(OTHER, mem[x] == 1, 1);",
-    "await_add(me, mem[y] != 0, -1);",
+    "await_add(me, mem[y] != 0, -1);", "r <- mem[x @ OTHER];", "mem[y @ OTHER] <- 1;",
 )  # fmt: skip
 """Commands beyond those of the paper and the design's first ones: captured, updating, notifying, bundled."""
 

@@ -70,8 +70,14 @@ def read(file: str, front_end: FrontEnd) -> tuple[AnyProgram, Parse]:
 
         return program, partial(parse, file=file)
     from pgasrob.frontends.lower import parse_c
+    from pgasrob.program.files import Overlay
+    from pgasrob.repair.texts import parts
 
-    return program, partial(parse_c, file=file, options=front_end)
+    def parse_all(text: str) -> AnyProgram:
+        first, *others = parts(text)
+        return parse_c(first.text, file, front_end, Overlay({each.file: each.text for each in others}))
+
+    return program, parse_all
 
 
 def costs_in(path: str | None) -> Costs:
@@ -88,7 +94,15 @@ def costs_in(path: str | None) -> Costs:
         raise click.BadParameter(f"{path}: {error}.", param_hint="--costs") from None
 
 
-def write_change(file: str, before: str, after: str, what: str) -> None:
+def write_changes(first: str, before: str, after: str, what: str) -> None:
+    """As :func:`_write_change` for each file that differs in two texts of all files, whose ``first`` this is."""
+    from pgasrob.repair.texts import changed
+
+    for file, old, new in changed(before, after):
+        _write_change(file or first, old, new, what)
+
+
+def _write_change(file: str, before: str, after: str, what: str) -> None:
     """``after`` instead of ``before`` in ``file``, which is kept; nothing when it has changed meanwhile."""
     from pgasrob.diagnostics import SourceError
     from pgasrob.program.files import DISK

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +20,7 @@ from pgasrob.cli.options import (
     NodeCounts,
     Reduction,
     Size,
+    TwoLines,
     c_options,
     listed,
     memory_for,
@@ -31,11 +32,15 @@ from pgasrob.cli.options import (
 from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, WitnessPath, endings, fold_option, holding_many
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.declarations import Source
     from pgasrob.program.reading import Reading
     from pgasrob.render.json import Result
     from pgasrob.robustness.batch import Job
 
+ONE_FILE = "--why is about two lines of one FILE, on this machine."
 EXAMPLES = """\b
 Exit code:
   0  all robust
@@ -49,6 +54,8 @@ expected, 1 some not, 2 a header is missing or an error was not expected,
 \b
 Examples:
   pgasrob check ring.pgas -n 2..5 --timeout 60
+  pgasrob check main.c ring.c -I include -D N=4
+  pgasrob check --compile-commands build
   pgasrob check programs --expect
   pgasrob check programs -v | less        with every counterexample
   pgasrob check programs --format json > verdicts.jsonl
@@ -60,7 +67,7 @@ Examples:
 
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", metavar="FILE...", nargs=-1, type=click.Path())
 @click.option("-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
               help="Node counts: 2, 2..5 or 2,4. Default: the program's own, or 2.")  # fmt: skip
 @click.option("--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
@@ -99,8 +106,8 @@ Examples:
     "--brief", is_flag=True, help="A line per program, as compilers print: file:line:column: not robust: why."
 )
 @click.option("--why", "pair", type=Lines(), metavar="LINE,LINE",
-              help="Say why the operations and accesses of two lines of a robust FILE are in order: what would be "
-              "without each command between them.")  # fmt: skip
+              help="Say why the operations and accesses of two lines of a robust FILE (16,20 or, of a further file, "
+              "16,ring.c:20) are in order: what would be without each command between them.")  # fmt: skip
 @click.option("--full", is_flag=True,
               help="Show every event of a run; else what its cycle does not need is folded.")  # fmt: skip
 @click.option("--assumptions", is_flag=True, help="List all that each verdict rests on, in reports of all results.")
@@ -134,7 +141,7 @@ def check(
     report: str,
     verbose: bool,
     brief: bool,
-    pair: tuple[int, int] | None,
+    pair: TwoLines | None,
     full: bool,
     assumptions: bool,
     heads: int | None,
@@ -147,7 +154,11 @@ def check(
 
     For a program that is not, a run on the network is shown that no sequentially consistent run looks like. Folders
     are searched for .pgas and .c files, hidden ones left out. Several programs give a table of their verdicts.
+
+    A C file with `main` is a program, together with those of the other C files that define what it needs. With
+    --compile-commands and no FILE all programs of the database are checked.
     """
+    from pgasrob.frontends.sources import apart
     from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import printer
     from pgasrob.robustness.batch import Job, find_programs, tasks, unwatched
@@ -162,8 +173,10 @@ def check(
             engine = "attack"
         if given and engine != "attack":
             raise click.UsageError(f"{option} is for the attack engine.")
-    if pair is not None and (len(paths) > 1 or cluster is not None or Path(paths[0]).is_dir()):
-        raise click.UsageError("--why is about two lines of one FILE, on this machine.")
+    if not paths and not front_end.commands:
+        raise click.UsageError("Missing argument 'FILE...'.")
+    if pair is not None and (cluster is not None or any(map(os.path.isdir, paths)) or not paths):
+        raise click.UsageError(ONE_FILE)
     if brief and (verbose or full or assumptions or format_ == "json"):
         raise click.UsageError(
             "--brief prints a line each: leave --verbose, --full, --assumptions and --format json out."
@@ -172,7 +185,11 @@ def check(
         raise click.UsageError("--jobs is for this machine: workers of a cluster do as many jobs as they have threads.")
     if cluster is not None and engine == "spin":
         raise click.UsageError("the spin engine works on this machine alone: leave --cluster out.")
-    files, problems = find_programs(paths)
+    database = () if paths else dict.fromkeys(file for file, _, _ in front_end.commands)
+    found, problems = find_programs((*paths, *database))
+    files, front_end = apart(found, front_end)
+    if pair is not None and len(paths) > 1 + len(found) - len(files):
+        raise click.UsageError(ONE_FILE)
     for problem in problems:
         click.echo(f"pgasrob: {problem}", err=True)
     writing = Witnesses(witnesses, files, nodes, cycle_only)
@@ -216,6 +233,9 @@ def check(
         click.echo(f"pgasrob: {error}", err=True)
         outcomes.append(ERROR)
     printing.end()
+    if unused := _unused([file for file in found if file not in files], printing.results) if paths else "":
+        click.echo(f"pgasrob: {unused}", err=True)
+        outcomes.append(ERROR)
     if not writing.end():
         outcomes.append(ERROR)
     if interrupted:
@@ -227,7 +247,36 @@ def check(
     ctx.exit(next(code for code in GRAVEST_FIRST if code in outcomes))
 
 
-def _tell_why(result: Result, pair: tuple[int, int], job: Job) -> None:
+def _unused(units: Sequence[str], results: Sequence[Result]) -> str:
+    """That some ``units`` are in no program, since none needs what they define; "" when all are."""
+    used = {unit for result in results for unit in result.get("units", [])}
+    if any(result["verdict"] == "error" and result["nodes"] is None for result in results):
+        return ""  # there it is not known
+    from pgasrob.diagnostics import visible
+    from pgasrob.frontends.sources import included
+
+    parts = included([*units, *(result["file"] for result in results)]) if units else set()
+    left = [visible(unit) for unit in units if unit not in used and os.path.basename(unit) not in parts]
+    verb = "has no `main`, and is" if len(left) == 1 else "have no `main`, and are"
+    return f"{listed(left, 'and')} {verb} not checked: no program needs what is defined there" if left else ""
+
+
+def _line(source: Source, file: str, number: int) -> int:
+    """Line ``number`` of the ``file`` of a program that reports call so, or that has this path."""
+    from pgasrob.program.files import name_of
+    from pgasrob.program.statements import Line
+
+    if not file or file == source.file:
+        return number
+    names = {path: name_of(path, source.file) for path in source.others}
+    for path, name in names.items():
+        if file in (path, name):
+            return Line(number, path, name)
+    told = listed(names.values(), "and") if names else "no further files"
+    raise click.UsageError(f"--why: the program has no file {file}; it has {told}.")
+
+
+def _tell_why(result: Result, pair: TwoLines, job: Job) -> None:
     """Put into ``result`` why the accesses in a ``pair`` of lines are in order."""
     from pgasrob.diagnostics import SourceError
     from pgasrob.render.why import why_to_json
@@ -236,9 +285,10 @@ def _tell_why(result: Result, pair: tuple[int, int], job: Job) -> None:
 
     with contextlib.suppress(SourceError):  # which the result tells of
         program = load(result["file"], job.front_end)
+        first, second = (_line(program.source, *each) for each in pair)
         found = why(
-            program, result["verdict"], pair, result["nodes"], job.engine, job.limits, job.reading, job.heads,
-            job.reductions,
+            program, result["verdict"], (first, second), result["nodes"], job.engine, job.limits, job.reading,
+            job.heads, job.reductions,
         )  # fmt: skip
         result["why"] = why_to_json(found)
 

@@ -14,6 +14,7 @@ from pgasrob.cli.options import (
     DEFAULT_ENGINE,
     HELP,
     c_options,
+    limited,
     mention_a_missing_kernel,
     node_count,
     reading_options,
@@ -72,6 +73,7 @@ def explain(
     from pgasrob.render.explanation.chapters import SEARCHES, NoSuchChapter, chapter_name, chapters
     from pgasrob.robustness.check import load
     from pgasrob.robustness.explanation import explain as explained
+    from pgasrob.robustness.limits import Limits
 
     if CODE.fullmatch(file) and not Path(file).exists():
         raise click.UsageError(f"{file} is an error code: `pgasrob explain-error {file.upper()}` explains it")
@@ -82,10 +84,16 @@ def explain(
     except NoSuchChapter as error:
         raise click.BadParameter(f"{error}.", param_hint="--only") from None
     try:
-        program = load(file, front_end)
+        # For the verdict, and again for all that follows.
+        limits = Limits(timeout=2 * timeout)
+        program = limited(limits, "while reading the program", lambda: load(file, front_end))
         mention_a_missing_kernel(DEFAULT_ENGINE)
         compared = name is None or name in SEARCHES
-        found = explained(program, nodes, max_states, timeout, compared, simplify_guard, reading)
+        found = limited(
+            limits,
+            "while explaining",
+            lambda: explained(program, nodes, max_states, timeout, compared, simplify_guard, reading),
+        )
     except SourceError as error:
         refuse(str(error))
     verdict = found.verdict

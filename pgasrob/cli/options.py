@@ -7,27 +7,35 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from pgasrob.cli.exit_codes import ERROR
+from pgasrob.cli.exit_codes import ERROR, UNKNOWN
 from pgasrob.diagnostics.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from pgasrob.frontends.compile_commands import Compiled
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
     from pgasrob.program.reading import Conflicts, FailedPolls, Reading
     from pgasrob.render.json import Error
     from pgasrob.render.progress import Display
+    from pgasrob.robustness.limits import Limits
 
     Empty = Callable[[list[Error], str | None], object]
     """What a command prints as JSON when it has no answer, of the errors in the program and a reason."""
 
+T = TypeVar("T")
+
+TwoLines = tuple[tuple[str, int], tuple[str, int]]
 DEFAULT_ENGINE = "portfolio"  # those of robustness, which is not imported for the help text
 MOST_STATES, MOST_SC_STATES = 1_000_000, 50_000
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -101,18 +109,18 @@ node_count = click.option(
 
 
 class Lines(click.ParamType):  # type: ignore[type-arg]
-    """Two lines of a text: ``16,20``."""
+    """Two lines of a program, each with the name of its file, "" for the first one: ``16,20`` or ``16,ring.c:20``."""
 
     name = "lines"
-    form = re.compile(r"([1-9]\d{0,8}),([1-9]\d{0,8})", re.ASCII)
+    form = re.compile(r"(?:([^,]+):)?([1-9]\d{0,8}),(?:([^,]+):)?([1-9]\d{0,8})", re.ASCII)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> TwoLines:
         if isinstance(value, tuple):
             return value
         found = self.form.fullmatch(value)
         if found is None:
-            self.fail(f"{value!r} is not two lines like 16,20", param, ctx)
-        return int(found[1]), int(found[2])
+            self.fail(f"{value!r} is not two lines like 16,20 or 16,ring.c:20", param, ctx)
+        return (found[1] or "", int(found[2])), (found[3] or "", int(found[4]))
 
 
 class NodeCounts(click.ParamType):  # type: ignore[type-arg]
@@ -162,6 +170,18 @@ class Dialect(Name):
         return DIALECTS
 
 
+class SharedMemory(click.ParamType):  # type: ignore[type-arg]
+    """Which ranks share memory."""
+
+    name = "shared"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from pgasrob.frontends.options import FrontEnd
+
+        FrontEnd.check_shared_memory(value, lambda message, hint: self.fail(f"{message}; {hint}.", param, ctx))
+        return str(value)
+
+
 class Macro(click.ParamType):  # type: ignore[type-arg]
     """A macro of the C preprocessor: ``NAME`` (which is 1) or ``NAME=VALUE``."""
 
@@ -186,11 +206,23 @@ def c_options(command: Callable[..., Any]) -> Callable[..., Any]:
         dialects: tuple[str, ...],
         pure: tuple[str, ...],
         defines: tuple[tuple[str, str], ...],
+        folders: tuple[str, ...],
+        units: tuple[str, ...],
+        database: str | None,
+        shared_memory: str | None,
         **options: Any,
     ) -> Any:
         from pgasrob.frontends.options import FrontEnd
+        from pgasrob.frontends.sources import parts
 
-        return command(*arguments, front_end=FrontEnd(dialects, pure, defines), **options)
+        for folder in folders:
+            if not os.path.isdir(folder):
+                raise click.UsageError(f"-I {folder}: there is no such folder.")
+        commands = () if database is None else _compiled(database)
+        front_end = FrontEnd(dialects, pure, defines, shared_memory, folders, units, commands)
+        if commands:
+            front_end = replace(front_end, units=(*units, *parts((file for file, _, _ in commands), front_end)))
+        return command(*arguments, front_end=front_end, **options)
 
     options = (
         click.option("--api", "dialects", type=Dialect(), multiple=True, metavar="DIALECT",
@@ -201,11 +233,32 @@ def c_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      "return any value. Can be repeated."),
         click.option("-D", "defines", type=Macro(), multiple=True, metavar="NAME[=VALUE]",
                      help="C: define a macro. Can be repeated."),
+        click.option("-I", "folders", type=click.Path(), multiple=True, metavar="FOLDER",
+                     help="C: look for headers in this folder. Can be repeated."),
+        click.option("--with", "units", type=click.Path(), multiple=True, metavar="FILE",
+                     help="C: a further file, which is part of a program that needs what it defines. Can be repeated."),
+        click.option("--compile-commands", "database", type=click.Path(), metavar="PATH",
+                     help="C: the compilation database of a project, or its folder: which files there are, with their "
+                     "macros and folders of headers."),
+        click.option("--shared-memory", type=SharedMemory(), metavar="none|all|nodes=K",
+                     help="C: which ranks reach each other's memory by loads and stores, through what shmem_ptr and "
+                     "the like give: none (the default), all, or those of each block of K consecutive ranks."),
     )  # fmt: skip
     decorated: Callable[..., Any] = with_front_end
     for option in reversed(options):
         decorated = option(decorated)
     return decorated
+
+
+def _compiled(database: str) -> tuple[Compiled, ...]:
+    """What the compilation ``database`` says; ends the command when it is none."""
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.frontends.compile_commands import read
+
+    try:
+        return read(database)
+    except SourceError as error:
+        refuse(str(error))
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -281,9 +334,9 @@ def progress_display(max_states: int | None) -> Display | None:
 
 
 def print_json(value: object) -> None:
-    import json
+    from pgasrob.render.places import dumps
 
-    click.echo(json.dumps(value))
+    click.echo(dumps(value))
 
 
 def refuse(
@@ -302,6 +355,17 @@ def refuse(
     else:
         print_json(in_json(list(errors), reason))
     raise click.exceptions.Exit(exit_code) from None
+
+
+def limited(limits: Limits, phase: str, work: Callable[[], T], in_json: Empty | None = None) -> T:
+    """What ``work`` gives, which looks at ``limits`` itself as far as it can; ends the command (`refuse`) where it does
+    not come to its end by them."""
+    from pgasrob.robustness.watch import GRACE, LimitReached, Watch
+
+    try:
+        return Watch(limits, None, time.monotonic()).within(phase, work, GRACE)
+    except LimitReached as limit:
+        refuse(f"pgasrob: {limit}", UNKNOWN, in_json, reason=str(limit))
 
 
 def load_instance(
@@ -326,4 +390,4 @@ def load_instance(
             refuse(str(error))
         from pgasrob.render.json import errors_to_json
 
-        refuse(str(error), ERROR, in_json, errors_to_json(error.diagnostics))
+        refuse(str(error), ERROR, in_json, errors_to_json(error.diagnostics, file))

@@ -16,6 +16,7 @@ from pgasrob.cli.options import (
     FromTable,
     Size,
     c_options,
+    limited,
     load_instance,
     memory_for,
     node_count,
@@ -98,10 +99,12 @@ def outcomes(
     from pgasrob.robustness.limits import Limits
 
     in_json = partial(no_outcomes, file) if format_ == "json" else None
-    instance = load_instance(file, nodes, front_end, in_json)
-    writing = Witnesses(witnesses, [file], None if nodes is None else [nodes], cycle_only)
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
-    found = _found(instance, names, limits, in_json)
+    instance = limited(
+        limits, "while reading the program", lambda: load_instance(file, nodes, front_end, in_json), in_json
+    )
+    writing = Witnesses(witnesses, [file], None if nodes is None else [nodes], cycle_only)
+    found = limited(limits, "in the search for outcomes", lambda: _found(instance, names, limits, in_json), in_json)
     chosen = _chosen(found, example, bool(witnesses))
     result = outcomes_to_json(found, None if format_ == "json" else {chosen} - {None})  # type: ignore[arg-type]
     if format_ == "json":

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.changes import BACKUP, change_options, costs_in, read, write_change
+from pgasrob.cli.changes import BACKUP, change_options, costs_in, read, write_changes
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
-from pgasrob.cli.options import HELP, FromTable, memory_for, print_json
+from pgasrob.cli.options import HELP, FromTable, limited, memory_for, print_json
 from pgasrob.cli.witness_files import Witnesses, WitnessPath, endings, fold_option
 
 if TYPE_CHECKING:
@@ -72,9 +72,12 @@ def repair(
 
     costs = costs_in(costs_file)
     writing = Witnesses(witnesses, [file], None, cycle_only)
-    program, parse = read(file, front_end)
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
-    found = repaired(program, parse, nodes or (program.nodes or DEFAULT_NODES,), costs, max_answers, limits)
+    program, parse = limited(limits, "while reading the program", lambda: read(file, front_end))
+    counts = nodes or (program.nodes or DEFAULT_NODES,)
+    found = limited(
+        limits, "in the search for repairs", lambda: repaired(program, parse, counts, costs, max_answers, limits)
+    )
     _show(file, found, format_)
     if witnesses:
         from pgasrob.render.repair import beside
@@ -83,7 +86,7 @@ def repair(
         if not writing.end():
             raise click.exceptions.Exit(ERROR)
     if writes and found.answers:
-        write_change(file, found.text, found.answers[0].text, "repaired")
+        write_changes(file, found.text, found.answers[0].text, "repaired")
     raise click.exceptions.Exit(CODES[found.state])
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.changes import BACKUP, change_options, costs_in, read, write_change
+from pgasrob.cli.changes import BACKUP, change_options, costs_in, read, write_changes
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
-from pgasrob.cli.options import HELP, memory_for, print_json
+from pgasrob.cli.options import HELP, limited, memory_for, print_json
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -60,9 +60,10 @@ def thrift(
     from pgasrob.robustness.limits import Limits
 
     costs = costs_in(costs_file)
-    program, parse = read(file, front_end)
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
-    found = thrifty(program, parse, nodes or (program.nodes or DEFAULT_NODES,), costs, limits)
+    program, parse = limited(limits, "while reading the program", lambda: read(file, front_end))
+    counts = nodes or (program.nodes or DEFAULT_NODES,)
+    found = limited(limits, "in the search for savings", lambda: thrifty(program, parse, counts, costs, limits))
     if format_ == "json":
         print_json(render.thrift_to_json(file, found))
     elif format_ == "diff":
@@ -72,5 +73,5 @@ def thrift(
 
         write(render.thrift_lines(file, found, terminal_width()), sys.stdout)
     if writes and found.together:
-        write_change(file, found.text, found.after, "what can go is left out")
+        write_changes(file, found.text, found.after, "what can go is left out")
     raise click.exceptions.Exit(CODES[found.state])

@@ -580,8 +580,14 @@ not read.
 Brackets nest at most 200 levels deep, and expressions and statements a few hundred: long chains of operators and of
 `else if` nest as well. The bound keeps every tool that walks a program from running out of stack.
 
+== PG109 a header that is not found
+A header of the program itself is looked for beside the file that includes it, when its name stands in quotes, and in
+the folders that `-I` or the compilation database (`--compile-commands`) names. What it declares and defines may change
+what the program does, so nothing is said without it. Headers of the system and of the communication libraries are known
+and need no folder.
+
 == PG120 a construct of C that is not supported
-The front end takes C11 without unions, bit-fields, complex numbers, atomic types, assembler, packed structs and
+The front end takes C11 without bit-fields, complex numbers, atomic types, assembler, packed structs and
 `va_arg`, and a few extensions of GNU C. What it does not take it never skips: that could turn a wrong
 program into a robust one. The hint says what to write instead.
 
@@ -610,6 +616,11 @@ arguments are evaluated, it may return any value, and the call does nothing else
 
 == PG126 a C function gets the wrong number of arguments
 The call has more or fewer arguments than the function's declaration, or than the call of the API that the header has.
+
+== PG127 files that do not fit together
+What one file declares and another one defines must be the same: a function with the same parameters and result, a
+variable of the same type. What is not `static` is defined once; of two files that define it, the one is taken that is
+built for the same target or lies in the same folder as `main`.
 
 == PG140 a value must be known here
 Which rank a transfer goes to may depend on data, but some arguments must be the same in every run of a rank: sizes,
@@ -650,6 +661,12 @@ option `--api NAME` does.
 The option `--assume-pure NAME` says that a function accesses no memory of the program. A function whose name is that of
 a communication library, or begins like its names (`shmem_`, `gaspi_`, `MPI_`), most likely does: it is misspelled, or
 the header that declares it is not included.
+
+== PG163 no compilation database, or a file that it compiles in several ways
+`--compile-commands` takes a `compile_commands.json`, or its folder: a JSON list of objects with `directory`, `file`,
+and `command` or `arguments`. CMake writes one with `-D CMAKE_EXPORT_COMPILE_COMMANDS=ON`, Meson always, and
+`bear -- make` for anything that is built with make. Where a file with `main` is compiled in several ways, with other
+macros for each target, name it without the database, with the `-D` and `-I` of one of them.
 """
 
 CATALOGUE = {entry.code: entry for entry in entries(_TEXT)}

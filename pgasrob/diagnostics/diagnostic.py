@@ -31,6 +31,8 @@ class Diagnostic:
     length: int = 1
     excerpt: str = ""  # the source line
     hint: str = ""
+    notes: tuple[str, ...] = ()
+    """How the place comes into the program: what a macro expands to, which file includes this one."""
 
     @property
     def position(self) -> str:
@@ -45,6 +47,8 @@ class Diagnostic:
             lead = "".join("\t" if char == "\t" else " " for char in self.excerpt[: self.column - 1])
             room = max(1, min(self.length, len(self.excerpt) - self.column + 1))
             text += f"\n{gutter}{self.excerpt}\n{' ' * (len(gutter) - 2)}| {lead}{'^' * room}"
+        for note in self.notes:
+            text += f"\n      = note: {note}"
         if self.hint:
             text += f"\n      = hint: {self.hint}"
         return text

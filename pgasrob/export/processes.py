@@ -114,7 +114,8 @@ class Process:
         self.has_barriers = True
         self._bits.clear(f"tainted_{self._rank}")  # behind it all ranks are tainted or none
         printed = [f'printf("barrier {self._rank} {edge}\\n");'] if self._moves else []
-        return [f"arrived_{self._rank} = 1;  {self._at(edge)}", *printed, "arrive();"]
+        number = self._tables.barrier_at(edge)
+        return [f"arrived_{self._rank} = {number};  {self._at(edge)}", *printed, "arrive();"]
 
     def _at(self, edge: int) -> str:
         transition = self._tables.edges[edge]

@@ -21,6 +21,7 @@ enabled. With ``moves`` every transition prints its move when a trail is replaye
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pgasrob.export.expressions import DECLARATIONS, OLD, Unsupported
@@ -122,27 +123,34 @@ def _heading(tables: Tables, size: int, options: tuple[str, ...], moves: bool) -
     ]
 
 
-def _declarations(tables: Tables, processes: list[Process], waiting: set[int]) -> Lines:
+def _declarations(tables: Tables, processes: list[Process], waiting: Mapping[int, int]) -> Lines:
     initial = tables.instance.memory
     lines = [variable.declaration("Global", initial[cell]) for cell, variable in sorted(tables.stored.items())]
     count = len(tables.sources)
     if count:
-        lines.append(f"{'bit' if count == 1 else 'byte' if count < 256 else 'short'} source;")
+        lines.append(f"{_kind(count + 1)} source;")
     if any(OLD.name in process.rules.scratch for process in processes):
         lines.append(f"hidden int {OLD.name};  /* scratch, no part of a state */")
     bits = set[str]().union(*(process.rules.globals for process in processes))
     lines += [f"bit {name};" for name in sorted(bits)]
     if waiting or any(process.has_barriers for process in processes):
         ranks = range(tables.instance.nodes)
-        lines += [f"bit arrived_{rank}{' = 1' if rank in waiting else ''};" for rank in ranks]
+        kind = _kind(len(tables.barriers) + 1)
+        lines += [f"{kind} arrived_{rank}{f' = {waiting[rank]}' if rank in waiting else ''};" for rank in ranks]
         tainted = [f"tainted_{rank}" for rank in ranks if f"tainted_{rank}" in bits]
-        lines += ["", *_meet(ranks, tainted if count else [])]
+        lines += ["", *_meet(ranks, tainted if count else [], named=len(tables.barriers) > 1)]
     return [*lines, ""]
 
 
-def _meet(ranks: range, tainted: list[str]) -> Lines:
-    """What the last rank to arrive at a barrier does."""
-    arrived = " && ".join(f"arrived_{rank}" for rank in ranks)
+def _kind(values: int) -> str:
+    """The smallest type with so many values."""
+    return "bit" if values <= 2 else "byte" if values <= 256 else "short"
+
+
+def _meet(ranks: range, tainted: list[str], named: bool) -> Lines:
+    """What the last rank to arrive at a barrier does; ``named``: there are several barriers, told apart by numbers."""
+    same = " == arrived_0" if named else ""
+    arrived = " && ".join(f"arrived_{rank}{same if rank else ''}" for rank in ranks)
     leave = [" ".join(f"arrived_{rank} = 0;" for rank in ranks)]
     leave += branch(["source != 0"], set_bits(tainted), [])
     return [

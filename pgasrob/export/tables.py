@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 
 from pgasrob.analysis.intervals import File, Interval, joined
 from pgasrob.analysis.ranges import ranges
@@ -148,8 +148,21 @@ class Tables:
         leaving = self.leaving[rank][state]
         return leaving[0] if len(leaving) == 1 and isinstance(self.edges[leaving[0]].form, core.Barrier) else None
 
-    def starts(self) -> tuple[list[int], set[int], list[tuple[int, int]]]:
-        """Where the ranks start, who stands in a barrier there, and the barriers before that as rank and transition.
+    @cached_property
+    def barriers(self) -> dict[str, int]:
+        """The numbers of the barriers by name, from 1 on."""
+        names = (form.name for form in self.instance.forms if isinstance(form, core.Barrier))
+        return {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
+
+    def barrier_at(self, edge: int) -> int:
+        """The number of the barrier that a transition is."""
+        form = self.edges[edge].form
+        assert isinstance(form, core.Barrier)
+        return self.barriers[form.name]
+
+    def starts(self) -> tuple[list[int], dict[int, int], list[tuple[int, int]]]:
+        """Where the ranks start, who stands in which barrier there, and the barriers before that as rank and
+        transition.
 
         A barrier that is all a rank can begin with is none of the model's business.
         """
@@ -163,10 +176,11 @@ class Tables:
             before += single.items()
             for rank, edge in single.items():
                 control[rank] = self.edges[edge].target
-            if len(single) < self.instance.nodes:
-                return control, set(single), before
+            waiting = {rank: self.barrier_at(edge) for rank, edge in single.items()}
+            if len(single) < self.instance.nodes or len(set(waiting.values())) > 1:
+                return control, waiting, before
         # The ranks meet at barriers for ever.
-        return control, set(), []
+        return control, {}, []
 
 
 def _names(names: Iterable[str]) -> list[str]:

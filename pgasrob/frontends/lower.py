@@ -6,7 +6,7 @@ How many nodes there are decides what a C program does, so the text is compiled 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.display import Displayed
-from pgasrob.frontends.options import FrontEnd
+from pgasrob.frontends.options import NO_SHARED_MEMORY, Flags, FrontEnd, Told
 from pgasrob.program.declarations import Source
 from pgasrob.program.expectation import COMMENT, node_count
 from pgasrob.program.files import DISK, Files
@@ -25,10 +25,12 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
     from pgasrob.frontends.apis.interface import Api
+    from pgasrob.frontends.apis.registry import Registry
     from pgasrob.frontends.c.code import Unit
     from pgasrob.program.instance import Instance
 
 DIALECT = re.compile(r"[ \t*]*api[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
+SHARED = re.compile(r"[ \t*]*shared-memory[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -42,6 +44,7 @@ class CProgram(Displayed):
     apis: Sequence[Api]
     dialects: frozenset[str] = frozenset()
     pure: frozenset[str] = frozenset()
+    shared_memory: str = NO_SHARED_MEMORY
     lowered: dict[int, Program] = field(default_factory=dict)
     """By node count."""
 
@@ -51,7 +54,9 @@ class CProgram(Displayed):
 
         count = next(count for count in (nodes, self.nodes, DEFAULT_NODES) if count is not None)
         if count not in self.lowered:
-            self.lowered[count] = lower(self.unit, self.apis, count, self.name, self.dialects, self.pure)
+            self.lowered[count] = lower(
+                self.unit, self.apis, count, self.name, self.dialects, self.pure, self.shared_memory
+            )
         return self.lowered[count]
 
     def instantiate(self, nodes: int | None = None, reading: Reading = DEFAULT_READING) -> Instance:
@@ -66,37 +71,65 @@ def load_c(path: str | Path, options: FrontEnd | None = None, files: Files = DIS
 
 
 def read_c(path: str | Path, options: FrontEnd | None, files: Files) -> None:
-    """Read from ``files`` what :func:`load_c` does: the file, and what it includes as the macros have it."""
-    from pgasrob.frontends.apis.registry import Registry
-    from pgasrob.frontends.c.compiler import deep
-    from pgasrob.frontends.c.preprocessor import preprocess
-
+    """Read from ``files`` what :func:`load_c` does."""
     # What is wrong is told by who loads it, who comes as far.
-    with suppress(SourceError), deep():
-        text = read_source(Path(path), files)
-        preprocess(str(path), text, Registry(), (options or FrontEnd()).defined, files)
+    with suppress(SourceError):
+        load_c(path, options, files)
 
 
 def parse_c(text: str, file: str = "<string>", options: FrontEnd | None = None, files: Files = DISK) -> CProgram:
-    """The C program ``text``; headers beside it are read from ``files``."""
+    """The C program ``text``; headers, and the further files of ``options``, are read from ``files``."""
     from pgasrob.frontends.apis.registry import Registry
-    from pgasrob.frontends.c.compiler import compile_unit
 
     options = options or FrontEnd()
     registry = Registry()
     for name in options.pure:
         _check_pure(name, registry.like(name), file)
-    unit = compile_unit(file, text, registry, options.defined, frozenset(options.pure), files)
+    unit = _linked(text, file, options, files, registry)
     apis = {api.name: api for header in unit.headers if (api := registry.by_header(header)) is not None}
     return CProgram(
         Path(file).stem,
         node_count(text, file),
-        Source(file, text, shows_commands=False),
+        unit.source,
         unit,
         [*apis.values(), *registry.always()],
         frozenset((*options.dialects, *_dialects_of(text, file))),
         frozenset(options.pure),
+        options.shared_memory or _shared_memory_of(text, file),
     )
+
+
+def _linked(text: str, file: str, options: FrontEnd, files: Files, registry: Registry) -> Unit:
+    """The file, and those of the further ones that it needs."""
+    from pgasrob.frontends.c.compiler import compile_unit
+    from pgasrob.frontends.c.linking import Candidate, Linker
+
+    others = [each for each in options.units if Path(each) != Path(file)]
+    pure = frozenset(options.pure)
+    told = options.told()
+    targets = told.targets(file)
+    unit = compile_unit(file, text, registry, _flags(file, told, targets), pure, files, elsewhere=bool(others))
+    if not others:
+        return unit
+    candidates = [Candidate(each, read_source(Path(each), files), told.targets(each)) for each in others]
+
+    def compiled(each: Candidate) -> Unit:
+        flags = _flags(each.file, told, targets)
+        return compile_unit(each.file, each.text, registry, flags, pure, files, file, elsewhere=True)
+
+    return Linker(unit, targets, candidates, compiled).linked()
+
+
+def _flags(file: str, told: Told, targets: frozenset[str]) -> Flags:
+    """The one way in which ``file`` is compiled for the ``targets``."""
+    first, *others = told.ways(file, targets)
+    if others:
+        macros = sorted({head for each in others for head, _ in {*each.macros} ^ {*first.macros}})
+        by = f", which differ in the macros {', '.join(macros)}" if macros else ""
+        message = f"the compilation database has {1 + len(others)} ways to compile this file{by}"
+        hint = "leave the database out, and name the file with the -D and -I of one of them"
+        raise SourceError([Diagnostic("PG163", message, file, hint=hint)])
+    return first
 
 
 def _check_pure(name: str, api: Api | None, file: str) -> None:
@@ -110,15 +143,27 @@ def _check_pure(name: str, api: Api | None, file: str) -> None:
 
 def _dialects_of(text: str, file: str) -> Iterable[str]:
     """The dialects that the comments at the head of ``text`` name: `// api: gaspi-1.01`."""
+    for name in _head(text, DIALECT):
+        FrontEnd.check_dialect(name, lambda message, hint: _not_in_head(message, hint, file))
+        yield name
+
+
+def _shared_memory_of(text: str, file: str) -> str:
+    """Which ranks share memory, as the comments at the head of ``text`` say: `// shared-memory: all`."""
+    said = NO_SHARED_MEMORY
+    for said in _head(text, SHARED):
+        FrontEnd.check_shared_memory(said, lambda message, hint: _not_in_head(message, hint, file))
+    return said
+
+
+def _head(text: str, entry: re.Pattern[str]) -> Iterator[str]:
+    """The names, separated by commas, that the comments at the head of ``text`` list in lines like ``entry``."""
     end = 0
     while comment := COMMENT.match(text, end):
-        for match in DIALECT.finditer(comment[comment.lastgroup or "line"]):
-            names = [name.strip() for name in match["names"].split(",") if name.strip()]
-            for name in names:
-                FrontEnd.check_dialect(name, lambda message, hint: _no_dialect(message, hint, file))
-            yield from names
+        for match in entry.finditer(comment[comment.lastgroup or "line"]):
+            yield from filter(None, map(str.strip, match["names"].split(",")))
         end = comment.end()
 
 
-def _no_dialect(message: str, hint: str, file: str) -> None:
+def _not_in_head(message: str, hint: str, file: str) -> None:
     raise SourceError([Diagnostic("PG161", message, file, hint=hint)])

@@ -2,24 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 DIALECTS = ("gaspi-17", "gaspi-1.01")
 """Versions of APIs in which a call means something else than in others; the first of an API is the default."""
 
+Macros = tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What a compiler is told about one file, in its order: ``macros``, by their heads, with what they stand for
+    (`-D`) or None (`-U`); ``folders`` of headers (`-I`), and those of headers in quotes alone (`-iquote`); ``forced``:
+    files that are included before its first line (`-include`)."""
+
+    macros: Macros = ()
+    folders: tuple[str, ...] = ()
+    quoted: tuple[str, ...] = ()
+    forced: tuple[str, ...] = ()
+
+    def and_then(self, others: Flags) -> Flags:
+        """These, and then ``others``."""
+        return Flags(
+            self.macros + others.macros,
+            self.folders + others.folders,
+            self.quoted + others.quoted,
+            self.forced + others.forced,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How files are compiled: ``files``, by their absolute paths, for the targets that each is built for; and what the
+    command line says of ``all`` files."""
+
+    files: Mapping[str, Sequence[tuple[Flags, str]]]
+    all: Flags
+
+    def targets(self, file: str) -> frozenset[str]:
+        """What ``file`` is built for, as far as it is known."""
+        return frozenset(target for _, target in self.files.get(os.path.abspath(file), ()) if target)
+
+    def ways(self, file: str, targets: frozenset[str] = frozenset()) -> tuple[Flags, ...]:
+        """The ways in which ``file`` is compiled: for one of the ``targets``, or for any where it is for none."""
+        told = self.files.get(os.path.abspath(file), ())
+        found = [flags for flags, target in told if target in targets] or [flags for flags, _ in told] or [Flags()]
+        return tuple(flags.and_then(self.all) for flags in dict.fromkeys(found))
+
+
+SHARED_MEMORY = re.compile(r"none|all|nodes=[1-9][0-9]{0,4}", re.ASCII)
+NO_SHARED_MEMORY = "none"
+
 
 @dataclass(frozen=True, slots=True)
 class FrontEnd:
-    """``dialects`` (`--api`), functions that touch no shared memory (`--assume-pure`), macros (`-D`)."""
+    """``dialects`` (`--api`), functions that touch no shared memory (`--assume-pure`), macros (`-D`), folders of
+    headers (`-I`). ``shared_memory``: which ranks reach each other's memory by loads and stores (`--shared-memory`),
+    None where the comments of the file say it.
+
+    ``units``: further C files, which are parts of a program where it needs what they define; with what a compilation
+    database says about each, and the target that it is built for ("" where that is not known).
+    """
 
     dialects: tuple[str, ...] = ()
     pure: tuple[str, ...] = ()
     defines: tuple[tuple[str, str], ...] = ()
+    shared_memory: str | None = None
+    folders: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    commands: tuple[tuple[str, Flags, str], ...] = ()
 
-    @property
-    def defined(self) -> dict[str, str]:
-        return dict(self.defines)
+    def told(self) -> Told:
+        """What the database says, by the absolute paths of the files."""
+        told: dict[str, list[tuple[Flags, str]]] = {}
+        for file, flags, target in self.commands:
+            told.setdefault(os.path.abspath(file), []).append((flags, target))
+        return Told(told, Flags(self.defines, self.folders))
 
     @staticmethod
     def check_dialect(name: str, fail: Callable[[str, str], None]) -> None:
@@ -28,3 +89,19 @@ class FrontEnd:
 
         if name not in DIALECTS:
             fail(f"no API dialect {name!r}", did_you_mean(name, DIALECTS) or f"there is {', '.join(DIALECTS)}")
+
+    @staticmethod
+    def check_shared_memory(text: str, fail: Callable[[str, str], None]) -> None:
+        """Call ``fail`` with a message and a hint when ``text`` does not say which ranks share memory."""
+        if not SHARED_MEMORY.fullmatch(text):
+            fail(f"{text!r} does not say which ranks share memory", "write none, all, or nodes=4 for blocks of 4 ranks")
+
+
+def neighbours(shared_memory: str, rank: int, nodes: int) -> range:
+    """The ranks that share the memory of ``rank`` among ``nodes``, itself among them: it alone (``none``), ``all``, or
+    those of its block of K consecutive ranks (``nodes=K``)."""
+    if shared_memory == "all":
+        return range(nodes)
+    size = 1 if shared_memory == NO_SHARED_MEMORY else int(shared_memory.removeprefix("nodes="))
+    first = rank - rank % size
+    return range(first, min(first + size, nodes))

@@ -45,9 +45,11 @@ a specification is silent the reading is one of the other assumptions, or that w
 
 == calls-allowed calls are made where their API allows them
 APIs ask for more than is looked at here: that the library is initialised, that one-sided calls of MPI stand in an
-epoch, that all members of a group call its collectives in one order with arguments that fit, that buffers are of the
-kind that is wanted. Where a call is not allowed anything may happen. An error is told where the front end sees one;
-what it does not see is read as if it were allowed.
+epoch, that arguments fit, that buffers are of the kind that is wanted. All members of a group have to call its
+collectives in one order: where some wait for others at calls that are not the same, or have not come behind the same
+ones, that is a deadlock; with calls that wait for nobody, and nobody who waits behind them, it is not found. Where a
+call is not allowed anything may happen. An error is told where the front end sees one; what it does not see is read as
+if it were allowed.
 
 == sizes the sizes of the text are checked, and no others
 The number of ranks, the lengths of arrays, the counts of loops and transfers are those of the text with the macros
@@ -55,14 +57,16 @@ that the command line defines. A larger case is another program. Check several: 
 with the smallest, but a race that needs a second round of a loop needs two rounds.
 
 == platform types lie in memory as on 64-bit Unix
-An int has 32 bits, a long and a pointer 64, a long double is a double, structs are padded as usual, and the first byte
-is the lowest. Characters are ASCII. Macros say so too: what stands behind `#ifdef __x86_64__` or `__linux__` is read,
+An int has 32 bits, a long and a pointer 64, a long double takes 128, structs are padded as usual, and the first byte is
+the lowest. Characters are ASCII. Macros say so too: what stands behind `#ifdef __x86_64__` or `__linux__` is read,
 and GNU C is version 4.2. Code for other platforms is not looked at.
+Where a program rounds an address, to a page say, memory begins at a multiple of that.
 
 == arithmetic integers wrap round and doubles are rounded once
 A signed integer that grows too large wraps round, where C leaves everything open and a compiler may conclude that it
 never happens. Floating-point numbers are those of IEEE 754 to the nearest, no operations are fused or done with more
-digits, and mathematical functions give what they give on the machine where this tool runs.
+digits, and mathematical functions give what they give on the machine where this tool runs. A long double, which has
+more digits on x86, is computed with those of a double.
 
 == compiler the compiler keeps accesses to shared memory
 Every load and store of memory that other ranks access is made, once, in the order of the text, with operands from left
@@ -96,6 +100,12 @@ Unknown values have been stored or transferred to these objects, so whatever is 
 their type holds, and a wait for such a value may end at any time. A verdict `robust` holds all the same; a run that is
 shown may need a value that is never there.
 
+== parts an access to a part of a scalar counts as one to all of it
+Where a scalar that ranks share is accessed in parts too (the halves of a word that an atomic updates, the bytes of an
+integer), there is one cell for all of it. A store to a part reads the cell and then changes the bits of that part
+alone, at once. Accesses to different parts conflict here, which they do not on a machine: `robust` holds all the same,
+but a violation between different parts is none. Look at which parts the run that is shown accesses.
+
 == assumed-pure functions of the option --assume-pure
 These functions are not in the file. They are taken to read and write no memory that the program uses, be it shared or
 given to them by a pointer, to call nothing back, and to return any value of their type. If one does fill a buffer or
@@ -104,7 +114,15 @@ communicates, put its definition, or one that does the same, into the file.
 == separate-memory no rank reaches another one's memory by loads and stores
 Ranks on one node may share memory: shmem_ptr gives a pointer then, a team or communicator of those that share has
 several members, and programs take another way. Here every rank is alone on its node: the calls that ask get a null
-pointer or a team of one. The way that a program takes on a node that is shared is not looked at.
+pointer or a team of one. The way that a program takes on a node that is shared is looked at with `--shared-memory all`,
+or `--shared-memory nodes=4` where 4 ranks share a node, or a comment `// shared-memory: all` at the head of the file.
+
+== shared-memory ranks of a node load and store each other's memory
+The option --shared-memory, or a comment, says which ranks share a node. They get pointers to each other's memory, and
+what a rank loads and stores there is an access to the cells of their owner, made at once and in the order of the text,
+as that to its own memory is: processors are taken to be sequentially consistent, which none is without fences, and
+whatever program-order says holds between ranks too. Puts and gets go by the network as to any other rank. Where all is
+well on ranks that share memory it need not be on ranks that do not: check both.
 
 == atomic-to-all atomics are atomic to all accesses
 Specifications promise that an atomic is indivisible for other atomics, often only those of the same type, API or
@@ -117,9 +135,10 @@ delayed then. Here they wait. What a rank does between such a call and the first
 be.
 
 == fence-barrier MPI_Win_fence is a barrier
-Nobody returns from a fence before all have called it. MPI promises that of fences that end an epoch; one that is known
-to end none, with MPI_MODE_NOPRECEDE say, need not be a barrier. Where the order of something else hangs on such a
-fence, put MPI_Barrier there.
+Nobody returns from a fence before all have called it. MPI promises that of fences that end an epoch; another need not
+be a barrier. With MPI_MODE_NOPRECEDE it is none here: who accesses the window of a rank waits for its fence, and nobody
+else. Without it every fence is taken for a barrier. Where the order of something else hangs on a fence that ends no
+epoch, put MPI_Barrier there.
 
 == modes-hold what MPI_MODE_... says is true
 The assertions of MPI_Win_fence, _post, _start and _lock are promises of the program, for which a call may do less.
@@ -137,6 +156,13 @@ as far as a few messages per receiver, more being a fault. That the sender waits
 a run that is shown may need a buffer, and a program that waits for ever without one is not found. MPI_Isend reads its
 buffer at the call, so that one which is changed before the request is complete is not found either.
 
+== queue-room no queue is full
+A queue of GASPI takes as many requests as gaspi_queue_size_max says until it is waited for, and a call that finds no
+room returns GASPI_QUEUE_FULL and posts nothing. Here there is always room, so that a program's answer to a full queue,
+which is to wait for it or to take another one, is not looked at. Where that is more than a wait for the queue and the
+same call again, as in `while ((ret = gaspi_write(...)) == GASPI_QUEUE_FULL) gaspi_wait(queue, GASPI_BLOCK);`, check the
+program with that answer in place of the call.
+
 == creation-waits calls that make what others access wait for all
 The call is collective, and its data flow or its purpose needs all ranks, but its specification does not say in so many
 words that it is a barrier. Here it is one. Where the order of something else hangs on it, put a barrier there.
@@ -144,6 +170,11 @@ words that it is a barrier. Here it is one. Where the order of something else ha
 == same-addresses static variables and segments lie at one address
 A rank's own address of a static variable or of its segment is used for another rank. GASNet promises that for segments
 that are aligned, and for static variables where all ranks run one binary at fixed addresses.
+
+== reduction-order floating-point reductions go by ranks
+Sums and products of floating-point numbers depend on the order in which they are made, which specifications leave open.
+Here they are made in the order of the ranks, and every run gives the same. A program that compares such a result with
+one that it has computed itself may find another one.
 
 == same-ranks several APIs number the ranks alike
 Rank r of one API is rank r of the other, all ranks take part in both, and what one has completed is seen by the other.
@@ -182,10 +213,16 @@ argc is 1, argv[0] is a name, and options have not been given, so programs use t
 == environment no environment variable is set
 Each query of the environment gets a null pointer, also after setenv.
 
-== ends-one-rank a call that ends the program ends one rank
-A job is stopped as a whole some time after such a call. Here the other ranks go on, as they may for a while; what they
-do after that is looked at too, so a run that is shown may need them to go on for long, and others may be said to wait
-for ever for the rank that has ended.
+== ends-all-ranks a call that ends the job ends all ranks
+A job is stopped as a whole some time after such a call: until then the other ranks may go on, and what they do is
+looked at, so a run that is shown may need them to go on for long. In the end nobody is left, so who waits for a rank
+that has made such a call does not wait for ever, and that is no deadlock. For abort and the like it takes a launcher
+that stops the job when one of its processes dies.
+
+== killed-rank a rank that has been killed goes on
+A killed rank may have done any part of what it does, which is looked at since every run is also looked at when it is
+cut anywhere. That others then wait for it for ever, or get errors from calls that have to do with it, is not: here it
+goes on to its end.
 
 == assert-goes-on a false assertion does not end the run
 An assertion that fails is told, and the rank goes on as with NDEBUG. What is shown to happen after it would not happen

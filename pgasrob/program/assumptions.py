@@ -39,16 +39,20 @@ class Kind(Enum):
     # What only some constructs need, those first that say most about a program
     UNKNOWN_VALUES = "unknown-values"
     UNKNOWN_MEMORY = "unknown-memory"
+    PARTS = "parts"
     ASSUMED_PURE = "assumed-pure"
     SEPARATE_MEMORY = "separate-memory"
+    SHARED_MEMORY = "shared-memory"
     ATOMIC_TO_ALL = "atomic-to-all"
     EPOCHS_WAIT = "epochs-wait"
     FENCE_BARRIER = "fence-barrier"
     MODES_HOLD = "modes-hold"
     UNIFIED_WINDOWS = "unified-windows"
     BUFFERED_SENDS = "buffered-sends"
+    QUEUE_ROOM = "queue-room"
     CREATION_WAITS = "creation-waits"
     SAME_ADDRESSES = "same-addresses"
+    REDUCTION_ORDER = "reduction-order"
     SAME_RANKS = "same-ranks"
     WORK_ARRAYS = "work-arrays"
     NOT_CALLED = "not-called"
@@ -58,7 +62,8 @@ class Kind(Enum):
     UNREAD_HEADERS = "unread-headers"
     ARGUMENTS = "arguments"
     ENVIRONMENT = "environment"
-    ENDS_ONE_RANK = "ends-one-rank"
+    ENDS_ALL_RANKS = "ends-all-ranks"
+    KILLED_RANK = "killed-rank"
     ASSERT_GOES_ON = "assert-goes-on"
     FREED_MEMORY = "freed-memory"
     ALLOCATION = "allocation"
@@ -123,16 +128,20 @@ def matters_to_a_run(kind: Kind) -> bool:
             | Kind.ARITHMETIC
             | Kind.UNKNOWN_VALUES
             | Kind.UNKNOWN_MEMORY
+            | Kind.PARTS
             | Kind.ASSUMED_PURE
             | Kind.SEPARATE_MEMORY
+            | Kind.SHARED_MEMORY
             | Kind.BUFFERED_SENDS
+            | Kind.REDUCTION_ORDER
             | Kind.SAME_RANKS
             | Kind.NOT_CALLED
             | Kind.FIXED_ANSWERS
             | Kind.UNREAD_HEADERS
             | Kind.ARGUMENTS
             | Kind.ENVIRONMENT
-            | Kind.ENDS_ONE_RANK
+            | Kind.ENDS_ALL_RANKS
+            | Kind.KILLED_RANK
             | Kind.ASSERT_GOES_ON
             | Kind.NO_EFFECT
         ):
@@ -153,6 +162,7 @@ def matters_to_a_run(kind: Kind) -> bool:
             | Kind.FENCE_BARRIER
             | Kind.MODES_HOLD
             | Kind.UNIFIED_WINDOWS
+            | Kind.QUEUE_ROOM
             | Kind.CREATION_WAITS
             | Kind.SAME_ADDRESSES
             | Kind.WORK_ARRAYS
@@ -226,12 +236,17 @@ def _sentence(kind: Kind, about: tuple[str, ...]) -> str:
             return f"any value may come of {names}, each time another"
         case Kind.UNKNOWN_MEMORY:
             return f"any value may be loaded from {names}"
+        case Kind.PARTS:
+            return f"an access to a part of a scalar of {names} is one to all of it, and to set a part reads it, too"
         case Kind.ASSUMED_PURE:
             return (
                 f"{names} {_verb(about, 'accesses', 'access')} none of the program's memory, and may return any value"
             )
         case Kind.SEPARATE_MEMORY:
-            return f"no two ranks reach each other's memory by loads and stores, as {names} says"
+            told = _verb(about, "says", "say")
+            return f"no two ranks reach each other's memory by loads and stores, as {names} {told} (--shared-memory)"
+        case Kind.SHARED_MEMORY:
+            return f"{names} share memory: what one loads and stores there, all others see in that order, and at once"
         case Kind.ATOMIC_TO_ALL:
             return f"{names} {_verb(about, 'is', 'are')} atomic to all other accesses, not only to atomics of one kind"
         case Kind.EPOCHS_WAIT:
@@ -244,10 +259,14 @@ def _sentence(kind: Kind, about: tuple[str, ...]) -> str:
             return "windows have one copy of their memory (MPI_WIN_UNIFIED)"
         case Kind.BUFFERED_SENDS:
             return f"messages are copied when {names} {_verb(about, 'is', 'are')} called, and the sender goes on"
+        case Kind.QUEUE_ROOM:
+            return f"there is room in its queue for what {names} {_verb(about, 'posts', 'post')}: none is full"
         case Kind.CREATION_WAITS:
             return f"no rank returns from {names} before all have called"
         case Kind.SAME_ADDRESSES:
             return "a segment and a static variable have the same address on every rank"
+        case Kind.REDUCTION_ORDER:
+            return f"{names} {_verb(about, 'combines', 'combine')} floating-point numbers in the order of the ranks"
         case Kind.SAME_RANKS:
             return f"{names} number the ranks alike and see each other's effects"
         case Kind.WORK_ARRAYS:
@@ -266,8 +285,10 @@ def _sentence(kind: Kind, about: tuple[str, ...]) -> str:
             return "the program is started without arguments: argc is 1"
         case Kind.ENVIRONMENT:
             return "the environment is empty"
-        case Kind.ENDS_ONE_RANK:
-            return f"only the calling rank ends with {names}, and the others go on"
+        case Kind.ENDS_ALL_RANKS:
+            return f"{names} {_verb(about, 'ends', 'end')} the run of all ranks, some time after"
+        case Kind.KILLED_RANK:
+            return f"a rank that {names} has killed goes on, or nothing waits for it"
         case Kind.ASSERT_GOES_ON:
             return "a run goes on when an assertion is false"
         case Kind.FREED_MEMORY:

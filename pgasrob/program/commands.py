@@ -14,16 +14,22 @@ from pgasrob.program.expressions import INT32, Expr, IntType, Register, render
 
 @dataclass(frozen=True, slots=True)
 class Load:
+    """``rank``: whose memory it is; None for the rank's own. Others reach it where it is shared."""
+
     kind: ClassVar[Literal["load"]] = "load"
     register: Register
     address: Expr
+    rank: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
+    """``rank``: as of a `Load`."""
+
     kind: ClassVar[Literal["store"]] = "store"
     address: Expr
     value: Expr
+    rank: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +161,17 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
+    """Passed when every rank stands before a barrier of this ``name``, and before that by nobody."""
+
     kind: ClassVar[Literal["barrier"]] = "barrier"
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """Where a rank stands before it, the run is over: nobody issues it, and who waits then does not wait for ever."""
+
+    kind: ClassVar[Literal["exit"]] = "exit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,25 +270,27 @@ class CompareSwap:
 
 Command = (
     Load | Store | Assign | Assume | Assert | Read | Write | Put | Update | UpdateFrom | Notify | Bundle | Signal
-    | Barrier | Wait | WaitLocal | Fence | Await | AwaitAdd | Fetch | FetchUpdate | FetchAdd | Swap | CompareSwap
+    | Barrier | Exit | Wait | WaitLocal | Fence | Await | AwaitAdd | Fetch | FetchUpdate | FetchAdd | Swap | CompareSwap
 )  # fmt: skip
 
 Kind = Literal[
     "load", "store", "assign", "assume", "assert", "read", "write", "put", "update", "update_from", "notify",
-    "bundle", "signal", "barrier", "wait", "wait_local", "fence", "await", "await_add", "fetch", "fetch_update",
-    "fetch_add", "swap", "compare_swap"
+    "bundle", "signal", "barrier", "exit", "wait", "wait_local", "fence", "await", "await_add", "fetch",
+    "fetch_update", "fetch_add", "swap", "compare_swap"
 ]  # fmt: skip
 """The names of the commands."""
 
 ATOMICS = tuple(
-    each.kind for each in get_args(Command) if {"register", "rank"} <= {field.name for field in fields(each)}
+    each.kind
+    for each in get_args(Command)
+    if {"register", "rank"} <= {field.name for field in fields(each)} and each is not Load
 )
 """The blocking atomics that give the old value."""
 UPDATES = (
     "set", "add", "and", "or", "xor", "mul", "min", "max", "compare_swap", "fetch", "add.", "mul.", "min.", "max.",
 )  # fmt: skip
 """What an atomic may do with the cell. The ones with a dot take the values for doubles, as operators with a dot do."""
-NOT_EXPRESSIONS = frozenset(("register", "relation", "type", "operation", "located", "everywhere"))
+NOT_EXPRESSIONS = frozenset(("register", "relation", "type", "operation", "located", "everywhere", "name"))
 
 
 def map_expressions(command: Command, change: Callable[[Expr], Expr]) -> Command:
@@ -290,23 +308,27 @@ def expressions_of(command: Command) -> dict[str, Expr]:
 def show(command: Command) -> str:
     """``command`` in the core syntax, without the semicolon."""
     match command:
-        case Load(register, address):
-            return f"{register.name} <- mem[{render(address)}]"
-        case Store(address, value):
-            return f"mem[{render(address)}] <- {render(value)}"
+        case Load(register, address, rank):
+            return f"{register.name} <- {_memory(address, rank)}"
+        case Store(address, value, rank):
+            return f"{_memory(address, rank)} <- {render(value)}"
         case Assign(register, value):
             return f"{register.name} <- {render(value)}"
         case Await(address, relation, value):
             return f"await(mem[{render(address)}] {relation} {render(value)})"
-        case Barrier():
-            return "barrier"
-        case Bundle():
-            return "bundle"
+        case Barrier(name):
+            return f"barrier({name})" if name else "barrier"
+        case Bundle() | Exit():
+            return command.kind
         case AwaitAdd(rank, address, relation, value, operand):
             return f"await_add({render(rank)}, mem[{render(address)}] {relation} {render(value)}, {render(operand)})"
     arguments = ", ".join(_arguments(command))
     result = f"{command.register.name} <- " if hasattr(command, "register") else ""
     return f"{result}{_word(command)}({arguments})"
+
+
+def _memory(address: Expr, rank: Expr | None) -> str:
+    return f"mem[{render(address)}]" if rank is None else f"mem[{render(address)} @ {render(rank)}]"
 
 
 def _arguments(command: Command) -> list[str]:

@@ -59,6 +59,12 @@ class Transition:
         object.__setattr__(changed, "variant", variant)
         return changed
 
+    def leading_to(self, target: int) -> Transition:
+        """The same edge to another control state."""
+        changed = copy(self)
+        object.__setattr__(changed, "target", target)
+        return changed
+
 
 @dataclass(frozen=True, slots=True)
 class ControlAutomaton:

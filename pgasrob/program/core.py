@@ -18,7 +18,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar, assert_never
 
 from pgasrob.program import commands
 from pgasrob.program.commands import Command
-from pgasrob.program.expressions import INT32, Expr, Fault, IntType, Register, evaluator, registers_of
+from pgasrob.program.expressions import INT32, Const, Expr, Fault, IntType, Register, evaluator, registers_of
 
 P = TypeVar("P")
 """Where an access is: a :class:`Place`, or a cell."""
@@ -146,12 +146,16 @@ class Assign(Generic[V]):
 
 @dataclass(frozen=True, slots=True)
 class Test(Generic[V]):
-    """An assume, which ``blocks`` unless the condition holds, or an assert, which claims that it does."""
+    """An assume, which ``blocks`` unless the condition holds, or an assert, which claims that it does.
+
+    ``ends``: an assume that never holds, before which a rank stands when it has ended the run of all.
+    """
 
     __test__ = False  # it is none of pytest's
 
     condition: V
     blocks: bool
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +217,9 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """One command of all ranks."""
+    """One command of all ranks, which all of them give this ``name``."""
+
+    name: str = ""
 
 
 Shape = Assign[V] | Test[V] | Immediate[P, V] | Transfer[P, V] | Wait[V] | Fence[V] | Bundle | Barrier
@@ -232,10 +238,10 @@ def lower(command: Command) -> Form:
             return Test(condition, blocks=True)
         case commands.Assert(condition):
             return Test(condition, blocks=False)
-        case commands.Load(register, address):
-            return _immediate(Place(address), register=register)
-        case commands.Store(address, value):
-            return _immediate(Place(address), update=Update("set", value))
+        case commands.Load(register, address, rank):
+            return _immediate(Place(address, rank), register=register)
+        case commands.Store(address, value, rank):
+            return _immediate(Place(address, rank), update=Update("set", value))
         case commands.Await(address, relation, value):
             return _immediate(Place(address), condition=Comparison(relation, value))
         case commands.Fetch(register, rank, address):
@@ -304,8 +310,10 @@ def lower(command: Command) -> Form:
             return Fence(queue, to)
         case commands.Bundle():
             return Bundle()
-        case commands.Barrier():
-            return Barrier()
+        case commands.Barrier(name):
+            return Barrier(name)
+        case commands.Exit():
+            return Test(Const(0), blocks=True, ends=True)
         case _:
             assert_never(command)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pgasrob.program.assumptions import Assumption
-from pgasrob.program.statements import NOWHERE, Body, Span
+from pgasrob.program.statements import NOWHERE, Body, Span, place_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +15,8 @@ class MemoryObject:
 
     ``made_up``: it stands for something within a library, and no variable of the source is in it. Where that is
     something that users know, its name is told in words (``notification 1``, ``mutex 0``), else it is an identifier.
-    ``given_back``: it holds nothing that counts when the program ends, for the function that it is local to has
-    returned, or it was freed. ``elements``: the names of its cells where they are not ``name[k]``: ``rows[1][0]``,
+    ``given_back``: it holds nothing that counts when the program ends, for the block that it is local to has
+    been left, or it was freed. ``elements``: the names of its cells where they are not ``name[k]``: ``rows[1][0]``,
     ``points[2].x``.
     """
 
@@ -56,19 +56,28 @@ class Source:
     """The text a program was read from, for excerpts in reports.
 
     ``shows_commands``: whether the commands stand in it as they are; those of a C program are calls and assignments.
+    ``others``: the texts of the further files that it was read from, by their paths; ``units``: those of them that are
+    no headers.
     """
 
     file: str
     text: str
     shows_commands: bool = True
+    others: Mapping[str, str] = field(default_factory=dict)
+    units: tuple[str, ...] = ()
+
+    def lines(self, line: int) -> list[str]:
+        """The lines of the file that ``line`` is in."""
+        file, _ = place_of(line)
+        return (self.others.get(file, "") if file else self.text).split("\n")
 
     def line(self, number: int) -> str:
-        lines = self.text.split("\n")
-        return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        lines = self.lines(number)
+        return lines[number - 1].strip() if 0 < int(number) <= len(lines) else ""
 
     def piece(self, span: Span) -> str:
         """What stands at ``span``, on one line."""
-        lines = self.text.split("\n")[max(0, span.line - 1) : span.end_line]
+        lines = self.lines(span.line)[max(0, span.line - 1) : int(span.end_line)]
         if not lines or not span.line:
             return ""
         lines[-1] = lines[-1][: span.end_column - 1]
@@ -85,7 +94,8 @@ class Declared:
     which nothing is known, and the program decides nothing by them. ``blind_awaits``: what it stands for may block
     where this program goes on, so nothing is said of deadlocks that it does not have. ``assumptions``: what
     has to hold for it to be what the source means. ``variables``: what the registers are called in the
-    source, None for those that are no variable there; one that is left out has its own name.
+    source, None for those that are no variable there; one that is left out has its own name. ``faults``: why a command
+    with the address -1, -2, ... has no meaning.
     """
 
     name: str
@@ -101,6 +111,7 @@ class Declared:
     blind_awaits: bool = field(default=False, compare=False)
     assumptions: tuple[Assumption, ...] = field(default=(), compare=False)
     variables: Mapping[str, str | None] = field(default_factory=dict, compare=False)
+    faults: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def cells(self) -> int:

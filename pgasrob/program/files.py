@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,3 +70,23 @@ class Copies:
 
 
 DISK = Disk()
+
+
+class Overlay(Disk):
+    """The file system with other ``texts`` in place of some files."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = {os.path.normpath(path): text for path, text in texts.items()}
+
+    def is_file(self, path: str) -> bool:
+        return os.path.normpath(path) in self.texts or super().is_file(path)
+
+    def read(self, path: str, most: int) -> bytes:
+        text = self.texts.get(os.path.normpath(path))
+        return super().read(path, most) if text is None else text.encode(errors="replace")[:most]
+
+
+def name_of(file: str, first: str) -> str:
+    """What reports call ``file``: its path from the folder of the program's ``first`` file, or from where both lie."""
+    whole, folder = os.path.abspath(file), os.path.dirname(os.path.abspath(first))
+    return os.path.relpath(whole, os.path.commonpath((whole, folder)))

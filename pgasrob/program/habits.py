@@ -20,7 +20,7 @@ from pgasrob.program.vocabulary import OPERATIONS, OPERATIONS_OF, updating
 if TYPE_CHECKING:
     from lark import Token
 
-BARE = ("barrier", "bundle", "skip")
+BARE = ("barrier", "bundle", "exit", "skip")
 COMMANDS = (*OPERATIONS, *OPERATIONS_OF, "await", "await_add", *BARE)
 WORDS = (*COMMANDS, "goto", "if", "while", "loop", "choose")
 STATEMENTS = {
@@ -84,8 +84,10 @@ def habit(
             return Habit("PG026", f"there is no command `{short(last)}`", at(last), _written(meant))
         if token.type in ("SEMICOLON", "RBRACE") and target:
             return Habit("PG026", f"there is no command `{short(last)}`", at(last), _command_hint(last))
-    if last.type in ("BARRIER", "BUNDLE", "SKIP") and token.type == "LPAR":
+    if last.type in ("BUNDLE", "EXIT", "SKIP") and token.type == "LPAR":
         return Habit("PG023", f"`{last}` takes no parentheses", at(token), f"write `{last};`")
+    if last.type == "LPAR" and token.type == "RPAR" and set(expected) == {"NAME"}:  # only behind `barrier`
+        return Habit("PG023", "there is no name between the parentheses", at(token), "write `barrier;`")
     if last.type == "COLON" and token.type == "EQUALS" and _touch(last, token):
         return _assignment(last, token, ":=", text, kind)
     if target and token.type in OPERATORS and _touch(token, following):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import product
-from typing import Any, assert_never
+from typing import Any, TypeVar, assert_never
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program import core
@@ -31,6 +31,7 @@ Memory = tuple[int, ...]
 
 
 Evaluated = Callable[[Registers], Operands]
+T = TypeVar("T")
 
 
 class Instance:
@@ -125,12 +126,11 @@ class Instance:
 
     def barriers(self, control: Sequence[int]) -> Iterator[tuple[Transition, ...]]:
         """For every way in which all ranks can take part in a barrier now, the barrier transition of each."""
-        yield from product(
-            *(
-                [transition for transition in automaton.out[state] if isinstance(transition.form, core.Barrier)]
-                for automaton, state in zip(self.automata, control, strict=True)
-            )
-        )
+        arrivals = [
+            [(each.form.name, each) for each in automaton.out[state] if isinstance(each.form, core.Barrier)]
+            for automaton, state in zip(self.automata, control, strict=True)
+        ]
+        return meetings(arrivals)
 
     def owner(self, cell: Cell) -> int:
         """The rank on whose node ``cell`` lies."""
@@ -154,9 +154,9 @@ class Instance:
             case core.Assign(assigned, value):
                 run = evaluator(value)
                 return lambda registers: core.Assign(assigned, run(registers))
-            case core.Test(condition, blocks):
+            case core.Test(condition, blocks, ends):
                 holds = evaluator(condition)
-                return lambda registers: core.Test(holds(registers), blocks)
+                return lambda registers: core.Test(holds(registers), blocks, ends)
             case core.Immediate(access, condition, update, register, until):
                 cell, compared, updated = self._access(rank, access), _comparison(condition), _update(update)
                 return lambda registers: core.Immediate(
@@ -228,8 +228,8 @@ class Instance:
             index = address(registers)
             if not 0 <= index < self.size:
                 memory = f"the memory has cells 0..{self.size - 1}" if self.size else "the program declares no memory"
-                if index < 0 and not self.program.source.shows_commands:
-                    raise Fault("a null pointer, an index outside of its object, or what nobody has set is used")
+                if index < 0 and -index <= len(self.program.faults):
+                    raise Fault(self.program.faults[-1 - index])
                 raise Fault(f"address {index} is outside the memory: {memory}")
             return node(registers) * self.size + index
 
@@ -275,6 +275,13 @@ class _Specialiser:
                 differs = any(map(depends_on_rank, expressions_of(command).values()))
                 self._for_all[id(command)] = None if differs else found
         return found
+
+
+def meetings(arrivals: Sequence[Sequence[tuple[str, T]]]) -> Iterator[tuple[T, ...]]:
+    """For every way in which all ranks can take part in one barrier what each does for that: one of its ``arrivals``,
+    which are those of its next commands that are barriers, by their names."""
+    for name in dict.fromkeys(name for name, _ in arrivals[0]):
+        yield from product(*([what for its, what in own if its == name] for own in arrivals))
 
 
 def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READING) -> Instance:

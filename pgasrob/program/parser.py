@@ -59,8 +59,8 @@ GROUPS = (
         "QUESTION", "EQUALS", "ARROW", "LSQB")),
     ("EQUALITY", "a comparison", ("EQUALITY", "RELATION", "EQUALS")),
     ("BARRIER", "a statement", (
-        "NAME", "MEM", "OPERATION", "UPDATE", "AWAIT", "AWAIT_ADD", "BARRIER", "BUNDLE", "SKIP", "GOTO", "IF", "WHILE",
-        "CHOOSE", "LOOP")),
+        "NAME", "MEM", "OPERATION", "UPDATE", "AWAIT", "AWAIT_ADD", "BARRIER", "BUNDLE", "EXIT", "SKIP", "GOTO", "IF",
+        "WHILE", "CHOOSE", "LOOP")),
     ("MEMORY", "a declaration", ("PROGRAM", "NODES", "MEMORY", "REGISTER", "QUEUE")),
     ("ARROW", "`<-`", ("ARROW", "EQUALS", "LSQB")),
     ("NAME", "a name", ("NAME",)),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from pgasrob.program.commands import Command, expressions_of
+from pgasrob.program.commands import Barrier, Command, expressions_of
 from pgasrob.program.declarations import Declared
 from pgasrob.program.expressions import (
     CONVERSIONS,
@@ -129,6 +129,8 @@ class _Speller:
         self.registers = _unique(program.registers, taken)
         self.queues = dict(zip((each.id for each in program.queues), _unique(
             (queue.name for queue in program.queues), taken).values(), strict=True))  # fmt: skip
+        self.barriers = _unique(dict.fromkeys(
+            each.name for each in _commands(program) if isinstance(each, Barrier) and each.name), set())  # fmt: skip
         self.cells: dict[int, tuple[str, int | None]] = {}  # address -> the object there, and which element of it
         for memory in program.memory:
             for place in range(memory.cells):
@@ -166,6 +168,8 @@ class _Speller:
         return statement
 
     def command(self, command: Command) -> Command:
+        if isinstance(command, Barrier):
+            return Barrier(self.barriers.get(command.name, ""))
         changed: dict[str, Any] = {}
         for name, expr in expressions_of(command).items():
             queue = self.queues.get(expr.value) if name == "queue" and isinstance(expr, Const) else None

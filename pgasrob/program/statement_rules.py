@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program import habits
-from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Bundle, Command, Fence, Load, Store
+from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Bundle, Command, Exit, Fence, Load, Store
 from pgasrob.program.declarations import Process
 from pgasrob.program.expression_rules import ExpressionRules, Nested, across, at
 from pgasrob.program.expressions import Expr, Register
@@ -84,12 +84,16 @@ class StatementRules(ExpressionRules):
         self._labels.setdefault(name, label.line or 0)
         return Nested(Labelled(name, statement.tree), statement.depth)
 
-    def load(self, target: Token, _: None, mem: Token, address: Nested[Expr]) -> Nested[Statement]:
+    def load(
+        self, target: Token, _: None, mem: Token, address: Nested[Expr], rank: Nested[Expr] | None
+    ) -> Nested[Statement]:
         hint = f"to copy a cell, load it into a register `r` first, then `mem[{target}] <- r;`"
-        return self._do(target, Load(self._target(target, hint), address.tree))
+        return self._do(target, Load(self._target(target, hint), address.tree, rank.tree if rank else None))
 
-    def store(self, mem: Token, address: Nested[Expr], _: None, value: Nested[Expr]) -> Nested[Statement]:
-        return self._do(mem, Store(address.tree, value.tree))
+    def store(
+        self, mem: Token, address: Nested[Expr], rank: Nested[Expr] | None, _: None, value: Nested[Expr]
+    ) -> Nested[Statement]:
+        return self._do(mem, Store(address.tree, value.tree, rank.tree if rank else None))
 
     def element_store(self, name: Token, index: Nested[Expr], _: None, value: Nested[Expr]) -> Nested[Statement]:
         self._report_element(name, index, at(name), "to store there, write `mem[{address}] <- ...;`")
@@ -139,8 +143,11 @@ class StatementRules(ExpressionRules):
     def bundle(self, keyword: Token) -> Nested[Statement]:
         return self._do(keyword, Bundle())
 
-    def barrier(self, keyword: Token) -> Nested[Statement]:
-        return self._do(keyword, Barrier())
+    def barrier(self, keyword: Token, name: Token | None) -> Nested[Statement]:
+        return self._do(keyword, Barrier(name.value if name else ""))
+
+    def exit(self, keyword: Token) -> Nested[Statement]:
+        return self._do(keyword, Exit())
 
     def skip(self, keyword: Token) -> Nested[Statement]:
         return Nested(Skip(), 0)

@@ -10,12 +10,66 @@ from pgasrob.program.commands import Command
 from pgasrob.program.expressions import Expr
 
 
+class Line(int):
+    """The number of a line in a ``file`` beside the first one of its program: `util.c:12`, as ``name`` calls it.
+
+    A line of the first file is a plain integer. Lines are ordered by their files, that of the program before all.
+    """
+
+    file: str
+    name: str
+
+    def __new__(cls, number: int, file: str, name: str) -> Line:
+        self = super().__new__(cls, number)
+        self.file, self.name = file, name
+        return self
+
+    def __reduce__(self) -> tuple[type[Line], tuple[int, str, str]]:
+        return Line, (int(self), self.file, self.name)
+
+    def __str__(self) -> str:
+        return f"{self.name}:{int(self)}"
+
+    def __format__(self, form: str) -> str:
+        return format(str(self), form)
+
+    def _key(self) -> tuple[str, int]:
+        return self.file, int(self)
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int) and self._key() == place_of(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __lt__(self, other: int) -> bool:
+        return self._key() < place_of(other)
+
+    def __le__(self, other: int) -> bool:
+        return self._key() <= place_of(other)
+
+    def __gt__(self, other: int) -> bool:
+        return self._key() > place_of(other)
+
+    def __ge__(self, other: int) -> bool:
+        return self._key() >= place_of(other)
+
+
+def place_of(line: int) -> tuple[str, int]:
+    """The file that ``line`` is in, "" for the first one of the program, and its number there."""
+    return (line.file if isinstance(line, Line) else ""), int(line)
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A piece of source text: lines and columns count from 1, the end column is the first one after it.
 
     ``turn``, where code is written out that is executed several times: one number for each time. ``holds``: whether
     the condition that stands there does, on the way that is taken. Reports tell of them; spans are equal without.
+    Both lines are a :class:`Line` where the file is not the first one of the program.
     """
 
     line: int

@@ -59,7 +59,7 @@ OPERATIONS_OF: dict[str, tuple[str, ...]] = {
 
 KEYWORDS = frozenset((
     "program", "nodes", "memory", "register", "queue", "unordered", "process", "mem", "me", "skip", "barrier", "bundle",
-    "await", "await_add", *OPERATIONS, *OPERATIONS_OF, "if", "else", "while", "choose", "or", "loop", "goto",
+    "exit", "await", "await_add", *OPERATIONS, *OPERATIONS_OF, "if", "else", "while", "choose", "or", "loop", "goto",
 ))  # fmt: skip
 
 _UPDATING: dict[str, Callable[..., Command]] = {

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, words
 from pgasrob.render.json import Result
+from pgasrob.render.places import located
 
 
 def brief(result: Result, several: bool = False) -> Iterator[str]:
@@ -30,7 +31,8 @@ def brief(result: Result, several: bool = False) -> Iterator[str]:
             late = witness.get("late") if witness else None
             if witness and late:
                 issue = witness["computation"][late[0]["issue"]]
-                yield f"{file}:{issue['line']}:{issue['column']}: not robust{where}: {late[0]['sentences']}{wrong}"
+                place = located(result["file"], issue["line"], issue["column"])
+                yield f"{place}: not robust{where}: {late[0]['sentences']}{wrong}"
             else:
                 yield f"{file}: not robust{on}{wrong}"
         case "unknown":
@@ -39,29 +41,31 @@ def brief(result: Result, several: bool = False) -> Iterator[str]:
             yield from (f"{line}{wrong}" for line in _errors(result))
     yield from _of_sc_runs(result, where)
     if asked := result.get("why"):
-        yield from (f"{file}:{asked['lines'][0]}:1: note{where}: {visible(told)}" for told in asked["sentences"])
+        yield from (
+            f"{located(result['file'], asked['lines'][0], 1)}: note{where}: {visible(told)}"
+            for told in asked["sentences"]
+        )
 
 
 def _errors(result: Result) -> Iterator[str]:
     file, fault = visible(result["file"]), result["witness"] and result["witness"]["fault"]
     for error in result["errors"]:
-        place = f":{error['line']}:{error['column']}" if error["line"] else ""
-        yield f"{file}{place}: error[{error['code']}]: {visible(error['message'])}"
+        place = located(result["file"], error["line"], error["column"]) if error["line"] else file
+        yield f"{place}: error[{error['code']}]: {visible(error['message'])}"
     if fault:
         told = visible(f"rank {fault['rank']}: {fault['reason']}")
-        yield f"{file}:{fault['line']}:{fault['column']}: error[{fault['code']}]: {told}"
+        yield f"{located(result['file'], fault['line'], fault['column'])}: error[{fault['code']}]: {told}"
     elif not result["errors"]:
         yield f"{file}: error: {visible(result['reason'] or 'no reason is known')}"
 
 
 def _of_sc_runs(result: Result, where: str) -> Iterator[str]:
     """What is wrong already in sequentially consistent runs."""
-    file = visible(result["file"])
     if run := result["assertion_run"]:
         failing = [event for event in run["computation"] if event["holds"] is False]
         for event in failing[-1:]:
             told = f"of rank {event['rank']} fails{where}: {visible(event['command'])}"
-            yield f"{file}:{event['line']}:{event['column']}: assertion {told}"
+            yield f"{located(result['file'], event['line'], event['column'])}: assertion {told}"
     if run := result["deadlock_run"]:
         # Where a rank waits, and not where one is stopped by an assume.
         stuck = [each for each in run["standing"] if each["next"]]
@@ -69,4 +73,5 @@ def _of_sc_runs(result: Result, where: str) -> Iterator[str]:
         for rank in stuck[:1]:
             at = rank["next"][0]
             standing = visible(words.standing(rank, run["standing"]))
-            yield f"{file}:{at['line']}:{at['column']}: deadlock{where}: rank {rank['rank']} {standing}"
+            place = located(result["file"], at["line"], at["column"])
+            yield f"{place}: deadlock{where}: rank {rank['rank']} {standing}"

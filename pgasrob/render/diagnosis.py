@@ -17,10 +17,11 @@ from pgasrob.semantics.replay import Run
 
 
 class Diagnosis:
-    """Tells of the late operations of ``run``; ``line`` says which line to tell for a line of its source."""
+    """Tells of the late operations of ``run``; ``line`` says which line to tell for a line of its source, itself
+    where that is left out."""
 
-    def __init__(self, run: Run, line: Callable[[int], int] = int) -> None:
-        self._told = line
+    def __init__(self, run: Run, line: Callable[[int], int] | None = None) -> None:
+        self._told = line or (lambda line: line)
         self._instance, self._events, self._operands = run.instance, run.events, issued_operands(run)
         self._calls = Calls(run.instance)
 

@@ -7,7 +7,6 @@ memory, registers and queues after every step. It loads nothing and is drawn fro
 from __future__ import annotations
 
 import html
-import json
 import re
 from typing import TypedDict
 
@@ -18,6 +17,7 @@ from pgasrob.render.doubles import as_texts
 from pgasrob.render.json import Event, Result, Witness
 from pgasrob.render.lines import plain
 from pgasrob.render.page import filled, framed, part
+from pgasrob.render.places import dumps
 from pgasrob.render.report import report
 from pgasrob.render.svg import to_svg
 
@@ -121,7 +121,7 @@ def _is_step(event: Event) -> bool:
 
 def embedded(value: object) -> str:
     """``value`` as JSON that can stand in a script element: nothing in it can end the element or a line of script."""
-    escaped = json.dumps(value, separators=(",", ":"))  # ASCII, so U+2028 and lone surrogates are escaped already
+    escaped = dumps(value, separators=(",", ":"))  # ASCII, so U+2028 and lone surrogates are escaped already
     return escaped.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 

@@ -82,9 +82,9 @@ def _tikz(results: Sequence[Result], cycle_only: bool = False) -> str:
 
 
 def _json(results: Sequence[Result], cycle_only: bool = False) -> str:
-    import json
+    from pgasrob.render.places import dumps
 
-    return "".join(json.dumps(result) + "\n" for result in results)
+    return "".join(dumps(result) + "\n" for result in results)
 
 
 def _sarif(results: Sequence[Result], cycle_only: bool = False) -> str:

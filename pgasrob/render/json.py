@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.assumptions import scope
-from pgasrob.program.commands import show
+from pgasrob.program.commands import Barrier, show
 from pgasrob.program.core import accesses_of, at_issue
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.program.reading import Conflicts, FailedPolls
+from pgasrob.program.statements import Line
 from pgasrob.render.calls import Calls, gives_status, pieces
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.doubles import shown, value
@@ -163,7 +164,8 @@ class Fault(TypedDict):
 
 
 class NextCommand(TypedDict):
-    """A command that a rank stands before; ``value`` is what the cell it would access holds."""
+    """A command that a rank stands before; ``value`` is what the cell it would access holds, ``barrier`` the name of a
+    barrier."""
 
     event: str
     command: str
@@ -171,6 +173,7 @@ class NextCommand(TypedDict):
     column: int
     address: Address | None
     value: int | None
+    barrier: NotRequired[str]
 
 
 class Standing(TypedDict):
@@ -192,7 +195,8 @@ class Witness(TypedDict):
     for an SC run. ``memory`` holds the initial values of all cells of all ranks (registers begin with 0), ``standing``
     where each rank is at the end. ``doubles`` are the memory objects and registers whose values are the bits of
     doubles: in this package each is a :class:`pgasrob.render.doubles.Double`, which prints as its number.
-    ``temporaries`` are the registers that are no variables of the source, which reports leave out.
+    ``temporaries`` are the registers that are no variables of the source, which reports leave out. ``source`` is the
+    text of the first file, ``sources`` those of the others by their paths.
     """
 
     shows: str
@@ -211,6 +215,7 @@ class Witness(TypedDict):
     standing: list[Standing]
     fault: Fault | None
     source: str
+    sources: NotRequired[dict[str, str]]
     late: NotRequired[list[LateOperation]]
 
 
@@ -226,7 +231,8 @@ class Stats(TypedDict):
 
 
 class Error(TypedDict):
-    """A finding about the source text; line 0 when it concerns the file as a whole."""
+    """A finding about the source text; line 0 when it concerns the file as a whole. ``notes``: how the place comes into
+    the program, from a header or macro."""
 
     code: str
     message: str
@@ -235,6 +241,7 @@ class Error(TypedDict):
     length: int
     excerpt: str
     hint: str
+    notes: NotRequired[list[str]]
 
 
 class Assumption(TypedDict):
@@ -331,6 +338,13 @@ class WhyInOrder(TypedDict):
     checks: int
 
 
+class Alike(TypedDict):
+    """``elements`` of memory are accessed alike, and ``shown`` of them are in the runs that are looked at."""
+
+    elements: int
+    shown: int
+
+
 class Result(TypedDict):
     """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared, and ``why``
     when it was asked for.
@@ -341,11 +355,12 @@ class Result(TypedDict):
 
     ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
     SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
-    unless no such witness is small.
+    unless no such witness is small. ``units``: the further files of the program, without headers.
     """
 
     schema: int
     file: str
+    units: NotRequired[list[str]]
     program: str | None
     nodes: int | None
     engine: str
@@ -357,6 +372,7 @@ class Result(TypedDict):
     deadlock: bool | Literal["unknown"] | None
     communicates: bool | None
     polls: NotRequired[bool | None]
+    alike: NotRequired[Alike]
     failed_polls: NotRequired[FailedPolls]
     conflicts: NotRequired[Conflicts]
     assumptions: NotRequired[list[Assumption]]
@@ -446,7 +462,7 @@ def _stats(stats: library.Stats) -> Stats:
 def to_json(verdict: library.Verdict) -> Result:
     """``verdict`` as an object that `json.dumps` can write."""
     witness = witness_to_json(verdict.witness)
-    return {
+    found: Result = {
         "schema": SCHEMA,
         "file": unicode_name(verdict.file),
         "program": None if verdict.program is None else unicode_name(verdict.program),
@@ -475,8 +491,13 @@ def to_json(verdict: library.Verdict) -> Result:
         "assertion_run": witness_to_json(verdict.assertion_run),
         "deadlock_run": witness_to_json(verdict.deadlock_run),
         "effect_run": None if verdict.effect is None else witness_to_json(verdict.effect.run),
-        "errors": errors_to_json(verdict.errors),
+        "errors": errors_to_json(verdict.errors, verdict.file),
     }
+    if verdict.units:
+        found["units"] = list(map(unicode_name, verdict.units))
+    if verdict.alike:
+        found["alike"] = {"elements": verdict.alike[0], "shown": verdict.alike[1]}
+    return found
 
 
 def _effect(effect: library.Effect, instance: Instance) -> EffectDetail:
@@ -543,7 +564,7 @@ def checked_to_json(checked: Checked) -> Result:
     """The verdict of ``checked`` and, where it was compared with the program's header, how that went."""
     result = to_json(checked.verdict)
     if checked.compared:
-        result["errors"] += errors_to_json(checked.header_errors)
+        result["errors"] += errors_to_json(checked.header_errors, checked.file)
         result["expected"] = checked.expected
         result["as_expected"] = checked.verdict.verdict == checked.expected
     return result
@@ -557,8 +578,9 @@ def _reason(verdict: library.Verdict, witness: Witness | None) -> str | None:
     return None if reason is None else str(reason)
 
 
-def errors_to_json(diagnostics: Iterable[Diagnostic]) -> list[Error]:
-    return [_error(diagnostic) for diagnostic in diagnostics]
+def errors_to_json(diagnostics: Iterable[Diagnostic], file: str) -> list[Error]:
+    """The findings about a program whose first file is ``file``."""
+    return [_error(diagnostic, file) for diagnostic in diagnostics]
 
 
 def witness_to_json(witness: library.Witness | None) -> Witness | None:
@@ -586,6 +608,8 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
         "fault": None if witness.fault is None else _fault(witness.fault, run, texts),
         "source": instance.program.source.text,
     }
+    if instance.program.source.others:
+        found["sources"] = dict(instance.program.source.others)
     if witness.cycle is not None:
         found["late"] = _late(run, witness.cycle)
     mark(found)
@@ -759,7 +783,7 @@ def _next_command(run: Run, rank: int, transition: Transition, texts: WrittenCom
         made = at_issue(run.instance.operands(rank, transition, run.registers[rank]))
     except NoValue:
         made = None
-    return {
+    found: NextCommand = {
         "event": transition.command.kind,
         "command": texts.text(rank, transition.occurrence),
         "line": transition.span.line,
@@ -767,15 +791,20 @@ def _next_command(run: Run, rank: int, transition: Transition, texts: WrittenCom
         "address": None if made is None else _address(run.instance, made.cell),
         "value": None if made is None else run.memory[made.cell],
     }
+    if isinstance(transition.command, Barrier):
+        found["barrier"] = transition.command.name
+    return found
 
 
-def _error(diagnostic: Diagnostic) -> Error:
-    return {
+def _error(diagnostic: Diagnostic, file: str) -> Error:
+    line, other = diagnostic.line, diagnostic.file
+    found: Error = {
         "code": diagnostic.code,
         "message": diagnostic.message,
-        "line": diagnostic.line,
+        "line": line if other == file or not line else Line(line, other, other),
         "column": diagnostic.column,
         "length": diagnostic.length,
         "excerpt": diagnostic.excerpt,
         "hint": diagnostic.hint,
     }
+    return {**found, "notes": list(diagnostic.notes)} if diagnostic.notes else found

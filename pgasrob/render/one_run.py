@@ -20,6 +20,7 @@ USUAL_STEPS = 1_000
 """The events of a run at which `pgasrob run` cuts it by itself."""
 ENDS: dict[Ending, tuple[str, str]] = {
     "ended": ("All ranks have ended.", ""),
+    "exited": ("A rank ends the run of all; here the others have gone on as long as they could.", ""),
     "deadlock": ("The run ends in a deadlock.", "bad"),
     "stopped": ("The run ends before an assume that is false.", "open"),
     "fault": ("The run ends before a command that cannot be evaluated.", "bad"),
@@ -27,6 +28,7 @@ ENDS: dict[Ending, tuple[str, str]] = {
 }
 ENDINGS: dict[Ending, str] = {
     "ended": "",
+    "exited": "that a rank ends for all",
     "deadlock": "that ends in a deadlock",
     "stopped": "that ends before an assume that is false",
     "fault": "that ends before a command that cannot be evaluated",

@@ -24,6 +24,7 @@ MOST_DIGITS = 15
 """Digits of a count that is written in full."""
 ENDED = "ended"
 MEANINGS = {
+    "exited": "exited: some rank has ended the run of all; the others have gone on as long as they could.",
     "deadlock": "deadlock: no rank can move, and some wait at a barrier or an await that cannot be passed.",
     "stopped": "stopped: the ranks that have not ended stand before assumes that are false.",
     "fault": "fault: some rank stands before a command that cannot be evaluated.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -10,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pgasrob.render import words
 from pgasrob.render.json import Result, Witness
 from pgasrob.render.lines import Line, glyphs_for, paragraph, terminal_width, write
+from pgasrob.render.places import dumps
 from pgasrob.render.table import Table
 
 
@@ -70,7 +70,7 @@ class JsonLines(Printer):
     """One object per line and nothing else."""
 
     def result(self, result: Result) -> None:
-        print(json.dumps(result), flush=True)
+        print(dumps(result), flush=True)
         self.keep(result)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypedDict, assert_never
 
 from pgasrob.diagnostics import visible
+from pgasrob.program.statements import place_of
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.english import capital, count, listed
 from pgasrob.render.json import Error, Result, errors_to_json, to_json
@@ -114,7 +115,7 @@ def repair_to_json(file: str, repair: Repair) -> RepairObject:
         "survivor": _survivor(repair),
         "checks": repair.checks,
         "seconds": round(repair.seconds, 6),
-        "errors": errors_to_json([error for verdict in repair.verdicts for error in verdict.errors]),
+        "errors": errors_to_json([error for verdict in repair.verdicts for error in verdict.errors], file),
     }
 
 
@@ -187,29 +188,32 @@ def repair_to_sarif(repair: Repair) -> str:
     log = json.loads(to_sarif([to_json(verdict) for verdict in repair.verdicts]))
     for result in log["runs"][0]["results"]:
         if result["ruleId"] == "not-robust" and repair.answers:
-            artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
-            result["fixes"] = [_fix(repair, answer, artifact) for answer in repair.answers]
+            result["fixes"] = [_fix(repair, answer) for answer in repair.answers]
     return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
 
 
-def _fix(repair: Repair, answer: Answer, artifact: dict[str, object]) -> dict[str, object]:
+def _fix(repair: Repair, answer: Answer) -> dict[str, object]:
+    from pgasrob.render.sarif import artifact
+
     edits = [edit for candidate in answer.candidates for edit in candidate.edits]
-    replacements = [
-        {
+    replacements: dict[str, list[object]] = {}
+    for change in changes(repair.text, edits):
+        replacement = {
             "deletedRegion": {
-                "startLine": change["line"],
+                "startLine": int(change["line"]),
                 "startColumn": change["column"],
-                "endLine": change["end_line"],
+                "endLine": int(change["end_line"]),
                 "endColumn": change["end_column"],
             },
             "insertedContent": {"text": change["text"]},
         }
-        for change in changes(repair.text, edits)
-    ]
+        replacements.setdefault(place_of(change["line"])[0] or repair.verdicts[0].file, []).append(replacement)
     told = listed([_told(each) for each in answer.candidates])
     return {
         "description": {"text": f"{capital(told)}."},
-        "artifactChanges": [{"artifactLocation": artifact, "replacements": replacements}],
+        "artifactChanges": [
+            {"artifactLocation": artifact(file), "replacements": each} for file, each in replacements.items()
+        ],
     }
 
 

@@ -12,6 +12,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.render import rows, summary, words
 from pgasrob.render.json import Event, Witness
 from pgasrob.render.lines import Glyphs, Line, Segment, wrap
+from pgasrob.render.places import label
 from pgasrob.render.rows import Row
 
 NARROWEST_LANE = 22
@@ -116,6 +117,7 @@ def _filled(chunks: list[Segment], width: int) -> list[Line]:
 
     A chunk is split only when it is wider than a line.
     """
+    width = max(width, 1)
     lines: list[list[Segment]] = []
     used = width + 1
     for text, style in chunks:
@@ -156,7 +158,7 @@ def table(witness: Witness, width: int, glyphs: Glyphs, full: bool = True) -> li
 def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
     computation = witness["computation"]
     marked = words.cycle_steps(witness)
-    digits = max(len(str(event["line"])) for event in computation)
+    digits = max(len(label(event["line"])) for event in computation)
     number_of_issue: dict[int, str] = {}  # by the place of the event: the number of its row
     begun: set[tuple[int, int]] = set()
     table_rows = []
@@ -170,7 +172,7 @@ def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
             by_rank = {rank: _Folded(summary.folded(own[rank])) for rank in ranks}
             together = [(row.number, ranks, _Folded(summary.folded_of_ranks(events)))]
         elif events[-1]["event"] != "barrier":
-            line = f"{events[0]['line'] or '':>{digits}}"
+            line = f"{label(events[0]['line']):>{digits}}"
             action, effects, origin = _told(row.places[0], events, computation, number_of_issue)
             goes_on = not full and _goes_on(events[0], begun)
             entry = _Entry(not marked.isdisjoint(row.places), line, action + CONTINUED * goes_on, effects, origin)
@@ -178,7 +180,7 @@ def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
         else:
             for place, event in zip(row.places, events, strict=True):
                 if event["event"] == "barrier":
-                    line, action = f"{event['line'] or '':>{digits}}", visible(event["command"])
+                    line, action = f"{label(event['line']):>{digits}}", visible(event["command"])
                     goes_on = not full and _goes_on(event, begun)
                     by_rank[event["rank"]] = entry = _Entry(place in marked, line, action + CONTINUED * goes_on, [], "")
                     together.append((str(place + 1), (event["rank"],), entry))

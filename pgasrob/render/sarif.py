@@ -18,6 +18,7 @@ from urllib.parse import quote
 from pgasrob import __version__
 from pgasrob.diagnostics import visible
 from pgasrob.diagnostics.catalogue import CATALOGUE
+from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
 from pgasrob.render.json import Error, Fault, NextCommand, Result, Witness
 from pgasrob.robustness.reasons import InternalError
@@ -120,8 +121,9 @@ def _finding(result: Result, error: Error) -> Object:
     """A finding about the text; its place is counted in the line that it quotes."""
     text = error["message"] + (f". Hint: {error['hint']}" if error["hint"] else "")
     line, column = error["line"], error["column"]
-    region = _region([error["excerpt"]], line, (line, column, line, column + error["length"]))
-    return _result(result, error["code"], text, _location(result, region), error["excerpt"].strip())
+    other, number = place_of(line)
+    region = _region([error["excerpt"]], number, (number, column, number, column + error["length"]))
+    return _result(result, error["code"], text, _location(result, region, other), error["excerpt"].strip())
 
 
 def _violation(result: Result, witness: Witness) -> Object:
@@ -239,29 +241,30 @@ def _notifications(result: Result) -> Iterator[Object]:
 
 def _place(result: Result, witness: Witness, place: int) -> Object:
     event = witness["computation"][place]
-    position = event["line"], event["column"], event["end_line"], event["end_column"]
-    return _location(result, _region(_lines(witness["source"]), 1, position))
+    return _located(result, witness, event["line"], event["column"], event["end_line"], event["end_column"])
 
 
 def _point(result: Result, witness: Witness, at: Fault | NextCommand) -> Object:
     """The place of a command that was not issued, of which the beginning is known."""
-    position = at["line"], at["column"], at["line"], at["column"]
-    return _location(result, _region(_lines(witness["source"]), 1, position))
+    return _located(result, witness, at["line"], at["column"], at["line"], at["column"])
 
 
-def _location(result: Result, region: Object | None) -> Object:
-    artifact = {"artifactLocation": _artifact(result["file"])}
-    return {"physicalLocation": artifact if region is None else {**artifact, "region": region}}
+def _located(result: Result, witness: Witness, line: int, column: int, end_line: int, end_column: int) -> Object:
+    other, number = place_of(line)
+    text = witness.get("sources", {}).get(other, "") if other else witness["source"]
+    return _location(result, _region(_lines(text), 1, (number, column, int(end_line), end_column)), other)
 
 
-def _artifact(file: str) -> Object:
+def _location(result: Result, region: Object | None, other: str = "") -> Object:
+    place = {"artifactLocation": artifact(other or result["file"])}
+    return {"physicalLocation": place if region is None else {**place, "region": region}}
+
+
+def artifact(file: str) -> Object:
     """The address of ``file``: relative to the working directory if it lies there, as code scanning wants it."""
-    path = os.path.normpath(file)
-    if os.path.isabs(path):
-        inside = os.path.relpath(path)
-        if inside.split(os.sep)[0] == os.pardir:
-            return {"uri": f"file://{quote(path.replace(os.sep, '/'))}"}
-        path = inside
+    path = os.path.relpath(file)
+    if path.split(os.sep)[0] == os.pardir:
+        return {"uri": f"file://{quote(os.path.abspath(file).replace(os.sep, '/'))}"}
     return {"uri": quote(path.replace(os.sep, "/")), "uriBaseId": BASE}
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 
+from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
 from pgasrob.render.json import Event
 
@@ -117,7 +119,9 @@ def _named(names: list[str]) -> str:
 def folded(events: Sequence[Event]) -> str:
     """What is not shown of one rank: ``12 events in lines 15-31``."""
     lines = sorted({event["line"] for event in events if event["line"]})
-    where = "" if not lines else f" in line {lines[0]}" if not lines[1:] else f" in lines {lines[0]}-{lines[-1]}"
+    by_file = [list(found) for _, found in groupby(lines, key=lambda line: place_of(line)[0])]
+    ranges = [f"{found[0]}-{int(found[-1])}" if found[1:] else str(found[0]) for found in by_file]
+    where = f" in line{'s' * (len(lines) > 1)} {english.listed(ranges)}" if ranges else ""
     return f"{english.count(len(events), 'event')}{where}"
 
 

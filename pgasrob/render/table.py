@@ -12,6 +12,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.render import words
 from pgasrob.render.json import Error, Result
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, shorten
+from pgasrob.render.places import located
 
 SHORTEST_FILE = 8
 VERDICTS = ("robust", "not robust", "unknown", "error")
@@ -135,9 +136,7 @@ def _mark(result: Result) -> Segment:
 def _findings(file: str, errors: list[Error], width: int) -> Iterator[Line]:
     """The findings about a text, one line each as far as they fit."""
     for error in errors:
-        place = visible(file)
-        if error["line"]:
-            place += f":{error['line']}:{error['column']}"
+        place = located(file, error["line"], error["column"]) if error["line"] else visible(file)
         yield from paragraph(f"{place}: error[{error['code']}]: {error['message']}", width, "", "", "    ")
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from pgasrob.diagnostics import visible
+from pgasrob.program.statements import place_of
 from pgasrob.render import assumptions, english, words
 from pgasrob.render.json import Event, Fault, Result, Standing, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wrap
@@ -78,14 +80,17 @@ def _cost(result: Result, width: int) -> list[Line]:
     stats = result["stats"]
     if stats["seconds"]:
         lines += paragraph(words.cost(result), width, "faint", "  ")
+    if alike := result.get("alike"):
+        lines += paragraph(words.alike(alike), width, "faint", "  ")
     return lines
 
 
-def _error(file: str, error: dict[str, object]) -> Iterator[Line]:
+def _error(file: str, error: dict[str, Any]) -> Iterator[Line]:
     from pgasrob.diagnostics import Diagnostic
 
-    text = Diagnostic(file=file, **error).render()  # type: ignore[arg-type]  # the keys are the fields
-    for line in text.splitlines():
+    other, number = place_of(error["line"])
+    place = {"file": other or file, "line": number, "notes": tuple(error.get("notes", ()))}
+    for line in Diagnostic(**{**error, **place}).render().splitlines():
         yield [(line, "")]
 
 
@@ -135,7 +140,9 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
     if assertions == "violated":
         yield "An assertion fails, already in an SC run (below).", "bad"
     if deadlock is True:
-        yield "There is a deadlock, already in an SC run (below).", "bad"
+        why = ": ranks stand before barriers, or other collective calls, that do not match"
+        why = why if words.mismatch(result["deadlock_run"]) else ""
+        yield f"There is a deadlock, already in an SC run (below){why}.", "bad"
     open_ = ["whether the assertions hold"] * (assertions == "unknown")
     open_ += ["whether there is a deadlock"] * (deadlock == "unknown")
     if open_:
@@ -304,13 +311,15 @@ def _marked_word(witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:
 
 def _fault(file: str, fault: Fault, witness: Witness, width: int) -> list[Line]:
     """What cannot be evaluated, with its source line and the registers of its rank."""
-    source = witness["source"].splitlines()
-    excerpt = source[fault["line"] - 1].strip() if 0 < fault["line"] <= len(source) else ""
+    other, line = place_of(fault["line"])
+    source = (witness.get("sources", {}).get(other, "") if other else witness["source"]).splitlines()
+    excerpt = source[line - 1].strip() if 0 < line <= len(source) else ""
     command = "" if fault["command"] in excerpt else f"The command is {together(fault['command'])}. "
-    values = ", ".join(together(f"{name} = {value}") for name, value in fault["registers"].items())
+    held = {name: value for name, value in fault["registers"].items() if name not in witness["temporaries"]}
+    values = ", ".join(together(f"{name} = {value}") for name, value in held.items())
     return [
         *paragraph(words.fault(file, fault), width, "bad", "", "    "),
-        [(f"{fault['line']:>6} | ", "faint"), (excerpt, "")],
+        [(f"{line:>6} | ", "faint"), (excerpt, "")],
         *paragraph(f"{command}Registers of rank {fault['rank']}: {values or 'none'}.", width, "", "  "),
         [],
     ]

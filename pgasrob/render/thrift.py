@@ -10,7 +10,7 @@ from pgasrob.render.english import capital, count, listed
 from pgasrob.render.json import Error, errors_to_json
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.repair import Change, changes, diagnosis, told_with
-from pgasrob.repair.edits import unified_diff
+from pgasrob.repair import texts
 from pgasrob.repair.outcomes import Compared
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def thrift_to_json(file: str, thrift: Thrift) -> ThriftObject:
         "diff": diff(file, thrift),
         "checks": thrift.checks,
         "seconds": round(thrift.seconds, 6),
-        "errors": errors_to_json([error for verdict in thrift.verdicts for error in verdict.errors]),
+        "errors": errors_to_json([error for verdict in thrift.verdicts for error in verdict.errors], file),
     }
 
 
@@ -91,7 +91,7 @@ def _outcomes(compared: Compared) -> str:
 
 def diff(file: str, thrift: Thrift) -> str:
     """What saves most, as `diff -u` prints it."""
-    return unified_diff(file, thrift.text, thrift.after) if thrift.together else ""
+    return texts.diff(file, thrift.text, thrift.after) if thrift.together else ""
 
 
 def thrift_lines(file: str, thrift: Thrift, width: int) -> list[Line]:

@@ -14,9 +14,11 @@ from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 from pgasrob.program.instance import MAX_NODES
+from pgasrob.program.statements import Line
 from pgasrob.render.doubles import Double, shown
 from pgasrob.render.doubles import value as value_of
 from pgasrob.render.json import SCHEMA, Edge, Event, Result, RunResult, Witness, mark
+from pgasrob.render.places import with_lines
 from pgasrob.render.words import RUNS, STEPS
 
 NAMES: dict[Any, str] = {
@@ -58,7 +60,7 @@ def read_results(data: bytes) -> list[Result]:
     results = []
     for number, value in enumerate(values, start=1):
         try:
-            results.append(validated(value))
+            results.append(validated(with_lines(value)))
         except BadWitnessFile as error:
             raise BadWitnessFile(f"result {number}: {error}" if len(values) > 1 else str(error)) from None
     return results
@@ -170,7 +172,7 @@ def _typed(value: object, kind: Any, where: str) -> object:
         number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
         return _expect(number, value, where, NAMES[float])
     if kind is int:
-        _expect(type(value) in (int, Double), value, where, NAMES[int])
+        _expect(type(value) in (int, Double, Line), value, where, NAMES[int])
         _within(where, cast(int, value), -MOST, MOST)
         return value
     _expect(isinstance(value, kind), value, where, NAMES[kind])
@@ -195,7 +197,11 @@ def _one_of(value: object, kinds: tuple[Any, ...], where: str) -> object:
     """``value`` as that of ``kinds`` which it can be: in the schema they differ by the kind of JSON value."""
     for kind in kinds:
         plain = dict if is_typeddict(kind) else get_origin(kind) or kind
-        if value in get_args(kind) if plain is Literal else type(value) is plain:
+        if (
+            value in get_args(kind)
+            if plain is Literal
+            else type(value) is plain or (plain is int and isinstance(value, Line))
+        ):
             return _typed(value, kind, where)
     others = [kind for kind in kinds if kind is not NoneType]
     if len(others) == 1 and value is not None:
@@ -304,7 +310,7 @@ def _each(values: Any, where: str, check: Callable[[Any, str], None]) -> None:
 
 
 def _within(where: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
+    if not least <= int(value) <= most:
         if most < least:
             raise BadWitnessFile(f"{where}: {value} is the place of no event, for the run has none")
         raise BadWitnessFile(f"{where}: an integer from {least} to {most} is needed, and here is {value}")

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from pgasrob.diagnostics import visible
 from pgasrob.program.commands import ATOMICS
 from pgasrob.render.english import count, listed, ranks
+from pgasrob.render.places import located
 
 if TYPE_CHECKING:
     from pgasrob.render.json import (
         Address,
+        Alike,
         Edge,
         EffectPlace,
         EffectValue,
@@ -31,6 +33,14 @@ RUNS = ("witness", "assertion_run", "deadlock_run")
 """The keys of a result under which its runs are."""
 FAILS = "FAILS"
 """The effect of an assertion that is false."""
+
+
+def alike(counts: Alike) -> str:
+    """That not all elements are in the runs that were looked at."""
+    return (
+        f"{counts['elements']:,} elements of memory are accessed alike, and {counts['shown']:,} of them stand for all: "
+        "what is done to the others is left out."
+    )
 
 
 def cost(result: Result) -> str:
@@ -290,7 +300,32 @@ def _waiting(command: NextCommand, all_ranks: list[Standing]) -> str:
     if command["event"] == "barrier":
         absent = [each["rank"] for each in all_ranks if all(other["event"] != "barrier" for other in each["next"])]
         text += f"; it waits for {ranks(absent)}" if absent else ""
+        for rank, other in unlike(command, all_ranks):
+            text += f"; it does not match line {other['line']} of rank {rank}"
+            if other["command"] == command["command"]:
+                text += f": {_barrier(command)} is not {_barrier(other)}"
     return text
+
+
+def _barrier(command: NextCommand) -> str:
+    name = command.get("barrier", "")
+    return f"`{name}`" if name else "a barrier without a name"
+
+
+def unlike(command: NextCommand, all_ranks: Sequence[Standing]) -> Iterator[tuple[int, NextCommand]]:
+    """The barriers of other names that ranks stand before which do not stand before one like the barrier ``command``:
+    the first of each rank."""
+    for rank in all_ranks:
+        barriers = [each for each in rank["next"] if each["event"] == "barrier"]
+        if barriers and all(each.get("barrier", "") != command.get("barrier", "") for each in barriers):
+            yield rank["rank"], barriers[0]
+
+
+def mismatch(run: Witness | None) -> bool:
+    """Whether ranks stand before barriers at the end of ``run`` that do not match."""
+    standing = run["standing"] if run else []
+    commands = [each for rank in standing for each in rank["next"] if each["event"] == "barrier"]
+    return any(True for each in commands for _ in unlike(each, standing))
 
 
 def from_conflict(cycle: list[Edge], computation: list[Event]) -> list[Edge]:
@@ -331,7 +366,7 @@ def cycle_steps(witness: Witness) -> set[int]:
 
 def fault(file: str, fault: Fault) -> str:
     """A fault in the form of a diagnostic: ``ring.pgas:14: error[PG040]: rank 1: division by zero: 1 / 0``."""
-    return f"{visible(file)}:{fault['line']}: error[{fault['code']}]: rank {fault['rank']}: {fault['reason']}"
+    return f"{located(file, fault['line'])}: error[{fault['code']}]: rank {fault['rank']}: {fault['reason']}"
 
 
 def nothing_expected(result: Result) -> str:
@@ -359,6 +394,7 @@ def explained(codes: list[str]) -> str:
 
 ENDS: dict[str, str] = {
     "ended": "with all ranks at their ends",
+    "exited": "with a rank that ends the run of all",
     "deadlock": "in a deadlock",
     "stopped": "with ranks that are stopped or poll for ever",
     "fault": "before a command that has no value",

@@ -82,10 +82,10 @@ def savings(statements: Statements, costs: Costs) -> Iterator[Saving]:
     # Collective calls with a pSync must not overlap, nor begin before it is initialised everywhere.
     meets_for_sync = "SHMEM_SYNC_VALUE" in statements.text
     for statement in statements.all():
-        if statement.head or statement.leaves:
+        if statement.head or statement.leaves or not statements.is_compiled(statement):
             continue
         text = statements.text[statement.start : statement.end]
-        if text.rstrip("; \t\n") == "barrier":
+        if re.fullmatch(r"barrier\b[^(]*", text.rstrip("; \t\n")):
             yield _left_out(statements, statement, "barrier", "barrier", costs)
             continue
         found = _call(statements, text)

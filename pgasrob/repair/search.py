@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pgasrob.repair.candidates import Candidate, Clauses, Costs
 from pgasrob.repair.cheapest import Cheapest
-from pgasrob.repair.edits import Edit, overlap, unified_diff
+from pgasrob.repair.edits import Edit, overlap
 from pgasrob.repair.outcomes import Same
+from pgasrob.repair.texts import diff
 from pgasrob.repair.verifier import Parse, Tried, Verifier
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict, Witness
@@ -84,7 +85,7 @@ class Repair:
 
     def diff(self, answer: Answer) -> str:
         """What ``answer`` changes, as `diff -u` prints it."""
-        return unified_diff(self.verdicts[0].file, self.text, answer.text)
+        return diff(self.verdicts[0].file, self.text, answer.text)
 
 
 def repair(

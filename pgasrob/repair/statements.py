@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -17,13 +17,16 @@ from pgasrob.program.statements import (
     Goto,
     If,
     Labelled,
+    Line,
     Loop,
     Skip,
     Span,
     While,
+    place_of,
 )
 from pgasrob.program.statements import Statement as ProgramStatement
 from pgasrob.repair.edits import Edit, lines_of
+from pgasrob.repair.texts import joined, parts
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -58,17 +61,21 @@ class Statement:
 class Statements:
     """Those of one source."""
 
-    def __init__(self, text: str, found: list[Statement]) -> None:
+    def __init__(self, text: str, found: list[Statement], code: Collection[Span] | None = None) -> None:
         self.text = text
         self._found = found
-        self._lines = [0, *accumulate(len(line) for line in lines_of(text))]
+        self._code = code
+        self._parts = parts(text)
+        self._lines = [[0, *accumulate(len(line) for line in lines_of(each.text))] for each in self._parts]
+        self._of_file = {each.file: number for number, each in enumerate(self._parts)}
+        self._starts = [each.start for each in self._parts]
 
     @classmethod
     def of(cls, program: Program | CProgram) -> Statements:
         """The statements of the text that ``program`` was read from."""
         from pgasrob.program.program import Program
 
-        text = program.source.text
+        text = joined(program.source)
         if isinstance(program, Program):
             places = Statements(text, [])
             bodies = [process.body for process in program.processes]
@@ -79,18 +86,24 @@ class Statements:
                 for each in _of_pgas(places, body.statements, 0)
             ]
             return cls(text, found)
-        return cls(text, list(_of_c(text)))._with_loops_of_callers()
+        code = {span for function in program.unit.functions.values() for span in function.spans if span.line}
+        return cls(text, list(_of_c(text)), code)._with_loops_of_callers()
 
     def offset(self, line: int, column: int) -> int:
         """The place of a line and column, which count from 1."""
-        return self._lines[min(line, len(self._lines)) - 1] + column - 1
+        file, number = place_of(line)
+        lines, start = self._lines[self._of_file[file]], self._starts[self._of_file[file]]
+        return start + lines[min(number, len(lines)) - 1] + column - 1
 
     def line(self, offset: int) -> int:
         """The line that ``offset`` is in, from 1."""
-        return bisect_right(self._lines, offset)
+        number = bisect_right(self._starts, offset) - 1
+        part = self._parts[number]
+        line = bisect_right(self._lines[number], offset - part.start)
+        return Line(line, part.file, part.name) if part.file else line
 
     def column(self, offset: int) -> int:
-        return offset - self._lines[self.line(offset) - 1] + 1
+        return offset - self.offset(self.line(offset), 1) + 1
 
     def around(self, offset: int) -> Statement | None:
         """The smallest statement that ``offset`` is in."""
@@ -100,6 +113,16 @@ class Statements:
     def all(self) -> list[Statement]:
         """The statements, in the order of the text."""
         return sorted(self._found, key=lambda each: (each.start, -each.end))
+
+    def is_compiled(self, statement: Statement) -> bool:
+        """Whether ``statement`` is none that the preprocessor leaves out."""
+        at = bisect_left(self._places, statement.start)
+        return self._code is None or (at < len(self._places) and self._places[at] < statement.end)
+
+    @cached_property
+    def _places(self) -> list[int]:
+        """Where there is code for something, in order."""
+        return sorted({self.offset(span.line, span.column) for span in self._code or ()})
 
     def repeats(self, statement: Statement) -> bool:
         """Whether a rank may come to ``statement`` again and again."""
@@ -169,7 +192,8 @@ class Statements:
             return max(found, default=0)
 
         loops = {function: around(function, frozenset()) for function in calls}
-        return Statements(self.text, [replace(each, loops=each.loops + loops[each.function]) for each in self._found])
+        found = [replace(each, loops=each.loops + loops[each.function]) for each in self._found]
+        return Statements(self.text, found, self._code)
 
     def without(self, statement: Statement) -> Edit:
         """``statement`` taken out, with its line where nothing else is in it."""
@@ -273,14 +297,15 @@ HEADS = frozenset(("if_statement", "switch_statement", *LOOPS))
 
 
 def _of_c(text: str) -> Iterator[Statement]:
-    """As they stand in the text, macros unexpanded: what is written like a call is one."""
+    """As they stand in the files of ``text``, macros unexpanded: what is written like a call is one."""
     import tree_sitter_c
     from tree_sitter import Language, Parser
 
-    data = text.encode()
-    to_char = _characters(data)
-    root = Parser(Language(tree_sitter_c.language())).parse(data).root_node
-    yield from _inside(root, to_char, data.split(b"\n"))
+    parser = Parser(Language(tree_sitter_c.language()))
+    for part in parts(text):
+        data = part.text.encode()
+        to_char = [part.start + place for place in _characters(data)]
+        yield from _inside(parser.parse(data).root_node, to_char, data.split(b"\n"))
 
 
 def _characters(data: bytes) -> list[int]:

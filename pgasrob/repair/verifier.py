@@ -14,6 +14,7 @@ from pgasrob.repair.statements import Statements
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.watch import LimitReached, Watch
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -83,6 +84,13 @@ class Verifier:
         """What the source is with ``edits``; ``acts_in_sc``: whether these change what SC runs there are."""
         self.checks += 1
         try:
+            watch = Watch(self._limits_left, None, time.monotonic())
+            return watch.within("while trying a change", lambda: self._tried(edits, acts_in_sc))
+        except LimitReached as limit:
+            return Tried("", str(limit), undecided=True)
+
+    def _tried(self, edits: Collection[Edit], acts_in_sc: bool) -> Tried:
+        try:
             text = applied(self.statements.text, edits)
         except Overlap:
             return Tried("", "two of the changes are of the same call")
@@ -104,9 +112,12 @@ class Verifier:
         return Tried(text, same.why if differs else "", None, same.undecided, differs, same)
 
     def _check(self, program: AnyProgram, nodes: int) -> Verdict:
+        return check(program, nodes, limits=self._limits_left, effect=False)
+
+    @property
+    def _limits_left(self) -> Limits:
         left = self.seconds_left
-        limits = replace(self._limits, timeout=None if left is None else max(left, 0.001))
-        return check(program, nodes, limits=limits, effect=False)
+        return replace(self._limits, timeout=None if left is None else max(left, 0.001))
 
 
 def _no_program(error: SourceError) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.expectation import read_expectation
@@ -18,16 +19,20 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.check import Interrupted, check, load
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import Interruption, NoProgram, Reason
+from pgasrob.robustness.reasons import Interruption, LeftUndone, NoProgram, Reason
 from pgasrob.robustness.verdict import Verdict
-from pgasrob.robustness.watch import Progress
+from pgasrob.robustness.watch import GRACE, LimitReached, Progress, Watch
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.robustness.traces.parts import Found
 
+T = TypeVar("T")
+
 SUFFIXES = (".pgas", ".c")
+READING, TELLING = "while reading the program", "while writing the run down"
+"""What a check is at, for the reasons when a limit ends it."""
 
 Watcher = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
 """Given a title, a context in which one check runs; what it enters is called with the check's progress."""
@@ -116,11 +121,18 @@ def check_all(files: Sequence[str], job: Job, watch: Watcher = unwatched) -> Ite
 
     On Ctrl-C the result of the check at work is what was known by then, and KeyboardInterrupt follows it.
     """
+    return told_all(files, job, lambda checked: checked, watch)
+
+
+def told_all(
+    files: Sequence[str], job: Job, convert: Callable[[Checked], T], watch: Watcher = unwatched
+) -> Iterator[T]:
+    """As :func:`check_all`, each result as ``convert`` makes it."""
     checker = Checker(job)
     for task in tasks(files, job):
         checked = checker.check(task, watch)
         if checked is not None:
-            yield checked
+            yield checker.told(checked, convert)
             if checked.interrupted:
                 raise KeyboardInterrupt
 
@@ -145,6 +157,7 @@ class Checker:
         self.job = job
         self.nodes: int | None = None
         self.found: Sequence[Found] = ()
+        self._watch = Watch(job.limits, None, time.monotonic())
         self._file: str | None = None
         self._program: Program | CProgram | Verdict | None = None
 
@@ -154,29 +167,41 @@ class Checker:
         Ctrl-C ends the check, with a result that says so.
         """
         job = self.job
+        limits = self._watch = Watch(job.limits, None, time.monotonic())
         try:
-            program = self.load(task.file)
+            program = limits.within(READING, lambda: self.load(task.file))
             if isinstance(program, Verdict):
                 return self.checked(task.file, program) if task.first else None
             self.nodes = task.nodes or program.nodes or DEFAULT_NODES
-            with watch(f"{task.title}, {self.nodes} nodes") as progress:
+            with watch(f"{task.title}, {self.nodes} nodes") as limits.progress:
                 verdict = check(
                     program,
                     self.nodes,
                     job.engine,
-                    job.limits,
-                    progress,
-                    job.heads,
-                    job.reductions,
-                    job.threads,
-                    *job.reading,
+                    heads=job.heads,
+                    reductions=job.reductions,
+                    threads=job.threads,
+                    failed_polls=job.reading.failed_polls,
+                    conflicts=job.reading.conflicts,
                     found=self.found,
+                    watch=limits,
                 )
+        except LimitReached as limit:
+            return self.unknown(task.file, task.nodes, limit.reason)
         except Interrupted as interrupt:
             return replace(self.checked(task.file, interrupt.verdict), interrupted=True)
         except KeyboardInterrupt:
             return replace(self.unknown(task.file, task.nodes, Interruption()), interrupted=True)
         return self.checked(task.file, verdict)
+
+    def told(self, checked: Checked, convert: Callable[[Checked], T]) -> T:
+        """``checked``, of the latest task, as ``convert`` makes it; without its runs when a limit ends that."""
+        try:
+            return self._watch.within(TELLING, lambda: convert(checked), GRACE)
+        except LimitReached as limit:
+            reason = checked.verdict.reason or LeftUndone("the run is not shown", limit.reason)
+            without = checked.without_runs()
+            return convert(replace(without, verdict=replace(without.verdict, reason=reason)))
 
     def unknown(self, file: str, nodes: int | None, reason: Reason) -> Checked:
         """The result of a check that came to nothing."""

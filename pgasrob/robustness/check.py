@@ -21,7 +21,9 @@ from pgasrob.robustness.limits import DEFAULT_SC_STATES, Limits, available_cores
 from pgasrob.robustness.reasons import (
     FaultPossible,
     FaultReached,
+    InternalError,
     Interruption,
+    LeftUndone,
     MemoryLimit,
     NoProgram,
     OutOfMemory,
@@ -30,10 +32,12 @@ from pgasrob.robustness.reasons import (
     ScRunsLeft,
     ScStateLimit,
 )
+from pgasrob.robustness.reduction.elements import represented
+from pgasrob.robustness.reduction.unused import without_unused
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
-from pgasrob.robustness.verdict import Answer, Fault, Stats, Verdict, Witness
-from pgasrob.robustness.watch import LimitReached, Progress, Watch
+from pgasrob.robustness.verdict import Answer, Effect, Fault, Stats, Verdict, Witness
+from pgasrob.robustness.watch import GRACE, LimitReached, Progress, Watch
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sequential import FoundFault
@@ -48,6 +52,12 @@ SC_RUNS, EFFECT = "SC runs", "outcomes"
 SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
 """States of a search for the shortest run that shows a violation: an instant."""
 MOST_THREADS = 4
+
+LOWERING, PREPARING = "while lowering the program", "while putting the program on its nodes"
+LEAVING_OUT = "while looking for elements that are alike"
+SEARCHING, PASSING = "in the {} engine", "in the search of SC runs"
+REPLAYING, SHORTENING, MEANING = "while replaying the run", "while shortening the run", "in the search for outcomes"
+"""What a check is at, for the reasons when a limit ends it."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -86,6 +96,7 @@ def check(
     conflicts: Conflicts = DEFAULT_READING.conflicts,
     found: Sequence[Found] = (),
     effect: bool = True,
+    watch: Watch | None = None,
 ) -> Verdict:
     """Decide whether ``program`` on ``nodes`` nodes (its own count, or 2, when None) is robust.
 
@@ -95,35 +106,46 @@ def check(
     and the witness do not depend on it. ``failed_polls`` and ``conflicts`` say how computations are read
     (:class:`~pgasrob.program.reading.Reading`). ``found``: what others have found in the parts of the search of
     `traces`, all of them (:mod:`~pgasrob.robustness.traces.parts`). ``effect``: whether to look for what it means that
-    a program is not robust. ``progress`` is called a few times a second. A program that has no process for some rank
+    a program is not robust. ``progress`` is called a few times a second. ``watch``: limits that hold already, since the
+    program was read, in place of ``limits`` and ``progress``. A program that has no process for some rank
     gives verdict `error`; a limit that is hit gives `unknown`. Raises :class:`Interrupted` on Ctrl-C, and ValueError
     for an engine that does not exist or has no such heads or reductions.
     """
     if engine not in ENGINES:
         raise ValueError(f"no engine {engine!r}; there is {', '.join(ENGINES)}")
-    started = time.monotonic()
-    limits = limits or Limits()
+    watch = watch or Watch(limits or Limits(), progress, time.monotonic())
+    limits = watch.limits
     settings = Settings(heads, reductions, limits.memory, threads or min(available_cores(), MOST_THREADS), found)
     count = next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
     reading = Reading(failed_polls, conflicts)
-    nothing = Verdict(program.source.file, program.name, count, engine, "unknown", reading=reading)
+    units = program.source.units
+    nothing = Verdict(program.source.file, program.name, count, engine, "unknown", reading=reading, units=units)
     try:
-        instance = program.instantiate(count, reading)
-        checking = _Check(instance, engine, limits, progress, settings, started, effect)
+        if not isinstance(program, Program):
+            watch.within(LOWERING, lambda: program.program(count))
+        instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
+        few = None
+        if engine == DEFAULT_ENGINE and not instance.program.source.shows_commands:
+            few = watch.within(LEAVING_OUT, lambda: represented(instance))
+        shown = without_unused(few.instance) if few else instance
+        checking = watch.within(SEARCHING.format(engine), lambda: _Check(shown, engine, watch, settings, effect))
     except SourceError as error:
         errors = tuple(error.diagnostics)
         return replace(nothing, verdict="error", reason=NoProgram(errors[0].message), errors=errors)
+    except LimitReached as limit:
+        return replace(nothing, reason=limit.reason)
     except MemoryError as error:
-        return replace(nothing, reason=_out_of_memory(error, limits))
+        return replace(nothing, reason=_out_of_memory(error, watch))
     except KeyboardInterrupt:
         raise Interrupted(replace(nothing, reason=Interruption())) from None
-    return checking.run()
+    verdict = checking.run()
+    return replace(verdict, alike=(few.alike, few.kept)) if few else verdict
 
 
-def _out_of_memory(error: MemoryError, limits: Limits) -> MemoryLimit | OutOfMemory:
+def _out_of_memory(error: MemoryError, watch: Watch) -> MemoryLimit | OutOfMemory:
     """Which it was: the caller's limit, of which the kernel tells in bytes, or the end of the memory."""
-    if limits.memory is not None and "limit" in str(error):
-        return MemoryLimit(limits.memory)
+    if watch.limits.memory is not None and "limit" in str(error):
+        return MemoryLimit(watch.limits.memory, watch.latest)
     return OutOfMemory()
 
 
@@ -142,45 +164,62 @@ class _Check:
         self,
         instance: Instance,
         engine: str,
-        limits: Limits,
-        progress: Callable[[Progress], None] | None,
+        watch: Watch,
         settings: Settings,
-        started: float,
-        effect: bool = True,
+        effect: bool,
     ) -> None:
-        self.started = started
         self.asks_for_effect = effect
-        self.watch = Watch(limits, progress, started)
+        self.watch = watch
         self.instance = instance
         self.name = engine
-        self.limits = limits
+        self.limits = watch.limits
         self.settings = settings
         self.engine = ENGINES[engine](instance, settings)
         self.facts = ScFacts(instance, self.engine, settings)
         self.decision = Decision.OPEN
         self.counterexample: Counterexample | None = None
+        self.judged: Witness | InternalError | None = None
+        self.unjudged: Reason | None = None
+        self.unfinished: Reason | None = None
         self.meaning: EffectSearch | None = None
+        self.effect: Effect | None = None
+        self.fault: tuple[Witness, Fault] | None = None
+        self.assertion_run: Witness | None = None
+        self.deadlock_run: Witness | None = None
+        self.fault_shown = False
+        self.cannot_fault = False
 
     def run(self) -> Verdict:
-        """Go through the phases; a limit that ends one of the first three leaves the facts to be looked at."""
+        """Go through the phases; a limit that ends the search leaves the facts to be looked at."""
+        searching = SEARCHING.format(self.name)
         try:
-            ended = self._within_limits(self._look_for_near_faults, self._run_engine, self._shorten)
-            left = self._within_limits(lambda: self._learn_what_is_left(ended))
+            ended = self._within_limits((PASSING, self._look_for_near_faults), (searching, self._run_engine))
+            if self.counterexample is not None:
+                self.unjudged = self._within_limits((REPLAYING, self._judge))
+                self.unfinished = ended = self.unjudged or self._within_limits(
+                    (SHORTENING, self._shorten), (REPLAYING, self._judge)
+                )
+            left = self._within_limits((PASSING, lambda: self._learn_what_is_left(ended)))
             self._look_for_an_effect(ended)
         except KeyboardInterrupt:
             raise Interrupted(self._verdict(Interruption())) from None
         return self._verdict(ended or left or self.engine.gave_up)
 
-    def _within_limits(self, *phases: Callable[[], None]) -> Reason | None:
+    def _within_limits(self, *phases: tuple[str, Callable[[], None]], grace: float = 0) -> Reason | None:
         """Go through ``phases``; says what ended them early."""
         try:
-            for phase in phases:
-                phase()
+            for phase, work in phases:
+                self.watch.within(phase, work, grace)
         except LimitReached as limit:
             return limit.reason
         except MemoryError as error:
-            return _out_of_memory(error, self.limits)
+            return _out_of_memory(error, self.watch)
         return None
+
+    def _judge(self) -> None:
+        """Replay the run that the engine has found, or what has become of it."""
+        assert self.counterexample is not None
+        self.judged = self.counterexample.judged()
 
     def _look_for_near_faults(self) -> None:
         """Look at the first SC runs, where the engine passes none: a fault near the start ends the check."""
@@ -254,23 +293,24 @@ class _Check:
 
     def _look_for_an_effect(self, ended: Reason | None) -> None:
         """Look for an outcome that no SC run has, unless ``ended`` has ended the check."""
-        if self.facts.fault or self.counterexample is None or not self.asks_for_effect:
+        judged = self.judged
+        if self.facts.fault or not isinstance(judged, Witness) or not self.asks_for_effect:
             return
-        judged = self.counterexample.judged()
-        if not isinstance(judged, Witness):
-            return
+        ended = ended or self._within_limits((MEANING, lambda: self._search_for_an_effect(judged)))
+        if ended is not None:
+            if self.meaning is not None:
+                self.meaning.ended(ended)
+            self.effect = Effect("none found", ended) if self.meaning is None else self.meaning.effect
+
+    def _search_for_an_effect(self, judged: Witness) -> None:
         from pgasrob.robustness.effect import EffectSearch
 
         self.meaning = meaning = EffectSearch(self.instance, self.name, judged)
-        if ended is None:
-            ended = self._within_limits(lambda: self._search_for_an_effect(meaning))
-        if ended is not None:
-            meaning.ended(ended)
-
-    def _search_for_an_effect(self, meaning: EffectSearch) -> None:
+        self.effect = meaning.effect
         limits = (self.limits.max_sc_states, self.limits.max_states)
         for _ in meaning.run(*(limit for limit in limits if limit is not None)):
             self.watch.look_around(EFFECT, meaning.states)
+        self.judged, self.effect = meaning.witness, meaning.effect
 
     def _explore(self, most: int | None = None) -> bool:
         """Look at SC runs, at all of them or until there are ``most`` states; whether these were all."""
@@ -283,13 +323,14 @@ class _Check:
     def _verdict(self, ended: Reason | None) -> Verdict:
         """The verdict by what is known; ``ended``: what has ended the check early."""
         facts, program = self.facts, self.instance.program
-        answer, reason, witness = self._answer(ended)
+        unshown = self._within_limits((REPLAYING, lambda: self._show(ended)), grace=GRACE)
+        answer, reason, witness = self._answer(ended) if self.fault_shown else ("unknown", unshown, None)
+        if unshown is not None and reason is None:
+            reason = LeftUndone("not all that is known is shown", unshown)
         if answer == "robust" and program.gaps:
             answer, reason = "unknown", RunsLeftOut(program.gaps)
-        violated = self._shown("assertion", facts.violated)
-        # A rank that has come to a gap goes no further here, and others may wait for it.
-        deadlock = self._shown("deadlock", None if program.gaps else facts.deadlock)
-        complete = facts.complete and not program.gaps
+        violated, deadlock = self.assertion_run, self.deadlock_run
+        complete = facts.complete and not program.gaps and unshown is None
         shown = witness or violated or deadlock
         answers = answer == "robust" or shown is not None
         verdict = Verdict(
@@ -302,7 +343,7 @@ class _Check:
             stats=Stats(
                 self.engine.states,
                 self.engine.transitions,
-                time.monotonic() - self.started,
+                time.monotonic() - self.watch.started,
                 facts.states,
                 settled_by(self.engine),
             ),
@@ -313,7 +354,8 @@ class _Check:
             polls=self.instance.polls,
             reading=self.instance.reading,
             assumptions=rests_on(self.instance, self.name, answer == "robust") if answers else (),
-            effect=self.meaning.effect if answer == "not robust" and self.meaning else None,
+            effect=self.effect if answer == "not robust" else None,
+            units=program.source.units,
         )
         if facts.checks_assertions or program.gaps:
             verdict = replace(verdict, assertions="violated" if violated else "hold" if complete else "unknown")
@@ -322,20 +364,35 @@ class _Check:
             verdict = replace(verdict, deadlock=True if deadlock else False if none else "unknown")
         return verdict
 
+    def _show(self, ended: Reason | None) -> None:
+        """Replay the runs that show what is known, first the one to a fault, by which all else counts for nothing."""
+        facts = self.facts
+        if facts.fault:
+            self.fault = self._fault_witness(facts.fault)
+        self.fault_shown = True
+        if self.counterexample is not None and self.judged is None and self.unjudged is None:
+            self._judge()
+        if self.decision is Decision.ROBUST and ended is not None:
+            self.cannot_fault = facts.cannot_fault()
+        self.assertion_run = self._shown("assertion", facts.violated)
+        # A rank that has come to a gap goes no further here, and others may wait for it.
+        self.deadlock_run = self._shown("deadlock", None if self.instance.program.gaps else facts.deadlock)
+
     def _answer(self, ended: Reason | None) -> tuple[Answer, Reason | None, Witness | None]:
         """The answer, why it is none or not the whole one, and the run that shows it."""
-        if self.facts.fault:
-            witness, fault = self._fault_witness(self.facts.fault)
+        if self.fault:
+            witness, fault = self.fault
             return "error", FaultReached(fault.rank, fault.command, fault.reason), witness
         match self.decision:
             case Decision.VIOLATION:
-                assert self.counterexample is not None
-                judged = self.meaning.witness if self.meaning else self.counterexample.judged()
-                return ("not robust", None, judged) if isinstance(judged, Witness) else ("unknown", judged, None)
+                if isinstance(self.judged, Witness):
+                    left = self.unfinished and LeftUndone("the run may be longer than it has to be", self.unfinished)
+                    return "not robust", left, self.judged
+                return "unknown", self.judged or self.unjudged or ended, None
             case Decision.ROBUST:
                 if ended is None:
                     return "robust", None, None
-                if self.facts.cannot_fault():
+                if self.cannot_fault:
                     return "robust", ScRunsLeft(ended), None
                 return "unknown", FaultPossible(ended), None
             case Decision.OPEN:

@@ -17,6 +17,7 @@ from pgasrob.robustness.engine import Engine, Facts, Settings, facts_of, wanted_
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
 from pgasrob.robustness.violation import Violation
+from pgasrob.robustness.watch import at
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 
@@ -95,6 +96,7 @@ class PortfolioSearch:
             if name == TRACES and TRACES in self._parts and self._parts[TRACES].gave_up:
                 continue
             self._turn = name
+            at(f"in the {name} engine")
             if name == TRACES and effort is not None:
                 effort = effort * self._instance.nodes + more * turn
             yield from self._advance(name, effort)
@@ -126,6 +128,7 @@ class PortfolioSearch:
 
     def _ask_for_sources(self) -> None:
         """Find out which steps may be the source at all."""
+        at("in the infeasibility test")
         self._sources = choosable(self._instance)
         self.nothing_to_search = is_settled(self._instance, self._sources)
         if self.settled:

@@ -70,22 +70,28 @@ class ScStateLimit(Reason):
 
 @dataclass(eq=False, repr=False)
 class TimeLimit(Reason):
+    """``phase``: what the check was at, as the end of the sentence: "while reading the program"; "" where unknown."""
+
     code = "time-limit"
     option = "timeout"
     seconds: float
+    phase: str = ""
 
     def __str__(self) -> str:
-        return f"the time limit of {self.seconds:g} s was reached"
+        return f"the time limit of {self.seconds:g} s was reached {self.phase}".rstrip()
 
 
 @dataclass(eq=False, repr=False)
 class MemoryLimit(Reason):
+    """``phase`` as in :class:`TimeLimit`."""
+
     code = "memory-limit"
     option = "memory-limit"
     size: int
+    phase: str = ""
 
     def __str__(self) -> str:
-        return f"the memory limit of {size_text(self.size)} was reached"
+        return f"the memory limit of {size_text(self.size)} was reached {self.phase}".rstrip()
 
 
 # --- What else ends a check before its end ---------------------------------------------------------------------------
@@ -247,6 +253,22 @@ class ScRunsLeft(Reason):
 
     def __str__(self) -> str:
         return f"not all sequentially consistent runs were seen: {self.because}"
+
+
+@dataclass(eq=False, repr=False)
+class LeftUndone(Reason):
+    """The verdict stands; ``what`` is missing of what would be told besides."""
+
+    code = "left-undone"
+    what: str
+    because: Reason
+
+    @property
+    def option(self) -> Option | None:
+        return self.because.option
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.because}"
 
 
 @dataclass(eq=False, repr=False)

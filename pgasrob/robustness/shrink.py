@@ -19,7 +19,7 @@ from pgasrob.semantics.computation import Event, has_steps, writes
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.state_space import State, StateSpace
 
-MOST_EFFORT = 10_000
+MOST_EFFORT = 20_000
 """Events tried up to which the fewest commands are looked for: a fraction of a second."""
 
 EVERY: Commands = -1

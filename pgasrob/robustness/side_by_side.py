@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from pgasrob.robustness.batch import Checked, Job, Watcher, check_all, tasks, unwatched
+from pgasrob.robustness.batch import Checked, Job, Watcher, tasks, told_all, unwatched
 
 T = TypeVar("T")
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 def convert_all(
     files: Sequence[str], job: Job, convert: Callable[[Checked], T], jobs: int = 1, watch: Watcher = unwatched
 ) -> Iterator[T]:
-    """As :func:`check_all`, on ``jobs`` processes; each result as ``convert`` makes it, in the order of the files.
+    """As :func:`~pgasrob.robustness.batch.told_all`, on ``jobs`` processes, in the order of the files.
 
     ``convert`` is a function of a module, and what it returns can be pickled: runs and programs are too deep for that.
     """
@@ -23,7 +23,7 @@ def convert_all(
     jobs = min(jobs, len(todo))
     # What a pipe holds can be read once, so by one process.
     if jobs <= 1 or any(map(_is_pipe, files)):
-        return map(convert, check_all(files, job, watch))
+        return told_all(files, job, convert, watch)
     from pgasrob.robustness.workers import check_on_workers
 
     return check_on_workers(todo, job, convert, jobs, watch)

@@ -33,7 +33,7 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.instance import Instance
 
-FORMAT = 9
+FORMAT = 10
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 SHAPES = ("assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier")
@@ -57,7 +57,7 @@ _INSTRUCTION = {
 _NEGATION = {"-": "negate", "-.": "negate."}
 """The unary operators that are called as binary ones."""
 
-BLOCKS, READS, WRITES, EVERYWHERE, LOCAL, SPINS = 1, 2, 4, 8, 16, 32
+BLOCKS, READS, WRITES, EVERYWHERE, LOCAL, SPINS, ENDS = 1, 2, 4, 8, 16, 32, 64
 """The flags of a command: of a test, of an immediate access, of a transfer, of a wait, of a read that polls."""
 AT_TARGET, STEP_READS, STEP_WRITES, STEP_LOCAL, FENCED, AFTER_WRITES, AFTER_BUNDLE, LOCATED = (1 << k for k in range(8))
 """The flags of a step."""
@@ -95,8 +95,8 @@ class Tables:
       :data:`MOST_STEPS` steps), -1 where there is none. Bits and signed give the type that an update computes in; flags
       are the sum of :data:`BLOCKS` and so on. Expressions are those of the shape: value or condition alone; address,
       rank, what is compared, what has to hold then, operand, what is expected; of a transfer captured address, rank,
-      queue, none, operand, what is expected; queue, rank. A step is (kind, address, stage, kind of update that commutes
-      or -1, flags), with flags as :data:`AT_TARGET`.
+      queue, none, operand, what is expected; queue, rank. The register of a barrier is the number of its name. A step
+      is (kind, address, stage, kind of update that commutes or -1, flags), with flags as :data:`AT_TARGET`.
     - ``expressions``: the pieces of ``code``, one for every expression.
     - ``code``: rows (instruction, argument, bits, signed). The argument is a value, a register, or the instruction of
       the same expression to jump to; bits and signed give the type of an operation.
@@ -182,6 +182,7 @@ class _Compiler:
         self.values: dict[int, int] = {}
         self.commands: dict[tuple[int, ...], int] = {}
         self.expressions: dict[Expr, int] = {}
+        self.barriers: dict[str, int] = {}
         self.starts = [0]
         self.code: list[int] = []
 
@@ -230,8 +231,8 @@ class _Compiler:
         match form:
             case core.Assign(register, value):
                 return self._row("assign", register=register, operands=(value,))
-            case core.Test(condition, blocks):
-                return self._row("test", flags=BLOCKS * blocks, operands=(condition,))
+            case core.Test(condition, blocks, ends):
+                return self._row("test", flags=BLOCKS * blocks + ENDS * ends, operands=(condition,))
             case core.Immediate(access, compared, update, loaded, until):
                 return self._row(
                     "immediate",
@@ -259,8 +260,8 @@ class _Compiler:
                 return self._row("fence", operands=(queue, to))
             case core.Bundle():
                 return self._row("bundle")
-            case core.Barrier():
-                return self._row("barrier")
+            case core.Barrier(name):
+                return self._row("barrier", register=self.barriers.setdefault(name, len(self.barriers)))
             case _:
                 assert_never(form)
 

@@ -133,6 +133,8 @@ class Verdict(Displayed):
     and conflicts count. ``assumptions``: what the answer rests on; where that is not `robust`, what the run that is
     shown rests on; none where there is no run.
     ``effect``: what it means that the program is not robust; None for any other answer, and where nobody asked.
+    ``units``: the further files of the program, without headers. ``alike``: how many elements of memory a few others
+    stand for, and how many these are; runs are those of the program without what is done to the rest.
     """
 
     file: str
@@ -153,3 +155,5 @@ class Verdict(Displayed):
     reading: Reading = DEFAULT_READING
     assumptions: tuple[Assumption, ...] = ()
     effect: Effect | None = None
+    units: tuple[str, ...] = ()
+    alike: tuple[int, int] | None = None

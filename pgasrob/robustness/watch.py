@@ -1,16 +1,34 @@
-"""Looking at the limits and at the clock while a search goes on, and telling a display."""
+"""Looking at the limits and at the clock while a check goes on, and telling a display.
+
+A search looks at its limits itself, between two pieces. All else that a check does (reading, lowering, analyses,
+replaying) knows of no limit: while it is at work, a thread watches the clock and the memory, and ends it as Ctrl-C
+would, by an exception between two instructions of Python.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
+from types import FrameType
+from typing import TypeVar
 
 from pgasrob.robustness.limits import Limits, resident_memory
 from pgasrob.robustness.reasons import MemoryLimit, Reason, StateLimit, TimeLimit
 
+T = TypeVar("T")
+
 LOOK_AROUND = 0.05
 """Seconds between two looks at the limits."""
+PAUSE = 0.05
+"""The same for the thread that does so where a check does not look itself."""
+GRACE = 0.5
+"""Seconds for what has to be told of a check that a limit has ended: replaying the runs that are known by then, and
+writing them down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +49,180 @@ class LimitReached(Exception):
         self.reason = reason
 
 
-class Watch:
-    """The ``limits`` of a search that ``started`` then (`time.monotonic`); ``progress`` is called a few times a second.
+class _Ended(BaseException):
+    """Raised by the guard in the thread that it watches; like KeyboardInterrupt it is nobody else's to catch."""
 
-    Memory counts from the time when the watch is made.
+
+_at_work = threading.local()
+
+
+def at(phase: str) -> None:
+    """Say what the check of this thread is at from now on, for the reason when a limit ends it."""
+    watch: Watch | None = getattr(_at_work, "watch", None)
+    if watch is not None:
+        watch.phase = phase
+
+
+class Watch:
+    """The ``limits`` of a check that ``started`` then (`time.monotonic`); ``progress`` is called a few times a second.
+
+    Memory counts from the time when the watch is made. ``phase``: what is at work; ``latest``: what was so last.
     """
 
     def __init__(self, limits: Limits, progress: Callable[[Progress], None] | None, started: float) -> None:
-        self._limits, self._progress, self._started = limits, progress, started
+        self.limits, self.progress, self.started = limits, progress, started
         self._looked = started
         self._resident = resident_memory()
+        self._grace, self._more_time = False, 0.0
+        self.phase = self.latest = ""
+        self.held = threading.Lock()
 
     def look_around(self, phase: str, states: int, doing: str = "") -> None:
         """Look at the limits, and report the progress, if it is time to. Raises :class:`LimitReached`."""
-        limits = self._limits
+        limits = self.limits
         if limits.max_states is not None and states > limits.max_states:
             raise LimitReached(StateLimit(limits.max_states))
         now = time.monotonic()
         if now - self._looked < LOOK_AROUND:
             return
         self._looked = now
-        elapsed = now - self._started
-        if limits.timeout is not None and elapsed > limits.timeout:
-            raise LimitReached(TimeLimit(limits.timeout))
-        if limits.memory is not None and resident_memory() - self._resident > limits.memory:
-            raise LimitReached(MemoryLimit(limits.memory))
-        if self._progress:
-            self._progress(Progress(phase, states, elapsed, doing))
+        if reached := self._reached(now):
+            raise LimitReached(reached)
+        if self.progress:
+            with self.held:  # half a message would be none
+                self.progress(Progress(phase, states, now - self.started, doing))
+
+    def within(self, phase: str, work: Callable[[], T], grace: float = 0) -> T:
+        """What ``work`` gives, ended by :class:`LimitReached` when a limit of time or memory is reached on the way.
+
+        ``phase`` completes the sentence of the reason: "while reading the program"; where one ``within`` stands in
+        another, it is that of the inner one. ``grace``: so many seconds there are beyond the time limit, or from now on
+        where a limit has been reached before.
+        """
+        outer, self.phase = self.phase, phase
+        if outer:
+            try:
+                return work()
+            finally:
+                self.phase = outer
+        around, _at_work.watch = getattr(_at_work, "watch", None), self
+        now = time.monotonic()
+        self._grace = bool(grace)
+        if grace and self.limits.timeout is not None:
+            self._more_time = grace + max(0.0, now - (self.started + self.limits.timeout))
+        until = self._until()
+        guard = _Guard(self, None if until is None else until - now)
+        try:
+            if reached := self._reached(now):
+                raise LimitReached(reached)
+            try:
+                guard.begin()
+                result = work()
+            finally:
+                guard.end()
+            if guard.reached is not None:
+                raise LimitReached(guard.reached)  # somewhere on the way it was not let through
+            return result
+        except _Ended:
+            guard.end()
+            if guard.reached is None:
+                raise  # it is for a watch around this one
+            raise LimitReached(guard.reached) from None
+        finally:
+            self.latest = self.phase
+            self.phase, self._grace, self._more_time, _at_work.watch = outer, False, 0.0, around
+
+    def _until(self) -> float | None:
+        timeout = self.limits.timeout
+        return None if timeout is None else self.started + timeout + self._more_time
+
+    def _reached(self, now: float) -> Reason | None:
+        """The limit that has been reached."""
+        until = self._until()
+        return self.late() if until is not None and now > until else self.too_large()
+
+    def late(self) -> Reason:
+        """The reason when the time is up."""
+        assert self.limits.timeout is not None
+        return TimeLimit(self.limits.timeout, self.phase)
+
+    def too_large(self) -> Reason | None:
+        """The reason when the process has grown too much."""
+        limit = self.limits.memory
+        if limit is not None and not self._grace and resident_memory() - self._resident > limit:
+            return MemoryLimit(limit, self.phase)
+        return None
+
+
+class _Guard:
+    """A thread that ends what the thread that made it does when a limit of ``watch`` is reached, of which ``seconds``
+    are left, but not while a message is on its way or something is being imported."""
+
+    def __init__(self, watch: Watch, seconds: float | None) -> None:
+        self.reached: Reason | None = None
+        self._watch = watch
+        self._until = None if seconds is None else perf_counter() + seconds
+        self._watched = threading.get_ident()
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._look, name="pgasrob limits", daemon=True)
+
+    def begin(self) -> None:
+        """From now on until the end."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Nothing is raised any more. It may itself be interrupted, and be called again."""
+        while True:
+            try:
+                self._over.set()
+                with self._lock:
+                    reached = self.reached is not None
+                if reached:
+                    _take_what_is_raised()
+                if self._thread.ident is not None:
+                    self._thread.join()
+                return
+            except _Ended:
+                continue
+
+    def _look(self) -> None:
+        while not self._over.wait(self._pause()):
+            late = self._until is not None and perf_counter() > self._until
+            reached = self._watch.late() if late else self._watch.too_large()
+            # Again and again: where it is raised in a finalizer it is lost.
+            if reached is not None and self._is_safe():
+                with self._lock, self._watch.held:
+                    if not self._over.is_set():
+                        self.reached = self.reached or reached
+                        _raise_in(self._watched, _Ended)
+
+    def _pause(self) -> float:
+        """Seconds to the next look."""
+        left = PAUSE if self._until is None else self._until - perf_counter()
+        return min(PAUSE, max(left, PAUSE / 10))
+
+    def _is_safe(self) -> bool:
+        """Whether nothing is left half done that is needed later: a module on its way in."""
+        frame: FrameType | None = sys._current_frames().get(self._watched)
+        while frame is not None:
+            if frame.f_code.co_filename.startswith("<frozen importlib"):
+                return False
+            frame = frame.f_back
+        return True
+
+
+def _raise_in(thread: int, exception: type[BaseException]) -> None:
+    """Have ``exception`` raised in ``thread``, soon."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(exception))
+
+
+def _take_what_is_raised() -> None:
+    """Have what is to be raised in this thread raised now, and nothing left. Were it only taken back, Python would look
+    for it for ever, and threads that are traced (for coverage, say) would do nothing else."""
+    try:
+        _raise_in(threading.get_ident(), _Ended)
+        while True:
+            pass
+    except _Ended:
+        return

@@ -304,7 +304,7 @@ def do(
                 checked = checker.check(task, watch)
         except KeyboardInterrupt:
             checked = checker.unknown(task.file, task.nodes, Interruption())
-        result = pickle.dumps(None if checked is None else convert(checked))
+        result = pickle.dumps(None if checked is None else checker.told(checked, convert))
     except Exception:
         connection.send(("failed", traceback.format_exc()))
     else:

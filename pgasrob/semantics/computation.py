@@ -49,8 +49,8 @@ def has_steps(kind: EventKind) -> bool:
         case "read" | "write" | "put" | "update" | "update_from" | "notify" | "signal":
             return True
         case (
-            "load" | "store" | "assign" | "assume" | "assert" | "bundle" | "barrier" | "wait" | "wait_local" | "fence"
-            | "await" | "await_add" | "fetch" | "fetch_update" | "fetch_add" | "swap" | "compare_swap"
+            "load" | "store" | "assign" | "assume" | "assert" | "bundle" | "barrier" | "exit" | "wait" | "wait_local"
+            | "fence" | "await" | "await_add" | "fetch" | "fetch_update" | "fetch_add" | "swap" | "compare_swap"
         ):  # fmt: skip
             return False
         case "popa" | "popd" | "popb" | "popc":
@@ -69,7 +69,7 @@ def writes(kind: EventKind) -> bool:
             return False
         case (
             "assign" | "assume" | "assert" | "read" | "write" | "update" | "update_from" | "notify" | "bundle"
-            | "signal" | "barrier" | "wait" | "wait_local" | "fence"
+            | "signal" | "barrier" | "exit" | "wait" | "wait_local" | "fence"
         ):  # fmt: skip
             return False  # it accesses none
         case _:

@@ -7,17 +7,19 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from pgasrob.program import core
+from pgasrob.program.commands import Exit
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState
 from pgasrob.semantics.state_space import Letter
 
-Ending = Literal["ended", "deadlock", "stopped", "fault", "cut"]
+Ending = Literal["ended", "exited", "deadlock", "stopped", "fault", "cut"]
 """How a run ends. ``ended``: all ranks have. Else no rank can move, nothing is pending, and: ``fault``: some rank
-stands before a command that cannot be evaluated; ``deadlock``: no fault, and some rank is stuck before something other
-than false assumes alone; ``stopped``: neither of the two. ``cut``: it was not followed to its end."""
-ENDINGS: tuple[Ending, ...] = ("ended", "deadlock", "stopped", "fault")
+stands before a command that cannot be evaluated; ``exited``: no fault, and some rank stands before an exit, which ends
+all of them; ``deadlock``: neither of the two, and some rank is stuck before something other than false assumes alone;
+``stopped``: none of these. ``cut``: it was not followed to its end."""
+ENDINGS: tuple[Ending, ...] = ("ended", "exited", "deadlock", "stopped", "fault")
 """The endings of a maximal run."""
 
 
@@ -29,6 +31,10 @@ def ending_of(instance: Instance, control: tuple[int, ...], registers: tuple[Reg
         return "fault"
     if not any(automaton.out[place] for automaton, place in zip(instance.automata, control, strict=True)):
         return "ended"
+    if any(
+        isinstance(each.command, Exit) for rank, at in enumerate(control) for each in instance.automata[rank].out[at]
+    ):
+        return "exited"
     return "deadlock" if space.is_deadlock(state) else "stopped"
 
 

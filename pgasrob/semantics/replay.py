@@ -266,6 +266,8 @@ class _Replay:
         if [(event.kind, event.rank) for event in group] != [("barrier", rank) for rank in range(self.instance.nodes)]:
             raise self._reject(position, group[0], "a barrier is one event of every rank, in rank order")
         entered = [self._enter(position + offset, event) for offset, event in enumerate(group)]
+        if len({issued.transition.command for _, issued in entered}) > 1:
+            raise self._reject(position, group[0], "the ranks stand before barriers of different names")
         return [self._describe(event, issued) for event, (_, issued) in zip(group, entered, strict=True)]
 
     def _issue(self, position: int, event: Event) -> ReplayedEvent:
@@ -305,6 +307,8 @@ class _Replay:
                 | "await_add"
             ):  # fmt: skip
                 return self._access(position, event.kind, event, rank, issued)
+            case "exit":
+                raise self._reject(position, event, "the run is over, and nobody issues an exit")
             case "barrier" | "popa" | "popd" | "popb" | "popc":
                 raise AssertionError("barriers and steps are seen to elsewhere")
             case _:

@@ -3,7 +3,7 @@
 The design, section 6: a program is in error when an SC run reaches a command that cannot be evaluated; an assertion is
 violated when an SC run reaches it and it is false; a deadlock is a state in which no rank can move and some rank is
 stuck before something other than false assumes alone. Where assumes are guesses of a front end, no rank stands before
-false assumes alone: a run with a wrong guess is none.
+false assumes alone: a run with a wrong guess is none. Nor does a rank stand before an exit, which ends all of them.
 """
 
 from __future__ import annotations
@@ -88,6 +88,8 @@ class SequentialSpace:
             for automaton, control in zip(self.instance.automata, state.control, strict=True)
         ]
         if not any(leaving - {"assume"} for leaving in kinds) or any(True for _ in self.successors(state)):
+            return False
+        if any("exit" in leaving for leaving in kinds):
             return False
         if any(self._spins(rank, control) for rank, control in enumerate(state.control)):
             return False

@@ -102,6 +102,13 @@ OPERATIONS = {
         "{r} <- fetch({pe}, {b}); mem[{a}] <- {r} == {k};",
         "*({a}) = ({r} = shmem_{N}_g({b}, {pe})) == {k};",
     ),
+    "load_there": Operation(0, "{r} <- mem[{b} @ {pe}];", "{r} = *({T} *)shmem_ptr({b}, {pe});"),
+    "store_there": Operation(0, "mem[{b} @ {pe}] <- {v};", "*({T} *)shmem_ptr({b}, {pe}) = {v};"),
+    "copy_there": Operation(
+        0,
+        "old <- mem[{b} @ {pe}]; mem[{a}] <- old;",
+        "memcpy({a}, shmem_ptr({b}, {pe}), sizeof({T}));",
+    ),
     "wait_until": Operation(0, "await(mem[{a}] {rel} {k});", "shmem_{N}_wait_until({a}, {cmp}, {k});"),
     "test": Operation(1, "{r} <- mem[{a}]; {r} <- {r} {rel} {k};", "{r} = shmem_{N}_test({a}, {cmp}, {k});"),
     "fetch": Operation(2, "{r} <- fetch({pe}, {b});", "{r} = shmem_{ctx}{N}_atomic_fetch({c}{b}, {pe});"),
@@ -149,7 +156,9 @@ OPERATIONS = {
     "barrier_all": Operation(0, "wait(q); barrier;", "shmem_barrier_all();"),
     "sync_all": Operation(0, "barrier;", "shmem_sync_all();"),
 }
-LOOKS = ("load", "g", "get_local", "fetch")
+THERE = {"load": "load_there", "store": "store_there", "copy": "copy_there", "fence": "quiet"}
+"""What ranks that share memory do instead: the order of puts and stores that a fence gives is not supported."""
+LOOKS = ("load", "load_there", "g", "get_local", "fetch")
 """Operations that a loop may repeat until they find something."""
 COMPARISONS = {"==": "SHMEM_CMP_EQ", "!=": "SHMEM_CMP_NE", ">=": "SHMEM_CMP_GE", ">": "SHMEM_CMP_GT"}
 
@@ -238,6 +247,9 @@ def draw(random: Random) -> Drawn:
     """A random program, small enough to be decided at once."""
     if random.random() < 0.2:
         return _draw_computing(random)
+    if random.random() < 0.2:
+        program = draw(random)
+        return replace(program, ranks=tuple(_sharing(random, body) for body in program.ranks))
     nodes = random.choice((2, 2, 2, 3))
     most = {2: 4, 3: 2}[nodes]
     ranks: list[tuple[Statement, ...]] = [()] * nodes
@@ -253,6 +265,24 @@ def draw(random: Random) -> Drawn:
         rank = random.randrange(nodes)
         ranks[rank] += (Do("assert", value=_comparison(random)),)
     return Drawn(tuple(ranks), tuple(random.choice((0, 0, 1)) if random.random() < 0.5 else 0 for _ in CELLS))
+
+
+def _sharing(random: Random, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """``body`` with loads and stores of other ranks' memory."""
+
+    def changed(statement: Statement) -> Statement:
+        match statement:
+            case Do(name) if name in THERE and (name == "fence" or random.random() < 0.7):
+                return replace(statement, name=THERE[name])
+            case If(_, then, otherwise):
+                return replace(statement, then=_sharing(random, then), otherwise=_sharing(random, otherwise))
+            case Repeat(_, inner) | Critical(inner):
+                return replace(statement, body=_sharing(random, inner))
+            case Poll(look):
+                return replace(statement, look=changed(look))
+        return statement
+
+    return tuple(map(changed, body))
 
 
 def _draw_computing(random: Random) -> Drawn:
@@ -506,7 +536,7 @@ class _Writer:
             "",
         ]
         whole = [*head, *self.functions, "int main(void)", "{", *_indented(main), "}"]
-        return f"// nodes: {self.nodes}\n" + "\n".join(whole) + "\n"
+        return f"// nodes: {self.nodes}\n// shared-memory: all\n" + "\n".join(whole) + "\n"
 
     # Declarations
 

@@ -10,8 +10,9 @@ import pytest
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.assumptions import Assumption, Kind, scope
+from pgasrob.program.statements import Line
 
-SHMEM, MPI, GASPI, GASNET, ARMCI = "<shmem.h>", "<mpi.h>", "<GASPI.h>", "<gasnet.h>", "<armci.h>"
+SHMEM, MPI, GASPI, GASNET, ARMCI, GPI = "<shmem.h>", "<mpi.h>", "<GASPI.h>", "<gasnet.h>", "<armci.h>", "<GPI.h>"
 EVERY_C = {kind for kind in Kind if scope(kind) == "C"}
 LINE = 12
 """The line in which the body of a program stands."""
@@ -51,8 +52,11 @@ def assumed(
 
 
 WINDOW = frozenset((Kind.CREATION_WAITS, Kind.UNIFIED_WINDOWS))
+RANK = "gaspi_rank_t r; gaspi_proc_rank(&r);"
 CREATE = "MPI_Win_create(&x, 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &w);"
 TEAM = "SHMEM_TEAM_WORLD"
+SEGMENT = "gaspi_segment_create(0, 64, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED);"
+DMA = 'startGPI(0, 0, "", 64);'
 CASES = [
     Case(Kind.UNKNOWN_VALUES, "x = rand();", "x = abs(-3);", ("rand() (0 to 2147483647)",)),
     Case(Kind.UNKNOWN_VALUES, "x = time(0);", "x = 1;", ("time() (from 0 on)",)),
@@ -60,6 +64,7 @@ CASES = [
         Kind.UNKNOWN_MEMORY, "x = rand(); shmem_long_put(&y, &x, 1, 1);", "rand(); shmem_long_put(&y, &x, 1, 1);",
         ("x", "y"), also=frozenset((Kind.UNKNOWN_VALUES,)), lines=(),
     ),
+    Case(Kind.PARTS, "shmem_long_p(&x, 1, 1); ((int *)&x)[1] = 2;", "shmem_long_p(&x, 1, 1); x = 2;", ("x",)),
     Case(Kind.ASSUMED_PURE, "x = compute(2);", "x = 2;", ("compute()",)),
     Case(Kind.SEPARATE_MEMORY, "long *p = shmem_ptr(&x, 1);", "long *p = &x;", ("shmem_ptr",)),
     Case(
@@ -84,7 +89,7 @@ CASES = [
          ("MPI_Win_lock",), MPI, WINDOW),
     Case(Kind.EPOCHS_WAIT, f"{CREATE} MPI_Group g; MPI_Win_get_group(w, &g); MPI_Win_start(g, 0, w);",
          f"{CREATE} MPI_Group g; MPI_Win_get_group(w, &g); MPI_Win_post(g, 0, w);", ("MPI_Win_start",), MPI, WINDOW),
-    Case(Kind.MODES_HOLD, f"{CREATE} MPI_Win_fence(MPI_MODE_NOPRECEDE, w);", f"{CREATE} MPI_Win_fence(0, w);",
+    Case(Kind.MODES_HOLD, f"{CREATE} MPI_Win_fence(MPI_MODE_NOSTORE, w);", f"{CREATE} MPI_Win_fence(0, w);",
          ("MPI_Win_fence",), MPI, WINDOW | {Kind.FENCE_BARRIER}),
     Case(Kind.FENCE_BARRIER, f"{CREATE} MPI_Win_fence(0, w);", f"{CREATE} MPI_Barrier(MPI_COMM_WORLD);", (), MPI,
          WINDOW),
@@ -106,24 +111,55 @@ CASES = [
     Case(Kind.FIXED_ANSWERS, "gaspi_number_t n; gaspi_queue_size_max(&n);", "gaspi_rank_t n; gaspi_proc_num(&n);",
          ("gaspi_queue_size_max",), GASPI),
     Case(Kind.FIXED_ANSWERS, "x = getpid();", "x = shmem_my_pe();", ("getpid",)),
+    Case(Kind.FIXED_ANSWERS, "gaspi_queue_id_t q; gaspi_queue_create(&q, GASPI_BLOCK);",
+         "gaspi_group_t g; gaspi_group_create(&g);", ("gaspi_queue_create",), GASPI),
+    Case(Kind.FIXED_ANSWERS, "x = waitDmaGPI(GPIQueue0);", "x = getRankGPI();", ("waitDmaGPI",), GPI),
+    Case(Kind.FIXED_ANSWERS, "x = openDMARequestsGPI(GPIQueue0);", "x = getNodeCountGPI();",
+         ("openDMARequestsGPI",), GPI),
+    Case(Kind.FIXED_ANSWERS, "static double d; x = isnan(shmem_double_g(&d, 0));",
+         "static double d; x = shmem_double_g(&d, 0) != 0;", ("isnan",)),
+    Case(Kind.QUEUE_ROOM, f"{SEGMENT} gaspi_write(0, 0, 0, 0, 8, 8, 0, GASPI_BLOCK);", SEGMENT, ("gaspi_write",), GASPI,
+         frozenset((Kind.ALLOCATION,))),
+    Case(Kind.QUEUE_ROOM, f"{SEGMENT} gaspi_notify(0, 0, 0, 1, 0, GASPI_BLOCK);", SEGMENT, ("gaspi_notify",), GASPI,
+         frozenset((Kind.ALLOCATION,))),
+    Case(Kind.QUEUE_ROOM, f"{DMA} writeDmaGPI(0, 8, 8, 0, GPIQueue0);", DMA, ("writeDmaGPI",), GPI,
+         frozenset((Kind.ALLOCATION,))),
     Case(Kind.THREAD_LEVEL, "int level; shmem_init_thread(SHMEM_THREAD_SINGLE, &level);", "shmem_init();",
          ("shmem_init_thread",)),
     Case(Kind.HINTS, "shmem_ctx_t c; shmem_ctx_create(SHMEM_CTX_NOSTORE, &c);",
          "shmem_ctx_t c; shmem_ctx_create(0, &c);", ("shmem_ctx_create",)),
     Case(Kind.HINTS, 'MPI_Info i; MPI_Info_create(&i); MPI_Info_set(i, "no_locks", "true");',
          "MPI_Info i; MPI_Info_create(&i);", ("MPI_Info_set",), MPI),
+    Case(Kind.HINTS, "MPI_Pcontrol(1);", "", ("MPI_Pcontrol",), MPI),
+    Case(Kind.HINTS, "shmem_pcontrol(1);", "shmem_init();", ("shmem_pcontrol",)),
+    Case(Kind.HINTS, f"shmem_team_config_t k; shmem_team_t t; shmem_team_split_strided({TEAM}, 0, 1, 2, &k, 1, &t);",
+         f"shmem_team_t t; shmem_team_split_strided({TEAM}, 0, 1, 2, 0, 0, &t);", ("shmem_team_split_strided",)),
+    Case(Kind.HINTS, "gaspi_config_t k; gaspi_config_set(k);", "gaspi_proc_init(GASPI_BLOCK);", ("gaspi_config_set",),
+         GASPI),
+    Case(Kind.HINTS, "ARMCI_Set_shm_limit(1);", "ARMCI_Init();", ("ARMCI_Set_shm_limit",), ARMCI),
+    Case(Kind.HINTS, "gasnet_set_waitmode(GASNET_WAIT_BLOCK);", "gasnet_AMPoll();", ("gasnet_set_waitmode",), GASNET),
     Case(Kind.ARGUMENTS, 'x = getopt(0, 0, "n:");', "x = -1;", ()),
     Case(Kind.ENVIRONMENT, 'x = getenv("N") != 0;', "x = 0;", ()),
-    Case(Kind.ENDS_ONE_RANK, "shmem_global_exit(1);", "exit(1);", ("shmem_global_exit",)),
+    Case(Kind.ENDS_ALL_RANKS, "shmem_global_exit(1);", "exit(1);", ("shmem_global_exit",)),
+    Case(Kind.KILLED_RANK, f"{RANK} gaspi_proc_kill(1 - r, GASPI_BLOCK);", f"{RANK} gaspi_proc_kill(r, GASPI_BLOCK);",
+         ("gaspi_proc_kill",), GASPI),
     Case(Kind.ASSERT_GOES_ON, "shmem_long_p(&x, 1, 1); assert(x);", "shmem_long_p(&x, 1, 1); assert(1);", ()),
     Case(Kind.FREED_MEMORY, "free(malloc(8));", "malloc(8);", ("free",), also=frozenset((Kind.ALLOCATION,))),
     Case(Kind.FREED_MEMORY, "shmem_free(shmem_malloc(8));", "shmem_malloc(8);", ("shmem_free",),
          also=frozenset((Kind.ALLOCATION,))),
     Case(Kind.ALLOCATION, "long *p = shmem_malloc(8);", "long *p = shmem_malloc(0);", ("shmem_malloc",)),
     Case(Kind.NO_EFFECT, 'printf("%d", 1);', "abs(1);", ("printf",)),
+    Case(Kind.NO_EFFECT, "shmem_udcflush();", "", ("shmem_udcflush",)),
+    Case(Kind.NO_EFFECT, "gaspi_statistic_verbosity_level(1);", "", ("gaspi_statistic_verbosity_level",), GASPI),
+    Case(Kind.UNKNOWN_VALUES, "unsigned long v; gaspi_statistic_counter_get(0, 0, &v);", "unsigned long v = 0;",
+         ("gaspi_statistic_counter_get() (from 0 on)",), GASPI),
+    Case(Kind.BUFFERED_SENDS, "armci_msg_snd(1, &x, 8, 0);", "", ("armci_msg_snd",), ARMCI),
+    Case(Kind.SEPARATE_MEMORY, "x = ARMCI_Same_node(1);", "x = armci_msg_nproc();", ("ARMCI_Same_node",), ARMCI),
+    Case(Kind.SEPARATE_MEMORY, "gaspi_rank_t n; gaspi_proc_local_num(&n);", "gaspi_rank_t n; gaspi_proc_num(&n);",
+         ("gaspi_proc_local_num",), GASPI),
 ]  # fmt: skip
-ELSEWHERE = {Kind.UNREAD_HEADERS, Kind.SAME_RANKS, Kind.MODEL_CHECKER}
-"""Those that no call needs."""
+ELSEWHERE = {Kind.UNREAD_HEADERS, Kind.REDUCTION_ORDER, Kind.SAME_RANKS, Kind.SHARED_MEMORY, Kind.MODEL_CHECKER}
+"""Those that no call needs by itself."""
 
 
 def test_every_kind_that_a_construct_needs_has_a_program() -> None:
@@ -175,15 +211,16 @@ def test_parameters_of_main() -> None:
 
 
 def test_headers_that_are_not_read() -> None:
-    found = assumed("", "<strange.h>")[Kind.UNREAD_HEADERS]
-    assert found == Assumption(Kind.UNREAD_HEADERS, ("<strange.h>",), (6,))
+    found = assumed("", "<numa.h>")[Kind.UNREAD_HEADERS]
+    assert found == Assumption(Kind.UNREAD_HEADERS, ("<numa.h>",), (6,))
 
 
-def test_a_header_that_another_one_includes_has_the_line_of_that_one(tmp_path: Path) -> None:
-    (tmp_path / "mine.h").write_text("\n\n#include <strange.h>\n")
+def test_what_a_header_rests_on_has_its_line_there(tmp_path: Path) -> None:
+    (tmp_path / "mine.h").write_text("\n\n#include <numa.h>\n")
     text = '#include <shmem.h>\n#include "mine.h"\nint main(void) { return 0; }\n'
     found = {each.kind: each for each in parse_c(text, str(tmp_path / "test.c")).program(2).assumptions}
-    assert found[Kind.UNREAD_HEADERS] == Assumption(Kind.UNREAD_HEADERS, ("<strange.h>",), (2,))
+    line = Line(3, str(tmp_path / "mine.h"), "mine.h")
+    assert found[Kind.UNREAD_HEADERS] == Assumption(Kind.UNREAD_HEADERS, ("<numa.h>",), (line,))
 
 
 def test_macros_of_the_command_line() -> None:
@@ -195,6 +232,19 @@ def test_specifications_and_dialects() -> None:
     assert assumed("", GASPI)[Kind.SPECIFICATION].about == ("GASPI 17.1",)
     assert assumed("", GASPI, dialects=("gaspi-1.01",))[Kind.SPECIFICATION].about == ("GASPI 1.01",)
     assert assumed("", dialects=("gaspi-1.01",))[Kind.SPECIFICATION].about == ("OpenSHMEM 1.5",)
+
+
+def test_the_order_of_floating_point_sums() -> None:
+    """Of three it matters which are added first, of two it does not, nor of integers, nor of a maximum."""
+
+    def reduced(type: str, operation: str, nodes: int) -> Assumption | None:
+        text = f"static {type} s, d; shmem_{type}_{operation}_reduce({TEAM}, &d, &s, 1);"
+        return assumed(text, nodes=nodes).get(Kind.REDUCTION_ORDER)
+
+    assert reduced("double", "sum", 3) == Assumption(Kind.REDUCTION_ORDER, ("shmem_double_sum_reduce",), (LINE,))
+    assert reduced("float", "prod", 3) is not None
+    others = [("double", "sum", 2), ("long", "sum", 3), ("double", "max", 3)]
+    assert not any(reduced(*each) for each in others)
 
 
 def test_several_apis() -> None:

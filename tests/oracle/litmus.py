@@ -288,6 +288,18 @@ EXTENDED: dict[str, tuple[Program, str]] = {
     "lock": (critical(), ONE),
     "lock, wait_local": (critical(WaitLocal("q")), ONE),
     "lock, wait": (critical(Wait("q")), ZERO),
+    # loads and stores of another rank's memory
+    "store buffering, loads of memory that is shared": (
+        ranks((PUT, Load("r", "y", 0)), (Store("y", 1, 0), Load("s", "x"))), ONE
+    ),
+    "store buffering, loads and stores alone": (
+        ranks((Store("x", 1, 1), Load("r", "y")), (Store("y", 1, 0), Load("s", "x"))), ZERO
+    ),
+    "message passing, a put and a store": (ranks((PUT, Store("y", 1, 1)), (Await("y", "!=", 0), Load("r", "x"))), ONE),
+    "message passing, a put that is waited for and a store": (
+        ranks((PUT, Wait("q"), Store("y", 1, 1)), (Await("y", "!=", 0), Load("r", "x"))), ZERO
+    ),
+    "a load is no write": (ranks((PUT, Load("r", "y", 0)), (Load("s", "y", 0), Load("s", "x"))), ZERO),
     # a fetch is no write
     "store buffering, fetch": (ranks((PUT, Fetch("r", 0, "y")), (Fetch("s", 0, "y"), Load("s", "x"))), ZERO),
     "store buffering, fetch_update": (

@@ -192,6 +192,8 @@ class Probe(Chances):
             "fetch_update": (FetchUpdate("or", "s", owner, cell, 2), 6),
             "fetch": (Fetch("s", owner, cell), 4),
             "await_add": (AwaitAdd(owner, cell, "!=", 0, 1), 3),
+            "load_there": (Load("s", cell, owner), 3),
+            "store_there": (Store(cell, Int(2), owner), 4),
         }
         if rank == owner:
             ways |= {

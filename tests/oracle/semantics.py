@@ -23,6 +23,7 @@ from .syntax import (
     AwaitAdd,
     Barrier,
     CompareSwap,
+    Exit,
     Fetch,
     FetchAdd,
     FetchUpdate,
@@ -185,9 +186,11 @@ class Machine:
         yield from self._barriers(run)
 
     def _barriers(self, run: Run) -> Iterator[Run]:
-        """All ranks enter and leave at once, when a barrier may come next in each of them."""
+        """All ranks enter and leave at once, when a barrier of one name may come next in each of them."""
         ways = [[e for e in self.edges(run, rank) if isinstance(e.command, Barrier)] for rank in range(self.nodes)]
         for edges in product(*ways):
+            if len({edge.command.name for edge in edges}) > 1:
+                continue
             after = run
             for rank, edge in enumerate(edges):  # N events in rank order
                 after = self._issue(after, rank, edge, {})
@@ -205,8 +208,11 @@ class Machine:
         return found
 
     def _enabled(self, run: Run, rank: int, command: Statement, values: dict[str, int]) -> bool:
-        """Only assume, wait, wait_local, await, await_add and barrier can be disabled (the design: section 2)."""
+        """Only assume, wait, wait_local, await, await_add and barrier can be disabled (the design: section 2), and
+        exit always is."""
         match command:
+            case Exit():
+                return False
             case Assume():
                 return values["condition"] != 0
             case Await(relop=relop):
@@ -229,10 +235,10 @@ class Machine:
         holds = True
         match command:
             case Load():
-                place = (rank, values["address"])
-                register = run.memory[rank][values["address"]]
+                place = (values.get("rank", rank), values["address"])
+                register = run.memory[place[0]][place[1]]
             case Store():
-                place = (rank, values["address"])
+                place = (values.get("rank", rank), values["address"])
                 written = values["value"]
             case Assign():
                 register = values["value"]
@@ -330,6 +336,8 @@ class Machine:
         """For an SC run: no rank can move, and some rank is stuck before something other than false assumes alone."""
         if next(self.sc_successors(run), None) is not None:
             return False
+        if any(isinstance(edge.command, Exit) for rank in range(self.nodes) for edge in self.edges(run, rank)):
+            return False  # it ends the run of all
         return any(self._is_stuck(run, rank) for rank in range(self.nodes))
 
     def _is_stuck(self, run: Run, rank: int) -> bool:

@@ -29,6 +29,7 @@ from .syntax import (
     Cell,
     Choose,
     CompareSwap,
+    Exit,
     Fence,
     Fetch,
     FetchAdd,
@@ -61,9 +62,12 @@ COMMANDS = (
     "fetch_add", "swap", "compare_swap", "skip", "if", "choose",
 )  # fmt: skip
 EXTENSIONS = (
-    "put", "update", "update_from", "notify", "bundle", "signal", "fetch", "fetch_update", "await_add",
+    "put", "update", "update_from", "notify", "bundle", "signal", "fetch", "fetch_update", "await_add", "load_there",
+    "store_there",
 )  # fmt: skip
 """Commands of the extended calculus: `(*COMMANDS, *EXTENSIONS)` is everything."""
+MEETINGS = ("load", "store", "write", "read", "wait", "barrier", "named", "exit", "choose")
+"""Barriers that have names beside those that have none, and exits."""
 LOOPS = ("loop", "while")
 _WITH_STEPS = ("read", "write", "put", "update", "update_from", "notify", "signal")
 _LENGTH = {1: (3, 8), 2: (3, 6), 3: (2, 4)}  # statements of a rank's block
@@ -72,7 +76,7 @@ _WEIGHTS = {
     "load": 6, "store": 5, "assign": 1, "assume": 1, "assert": 2, "read": 5, "write": 9, "wait": 4, "wait_local": 2,
     "fence": 3, "await": 2, "fetch_add": 2, "swap": 1, "compare_swap": 1, "skip": 1, "if": 2, "choose": 2, "loop": 3,
     "while": 2, "put": 4, "update": 4, "update_from": 4, "notify": 3, "bundle": 3, "signal": 4, "fetch": 1,
-    "fetch_update": 1, "await_add": 1,
+    "fetch_update": 1, "await_add": 1, "load_there": 2, "store_there": 2, "named": 2, "exit": 1,
 }  # fmt: skip
 _CAREFUL = {"wait": 6, "wait_local": 1, "fence": 2}
 
@@ -164,7 +168,7 @@ class _Generator(Chances):
         if "barrier" in self.commands and self.chance(1, 12):
             barriers = self.below(2)
         for _ in range(barriers):
-            body.insert(self.below(len(body) + 1), Barrier())
+            body.insert(self.below(len(body) + 1), self._named() if "named" in self.commands else Barrier())
         if "assert" in self.commands and self.chance(1, 8):
             body.append(self._assert())
         return tuple(body)
@@ -253,6 +257,10 @@ class _Generator(Chances):
                 return Signal(operation, 1, target, cell, queue)
             case "fetch":
                 return Fetch(register, target, cell)
+            case "load_there":
+                return Load(register, cell, target)
+            case "store_there":
+                return Store(cell, 1, target)
             case "fetch_update":
                 return FetchUpdate(self.pick(("set", "or")), register, target, cell, 1)
         return AwaitAdd(target, cell, self.pick(("!=", "==")), 0, 1)
@@ -363,12 +371,24 @@ class _Generator(Chances):
     def _fetch(self) -> Statement:
         return Fetch(self.register(), self.rank(), self.address())
 
+    def _load_there(self) -> Statement:
+        return Load(self.register(), self.address(), self.rank())
+
+    def _store_there(self) -> Statement:
+        return Store(self.address(), self.value(), self.rank())
+
     def _fetch_update(self) -> Statement:
         return FetchUpdate(self.update(), self.register(), self.rank(), self.address(), self.value())
 
     def _await_add(self) -> Statement:
         relop = self.pick(("==", "!=", ">=", "<", "<=", ">"), (5, 3, 2, 1, 1, 1))
         return AwaitAdd(self.rank(), self.address(), relop, self.value(), self.value())
+
+    def _named(self) -> Statement:
+        return Barrier(self.pick(("", "a", "b"), (4, 3, 1)))
+
+    def _exit(self) -> Statement:
+        return Exit()
 
     def _skip(self) -> Statement:
         return Skip()

@@ -29,16 +29,22 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Load(Statement):
-    exprs: ClassVar = ("address",)
+    """Of (rank, address), or of (me, address)."""
+
+    exprs: ClassVar = ("address", "rank")
     register: str
     address: Expr
+    rank: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Store(Statement):
-    exprs: ClassVar = ("address", "value")
+    """As of a `Load`."""
+
+    exprs: ClassVar = ("address", "value", "rank")
     address: Expr
     value: Expr
+    rank: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +167,11 @@ REMOTE = Read | Write | Put | Update | UpdateFrom | Notify | Signal  # the comma
 
 @dataclass(frozen=True, slots=True)
 class Barrier(Statement):
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit(Statement):
     pass
 
 
@@ -431,9 +442,9 @@ def command_text(command: Statement) -> str:
     arguments = ", ".join([*([command.operation] if hasattr(command, "operation") else []), *texts])
     match command:
         case Load(register=register):
-            return f"{register} <- mem[{texts[0]}]"
+            return f"{register} <- mem[{' @ '.join(texts)}]"
         case Store():
-            return f"mem[{texts[0]}] <- {texts[1]}"
+            return f"mem[{' @ '.join((texts[0], *texts[2:]))}] <- {texts[1]}"
         case Assign(register=register):
             return f"{register} <- {texts[0]}"
         case Await(relop=relop, value=value):
@@ -442,7 +453,9 @@ def command_text(command: Statement) -> str:
         case AwaitAdd(relop=relop, value=value):
             cell = f"mem[{texts[1]}] {relop} {to_text(value, above=9)}"
             return f"await_add({texts[0]}, {cell}, {texts[3]})"
-        case Barrier() | Skip() | Bundle():
+        case Barrier(name=name) if name:
+            return f"barrier({name})"
+        case Barrier() | Exit() | Skip() | Bundle():
             return event_name(command)
     result = f"{command.register} <- " if hasattr(command, "register") else ""
     return f"{result}{_keyword(command)}({arguments})"
@@ -465,5 +478,5 @@ _EVENT_NAMES: dict[type[Statement], str] = {
     Barrier: "barrier", Wait: "wait", WaitLocal: "wait_local", Fence: "fence", Await: "await", FetchAdd: "fetch_add",
     Swap: "swap", CompareSwap: "compare_swap", Skip: "skip", Put: "put", Update: "update", UpdateFrom: "update_from",
     Notify: "notify", Bundle: "bundle", Signal: "signal", AwaitAdd: "await_add", Fetch: "fetch",
-    FetchUpdate: "fetch_update",
+    FetchUpdate: "fetch_update", Exit: "exit",
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -62,6 +63,8 @@ PRINTED: tuple[tuple[Statement, str], ...] = (
     (Fetch("r", 1, "x"), "r <- fetch(1, x);"),
     (FetchUpdate("or", "r", 1, "x", 4), "r <- fetch_update(or, 1, x, 4);"),
     (AwaitAdd(0, "x", "==", 0, 1), "await_add(0, mem[x] == 0, 1);"),
+    (Load("r", "x", 1), "r <- mem[x @ 1];"),
+    (Store("x", 2, 1), "mem[x @ 1] <- 2;"),
 )
 
 
@@ -152,6 +155,8 @@ def emptied(*body: Statement) -> tuple[Run, list[str]]:
         ((FetchUpdate("or", "r", 1, "z", 6), Store("x", "r")), (1, 0, 1, 0), (0, 0, 7, 0), "fetch_update store"),
         ((FetchUpdate("set", "r", 1, "z", 6), Store("x", "r")), (1, 0, 1, 0), (0, 0, 6, 0), "fetch_update store"),
         ((AwaitAdd(1, "z", ">", 0, -3),), (0, 0, 1, 0), (0, 0, -2, 0), "await_add"),
+        ((Load("r", "z", 1), Store("x", "r")), (1, 0, 1, 0), (0, 0, 1, 0), "load store"),
+        ((Store("z", 6, 1),), (0, 0, 1, 0), (0, 0, 6, 0), "store"),
     ],
 )
 def test_effects(
@@ -372,6 +377,27 @@ def test_some_random_programs_depend_on_every_rule(
     assert sum(decide(program, max_runs=1_000).violating is True for program in robust) >= 1
 
 
+@pytest.mark.parametrize(("ours", "count"), [(Load, 2), (Store, 5)])
+def test_some_random_programs_depend_on_whose_memory_is_accessed(ours: type[Load | Store], count: int) -> None:
+    """How many of the verdicts change when loads or stores of other ranks' memory are of the rank's own."""
+    commands = ("put", "load", "store", "load_there", "store_there", "wait")
+    changed = 0
+    for seed in range(50):
+        program = random_program(seed, ranks=(2, 2), commands=commands, faults=False)
+        taken_out = replace(
+            program,
+            processes=tuple(
+                replace(
+                    process,
+                    body=tuple(replace(each, rank=None) if isinstance(each, ours) else each for each in process.body),
+                )
+                for process in program.processes
+            ),
+        )
+        changed += decide(program, max_runs=1_000).violating != decide(taken_out, max_runs=1_000).violating
+    assert changed == count
+
+
 FEATURES = ("everywhere", "located", "result", "no result", "expected", "fetch", "set", "add", "max")
 
 
@@ -382,6 +408,8 @@ def features(statement: Statement) -> list[str]:
         found += ["no result" if statement.result is None else "result"] + ["expected"] * (
             statement.expected is not None
         )
+    if isinstance(statement, Load | Store) and statement.rank is not None:
+        found.append(f"{keyword(statement)}_there")
     return [*found, getattr(statement, "operation", "")]
 
 

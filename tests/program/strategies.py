@@ -18,6 +18,7 @@ from pgasrob.program.commands import (
     Bundle,
     Command,
     CompareSwap,
+    Exit,
     Fence,
     Fetch,
     FetchAdd,
@@ -129,8 +130,8 @@ def commands_by_kind() -> dict[type[Command], st.SearchStrategy[Command]]:
     compare, fetch, told = st.just("compare_swap"), st.just("fetch"), st.sampled_from(("set", "add"))
     relations = st.sampled_from(sorted(RELATIONS))
     return {
-        Load: st.builds(Load, registers, some),
-        Store: st.builds(Store, some, some),
+        Load: st.builds(Load, registers, some, result),
+        Store: st.builds(Store, some, some, result),
         Assign: st.builds(Assign, registers, some),
         Assume: st.builds(Assume, some),
         Assert: st.builds(Assert, some),
@@ -145,7 +146,8 @@ def commands_by_kind() -> dict[type[Command], st.SearchStrategy[Command]]:
         Notify: st.builds(Notify, told, some, some, some, some, flags),
         Bundle: st.builds(Bundle),
         Signal: st.builds(Signal, told, some, some, some, some),
-        Barrier: st.builds(Barrier),
+        Barrier: st.builds(Barrier, st.sampled_from(("", "a", "b"))),
+        Exit: st.builds(Exit),
         Wait: st.builds(Wait, some),
         WaitLocal: st.builds(WaitLocal, some),
         Fence: st.builds(Fence, some, st.none() | some),

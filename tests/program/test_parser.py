@@ -26,6 +26,7 @@ from pgasrob.program.commands import (
     Barrier,
     Command,
     CompareSwap,
+    Exit,
     Fence,
     FetchAdd,
     Load,
@@ -165,6 +166,8 @@ def test_the_program_of_the_design() -> None:
         ("assume(r);", Assume(R)),
         ("assert(r);", Assert(R)),
         ("barrier;", Barrier()),
+        ("barrier(end);", Barrier("end")),
+        ("exit;", Exit()),
         ("read(x, 1, y, q);", Read(X, Const(1), Y, Q)),
         ("write(x, 1, y, p);", Write(X, Const(1), Y, P)),
         ("wait(q);", Wait(Q)),
@@ -450,8 +453,9 @@ process 0 { assert(mem[x] == 1); }
         ("choose q { skip; } or { skip; } or { skip; }", ["PG010 2:8"]),
         ("while (r) skip;", ["PG010 2:11"]),
         # A stray character is dropped, and what it may have caused is not reported.
-        ("r <- @ 1;", ["PG014 2:6"]),
-        ("r <- 'z' + @ $;", ["PG014 2:6"]),
+        ("r <- $ 1;", ["PG014 2:6"]),
+        ("r <- @ 1;", ["PG010 2:6"]),
+        ("r <- 'z' + $ $;", ["PG014 2:6"]),
         ("#define z 1\nr <- z;", ["PG014 2:1", "PG050 3:6"]),
         ('r <- "two words";', ["PG014 2:6"]),
         # A label in a statement that could not be read may be the one that is missing.
@@ -525,7 +529,7 @@ def test_mistakes_in_a_process(text: str, expected: list[str]) -> None:
         ("", ["PG003 0:0"]),
         (" \n\t\r\n", ["PG003 0:0"]),
         ("// only a comment", ["PG003 0:0"]),
-        ("@", ["PG034 0:0", "PG014 1:1"]),
+        ("$", ["PG034 0:0", "PG014 1:1"]),
         ("memory x;", ["PG034 0:0"]),
     ],
 )  # fmt: skip
@@ -587,7 +591,7 @@ READ = "did you mean `read`? write `read(local, rank, remote, queue);`"
         ("foo();", "there is no command `foo`",
          "the commands are assume, assert, read, write, put, wait, wait_local, fence, fetch, fetch_add, swap, "
          "compare_swap, update, update_located, update_from, update_from_located, notify, notify_all, signal, "
-         "fetch_update, await, await_add, barrier, bundle, skip"),
+         "fetch_update, await, await_add, barrier, bundle, exit, skip"),
         ("udpate(add, 1, 1, x, q);", "there is no command `udpate`",
          "did you mean `update`? write `update(add, value, rank, remote, queue);`"),
         ("gaspi_notify(x, 1);", "there is no command `gaspi_notify`",
@@ -614,7 +618,8 @@ READ = "did you mean `read`? write `read(local, rank, remote, queue);`"
          LOCK),
         ("shmem_clear_lock(x);", "there is no command `shmem_clear_lock`",
          LOCK),
-        ("barrier();", "`barrier` takes no parentheses", "write `barrier;`"),
+        ("barrier();", "there is no name between the parentheses", "write `barrier;`"),
+        ("exit();", "`exit` takes no parentheses", "write `exit;`"),
         ("for (r <- 0; r < 3; r++) { r <- 2; }", "there is no `for`",
          "use `while (...) { ... }`, or `loop { ... }` to repeat any number of times"),
         ("do { skip; } while (r);", "there is no `do`",
@@ -807,8 +812,8 @@ HOSTILE = {
     "comments": ("/*" * (MEGA // 2) + " ", "PG013"),
     "a digit": (f"memory x = {'9' * MEGA}; process {{ }}", "PG016"),
     "a name": (f"process {{ {'a' * MEGA} <- 1; }}", "PG050"),
-    "stray": ("@" * MEGA, "PG014"),
-    "stray and blank": ("@ " * (MEGA // 2), "PG014"),
+    "stray": ("$" * MEGA, "PG014"),
+    "stray and blank": ("$ " * (MEGA // 2), "PG014"),
 }
 
 
@@ -823,8 +828,8 @@ def test_much_nonsense_is_refused_soon_and_briefly(kind: str) -> None:
 
 WORDS = [
     *sorted(KEYWORDS), "x", "y", "a", "r", "s", "q", "l", "0", "1", "99999999999", "{", "}", "{", "}", "(", ")", "[",
-    "]", ";", ";", ";", ",", ":", "<-", "=", "==", "<", "-", "+", "*", "?", "!", "&&", "@", "/*", "*/", "// c\n", "\n",
-    "é",
+    "]", ";", ";", ";", ",", ":", "<-", "=", "==", "<", "-", "+", "*", "?", "!", "&&", "@", "$", "/*", "*/", "// c\n",
+    "\n", "é",
 ]  # fmt: skip
 
 

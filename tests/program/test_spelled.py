@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from pgasrob.frontends.lower import load_c, parse_c
+from pgasrob.program.commands import Barrier
 from pgasrob.program.expressions import Const, IntType, Register, Symbol, Unary
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.printer import to_source
+from pgasrob.program.spelled import NO_NAME
 from pgasrob.robustness.check import check
 from tests.support import sampled
 
@@ -38,6 +40,8 @@ def bare(part: Any) -> Any:
             return bare(operand)
         case IntType():
             return None
+        case Barrier(name):
+            return "Barrier", NO_NAME.sub("_", name).strip("_")
     if is_dataclass(part):
         return type(part).__name__, *(bare(getattr(part, field.name)) for field in fields(part))
     return part

@@ -220,7 +220,9 @@ def test_runs_of_assertion_and_deadlock_have_keys_of_their_own() -> None:
 def test_a_deadlock_says_where_each_rank_stands() -> None:
     standing = result(DEADLOCK, nodes=3)["deadlock_run"]["standing"]
     waits = {"event": "await", "line": 9, "column": 3, "address": {"rank": 1, "index": 0, "name": "flag"}, "value": 3}
-    barrier = {"event": "barrier", "command": "barrier", "line": 6, "column": 3, "address": None, "value": None}
+    barrier = {
+        "event": "barrier", "command": "barrier", "line": 6, "column": 3, "address": None, "value": None, "barrier": ""
+    }  # fmt: skip
     assert standing == [
         {"rank": 0, "ended": False, "next": [barrier], "registers": {"r": 3}},
         {

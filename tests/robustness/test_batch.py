@@ -198,7 +198,7 @@ def test_progress_is_told_from_afar(fakes: Path) -> None:
 
     job = Job(engine="fake", limits=Limits(timeout=0.5))
     found = list(convert_all(["endless.pgas", "fine.pgas"], job, told, 2, watch))
-    assert [reason for _, _, _, reason in found] == [TimeLimit(0.5), None]
+    assert [reason for _, _, _, reason in found] == [TimeLimit(0.5, "in the fake engine"), None]
     assert sorted(titles) == ["[1/2] endless.pgas, 2 nodes", "[2/2] fine.pgas, 2 nodes"]
     assert len(seen) >= 3 and {snapshot.phase for snapshot in seen} == {"fake"}
 

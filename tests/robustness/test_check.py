@@ -351,7 +351,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_timeout_gives_unknown() -> None:
     limits = Limits(max_states=5_000, timeout=2.5)
     verdict = check(program("loop { r <- r + 1; }"), 1, "definition", limits)
-    assert (verdict.verdict, verdict.reason) == ("unknown", TimeLimit(2.5))
+    assert (verdict.verdict, verdict.reason) == ("unknown", TimeLimit(2.5, "in the search of SC runs"))
     assert 2.5 < verdict.stats.seconds < 2.7
 
 
@@ -521,7 +521,8 @@ def test_a_memory_limit_gives_unknown(engine: str, monkeypatch: pytest.MonkeyPat
     sizes = count(0, 1_000)
     monkeypatch.setattr(watch, "resident_memory", lambda: next(sizes))
     verdict = check(parse(LARGE), 2, engine, Limits(max_states=None, memory=500_000))
-    assert (verdict.verdict, verdict.reason) == ("unknown", MemoryLimit(500_000))
+    phase = "in the search of SC runs" if engine != "attack" else "in the attack engine"
+    assert (verdict.verdict, verdict.reason) == ("unknown", MemoryLimit(500_000, phase))
     assert next(sizes) <= 503_000
 
 
@@ -529,14 +530,14 @@ def test_a_memory_limit_gives_unknown(engine: str, monkeypatch: pytest.MonkeyPat
 def test_the_kernel_counts_its_memory_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "resident_memory", lambda: 0)
     verdict = check(parse(LARGE), 2, limits=Limits(max_states=None, memory=5_000_000))
-    assert (verdict.verdict, verdict.reason) == ("unknown", MemoryLimit(5_000_000))
+    assert (verdict.verdict, verdict.reason) == ("unknown", MemoryLimit(5_000_000, "in the traces engine"))
 
 
 def test_a_memory_limit_that_does_for_nothing_at_all() -> None:
     verdict = check(ROBUST, limits=Limits(memory=1))
     assert verdict.verdict in ("unknown", "robust")
     if verdict.verdict == "unknown":
-        assert verdict.reason == MemoryLimit(1)
+        assert isinstance(verdict.reason, MemoryLimit) and verdict.reason.size == 1
 
 
 def test_an_interruption_while_the_engine_is_made_is_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -297,7 +297,7 @@ def test_limits_hold_on_the_workers_and_progress_is_told(fakes: Any) -> None:
         ended.append(title)
 
     found = list(check_fakes(fakes, "waits", "fine", limits=Limits(timeout=1.5), watch=watch))
-    assert found == [("waits.pgas", 2, "unknown", TimeLimit(1.5)), FINE]
+    assert found == [("waits.pgas", 2, "unknown", TimeLimit(1.5, "in the fake engine")), FINE]
     assert sorted(titles) == sorted(ended) == ["[1/2] waits.pgas, 2 nodes", "[2/2] fine.pgas, 2 nodes"]
     assert seen and {snapshot.phase for snapshot in seen} == {"fake"}
 

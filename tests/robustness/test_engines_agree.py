@@ -34,7 +34,7 @@ from pgasrob.semantics.state_space import State, StateSpace
 from tests.oracle.definition import Result, decide
 from tests.oracle.litmus import LITMUS
 from tests.oracle.replay import check_deadlock, check_failed_assert, check_fault, check_witness
-from tests.oracle.strategies import COMMANDS, EXTENSIONS
+from tests.oracle.strategies import COMMANDS, EXTENSIONS, MEETINGS
 from tests.oracle.syntax import Program as OracleProgram
 from tests.support import (
     FURTHER,
@@ -74,6 +74,8 @@ FURTHER_CHOICES = (
     ("load", "store", "write", "put", "bundle", "signal", "await", "barrier"),
     ("load", "store", "update", "update_from", "wait", "wait_local", "fetch_update", "choose"),
     ("load", "write", "put", "await_add", "await", "signal", "notify", "fetch_add"),
+    ("load", "store", "write", "put", "load_there", "store_there", "fence", "wait"),
+    MEETINGS,
 )
 
 
@@ -259,7 +261,8 @@ def stuck(program: Instance, state: State) -> bool:
     """A deadlock of X (`proofs/sc-runs.md`): nothing is pending, no rank can move, and one of them is stuck before
     something other than false assumes alone."""
     leaving = [automaton.out[control] for automaton, control in zip(program.automata, state.control, strict=True)]
-    waits = any(edge.command.kind != "assume" for out in leaving for edge in out)
+    kinds = {edge.command.kind for out in leaving for edge in out}
+    waits = bool(kinds - {"assume"}) and "exit" not in kinds
     moves = any(True for _ in StateSpace(program).successors(state))
     return not any(state.pending) and not moves and waits
 

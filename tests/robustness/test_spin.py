@@ -197,6 +197,22 @@ RULES = {
         ("bundle; write(x, 1, y, u); signal(set, 1, 1, w, v);", "await(mem[w] == 1); r <- mem[y];"),
         True,
     ),
+    "barriers of one name meet": (
+        ("write(x, 1, y, q); barrier(a); r <- swap(1, w, 1);", "s <- mem[y]; barrier(a); r <- mem[w]; s <- mem[y];"),
+        False,
+    ),
+    "those of two names do not": (
+        ("write(x, 1, y, q); barrier(a); r <- swap(1, w, 1);", "s <- mem[y]; barrier(b); r <- mem[w]; s <- mem[y];"),
+        True,
+    ),
+    "nor do they where the ranks begin": (
+        ("barrier(a); write(x, 1, y, q); r <- swap(1, w, 1);", "barrier(b); r <- mem[w]; s <- mem[y];"),
+        True,
+    ),
+    "nothing comes behind an exit": (
+        ("exit; write(x, 1, y, q); r <- swap(1, w, 1);", "r <- mem[w]; s <- mem[y];"),
+        True,
+    ),
 }
 """Programs on two nodes whose verdict hangs on one rule."""
 

@@ -113,7 +113,7 @@ def compare(drawn: Drawn, most: int) -> Outcomes | None:
 
 
 def test_the_oracle_counts_as_many_runs() -> None:
-    count = examples(150, 5_000)
+    count = examples(300, 5_000)
     kinds: Counter[str] = Counter()
     for seed in range(count):
         ranks = 1 + seed % 3
@@ -147,7 +147,10 @@ def test_runs_are_the_longest_computations(data: st.DataObject, commands: tuple[
     for computation in runs:
         run = replay(drawn, computation)
         ends[tuple(place.value(run.registers, run.memory) for place in places(drawn))] += 1
-    assert ends == Counter({outcome.values: outcome.network_runs for outcome in found.outcomes})
+    told: Counter[tuple[int, ...]] = Counter()
+    for outcome in found.outcomes:  # some differ by their ending alone
+        told[outcome.values] += outcome.network_runs
+    assert ends == told
 
 
 # The definition engine: outcomes of acyclic computations are those of the SC runs

@@ -21,11 +21,22 @@ def limited(call: Call, count: int, what: str) -> int:
     return count
 
 
-def target(call: Call, index: int) -> Address:
-    """The pointer in argument ``index``, which may not be null."""
-    address = call.pointer(index)
+def target(call: Call, index: int, *, of_others: bool = False) -> Address:
+    """The pointer in argument ``index``, which may not be null; ``of_others``: it may be to another rank's memory."""
+    address = call.pointer(index, of_others=of_others)
     if address is None:
         call.fail(f"{call.texts[index]} is a null pointer", "pass the address of an object")
+    return address
+
+
+def reached(call: Call, index: int) -> Address:
+    """The pointer in argument ``index`` into memory that the rank reaches by loads and stores."""
+    address = target(call, index, of_others=True)
+    if address.owner not in (None, call.rank) and address.owner not in call.neighbours():
+        call.fail(
+            f"{call.texts[index]} is an address of rank {address.owner}",
+            "use a put or get, or, where the ranks share memory, say so: `--shared-memory all`",
+        )
     return address
 
 

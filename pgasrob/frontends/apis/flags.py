@@ -10,13 +10,16 @@ promises: everything before an arrival before everything after a departure, or a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.transfers import Steps, combined, element, value_at
-from pgasrob.frontends.c.types import CType
+from pgasrob.frontends.c.types import CType, Floating
 from pgasrob.frontends.c.values import Address
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Fetch, Load, Store
 from pgasrob.program.expressions import Binary, Const, Expr, Register
 
@@ -24,6 +27,9 @@ Key = tuple[int | str, ...]
 
 LEAST_DEPTH, MOST_DEPTH = 8, 64
 """How many messages over one channel may be under way."""
+IN_ORDER = 4
+"""Collective calls of a group between two barriers that are told apart by their number; so many, but one, of the last
+ones are by what they are, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +47,51 @@ class Group:
         return self.members.index(rank)
 
 
+# The members of a group make its collective calls in one order. Those that wait for all have names, and only equal ones
+# meet; those that wait for nobody, or for some, have numbers from one of the others to the next.
+
+
+def in_order(steps: Steps, group: Group, collective: str = "") -> int:
+    """The number of a collective call that does not wait for all members, modulo `IN_ORDER`; ``collective`` says what
+    it is, the name of the call if nothing else is said."""
+    number, last = _order(steps, group)
+    last = (*last, collective or steps.call.name)[1 - IN_ORDER :]
+    steps.note(group.name("order"), ((number + 1) % IN_ORDER, last))
+    return number
+
+
+def _order(steps: Steps, group: Group) -> tuple[int, tuple[str, ...]]:
+    """How many such calls there have been since the last barrier, modulo `IN_ORDER`, and what the last ones were."""
+    return cast("tuple[int, tuple[str, ...]]", steps.recall(group.name("order"), (0, ())))
+
+
 # Barriers
 
 
-def barrier(steps: Steps, group: Group) -> None:
+def barrier(steps: Steps, group: Group, collective: str = "") -> None:
     """All members arrive before any goes on. Nothing is completed.
 
-    Over some of the ranks: a counter at the first member, one for even and one for odd phases, counts up to the number
-    of members and, next time, down to 0. A member that counts in phase k + 2 has seen phase k + 1 complete, for which
-    all have left phase k; so no one can miss the number it waits for.
+    They meet at the same ``collective`` of the group, that of the call if nothing else is said; else they wait for
+    ever. Over some of the ranks: a counter at the first member, one for even and one for odd phases, counts up to the
+    number of members and, next time, down to 0. A member that counts in phase k + 2 has seen phase k + 1 complete, for
+    which all have left phase k; so no one can miss the number it waits for.
     """
-    call = steps.call
+    call, collective = steps.call, collective or steps.call.name
+    number, last = _order(steps, group)
+    if last:
+        collective += f", {number} after {', '.join(last)}"
+        steps.note(group.name("order"), (0, ()))
     if len(group.members) == call.nodes:
         _caught_up(steps, group)
-        steps.do(Barrier())
+        usual = len(group.key) == 2 or group.key[1:] == group.members
+        steps.do(Barrier(collective if usual else f"{collective} ({' '.join(map(str, group.key[1:]))})"))
         return
     if len(group.members) == 1:
         return
     _caught_up(steps, group)
-    phase, size = steps.count(group.name("barrier"), 4), len(group.members)
+    phase, size = steps.count(group.name(f"barrier.{collective}"), 4), len(group.members)
     root = Const(group.members[0])
-    cell = _cell(call, group, "barrier", phase & 1)
+    cell = _cell(call, group, collective, phase & 1)
     begin, end = (size, 0) if phase & 2 else (0, size)
     relation, step = (">", -1) if phase & 2 else ("<", 1)
     steps.do(AwaitAdd(root, cell, relation, Const(max(begin, end) if step > 0 else 0), Const(step)))
@@ -69,38 +99,51 @@ def barrier(steps: Steps, group: Group) -> None:
     steps.do(AwaitAdd(root, cell, "==", Const(end), Const(0)))
 
 
-def arrive(steps: Steps, group: Group) -> None:
+def arrive(steps: Steps, group: Group, collective: str) -> None:
     """The first half of a split barrier: tell the others that this rank has arrived.
 
-    Every member has two flags for each other one, for even and odd phases, that change between 0 and 1. What a rank
-    does between the halves is ordered with nothing that others do between theirs, which a counter would not give.
+    The halves of one ``collective`` of the group belong to each other. Every member has two flags for each other one,
+    for even and odd phases, that change between 0 and 1. What a rank does between the halves is ordered with nothing
+    that others do between theirs, which a counter would not give.
     """
     call = steps.call
-    phase = steps.count(group.name("arrived"), 4)
+    phase = steps.count(group.name(f"arrived.{collective}"), 4)
     for member in group.members:
         if member != call.rank:
-            cell = _cell(call, group, "flag", phase & 1, call.rank)
+            cell = _cell(call, group, collective, "flag", phase & 1, call.rank)
             before, change = (1, -1) if phase & 2 else (0, 1)
             steps.do(AwaitAdd(Const(member), cell, "==", Const(before), Const(change)))
 
 
-def depart(steps: Steps, group: Group) -> None:
+def depart(steps: Steps, group: Group, collective: str) -> None:
     """The second half of a split barrier: wait until all others have arrived."""
-    call = steps.call
     _caught_up(steps, group)
-    phase = steps.count(group.name("departed"), 4)
     for member in group.members:
-        if member != call.rank:
-            cell = _cell(call, group, "flag", phase & 1, member)
-            steps.do(Await(cell, "==", Const(0 if phase & 2 else 1)))
+        if member != steps.call.rank:
+            meet(steps, group, collective, member)
+    departed(steps, group, collective)
+
+
+def meet(steps: Steps, group: Group, collective: str, member: int) -> None:
+    """Wait until ``member`` has arrived; the phase lasts until this rank has `departed`."""
+    phase = cast(int, steps.recall(group.name(f"departed.{collective}"), 0))
+    cell = _cell(steps.call, group, collective, "flag", phase & 1, member)
+    steps.do(Await(cell, "==", Const(0 if phase & 2 else 1)))
+
+
+def departed(steps: Steps, group: Group, collective: str) -> None:
+    """This rank waits for nobody in this phase any more. Before the next phase but one all have to be done with it."""
+    steps.count(group.name(f"departed.{collective}"), 4)
 
 
 # Exchanges, to which all contribute and for which all wait
 
 
-def exchange(steps: Steps, group: Group, values: Sequence[Expr], wanted: Iterable[tuple[int, int]]) -> list[Expr]:
-    """Every member lays out ``values``; all wait for all; the result is value ``index`` of ``rank`` for every
-    (rank, index) that is ``wanted``.
+def exchange(
+    steps: Steps, group: Group, values: Sequence[Expr], wanted: Iterable[tuple[int, int]], collective: str = ""
+) -> list[Expr]:
+    """Every member lays out ``values``; all wait for all, as in a `barrier` for ``collective``; the result is value
+    ``index`` of ``rank`` for every (rank, index) that is ``wanted``.
 
     The values lie with their owner, in two sets of cells for even and odd exchanges: a member that lays out exchange
     k + 2 knows that all have begun k + 1, and so have what they wanted of k.
@@ -109,7 +152,7 @@ def exchange(steps: Steps, group: Group, values: Sequence[Expr], wanted: Iterabl
     parity = steps.count(group.name("exchange"), 2)
     for index, value in enumerate(values):
         steps.do(Store(_cell(call, group, "value", parity, index), value))
-    barrier(steps, group)
+    barrier(steps, group, collective)
     result: list[Expr] = []
     for rank, index in wanted:
         if rank == call.rank:
@@ -125,13 +168,16 @@ def reduce(steps: Steps, group: Group, operation: str, source: Address, type: CT
     """The ``count`` scalars at ``source`` combined over all members, by `transfers.combined`."""
     own = [value_at(steps, element(steps.call, source, index, type), type) for index in range(count)]
     wanted = [(rank, index) for index in range(count) for rank in group.members]
-    values = exchange(steps, group, own, wanted)
+    values = exchange(steps, group, own, wanted, f"{steps.call.name} of {count}")
     size = len(group.members)
     return [fold(steps, operation, values[index * size : (index + 1) * size], type) for index in range(count)]
 
 
 def fold(steps: Steps, operation: str, values: Sequence[Expr], type: CType) -> Expr:
-    """The values combined from left to right, in a register."""
+    """The values combined from left to right, in a register. Of two floating-point numbers it does not matter which is
+    the first one; of three it does."""
+    if isinstance(type, Floating) and operation in ("sum", "prod") and len(values) > 2:
+        steps.call.rests_on(Kind.REDUCTION_ORDER, steps.call.name)
     total, *rest = values
     for value in rest:
         # In a register of its own each time: a minimum names its operands twice.
@@ -144,8 +190,11 @@ def fold(steps: Steps, operation: str, values: Sequence[Expr], type: CType) -> E
 # Messages, for which only the receiver waits
 
 
-def send(steps: Steps, channel: Group, values: Sequence[Expr], *, until_received: bool = False) -> None:
-    """Send ``values`` over ``channel``, whose members are the sender, this rank, and the receiver.
+def send(
+    steps: Steps, channel: Group, values: Sequence[Expr], number: int = 0, *, until_received: bool = False
+) -> None:
+    """Send ``values`` over ``channel``, whose members are the sender, this rank, and the receiver, which has to expect
+    the same ``number``.
 
     They lie with the sender until the receiver has fetched them. The sender goes on at once, or waits until they have
     been received (``until_received``). A wait for room would order it behind the receiver, which nobody promises; so
@@ -159,7 +208,7 @@ def send(steps: Steps, channel: Group, values: Sequence[Expr], *, until_received
     steps.do(Load(taken, full))
     for index, value in enumerate(values):
         steps.do(Store(_cell(call, channel, "message", slot, index), value))
-    steps.do(Store(full, Binary("/", Const(1), Binary("==", taken, Const(0)))))
+    steps.do(Store(full, Binary("/", Const(1 + number), Binary("==", taken, Const(0)))))
     if until_received:
         steps.do(Await(full, "==", Const(0)))
         steps.note(_ahead(channel, channel.members[1]), 0)
@@ -200,20 +249,20 @@ def next_message(steps: Steps, channel: Group) -> int:
     return steps.count(channel.name("received"), _depth(steps.call, channel))
 
 
-def receive(steps: Steps, channel: Group, count: int, slot: int | None = None) -> list[Register]:
+def receive(steps: Steps, channel: Group, count: int, slot: int | None = None, number: int = 0) -> list[Register]:
     """Receive ``count`` values over ``channel``, whose second member is this rank: the next message, or that of a
-    ``slot`` that `next_message` gave."""
+    ``slot`` that `next_message` gave. It is waited for until it has the right ``number``."""
     call = steps.call
     if slot is None:
         slot = next_message(steps, channel)
     sender, full = Const(channel.members[0]), _cell(call, channel, "full", slot)
-    steps.do(AwaitAdd(sender, full, "==", Const(1), Const(0)))
+    steps.do(AwaitAdd(sender, full, "==", Const(1 + number), Const(0)))
     result = []
     for index in range(count):
         register = call.register("message")
         steps.do(Fetch(register, sender, _cell(call, channel, "message", slot, index)))
         result.append(register)
-    steps.do(AwaitAdd(sender, full, "==", Const(1), Const(-1)))
+    steps.do(AwaitAdd(sender, full, "==", Const(1 + number), Const(-1 - number)))
     _caught_up(steps, Group(channel.key, channel.members[:1]))
     return result
 
@@ -245,44 +294,62 @@ def channel(group: Group, sender: int, receiver: int, *key: int | str) -> Group:
     return Group((*group.key, *key, sender, receiver), (sender, receiver))
 
 
-def gather(steps: Steps, group: Group, root: int, values: Sequence[Expr]) -> list[list[Expr]] | None:
-    """The root gets the values of every member, in order; the others go on without waiting."""
-    call = steps.call
+def gather(
+    steps: Steps,
+    group: Group,
+    root: int,
+    values: Sequence[Expr],
+    collective: str = "",
+    lengths: Sequence[int] | None = None,
+) -> list[list[Expr]] | None:
+    """The root gets the values of every member, in order; the others go on without waiting. The root knows how many
+    each brings, by ``lengths``: as many as itself where nothing is said."""
+    call, kind = steps.call, collective or steps.call.name
+    number = in_order(steps, group, f"{kind} to {root}")
     if call.rank != root:
-        send(steps, channel(group, call.rank, root, "gather"), values)
+        send(steps, channel(group, call.rank, root, kind, len(values)), values, number)
         return None
-    return [
-        list(values) if member == root else list(receive(steps, channel(group, member, root, "gather"), len(values)))
-        for member in group.members
-    ]
+    blocks: list[list[Expr]] = []
+    for member, length in zip(group.members, lengths or [len(values)] * len(group.members), strict=True):
+        if member == root:
+            blocks.append(list(values))
+        else:
+            way = channel(group, member, root, kind, length)
+            blocks.append(list(receive(steps, way, length, None, number)))
+    return blocks
 
 
 def scatter(steps: Steps, group: Group, root: int, count: int, values: Callable[[int], Sequence[Expr]]) -> list[Expr]:
     """Every member gets the ``count`` values that the root has for it: ``values(place in the group)``, asked at the
     root alone."""
     call = steps.call
+    number = in_order(steps, group, f"{call.name} from {root}")
     if call.rank != root:
-        return list(receive(steps, channel(group, root, call.rank, "scatter"), count))
+        return list(receive(steps, channel(group, root, call.rank, call.name, count), count, None, number))
     own: list[Expr] = []
     for place, member in enumerate(group.members):
         if member == root:
             own = list(values(place))
         else:
-            send(steps, channel(group, root, member, "scatter"), values(place))
+            block = values(place)
+            send(steps, channel(group, root, member, call.name, len(block)), block, number)
     return own
 
 
 def from_lower(steps: Steps, group: Group, values: Sequence[Expr]) -> list[list[Expr]]:
     """What the members before this one have brought, in order, as in a scan. Nobody waits for a later one."""
     call, place = steps.call, group.place(steps.call.rank)
+    key = (call.name, len(values))
+    number = in_order(steps, group, f"{key[0]} of {key[1]}")
     for member in group.members[place + 1 :]:
-        send(steps, channel(group, call.rank, member, "scan"), values)
+        send(steps, channel(group, call.rank, member, *key), values, number)
     return [
-        list(receive(steps, channel(group, member, call.rank, "scan"), len(values))) for member in group.members[:place]
+        list(receive(steps, channel(group, member, call.rank, *key), len(values), None, number))
+        for member in group.members[:place]
     ]
 
 
 def _cell(call: Call, group: Group, *what: int | str) -> Expr:
     """A cell of the group's own, on every node."""
-    address = call.internal(str(group.key[0]), *group.key[1:], *what, name="_".join(map(str, (*group.key, *what))))
-    return call.cell(address, 8)
+    name = re.sub(r"\W+", "_", "_".join(map(str, (*group.key, *what))))
+    return call.cell(call.internal(str(group.key[0]), *group.key[1:], *what, name=name), 8)

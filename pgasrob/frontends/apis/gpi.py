@@ -99,7 +99,7 @@ def pointer(call: Call) -> Outcome:
 
 @PROTOTYPES.calls("void barrierGPI(void);")
 def barrier(call: Call) -> Outcome:
-    return Outcome(call.do(Barrier()))
+    return Outcome(call.do(Barrier(call.name)))
 
 
 OPERATIONS = ("min", "max", "sum")
@@ -144,6 +144,7 @@ def _transfer(call: Call, kind: type[Read] | type[Write]) -> Outcome:
             f"a transfer of {len(pairs)} elements in a queue that keeps the order",
             "transfer one element per call, or write the program for GASPI (GPI-2), whose queues are unordered",
         )
+    call.rests_on(Kind.QUEUE_ROOM, call.name)
     queue = call.fifo_queue("gpi", number, rank, name=f"queue_{number}_to_{rank}")
     state: dict[str, Hashable] = {"gpi.queues": tuple(sorted({*open_queues(call), (number, rank)}))}
     return Outcome(call.do(*(kind(here, Const(rank), there, queue) for here, there in pairs)), OK, (), state)
@@ -157,6 +158,7 @@ PROTOTYPES.add(f"int writeDmaGPI({_TRANSFER});", lambda call: _transfer(call, Wr
 @PROTOTYPES.calls("int waitDmaGPI(const unsigned int queue); int waitDma2GPI(const unsigned int queue);")
 def wait(call: Call) -> Outcome:
     """Both sides of everything in the queue, whatever the rank. It returns the number of events: here 1 for some."""
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     number = _number(call, 0)
     mine = [(queue, rank) for queue, rank in open_queues(call) if queue == number]
     waits = [Wait(call.fifo_queue("gpi", queue, rank, name=f"queue_{queue}_to_{rank}")) for queue, rank in mine]
@@ -168,6 +170,7 @@ def wait(call: Call) -> Outcome:
 def open_requests(call: Call) -> Sequence[Outcome]:
     """What is in the queue now may be less than what was posted, and says nothing about completion: there is
     something in it or nothing, unless nothing has been posted since the queue was waited for."""
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     number = _number(call, 0)
     sizes = (0, 1) if any(queue == number for queue, _ in open_queues(call)) else (0,)
     return [Outcome(result=Known(size)) for size in sizes]

@@ -111,8 +111,9 @@ class Call(Protocol):
         of which no command can say that it is this one."""
         ...
 
-    def pointer(self, index: int) -> Address | None:
-        """Argument ``index``, a pointer; None when it is null. An error when it is no object's address."""
+    def pointer(self, index: int, *, of_others: bool = False) -> Address | None:
+        """Argument ``index``, a pointer; None when it is null. An error when it is no object's address, and, unless
+        ``of_others``, when it is one in another rank's memory: `cell` says nothing of the owner."""
         ...
 
     def value_expression(self, value: Value) -> Expr: ...
@@ -138,8 +139,16 @@ class Call(Protocol):
         """
         ...
 
+    def walked_cells(
+        self, first: Address, second: Address, bytes: int, element: int | None
+    ) -> tuple[Register, int, Expr, Expr] | None:
+        """The same for a long transfer, as a loop goes over them: a register, the count of the elements, and the cells
+        as the register counts from 0 to there. None where they have to be named one by one: there are few, or they are
+        of several sizes. Both objects are indexed from then on."""
+        ...
+
     def load(self, address: Address, type: CType) -> Value | None:
-        """The scalar at ``address`` when it is known without an access, the object not lying in cells, else None."""
+        """The scalar at ``address`` when it is known without an access, else None."""
         ...
 
     def allocate(
@@ -189,6 +198,12 @@ class Call(Protocol):
     def published(self, rank: int, key: str) -> Hashable | None:
         """What ``rank`` has published under ``key``; None as long as that is not known, and then the machine will run
         again once it is."""
+        ...
+
+    def neighbours(self, about: str = "", *, of: int | None = None) -> range:
+        """The ranks whose memory this one, or ``of``, reaches by loads and stores, itself among them: pointers with
+        such an `Address.owner` may be followed, and a load or store through them is one event on the owner's cells. The
+        call rests on it then (``about``, or its name)."""
         ...
 
     # Building
@@ -249,6 +264,10 @@ class Api:
     """Functions that only read their arguments (`printf`): what is computed for them alone decides nothing."""
     macros: Mapping[str, str] = field(default_factory=dict)
     """Macros of its headers that are code: what stands behind `#define` (`GASNET_BLOCKUNTIL(cond)`), and its text."""
+    variables: Mapping[str, tuple[CType, int]] = field(default_factory=dict)
+    """Variables of its headers, which programs may set: their types, and what they hold at the beginning."""
+    source: str = ""
+    """Functions that are written in C, since they call functions of the program."""
     functions: Collection[str] = ()
     """The names of its functions, for what is spelled like one of them."""
     specifications: Mapping[str, str] = field(default_factory=dict)

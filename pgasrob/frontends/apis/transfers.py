@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c.types import CType, Floating, Integer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown, Value
-from pgasrob.program.commands import Load, Put, Read, Wait, Write
+from pgasrob.program.assumptions import Kind
+from pgasrob.program.commands import Assign, Command, Exit, Load, Put, Read, Store, Wait, Write
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Unary
+from pgasrob.program.statements import Block, While
 
 
 class Steps:
@@ -55,6 +57,12 @@ class Steps:
         return Look(self.call.do(*self.commands), condition, yes, no)
 
 
+def ends_all(call: Call) -> Outcome:
+    """The call ends the run of all ranks."""
+    call.rests_on(Kind.ENDS_ALL_RANKS, call.name)
+    return Outcome(call.do(Exit()), ends=True)
+
+
 def as_value(value: Value | Expr) -> Value:
     """An expression as a value of C."""
     if isinstance(value, Const):
@@ -62,7 +70,7 @@ def as_value(value: Value | Expr) -> Value:
     return value if isinstance(value, Value) else Unknown(value)
 
 
-MOST = 4096
+MOST = 1 << 16
 """Elements of one call."""
 
 
@@ -122,6 +130,23 @@ def combined(operation: str, left: Expr, right: Expr, type: CType) -> Expr:
 # Copies between memories
 
 
+def owner_of(call: Call, address: Address) -> Const | None:
+    """The rank in whose memory ``address`` is; None for one's own."""
+    return None if address.owner in (None, call.rank) else Const(address.owner or 0)
+
+
+def copied(steps: Steps, to: Address, of: Address, bytes: int) -> None:
+    """A copy by the processor, by loads and stores, of memory that it reaches: one's own or a neighbour's."""
+    call = steps.call
+    cells = list(pairs(call, to, of, bytes))
+    register = call.register("copied")
+    overlap = to.object == of.object and to.owner == of.owner
+    loaded = [call.register("copied") if overlap else register for _ in cells]
+    loads = [Load(each, source, owner_of(call, of)) for each, (_, source) in zip(loaded, cells, strict=True)]
+    stores = [Store(target, each, owner_of(call, to)) for each, (target, _) in zip(loaded, cells, strict=True)]
+    steps.do(*((*loads, *stores) if overlap else (each for both in zip(loads, stores, strict=True) for each in both)))
+
+
 def pairs(
     call: Call, local: Address, remote: Address, bytes: int, element: int | None = None
 ) -> Iterator[tuple[Expr, Expr]]:
@@ -139,28 +164,44 @@ def strided_pairs(
         yield call.cell(here, size), call.cell(there, size)
 
 
+def each(
+    steps: Steps,
+    local: Address,
+    remote: Address,
+    bytes: int,
+    element: int | None,
+    make: Callable[[Expr, Expr], Command],
+) -> None:
+    """What ``make`` makes of the cells, local and remote, of each element; of many by a loop over them."""
+    call = steps.call
+    walk = call.walked_cells(local, remote, bytes, element) if bytes > 0 else None
+    if walk is None:
+        steps.do(*(make(here, there) for here, there in pairs(call, local, remote, bytes, element)))
+        return
+    place, count, here, there = walk
+    body = call.do(make(here, there), Assign(place, Binary("+", place, Const(1))))
+    steps.do(Assign(place, Const(0)), While(Binary("<", place, Const(count)), Block(body), call.span))
+
+
 def put(
     steps: Steps, local: Address, rank: Expr, remote: Address, bytes: int, queue: Expr, element: int | None = None
 ) -> None:
     """A put whose source is captured at the issue: the source may be changed when the call returns."""
-    for here, there in pairs(steps.call, local, remote, bytes, element):
-        steps.do(Put(here, rank, there, queue))
+    each(steps, local, remote, bytes, element, lambda here, there: Put(here, rank, there, queue))
 
 
 def write(
     steps: Steps, local: Address, rank: Expr, remote: Address, bytes: int, queue: Expr, element: int | None = None
 ) -> None:
     """A put whose source is read some time after the call."""
-    for here, there in pairs(steps.call, local, remote, bytes, element):
-        steps.do(Write(here, rank, there, queue))
+    each(steps, local, remote, bytes, element, lambda here, there: Write(here, rank, there, queue))
 
 
 def read(
     steps: Steps, local: Address, rank: Expr, remote: Address, bytes: int, queue: Expr, element: int | None = None
 ) -> None:
     """A get that is not waited for."""
-    for here, there in pairs(steps.call, local, remote, bytes, element):
-        steps.do(Read(here, rank, there, queue))
+    each(steps, local, remote, bytes, element, lambda here, there: Read(here, rank, there, queue))
 
 
 def get(

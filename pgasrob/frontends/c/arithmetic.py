@@ -6,13 +6,34 @@ by zero or a shift too far, stays an expression, which faults when a run comes t
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.types import CType, Floating, Integer, Opaque, Pointer
-from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, Undefined, Unknown, Value
-from pgasrob.program.expressions import INT32, NEGATED, RELATIONS, Binary, Const, Expr, IntType, Unary, constant, folded
+from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.program.expressions import (
+    INT32,
+    NEGATED,
+    OPERATORS,
+    RELATIONS,
+    Binary,
+    Const,
+    Expr,
+    Fault,
+    IntType,
+    Unary,
+    constant,
+    folded,
+)
 
 LONG = IntType(64, True)
 WORD = IntType(64, False)
+QUOTIENT = "address quotient"
+"""The kind of the handle that an address is which has been divided."""
+
+
+_OF_EQUALS = {"==": 1, "<=": 1, ">=": 1, "!=": 0, "<": 0, ">": 0, "-": 0, "^": 0}
+"""What operators give for two integers that are the same."""
 
 
 def expression(value: Known | Unknown) -> Expr:
@@ -70,6 +91,10 @@ def binary(operator: str, left: Value, right: Value, type: CType) -> Value:
     """``left operator right``, both of type ``type``."""
     if isinstance(left, Undefined) or isinstance(right, Undefined):
         return UNDEFINED
+    if isinstance(left, Known) and isinstance(right, Known) and isinstance(type, Integer):
+        # Most of what is computed; the same as below, without expressions.
+        with suppress(Fault):
+            return Known(OPERATORS[operator](left.value, right.value, type.type))
     if not isinstance(left, Known | Unknown) or not isinstance(right, Known | Unknown):
         return _on_pointers(operator, left, right)
     first, second = expression(left), expression(right)
@@ -78,6 +103,8 @@ def binary(operator: str, left: Value, right: Value, type: CType) -> Value:
         if type.bits == 32 and operator not in RELATIONS:
             result = folded(Unary("float32", result))
         return value_of(result)
+    if first == second and operator in _OF_EQUALS:
+        return Known(_OF_EQUALS[operator])
     if operator in ("!=", "==") and constant(second) == 0 and is_truth(first):
         return value_of(first if operator == "!=" else negation(first))
     if operator in ("+", "-", "|", "^", "<<", ">>") and constant(second) == 0:
@@ -97,7 +124,7 @@ def _on_pointers(operator: str, left: Value, right: Value) -> Value:
         if isinstance(equal, bool):
             return Known(int(equal == (operator == "==")))
         return value_of(equal if operator == "==" else negation(equal))
-    if isinstance(left, Address) and isinstance(right, Address) and left.object == right.object:
+    if isinstance(left, Address) and isinstance(right, Address) and left.place == right.place:
         if operator in RELATIONS:
             return value_of(folded(Binary(operator, _offset(left), _offset(right), LONG)))
         if operator == "-" and isinstance(left.offset, int) and isinstance(right.offset, int):
@@ -106,11 +133,16 @@ def _on_pointers(operator: str, left: Value, right: Value) -> Value:
         # An address as an integer: moved by a known distance it is an address again. Objects are aligned to 64 bytes.
         if operator in ("+", "-"):
             distance = LONG.wrap(right.value)
-            return Address(left.object, left.offset + (distance if operator == "+" else -distance), left.owner)
+            moved = left.offset + (distance if operator == "+" else -distance)
+            return Address(left.object, moved, left.owner, left.mapped)
         if operator in ("%", "&") and 0 < right.value <= 64:
             bits = right.value if operator == "%" else right.value + 1
             if bits & (bits - 1) == 0:
                 return Known(left.offset % bits)
+    if isinstance(left, Known) and operator in ("+", "*", "&"):
+        return _on_pointers(operator, right, left)
+    if isinstance(right, Known) and (rounded := _rounded(operator, left, right.value)):
+        return rounded
     raise Problem(
         "PG143",
         f"`{operator}` on pointers of which more must be known",
@@ -118,9 +150,25 @@ def _on_pointers(operator: str, left: Value, right: Value) -> Value:
     )
 
 
+def _rounded(operator: str, left: Value, number: int) -> Value | None:
+    """An address that is rounded down, `p & ~(n - 1)` or `p / n * n`, to a power of two: objects begin at multiples of
+    whatever they are rounded to (Kind.PLATFORM). The quotient is a value of its own until it is multiplied."""
+    match operator, left:
+        case "&", Address(object, int() as offset, owner, mapped):
+            size = -number % (1 << 64)
+            if size > 0 and size & (size - 1) == 0:
+                return Address(object, offset // size * size, owner, mapped)
+        case "/", Address(object, int() as offset, owner, mapped) if number > 0 and number & (number - 1) == 0:
+            return Handle(QUOTIENT, (object, offset // number, number, owner, int(mapped)))
+        case "*", Handle(kind, (object, int() as places, size, owner, mapped)) if (kind, size) == (QUOTIENT, number):
+            assert isinstance(object, ObjectId) and isinstance(owner, int | None)
+            return Address(object, places * number, owner, bool(mapped))
+    return None
+
+
 def _same(left: Value, right: Value) -> bool | Expr:
     if isinstance(left, Address) and isinstance(right, Address):
-        if (left.object, left.owner) != (right.object, right.owner):
+        if left.place != right.place:
             return False
         equal = folded(Binary("==", _offset(left), _offset(right), LONG))
         known = constant(equal)
@@ -144,6 +192,8 @@ def convert(source: Value, of: CType, to: CType) -> Value:
         if isinstance(source, Handle):
             return source
         raise Problem("PG143", "a pointer is converted to a type that cannot hold it", "keep it in a pointer")
+    if isinstance(source, Known) and isinstance(of, Integer) and isinstance(to, Integer) and not to.boolean:
+        return Known(to.type.wrap(source.value))
     expr = expression(source)
     if isinstance(to, Integer) and to.boolean:
         if isinstance(of, Floating):
@@ -157,8 +207,7 @@ def convert(source: Value, of: CType, to: CType) -> Value:
     if isinstance(to, Floating):
         if not isinstance(of, Floating):
             expr = folded(Unary("float", expr, integer_type(of)))
-            return value_of(folded(Unary("float32", expr)) if to.bits == 32 else expr)
-        return value_of(folded(Unary("float32", expr)) if to.bits < of.bits else expr)
+        return value_of(folded(Unary("float32", expr)) if to.bits == 32 and of != to else expr)
     return source
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, count
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from pgasrob.frontends.c.flows import places_in
 from pgasrob.frontends.c.world import World
@@ -75,9 +75,9 @@ def into_registers(world: World, processes: Sequence[Process]) -> tuple[Process,
     def changed(statement: Statement) -> Statement:
         command = statement.command if isinstance(statement, Do) else None
         match command:
-            case Load(register, address) if constant(address) in held:
+            case Load(register, address, None) if constant(address) in held:
                 command = commands.Assign(register, held[_known(address)])
-            case Store(address, value) if constant(address) in held:
+            case Store(address, value, None) if constant(address) in held:
                 command = commands.Assign(held[_known(address)], value)
             case Read() | UpdateFrom() | Update() if (get := _get(command)) is not None and get.local in held:
                 command = Fetch(held[get.local], get.rank, get.remote)
@@ -104,6 +104,11 @@ def _known(address: Expr) -> int:
     number = constant(address)
     assert number is not None
     return number
+
+
+def _is_own(command: Command | None) -> TypeGuard[Load | Store]:
+    """Whether it is a load or store of a cell of the rank's own that is known."""
+    return isinstance(command, Load | Store) and command.rank is None and constant(command.address) is not None
 
 
 def _get(command: Command) -> Get | None:
@@ -197,7 +202,7 @@ def _accessed_otherwise(
     for graph in graphs:
         for statement in (each for piece in graph.pieces for each in piece.statements):
             command = statement.command if isinstance(statement, Do) else None
-            if isinstance(command, Load | Store) and constant(command.address) is not None:
+            if _is_own(command):
                 continue
             own = _get(command) if command is not None and id(command) in waited else None
             for each in statements_in((statement,)):
@@ -227,7 +232,7 @@ def _polled(graph: FlowGraph, waited: Collection[int], private: Collection[int])
         if _comes_back(piece, quiet):
             for statement in statements_in(piece.statements):
                 command = statement.command if isinstance(statement, Do) else None
-                if isinstance(command, Load | Store) and constant(command.address) in private:
+                if _is_own(command) and constant(command.address) in private:
                     yield _known(command.address)
                 elif command is not None and (get := _get(command)) is not None:
                     yield get.local
@@ -241,7 +246,7 @@ def _is_quiet(piece: Piece, waited: Collection[int], private: Collection[int]) -
         match command:
             case Load() | Fetch() | commands.Assign() | commands.Assume() | Wait() | WaitLocal() | commands.Fence():
                 continue
-            case Store(address) if constant(address) in private:
+            case Store(address, _, None) if constant(address) in private:
                 continue
         get = _get(command)
         if get is None or id(command) not in waited or get.local not in private:

@@ -1,8 +1,10 @@
-"""The compiler's atomics (`__sync_...`, `__atomic_...`) on one's own memory."""
+"""The compiler's atomics (`__sync_...`, `__atomic_...`) on memory that the rank reaches by loads and stores."""
 
 from __future__ import annotations
 
+from pgasrob.frontends.apis.arguments import reached
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.transfers import owner_of
 from pgasrob.frontends.c import arithmetic
 from pgasrob.frontends.c.arithmetic import expression
 from pgasrob.frontends.c.layout import size_of
@@ -17,27 +19,29 @@ UPDATES = {"+": "add", "-": "add", "&": "and", "|": "or", "^": "xor"}
 def own_atomic(call: Call, operation: str, result: str) -> Outcome:
     """``operation`` (one of ``+ - & | ^``, ``=`` set, ``0`` clear, ``?`` compare and swap, "" read) on what argument 0
     points to; ``result`` is the old value, the new one, whether it was swapped, or nothing."""
-    address = call.pointer(0)
-    if address is None:
-        call.fail(f"`{call.name}` of a null pointer", "pass the address of a variable")
+    address = reached(call, 0)
     pointed = call.types[0].to if isinstance(call.types[0], Pointer) else INT
     type = pointed.type if isinstance(pointed, Integer) else IntType(8 * size_of(pointed), True)
-    operands = [call.expression(index) for index in range(1, len(call.arguments))]
+    taken = {"": 0, "0": 0, "?": 2}.get(operation, 1)
+    operands = [call.expression(index) for index in range(1, 1 + taken)]
     held = call.load(address, pointed)
     if isinstance(held, Known) and all(isinstance(value, Known) for value in call.arguments[1:]):
         return _at_once(call, operation, result, held, pointed)
-    me, cell = Const(call.rank), call.cell(address, size_of(pointed))
+    owner = owner_of(call, address)
+    rank, cell = owner or Const(call.rank), call.cell(address, size_of(pointed))
     register = call.register("old")
     match operation:
         case "":
-            command: commands.Command = commands.Load(register, cell)
+            command: commands.Command = commands.Load(register, cell, owner)
         case "=" | "0":
-            command = commands.Swap(register, me, cell, Const(0) if operation == "0" else operands[0])
+            command = commands.Swap(register, rank, cell, Const(0) if operation == "0" else operands[0])
         case "?":
-            command = commands.CompareSwap(register, me, cell, operands[0], operands[1])
+            command = commands.CompareSwap(register, rank, cell, operands[0], operands[1])
         case _:
             operand = arithmetic.unary("-", call.arguments[1], pointed) if operation == "-" else call.arguments[1]
-            command = commands.FetchUpdate(UPDATES[operation], register, me, cell, call.value_expression(operand), type)
+            command = commands.FetchUpdate(
+                UPDATES[operation], register, rank, cell, call.value_expression(operand), type
+            )
     old = Unknown(register)
     given: Value = UNDEFINED
     if result == "old":
@@ -79,7 +83,7 @@ def written(type: CType) -> str:
             name = {8: "char", 16: "short", 32: "int", 64: "long"}[integer.bits]
             return f"{'signed' if integer.signed else 'unsigned'} {name}"
         case Floating(bits):
-            return "float" if bits == 32 else "double"
+            return {32: "float", 64: "double", 128: "long double"}[bits]
         case Pointer():
             return "void *"
     return "int"

@@ -9,11 +9,11 @@ from typing import NoReturn, cast
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.arithmetic import expression
 from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.extended import LARGEST_SCALAR
 from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of
-from pgasrob.frontends.c.output import OUTSIDE
 from pgasrob.frontends.c.parts import pointed_to
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.types import LONG, Array, CType
@@ -37,6 +37,8 @@ from pgasrob.program.statements import (
 
 MOST_ELEMENTS = 4096
 """Of one transfer."""
+LONG_TRANSFER = 256
+"""Elements of a transfer, beyond which it is a loop over them."""
 LONGEST_NAME = 40
 """Of a pointer, as which memory is shown that it points to."""
 STATEMENTS = (Do, Skip, Goto, If, While, Choose, Loop, Labelled)
@@ -92,16 +94,23 @@ class MachineCall:
             raise self._not_set(index)
         # Behind a branch that nobody knows it may be that no run comes here: one that does is in error.
         if self.machine.open:
-            self.machine.fault(f"argument_{index + 1}_not_set")
+            self.machine.fault(f"{self._which(index)} has not been set")
         return Const(0)
 
     def _not_set(self, index: int) -> Problem:
         hint = "give the variable a value before the call: until then it may hold anything"
         return Problem("PG140", f"{self._which(index)} has not been set", hint, self.span)
 
-    def pointer(self, index: int) -> Address | None:
+    def pointer(self, index: int, *, of_others: bool = False) -> Address | None:
         value = self._argument(index)
         if isinstance(value, Address):
+            if not of_others and self.machine.whose(value) is not None:
+                raise Problem(
+                    "PG143",
+                    f"{self._which(index)} points into the memory of rank {value.owner}",
+                    "copy it to memory of the rank's own first, or pass the rank's own address of a symmetric object",
+                    self.span,
+                )
             return value
         if value == Known(0):
             return None
@@ -163,6 +172,33 @@ class MachineCall:
             for place in range(0, bytes, element)
         ]
 
+    def walked_cells(
+        self, first: Address, second: Address, bytes: int, element: int | None
+    ) -> tuple[Register, int, Expr, Expr] | None:
+        machine, facts = self.machine, self.machine.facts
+        if bytes // (element or LARGEST_CELL) <= LONG_TRANSFER:
+            return None
+        for address in (first, second):
+            if not isinstance(address.offset, int) or not machine.within(address, bytes):
+                return None
+        sizes = {size for address in (first, second) for size in facts.sizes(address.object)} | ({element} - {None})
+        if not sizes:
+            if facts.look_again(first.object, second.object):
+                return self.register("element"), 0, Const(0), Const(0)
+            sizes = {
+                gcd(bytes, LARGEST_CELL, *(each.offset for each in (first, second) if isinstance(each.offset, int)))
+            }
+        size = sizes.pop() or 1
+        if sizes or any(each % size for each in (bytes, first.offset, second.offset) if isinstance(each, int)):
+            return None
+        register = self.register("element")
+        cells = []
+        for address in (first, second):
+            place = machine.offset(address, Unknown(register), size)
+            assert isinstance(place, Address)
+            cells.append(self.cell(place, size))
+        return register, bytes // size, cells[0], cells[1]
+
     def _check_length(self, elements: int) -> None:
         if elements > MOST_ELEMENTS:
             raise Problem(
@@ -175,27 +211,32 @@ class MachineCall:
     def _paired_pieces(self, first: Address, second: Address, bytes: int) -> list[tuple[Expr, Expr]]:
         """Scalar by scalar where loads, stores or typed transfers name them, the rest in pieces that are large."""
         facts = self.machine.facts
-        scalars: dict[int, int] = {}
+        named: set[tuple[int, int]] = set()
         granule = gcd(bytes, LARGEST_CELL)
         for address in (first, second):
             assert isinstance(address.offset, int)
             object = facts.objects[address.object]
             if not self.machine.within(address, bytes):
-                return [(OUTSIDE, OUTSIDE)]
+                nowhere = self.machine.world.nowhere(self.machine.outside(address, bytes))
+                return [(nowhere, nowhere)]
             granule = gcd(granule, address.offset, object.granule)
-            for offset, size in {**object.accessed, **object.shared}.items():
-                place = offset - address.offset
+            start, end = address.offset, address.offset + bytes
+            accessed = object.accesses.sizes(start - LARGEST_SCALAR, end)
+            for offset, size in sorted({**accessed, **object.overlapping(object.shared, start, end)}.items()):
+                place = offset - start
                 if -size < place < bytes:
                     if place < 0 or place + size > bytes:
                         self._torn(address, offset, size)
-                    if scalars.setdefault(place, size) != size:
-                        self._torn(address, offset, size)
+                    named.add((place, size))
                     granule = gcd(granule, place, size)
+        scalars: dict[int, int] = {}
         end = 0
-        for place, size in sorted(scalars.items()):
-            if place < end:
+        for place, size in sorted(named, key=lambda each: (each[0], -each[1])):
+            # What lies in a larger one is a part of it.
+            if place >= end:
+                scalars[place], end = size, place + size
+            elif place + size > end:
                 self._torn(first, place, size)
-            end = place + size
         self._check_length(len(scalars) + (bytes - sum(scalars.values())) // granule)
         pairs = []
         place = 0
@@ -233,10 +274,10 @@ class MachineCall:
     def load(self, address: Address, type: CType) -> Value | None:
         machine = self.machine
         machine.object(address.object)
-        if not isinstance(address.offset, int) or not machine.within(address, size_of(type)):
+        if machine.whose(address) or not isinstance(address.offset, int) or not machine.within(address, size_of(type)):
             return None
         if machine.facts.is_shared(address.object, address.offset, size_of(type)):
-            return None
+            return machine.held(address, type)
         return machine.contents(address.object).load(address.offset, type)
 
     @property
@@ -341,6 +382,10 @@ class MachineCall:
 
     def published(self, rank: int, key: str) -> Hashable | None:
         return self.machine.facts.published.get((rank, key))
+
+    def neighbours(self, about: str = "", *, of: int | None = None) -> range:
+        self.machine.rests_on_memory(about or self.name)
+        return self.machine.world.neighbours(self.rank if of is None else of)
 
     # Building
 

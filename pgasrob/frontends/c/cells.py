@@ -41,10 +41,11 @@ class Cells:
             granule, count = object.granule, max(1, -(-object.size // object.granule))
             self.base[id], self.granule[id], self.counts[id] = self._next, granule, count
             self._check(object, count)
-            initial = tuple(_initial(object, place * granule, granule) for place in range(count))
+            blank = all(not fill[2] for fill in object.initial.fills) and object.initial.is_free(0, object.size)
+            initial = (0,) * count if blank else tuple(_initial(object, at * granule, granule) for at in range(count))
             self.at.update((self._next + place, (id, place * granule)) for place in range(count))
             name_of = partial(naming(id, object), self._unique(whole), type)
-            cells = () if _is_flat(type, granule) else tuple(name_of(at * granule, granule) for at in range(count))
+            cells = () if is_flat(type, granule) else tuple(name_of(at * granule, granule) for at in range(count))
             self._declare(id, whole, count, initial, cells)
             return
         pieces = sorted({**object.filler, **object.shared}.items())
@@ -100,7 +101,7 @@ class Cells:
         return f"{name}#{self._names[name] + 1}" if self._names[name] else name
 
 
-def _is_flat(type: CType | None, size: int) -> bool:
+def is_flat(type: CType | None, size: int) -> bool:
     """Whether ``type`` is an array of scalars of ``size`` bytes, or may be one."""
     return type is None or (isinstance(type, Array) and scalar_at(type.of, 0) == type.of and size_of(type.of) == size)
 
@@ -110,15 +111,15 @@ def _is_plain_array(type: CType | None, bytes: int, pieces: Iterable[tuple[int, 
     listed = list(pieces)
     size = listed[0][1]
     fits = all(offset == place * size and each == size for place, (offset, each) in enumerate(listed))
-    return _is_flat(type, size) and fits and len(listed) > 1 and len(listed) * size == bytes
+    return is_flat(type, size) and fits and len(listed) > 1 and len(listed) * size == bytes
 
 
 def _initial(object: ObjectFacts, offset: int, size: int) -> int:
     """What the cell of ``size`` bytes at ``offset`` holds at the beginning."""
-    types = object.types.get(offset, frozenset())
+    types = object.accesses.types(offset)
     declared = scalar_at(object.type, offset) if object.type else None
     fitting = [each for each in (*types, declared) if isinstance(each, Integer | Floating) and size_of(each) == size]
-    held = object.initial.scalars.get(offset)
+    held = object.initial.get(offset)
     if held is not None and held[0] == size:
         value = held[1]
         if isinstance(value, Known):
@@ -131,7 +132,7 @@ def _initial(object: ObjectFacts, offset: int, size: int) -> int:
                 object.span,
             )
         return 0
-    if held is None and not object.initial.scalars and object.initial.byte_filled(offset) in (0, None):
+    if held is None and object.initial.byte_filled(offset) in (0, None) and object.initial.is_free(offset, size):
         return 0
     data = bytes(_byte(object, place) for place in range(offset, offset + size))
     return from_bytes(data, fitting[0]) if fitting else int.from_bytes(data, "little", signed=True)

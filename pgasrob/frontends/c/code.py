@@ -10,8 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.c.tokens import Token
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Value
+from pgasrob.frontends.options import Macros
+from pgasrob.program.declarations import Source
 from pgasrob.program.statements import NOWHERE, Span
 
 Slot = int
@@ -191,13 +195,20 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Leave:
+    """The life of local ``objects`` ends: the block that declares them is left, in whatever way."""
+
+    objects: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Return:
     source: Slot | None
 
 
 Instruction = (
     Set | Move | Convert | Unary | Binary | Offset | Difference | Global | Local | String | Load | Store | Copy | Clear
-    | Jump | Branch | LoopHead | Join | Call | Return
+    | Jump | Branch | LoopHead | Join | Call | Leave | Return
 )  # fmt: skip
 
 
@@ -205,12 +216,13 @@ Instruction = (
 class Object:
     """A variable in memory: global, static, or a local one that is addressed, an array or a struct.
 
-    ``initial``: for globals and statics the scalars of the initialiser by their offset in bytes; the rest is zero.
+    ``initial``: for globals and statics the scalars of the initialiser by their offset in bytes, with their types; the
+    rest is zero.
     """
 
     name: str  # unique: a static of a function is `function.name`
     type: CType
-    initial: tuple[tuple[int, Value], ...] = ()
+    initial: tuple[tuple[int, Value, CType], ...] = ()
     span: Span = NOWHERE
 
 
@@ -226,7 +238,7 @@ class Variable:
 class CompiledFunction:
     """``parameters``: the slots that arguments go to (parameters in memory are stored by the code at the beginning).
     ``spans`` stand beside ``code``, one for each instruction: the smallest piece of source that is a whole call,
-    assignment or condition."""
+    assignment or condition. ``lasting``: those of the ``objects`` that live until it returns."""
 
     name: str
     parameters: tuple[Slot, ...]
@@ -235,17 +247,43 @@ class CompiledFunction:
     objects: dict[str, Object]
     code: list[Instruction]
     spans: list[Span]
+    lasting: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A function or variable that a file uses and another one has to define; ``missing``: the error when none does."""
+
+    type: CType
+    missing: SourceError
 
 
 @dataclass(slots=True)
 class Unit:
-    """A C file: ``headers`` are the names of the APIs' headers that it includes, in order, ``unread`` those that are
-    not read, with their lines; ``defines`` are the macros of the command line."""
+    """A C file: ``headers`` are the names of the APIs' headers that it includes, in order, ``unread`` those of the
+    system that are not read, with their lines; ``macros`` are those of the command line.
+
+    ``statics``: the functions and objects that other files cannot name; ``needs``: what they have to define;
+    ``broken``: functions of a further file of which there is no code, and why. ``texts``:
+    the files that were read for it, by their paths: headers and, where several units are linked, ``units``. ``tokens``:
+    those that it was parsed from.
+    """
 
     file: str
     text: str
     headers: tuple[str, ...]
     unread: tuple[tuple[str, int], ...] = ()
-    defines: tuple[tuple[str, str], ...] = ()
+    macros: Macros = ()
     functions: dict[str, CompiledFunction] = field(default_factory=dict)
     objects: dict[str, Object] = field(default_factory=dict)
+    statics: set[str] = field(default_factory=set)
+    needs: dict[str, Need] = field(default_factory=dict)
+    broken: dict[str, SourceError] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    units: tuple[str, ...] = ()
+    tokens: tuple[Token, ...] = ()
+
+    @property
+    def source(self) -> Source:
+        """The texts, for excerpts in reports."""
+        return Source(self.file, self.text, False, self.texts, self.units)

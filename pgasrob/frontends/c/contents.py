@@ -3,84 +3,240 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Hashable
+from collections.abc import Iterable, Iterator
 
+from pgasrob.frontends.c.extended import LARGEST_SCALAR, from_extended, to_extended
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.types import CType, Floating, Integer
 from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown, Value
 from pgasrob.program.expressions import IntType, float_bits, float_value
 
+ANYTHING = 256
+"""Fills what holds something that nobody knows; no byte is so large."""
 Range = tuple[int, int, int | None]
 """From, to (exclusive), and the byte that fills it; None: what nobody has set."""
+Held = tuple[int, Value, bool]
+"""A scalar: its size, its value, whether it is a float."""
+Kind = tuple[int, bool]
+"""Of scalars: their size, whether they are floats."""
+Row = list[int | float | None]
+"""The known scalars of one kind that lie at multiples of their size, side by side; None where there is none."""
+Item = tuple[int, int, Value | tuple[int | float | None, ...], bool]
+"""A scalar by its offset, or numbers side by side, from the so many-th of their size on; the size, the value or the
+numbers, whether they are floats."""
+Page = frozenset[Item]
+Pages = frozenset[tuple[int, Page]]
+Key = tuple[tuple[Range, ...], frozenset[tuple[int, Pages]]]
+PAGE, PAGES = 10, 6
+"""Pages have so many bytes, groups of them so many pages, as powers of two."""
+SIGNED_BYTE = IntType(8, True)
 
 
 class Contents:
-    """Scalars by offset on top of filled ranges; ``copy`` before a change that others must not see."""
+    """Scalars by offset on top of filled ranges; ``copy`` before a change that others must not see.
 
-    __slots__ = ("_key", "_unknown", "fills", "scalars", "shared")
+    ``rows`` has the known scalars of the kinds that loops run over (:meth:`row`), ``others`` all the rest.
+    ``written`` has a byte for each page of ``rows``, 1 when it has been written since the latest :attr:`key`.
+    """
+
+    __slots__ = ("_groups", "_key", "_pages", "_touched", "_unknown", "fills", "others", "rows", "shared", "written")
 
     def __init__(self, fill: int | None) -> None:
         self.fills: tuple[Range, ...] = ((0, 1 << 62, fill),)
-        self.scalars: dict[int, tuple[int, Value, bool]] = {}  # offset -> size, value, whether it is a float
+        self.others: dict[int, Held] = {}
+        self.rows: dict[Kind, Row] = {}
+        self.written = bytearray()
         self.shared = False
-        self._changed()
-
-    def _changed(self) -> None:
-        self._key: Hashable = None
+        self._pages: dict[int, Page] = {}
+        self._groups: dict[int, Pages] = {}
+        self._touched: set[int] = set()
+        self._key: Key | None = None
         self._unknown: tuple[int, ...] | None = None
 
     def copy(self) -> Contents:
-        other = Contents(None)
+        other = Contents.__new__(Contents)
         other.fills = self.fills
-        other.scalars = dict(self.scalars)
+        other.others = dict(self.others)
+        other.rows = {kind: list(row) for kind, row in self.rows.items()}
+        other.written = bytearray(self.written)
+        other.shared = False
+        other._pages, other._groups = dict(self._pages), dict(self._groups)
+        other._touched = set(self._touched)
+        other._key, other._unknown = self._key, self._unknown
         return other
 
+    # Scalars
+
+    def is_free(self, offset: int, size: int) -> bool:
+        """Whether no scalar lies in these bytes."""
+        return not (self.others or self.rows) or not self._overlapping(offset, offset + size)
+
+    def get(self, offset: int) -> Held | None:
+        """The scalar that begins at ``offset``."""
+        held = self.others.get(offset)
+        if held is not None:
+            return held
+        for (size, floating), row in self.rows.items():
+            place, rest = divmod(offset, size)
+            if not rest and 0 <= place < len(row) and (number := row[place]) is not None:
+                return size, Known(float_bits(number) if floating else int(number)), floating
+        return None
+
+    def set(self, offset: int, size: int, value: Value, floating: bool) -> None:
+        """Put a scalar where there is none, or one of this kind."""
+        row = self.rows.get((size, floating))
+        if row is not None and not offset % size and 0 <= (place := offset // size) < len(row):
+            if isinstance(value, Known):
+                self.others.pop(offset, None)
+                row[place] = float_value(value.value) if floating else value.value
+            else:
+                row[place] = None
+                self.others[offset] = size, value, floating
+        else:
+            self.others[offset] = size, value, floating
+        self._change(offset)
+
+    def _remove(self, offset: int) -> None:
+        if self.others.pop(offset, None) is None:
+            for (size, _), row in self.rows.items():
+                if not offset % size and offset // size < len(row):
+                    row[offset // size] = None
+        self._change(offset)
+
+    def _change(self, offset: int) -> None:
+        self._touched.add(offset >> PAGE)
+        self._key = self._unknown = None
+
+    def _offsets(self, start: int, end: int) -> Iterable[int]:
+        """Where scalars begin from ``start`` to ``end``, in some order."""
+        few = end - start <= 64 or end - start < len(self.others)
+        others = range(start, end) if few else list(self.others)
+        yield from (offset for offset in others if start <= offset < end and offset in self.others)
+        for (size, _), row in self.rows.items():
+            first, last = max(0, -(-start // size)), min(len(row), -(-end // size))
+            yield from (place * size for place in range(first, last) if row[place] is not None)
+
+    def row(self, kind: Kind, length: int) -> Row:
+        """All known scalars of ``kind`` at multiples of its size in this object of ``length`` bytes: to be looked at.
+
+        Who changes them has called :meth:`changes`, and :meth:`clear` where there is None, and puts a 1 in ``written``.
+        """
+        size, floating = kind
+        found = self.rows.get(kind)
+        if found is None:
+            found = self.rows[kind] = [None] * (length // size)
+            for offset, (each, value, float) in list(self.others.items()):
+                fits = (each, float) == kind and not offset % size and 0 <= offset <= length - size
+                if fits and isinstance(value, Known):
+                    found[offset // size] = float_value(value.value) if floating else value.value
+                    del self.others[offset]
+        elif len(found) < length // size:
+            found.extend([None] * (length // size - len(found)))
+        if len(self.written) <= length >> PAGE:
+            self.written.extend(bytes((length >> PAGE) + 1 - len(self.written)))
+        return found
+
+    def clear(self, offset: int, size: int) -> None:
+        """Take out what overlaps ``size`` bytes at ``offset``, so that a scalar can be put there."""
+        self._cut(offset, offset + size)
+
+    def changes(self) -> None:
+        """Rows may be changed from now on."""
+        self._key = None
+
+    # What is held
+
+    def _page(self, number: int) -> Page:
+        start, end = number << PAGE, (number + 1) << PAGE
+        apart: list[Item] = []
+        numbers: dict[Kind, dict[int, int]] = {}
+        for offset in self.others if len(self.others) < end - start else range(start, end):
+            held = self.others.get(offset) if start <= offset < end else None
+            if held is not None:
+                size, value, floating = held
+                if isinstance(value, Known) and not offset % size:
+                    numbers.setdefault((size, floating), {})[offset // size] = value.value
+                else:
+                    apart.append((offset, size, value, floating))
+        for (size, floating), row in self.rows.items():
+            first = -(-start // size)
+            inside = row[first : -(-end // size)]
+            if not floating and None not in inside and inside and (size, floating) not in numbers:
+                apart.append((first, size, tuple(inside), floating))
+                continue
+            for place, each in enumerate(inside, first):
+                if each is not None:
+                    numbers.setdefault((size, floating), {})[place] = float_bits(each) if floating else int(each)
+        for (size, floating), found in numbers.items():
+            first = min(found)
+            apart.append((first, size, tuple(map(found.get, range(first, max(found) + 1))), floating))
+        return frozenset(apart)
+
     @property
-    def key(self) -> Hashable:
-        """Equal for equal contents."""
+    def key(self) -> Key:
+        """Equal for equal contents; what has not changed since the latest key is the same object in it."""
         if self._key is None:
-            self._key = (self.fills, frozenset(self.scalars.items()))
+            touched, self._touched = self._touched, set()
+            place = self.written.find(1)
+            while place >= 0:
+                touched.add(place)
+                self.written[place] = 0
+                place = self.written.find(1, place + 1)
+            changed = {number >> PAGES for number in touched}
+            for number in touched:
+                self._pages.pop(number, None)
+                if page := self._page(number):
+                    self._pages[number] = page
+            for group in changed:
+                self._groups.pop(group, None)
+                numbers = range(group << PAGES, (group + 1) << PAGES)
+                if pages := frozenset((each, self._pages[each]) for each in numbers if each in self._pages):
+                    self._groups[group] = pages
+            self._key = self.fills, frozenset(self._groups.items())
         return self._key
 
     @property
     def unknown(self) -> tuple[int, ...]:
         """The offsets of the scalars that are unknown values."""
         if self._unknown is None:
-            self._unknown = tuple(sorted(at for at, held in self.scalars.items() if isinstance(held[1], Unknown)))
+            self._unknown = tuple(sorted(at for at, held in self.others.items() if isinstance(held[1], Unknown)))
         return self._unknown
 
     def replace(self, offset: int, value: Value | None) -> None:
         """Put ``value`` for the scalar at ``offset``, None: nothing."""
-        size, _, floating = self.scalars.pop(offset)
-        if value is not None:
-            self.scalars[offset] = size, value, floating
-        self._changed()
+        held = self.get(offset)
+        assert held is not None
+        if value is None:
+            self._remove(offset)
+        else:
+            self.set(offset, held[0], value, held[2])
 
     def store(self, offset: int, value: Value, type: CType) -> None:
         size = size_of(type)
-        held = self.scalars.get(offset)
+        held = self.get(offset)
         if held is None or held[0] != size:
             self._cut(offset, offset + size)
-        self.scalars[offset] = (size, value, isinstance(type, Floating))
-        self._changed()
+        elif held[2] != isinstance(type, Floating):
+            self._remove(offset)
+        self.set(offset, size, value, isinstance(type, Floating))
 
     def fill(self, start: int, end: int, byte: int | None) -> None:
         """The bytes from ``start`` to ``end`` all become ``byte``."""
         self._cut(start, end)
         kept = tuple(each for each in self.fills if not (start <= each[0] and each[1] <= end))
         self.fills = (*kept, (start, end, byte))
-        self._changed()
+        self._key = None
 
     def load(self, offset: int, type: CType) -> Value | None:
         """The scalar at ``offset``; None when it is put together from parts that are not all numbers."""
         size, floating = size_of(type), isinstance(type, Floating)
-        held = self.scalars.get(offset)
+        held = self.get(offset)
         if held is not None and held[0] == size and held[2] == floating:
             value = held[1]
             if isinstance(value, Known) and isinstance(type, Integer):
                 return Known(int(value.value != 0) if type.boolean else type.type.wrap(value.value))
             return value
-        if held is None and not any(self._overlapping(offset, offset + size)):
+        if held is None and self.is_free(offset, size):
             byte = self._byte_filled(offset, size)
             if byte == 0:
                 return Known(0)
@@ -93,45 +249,66 @@ class Contents:
             return None
         return Known(from_bytes(bytes(byte for byte in data if isinstance(byte, int)), type))
 
+    def unknown_parts(self, offset: int, size: int) -> list[Unknown] | None:
+        """The unknown values that ``size`` bytes at ``offset`` have a part in; None where pointers have, too."""
+        held = [each[1] for at in self._overlapping(offset, offset + size) if (each := self.get(at))]
+        if any(not isinstance(value, Known | Unknown | Undefined) for value in held):
+            return None
+        return [value for value in held if isinstance(value, Unknown)]
+
     def inside(self, start: int, end: int) -> list[tuple[int, int, Value, bool]]:
         """The scalars between ``start`` and ``end``: offset, size, value, whether it is a float."""
-        found = (
-            (offset, *held) for offset, held in self.scalars.items() if start <= offset and offset + held[0] <= end
-        )
-        return sorted(found, key=lambda each: each[0])
+        found = ((offset, held) for offset in sorted(self._offsets(start, end)) if (held := self.get(offset)))
+        return [(offset, *held) for offset, held in found if offset + held[0] <= end]
 
     def byte_filled(self, offset: int) -> int | None:
         """The byte that fills the place at ``offset``, whatever scalars lie there."""
         return next(byte for start, end, byte in reversed(self.fills) if start <= offset < end)
 
     def _byte_filled(self, offset: int, size: int) -> int | None:
+        if len(self.fills) == 1:
+            return self.fills[0][2]
         found = {self.byte_filled(place) for place in range(offset, offset + size)}
         return found.pop() if len(found) == 1 else -1
 
     def _overlapping(self, start: int, end: int) -> list[int]:
-        near = (offset for offset in range(start - 7, end) if offset in self.scalars)
-        return [offset for offset in near if offset < end and offset + self.scalars[offset][0] > start]
+        near = (
+            (offset, held)
+            for offset in range(start - LARGEST_SCALAR + 1, end)
+            if (held := self.get(offset)) is not None
+        )
+        return [offset for offset, held in near if offset + held[0] > start]
 
     def _cut(self, start: int, end: int) -> None:
         """Take out the scalars between ``start`` and ``end``; of those that reach beyond, the other bytes stay."""
-        near = self._overlapping(start, end) if end - start <= 64 else list(self.scalars)
-        for offset in near:
-            size, value, floating = self.scalars[offset]
-            if offset >= end or offset + size <= start:
+        for offset in list(self._offsets(start - LARGEST_SCALAR + 1, end)):
+            held = self.get(offset)
+            assert held is not None
+            size, value, floating = held
+            if offset + size <= start:
                 continue
-            del self.scalars[offset]
+            self._remove(offset)
+            if start <= offset and offset + size <= end:
+                continue
+            if not isinstance(value, Known):
+                rest = None if isinstance(value, Undefined) else ANYTHING
+                around = ((offset, start, rest), (end, offset + size, rest))
+                self.fills += tuple(each for each in around if each[0] < each[1])
             for place, byte in enumerate(to_bytes(value, size, floating) or (), offset):
                 if not start <= place < end:
-                    self.scalars[place] = (1, Known(IntType(8, True).wrap(byte)), False)
+                    self.set(place, 1, Known(SIGNED_BYTE.wrap(byte)), False)
 
     def _byte(self, place: int) -> int | str | None:
         for offset in self._overlapping(place, place + 1):
-            size, value, floating = self.scalars[offset]
+            held = self.get(offset)
+            assert held is not None
+            size, value, floating = held
             if isinstance(value, Undefined):
                 return None
             data = to_bytes(value, size, floating)
             return "unknown" if data is None else data[place - offset]
-        return self.byte_filled(place)
+        filled = self.byte_filled(place)
+        return "unknown" if filled == ANYTHING else filled
 
 
 def to_bytes(value: Value, size: int, floating: bool) -> bytes | None:
@@ -139,14 +316,28 @@ def to_bytes(value: Value, size: int, floating: bool) -> bytes | None:
     if not isinstance(value, Known):
         return None
     if floating:
-        return struct.pack("<d" if size == 8 else "<f", float_value(value.value))
+        number = float_value(value.value)
+        return to_extended(number) if size == LARGEST_SCALAR else struct.pack("<d" if size == 8 else "<f", number)
     return (value.value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
 
 
 def from_bytes(data: bytes, type: CType) -> int:
     """The number of ``type`` that lies in memory as ``data``."""
     if isinstance(type, Floating):
+        if type.bits == 8 * LARGEST_SCALAR:
+            return float_bits(from_extended(data))
         (value,) = struct.unpack("<d" if type.bits == 64 else "<f", data)
         return float_bits(value)
     wanted = type.type if isinstance(type, Integer) else IntType(64, False)
     return wanted.wrap(int.from_bytes(data, "little"))
+
+
+def scalars_of_page(page: Page) -> Iterator[tuple[int, int, Value]]:
+    """The scalars in ``page``: offset, size, value."""
+    for place, size, held, _ in page:
+        if not isinstance(held, tuple):
+            yield place, size, held
+            continue
+        for number, value in enumerate(held, place):
+            if value is not None:
+                yield number * size, size, Known(int(value))

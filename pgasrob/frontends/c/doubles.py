@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
+from pgasrob.frontends.c.cells import is_flat
 from pgasrob.frontends.c.flows import places_in
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.parts import scalar_at
@@ -58,12 +59,17 @@ def doubles(world: World, processes: Iterable[Process]) -> frozenset[str]:
 def _use(world: World, memory: MemoryObject) -> bool | None:
     """Whether the program uses ``memory`` as doubles alone; None when nothing says as what."""
     types: set[CType] = set()
-    for cell in range(memory.address, memory.address + memory.cells):
+    id, _ = world.cells.at[memory.address]
+    object = world.facts.objects[id]
+    cells = range(memory.address, memory.address + memory.cells)
+    if object.dense and is_flat(object.type, object.granule):
+        types, cells = object.accesses.numbers, cells[:1]  # the others are like the first
+    for cell in cells:
         id, offset = world.cells.at[cell]
         object = world.facts.objects[id]
         if id.of_api:
             return None
-        types |= object.types.get(offset, frozenset())
+        types |= object.accesses.types(offset)
         size = {**object.filler, **object.shared}.get(offset, object.granule)
         declared = scalar_at(object.type, offset) if object.type else None
         if declared is not None and not isinstance(declared, Void) and size_of(declared) == size:

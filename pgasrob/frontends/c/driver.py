@@ -15,8 +15,9 @@ from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.world import World
+from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program.assumptions import Assumption, Kind, scope
-from pgasrob.program.declarations import MemoryObject, Process, Queue, Source
+from pgasrob.program.declarations import MemoryObject, Process, Queue
 from pgasrob.program.program import Program
 
 MOST_PASSES = 300
@@ -29,6 +30,7 @@ def lower(
     name: str,
     dialects: frozenset[str] = frozenset(),
     pure: frozenset[str] = frozenset(),
+    shared_memory: str = NO_SHARED_MEMORY,
 ) -> Program:
     """The program that ``unit`` is on ``nodes`` nodes.
 
@@ -37,7 +39,7 @@ def lower(
     kept: Program | None = None
     for keeps_loops in (True, False):
         facts = Facts(keeps_loops)
-        world = World(unit, apis, nodes, facts, dialects, pure)
+        world = World(unit, apis, nodes, facts, dialects, pure, shared_memory)
         try:
             program = _lowered(world, name)
         except Problem as problem:
@@ -67,13 +69,14 @@ def _lowered(world: World, name: str) -> Program:
                 tuple(world.registers),
                 tuple(Queue(each, id, unordered) for id, each, unordered in world.queues.values()),
                 processes,
-                Source(unit.file, unit.text, shows_commands=False),
+                unit.source,
                 doubles(world, processes),
                 tuple(world.gaps),
                 tuple(_uncertain(world)),
                 world.blind_awaits,
                 tuple(_assumptions(world)),
                 {name: world.variables.get(name) for name in world.registers},
+                tuple(world.faults),
             )
     raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
 
@@ -88,7 +91,7 @@ def _declared(world: World) -> Iterator[MemoryObject]:
 def _uncertain(world: World) -> Iterator[str]:
     """The names of the memory objects that may hold unknown values."""
     at, uncertain = world.cells.at, world.facts.uncertain
-    for memory in world.cells.memory:
+    for memory in world.cells.memory if uncertain.offsets else ():
         if any(uncertain.has(*at[cell]) for cell in range(memory.address, memory.address + memory.cells)):
             yield memory.name
 
@@ -99,7 +102,7 @@ def _assumptions(world: World) -> Iterator[Assumption]:
     for kind in Kind:
         if scope(kind) == "C" and kind not in (Kind.SPECIFICATION, Kind.CALLS_ALLOWED):
             noted.add(kind)
-    noted.add(Kind.SIZES, *(f"-D {name}={text}" for name, text in unit.defines))
+    noted.add(Kind.SIZES, *(f"-U {name}" if text is None else f"-D {name}={text}" for name, text in unit.macros))
     dialects = (*sorted(world.dialects), "")
     chosen = (next(filter(None, map(api.specifications.get, dialects)), None) for api in world.apis)
     specifications = [each for each in chosen if each is not None]

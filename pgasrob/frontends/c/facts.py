@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import gcd
 
+from pgasrob.frontends.c.accesses import Accesses
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at
 from pgasrob.frontends.c.problem import Problem
-from pgasrob.frontends.c.types import CType, Floating, Integer
+from pgasrob.frontends.c.types import CType, Integer
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.program.statements import NOWHERE, Span
 
@@ -28,8 +29,9 @@ class ObjectFacts:
     they lie in cells. ``filler``: pieces of transfers in which nobody has named a scalar. ``dense``: the object is
     indexed by what is not known, so all of it lies in cells of ``granule`` bytes; otherwise every shared scalar has a
     cell and nothing else. ``restless``: the shared scalars that something but stores of known values by their own rank
-    may change, so that what they hold is not known; or all of them. ``accessed``: all scalars that loads and stores
-    have named; ``types``: as what. ``lent``: operations read or write it here after they have been issued.
+    may change, so that what they hold is not known; or all of them. ``accesses``: what loads and stores
+    have named. ``mixed``: cells may hold values of other types or parts. ``lent``: operations read or write
+    it here after they have been issued.
     ``given_back``: its life ends before the program. ``pointers``: the variables that point to all of it, and to what,
     where the program has no name for it; ``seen_as``: what it is called otherwise, and as memory of which type.
     """
@@ -43,8 +45,8 @@ class ObjectFacts:
     filler: dict[int, int] = field(default_factory=dict)
     dense: bool = False
     granule: int = 0
-    accessed: dict[int, int] = field(default_factory=dict)
-    types: dict[int, frozenset[CType]] = field(default_factory=dict)
+    accesses: Accesses = field(default_factory=Accesses)
+    mixed: bool = False
     lent: bool = False
     given_back: bool = False
     restless: set[int] = field(default_factory=set)
@@ -56,6 +58,13 @@ class ObjectFacts:
     @property
     def in_cells(self) -> bool:
         return self.dense or bool(self.shared or self.filler)
+
+    def overlapping(self, pieces: dict[int, int], start: int, end: int) -> dict[int, int]:
+        """Those of ``pieces``, which are `shared` or `filler`, of which a byte lies from ``start`` to ``end``."""
+        if end - start < len(pieces):
+            begins = (self.covered.get(place) for place in range(start, end))
+            return {offset: pieces[offset] for offset in begins if offset in pieces}
+        return {offset: size for offset, size in pieces.items() if offset < end and offset + size > start}
 
 
 class CellSet:
@@ -100,6 +109,7 @@ class Facts:
         self.decisive_variables: set[Hashable] = set()
         self.again = False
         self.version = 0
+        self.looked_again: set[ObjectId] = set()
         self.rank: str | None = None
         self.elsewhere: set[str] = set()
 
@@ -176,20 +186,12 @@ class Facts:
 
     def note(self, id: ObjectId, offset: int, type: CType) -> None:
         """A load or store names the scalar of ``type`` at ``offset``."""
-        facts, size = self.objects[id], size_of(type)
-        if facts.accessed.get(offset) != size:
-            facts.accessed[offset] = size if offset not in facts.accessed else min(size, facts.accessed[offset])
-        if isinstance(type, Integer | Floating):
-            before = facts.types.get(offset)
-            if before is None:
-                facts.types[offset] = frozenset((type,))
-            elif type not in before:
-                facts.types[offset] = before | {type}
-                if offset in facts.shared or facts.dense:
-                    self.changed()
+        facts = self.objects[id]
+        if facts.accesses.note(offset, type) and (offset in facts.shared or facts.dense):
+            self.changed()
 
     def is_shared(self, id: ObjectId, offset: int, size: int) -> bool:
-        """Whether the scalar lies in a cell. Accesses of other sizes to the same bytes are errors."""
+        """Whether the scalar lies in a cell, or in a part of one."""
         facts = self.objects[id]
         if facts.dense:
             self.share(id, offset, size)
@@ -204,27 +206,60 @@ class Facts:
         return False
 
     def share(self, id: ObjectId, offset: int, size: int) -> None:
-        """The scalar of ``size`` bytes at ``offset`` lies in a cell."""
+        """The scalar of ``size`` bytes at ``offset`` lies in a cell, or in a part of one."""
         facts = self.objects[id]
         if facts.shared.get(offset) == size:
             return
-        for place in range(offset, offset + size):
-            begin = facts.covered.get(place)
-            if begin is None:
-                continue
-            if begin in facts.shared:
-                raise Problem(
-                    "PG142",
-                    f"`{facts.name}` is accessed as {facts.shared[begin]} bytes at offset {begin} and as {size} bytes "
-                    f"at offset {offset}, which overlap",
-                    "access shared memory with one type per variable, in transfers too",
-                )
+        covered = {begin for place in range(offset, offset + size) if (begin := facts.covered.get(place)) is not None}
+        parts = covered & facts.shared.keys()
+        for begin in covered - parts:
             self._drop_filler(facts, begin)
+        if parts:
+            self._part(facts, parts, offset, size)
+            return
         facts.shared[offset] = size
         facts.covered.update((place, offset) for place in range(offset, offset + size))
         if facts.dense or facts.granule:
             facts.granule = gcd(facts.granule, size, offset)
         self.changed()
+
+    def _part(self, facts: ObjectFacts, begins: set[int], offset: int, size: int) -> None:
+        """The scalar overlaps those that begin at ``begins``: the one that all others are a part of has the cell."""
+        intervals = {(offset, offset + size), *((begin, begin + facts.shared[begin]) for begin in begins)}
+        whole = min(first for first, _ in intervals), max(end for _, end in intervals)
+        if whole not in intervals or whole[1] - whole[0] > LARGEST_CELL or facts.dense:
+            begin = min(begins)
+            raise Problem(
+                "PG142",
+                f"`{facts.name}` is accessed as {facts.shared[begin]} bytes at offset {begin} and as {size} bytes "
+                f"at offset {offset}, which overlap",
+                "access shared memory with one type per variable, in transfers too",
+            )
+        begin, end = whole
+        if begins == {begin} and facts.mixed and facts.shared[begin] == end - begin:
+            return
+        facts.mixed = True
+        for each in begins:
+            del facts.shared[each]
+        facts.shared[begin] = end - begin
+        facts.covered.update((place, begin) for place in range(begin, end))
+        if facts.restless & begins:
+            facts.restless.add(begin)
+        if facts.granule:
+            facts.granule = gcd(facts.granule, begin, end - begin)
+        self.changed()
+
+    def signs(self, id: ObjectId, offset: int, size: int) -> set[bool]:
+        """Whether the integer of ``size`` bytes at ``offset`` is signed, by its declaration and by all accesses."""
+        facts = self.objects[id]
+        types = {*facts.accesses.types(offset), scalar_at(facts.type, offset) if facts.type else None}
+        return {each.type.signed for each in types if isinstance(each, Integer) and size_of(each) == size}
+
+    def mix(self, id: ObjectId) -> None:
+        """Cells of the object may hold what is no value of the types that it has here."""
+        if not self.objects[id].mixed:
+            self.objects[id].mixed = True
+            self.changed()
 
     def share_filler(self, id: ObjectId, offset: int, size: int) -> None:
         """A piece of a transfer, in which no scalar is known, lies in a cell."""
@@ -250,12 +285,14 @@ class Facts:
     def is_steady(self, id: ObjectId, offset: int) -> bool:
         """Whether the shared scalar holds what its own rank stored last: transfers may read it and do not set it."""
         facts = self.objects[id]
-        return not facts.all_restless and offset not in facts.restless
+        return not facts.all_restless and facts.covered.get(offset, offset) not in facts.restless
 
     def unsettle(self, id: ObjectId, offset: int | None) -> None:
         """What the scalar at ``offset`` holds (None: any of the object) is not known from now on."""
         facts = self.objects[id]
-        if facts.all_restless or (offset is not None and offset in facts.restless):
+        if offset is not None:
+            offset = facts.covered.get(offset, offset)
+        if facts.all_restless or offset in facts.restless:
             return
         if offset is None:
             facts.all_restless = True
@@ -268,6 +305,20 @@ class Facts:
         if not self.objects[id].lent:
             self.objects[id].lent = True
             self.changed()
+
+    def sizes(self, id: ObjectId) -> set[int]:
+        """The sizes of all scalars of the object that anybody has named."""
+        facts = self.objects[id]
+        found = {*facts.accesses.lengths, *facts.shared.values()}
+        return found | {facts.granule} if facts.dense and facts.granule else found
+
+    def look_again(self, *objects: ObjectId) -> bool:
+        """Whether another run, which there is then, may say more of how large the scalars of ``objects`` are."""
+        if self.looked_again.issuperset(objects):
+            return False
+        self.looked_again.update(objects)
+        self.changed()
+        return True
 
     def finer(self, id: ObjectId, *sizes: int) -> int:
         """The granule of the object, which all ``sizes`` are multiples of from now on."""

@@ -45,21 +45,21 @@ def align_of(type: CType) -> int:
             return size_of(type)
 
 
-def struct_of(tag: str, members: Sequence[tuple[str, CType]]) -> Struct:
-    """A struct with these members one behind the other, each aligned."""
-    offset, alignment = 0, 1
+def struct_of(tag: str, members: Sequence[tuple[str, CType]], union: bool = False) -> Struct:
+    """A struct with these members one behind the other, each aligned; or a union, with all at its beginning."""
+    offset, size, alignment = 0, 0, 1
     fields = []
     for name, type in members:
         need = align_of(type)
-        offset = -(-offset // need) * need
+        offset = 0 if union else -(-offset // need) * need
         fields.append(Field(name, type, offset))
         offset += size_of(type)
-        alignment = max(alignment, need)
-    return Struct(tag, tuple(fields), -(-offset // alignment) * alignment, alignment)
+        size, alignment = max(size, offset), max(alignment, need)
+    return Struct(tag, tuple(fields), -(-size // alignment) * alignment, alignment, union)
 
 
 def scalars(type: CType) -> int:
-    """How many scalars a value of ``type`` consists of."""
+    """How many scalars a value of ``type`` consists of, those of all members of a union together."""
     match type:
         case Array(of, length):
             return scalars(of) * (length or 0)
@@ -80,7 +80,7 @@ def shown(type: CType) -> str:
             name = {8: "char", 16: "short", 32: "int", 64: "long"}[integer.bits]
             return name if integer.signed else f"unsigned {name}"
         case Floating(bits):
-            return "float" if bits == 32 else "double"
+            return {32: "float", 64: "double", 128: "long double"}[bits]
         case Pointer(Function()):
             return "pointer to a function"
         case Pointer(to):
@@ -88,8 +88,47 @@ def shown(type: CType) -> str:
         case Array(of, length):
             return f"{shown(of)}[{'' if length is None else length}]"
         case Struct(tag):
-            return f"struct {tag}" if not tag.startswith("<") else "struct"
+            word = "union" if type.union else "struct"
+            return f"{word} {tag}" if not tag.startswith("<") else word
         case Function():
             return "function"
         case Opaque(name):
             return name
+
+
+def alike(first: CType, second: CType) -> bool:
+    """Whether two declarations of a variable can be of one: a length may be missing."""
+    if isinstance(first, Array) and isinstance(second, Array):
+        return alike(first.of, second.of) and (first.length == second.length or None in (first.length, second.length))
+    if isinstance(first, Struct) and isinstance(second, Struct):
+        return first.tag == second.tag and _same_members(first, second)
+    if isinstance(first, Pointer) and isinstance(second, Pointer):
+        return True
+    return first == second
+
+
+def _same_members(first: Struct, second: Struct) -> bool:
+    """Whether they have the same members, as far as they are known."""
+    if not first.fields or not second.fields:
+        return True
+    pairs = zip(first.fields, second.fields, strict=False)
+    same = all(one.name == two.name and one.offset == two.offset and alike(one.type, two.type) for one, two in pairs)
+    return same and len(first.fields) == len(second.fields)
+
+
+def with_article(type: CType, quote: str = "") -> str:
+    """``type`` as :func:`shown`, with an article, and between ``quote``s."""
+    text = shown(type)
+    return f"{'an' if text[0] in 'aeiou' else 'a'} {quote}{text}{quote}"
+
+
+def member_of(struct: Struct, name: str) -> tuple[CType, int] | None:
+    """The type and offset of a member, which may be in a member without a name."""
+    for field in struct.fields:
+        if field.name == name:
+            return field.type, field.offset
+        if not field.name and isinstance(field.type, Struct):
+            inner = member_of(field.type, name)
+            if inner is not None:
+                return inner[0], field.offset + inner[1]
+    return None

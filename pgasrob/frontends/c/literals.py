@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from pgasrob.frontends.c.tokens import Token, error
-from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType, Integer
+from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, LONG_DOUBLE, UINT, ULONG, CType, Integer
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)([uU]?(?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU])")
 _DECIMAL = re.compile(r"([0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)([fFlL]?)")
 _HEXADECIMAL = re.compile(r"(0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?[0-9]+)([fFlL]?)")
 _ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|x([0-9a-fA-F]+)|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _SIMPLE = {b"n": 10, b"t": 9, b"r": 13, b"0": 0, b"a": 7, b"b": 8, b"f": 12, b"v": 11, b"e": 27, b"E": 27}
+_FLOATING: dict[str, CType] = {"f": FLOAT, "": DOUBLE, "l": LONG_DOUBLE}
 _MAX_DIGITS = 2_000
 
 
@@ -37,10 +38,10 @@ def number(token: Token) -> tuple[int | float, CType]:
                 return value, type
         raise error("PG106", f"`{text}` does not fit an integer of 64 bits", token)
     if match := _DECIMAL.fullmatch(text):
-        return float(match[1]), FLOAT if match[2] in ("f", "F") else DOUBLE
+        return float(match[1]), _FLOATING[match[2].lower()]
     if match := _HEXADECIMAL.fullmatch(text):
         try:
-            return float.fromhex(match[1]), FLOAT if match[2] in ("f", "F") else DOUBLE
+            return float.fromhex(match[1]), _FLOATING[match[2].lower()]
         except (ValueError, OverflowError):
             pass
     raise error("PG106", f"`{text}` is no number", token)

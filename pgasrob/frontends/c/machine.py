@@ -9,7 +9,7 @@ nothing happens any more is left out: the rank has ended there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,22 +18,21 @@ from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.code import CompiledFunction
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.memory import local_id
 from pgasrob.frontends.c.merging import Merging
 from pgasrob.frontends.c.nondeterminism import RANDOM, Leaf, leaves, leaves_of, only_leaves, range_of
 from pgasrob.frontends.c.output import registers_in
 from pgasrob.frontends.c.parts import scalars_of
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.snapshots import Frame, State
-from pgasrob.frontends.c.types import CHAR, INT, Array, CType, Pointer, Void
+from pgasrob.frontends.c.types import CHAR, INT, Array, CType, Integer, Pointer, Void
 from pgasrob.frontends.c.undecided import committed
-from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Undefined, Unknown, Value, no_pointer
 from pgasrob.frontends.c.world import World
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Expr
+from pgasrob.program.expressions import Expr, Unary, folded
 from pgasrob.program.statements import Statement
 
-MOST_INSTRUCTIONS = 10_000_000
+MOST_INSTRUCTIONS = 200_000_000
 """For one rank in one pass."""
 MOST_FRAMES = 500
 
@@ -103,15 +102,18 @@ class Machine(Merging):
                 problem.span = self.span
             raise
 
+    def count(self, instructions: int) -> None:
+        self.instructions += instructions
+        if self.instructions > MOST_INSTRUCTIONS:
+            raise self.too_large(f"rank {self.rank} executes more than {MOST_INSTRUCTIONS:,} instructions")
+
     def step(self) -> None:
         """Execute one instruction."""
         frame = self.frame
         if frame.pc >= len(frame.function.code):
             self._leave(UNDEFINED)
             return
-        self.instructions += 1
-        if self.instructions > MOST_INSTRUCTIONS:
-            raise self.too_large(f"rank {self.rank} executes more than {MOST_INSTRUCTIONS:,} instructions")
+        self.count(1)
         instruction: Any = frame.function.code[frame.pc]
         values = VALUES.get(type(instruction))
         if values is None:
@@ -144,13 +146,18 @@ class Machine(Merging):
         address = self.followed(slots[load.pointer], "read")
         if address is not None:
             return self.load(address, load.type)
-        self.fault()
+        self.fault(self._no_pointer(load.pointer))
         return None
+
+    def _no_pointer(self, slot: int) -> str:
+        """Why the pointer in ``slot`` cannot be followed."""
+        name = self.frame.function.slots[slot].name
+        return no_pointer(self.frame.slots[slot], f"`{name}`" if name else "a pointer")
 
     def _store(self, store: code.Store, slots: list[Value]) -> None:
         address = self.followed(slots[store.pointer], "set")
         if address is None:
-            self.fault()
+            self.fault(self._no_pointer(store.pointer))
         else:
             value = slots[store.source]
             self._put_pointer(address, value)
@@ -166,14 +173,19 @@ class Machine(Merging):
     def _copy(self, copy: code.Copy, slots: list[Value]) -> None:
         to, of = self.followed(slots[copy.pointer], "set"), self.followed(slots[copy.source], "read")
         if to is None or of is None:
-            self.fault()
+            self.fault(self._no_pointer(copy.pointer if to is None else copy.source))
+        elif self.whose(to) or self.whose(of):
+            for offset, type in scalars_of(copy.type):
+                target, source = (self.offset(each, Known(offset), 1) for each in (to, of))
+                assert isinstance(target, Address) and isinstance(source, Address)
+                self.store(target, self.load(source, type), type)
         else:
             self.copy(to, of, size_of(copy.type))
 
     def _clear(self, clear: code.Clear, slots: list[Value]) -> None:
         address = self.followed(slots[clear.pointer], "set")
         if address is None:
-            self.fault()
+            self.fault(self._no_pointer(clear.pointer))
         else:
             self.fill(address, 0, clear.size)
 
@@ -188,7 +200,8 @@ class Machine(Merging):
         frame = self.frame
         condition = frame.slots[branch.condition]
         if isinstance(condition, Undefined):
-            self.fault()
+            name = frame.function.slots[branch.condition].name
+            self.fault(f"a condition depends on {f'`{name}`' if name else 'a variable'}, which has not been set")
             return
         if not isinstance(condition, Unknown):
             taken = not isinstance(condition, Known) or condition.value != 0
@@ -235,6 +248,15 @@ class Machine(Merging):
     def _join(self, join: code.Join) -> None:
         self.join()
 
+    def _leave_block(self, leave: code.Leave) -> None:
+        self.end_of_lives(leave.objects)
+        self.frame.pc += 1
+
+    def end_of_lives(self, names: Iterable[str]) -> None:
+        """The life of these objects of the call at hand ends."""
+        for name in names:
+            self.end_of_life(self.frame.local(name))
+
     def _return(self, instruction: code.Return) -> None:
         self._leave(UNDEFINED if instruction.source is None else self.frame.slots[instruction.source])
 
@@ -243,8 +265,7 @@ class Machine(Merging):
         if len(self.state.frames) == 1:
             self.close()
             return
-        for name in self.frame.function.objects:
-            self.end_of_life(local_id(self.frame, name))
+        self.end_of_lives(self.frame.function.lasting)
         done = self.state.frames.pop()
         self.frame = self.state.frames[-1]
         if done.target is not None:
@@ -270,6 +291,7 @@ class Machine(Merging):
         self.taken = set()
         before = self.state.copy() if any(leaves_of(frame.slots[slot]) for slot in call.arguments) else None
         issued = len(self.node.statements)
+        self._look_at_pointers(call)
         try:
             outcomes = handler(self.seen_by_handlers(self, call, name))
         except Several as several:
@@ -286,6 +308,18 @@ class Machine(Merging):
                 self._finish(outcome)
             case _:
                 self._choose(ways)
+
+    def _look_at_pointers(self, call: code.Call) -> None:
+        """A call may take integers with a sign for such without, which are other numbers there."""
+        for slot, type in zip(call.arguments, call.types, strict=False):
+            value = self.frame.slots[slot]
+            if not isinstance(value, Address) or not isinstance(type, Pointer) or not isinstance(type.to, Integer):
+                continue
+            if value.object not in self.facts.objects or value.object.of_api:
+                continue
+            offset = value.offset if isinstance(value.offset, int) else 0
+            if self.facts.signs(value.object, offset, size_of(type.to)) - {type.to.type.signed}:
+                self.facts.mix(value.object)
 
     def _pure(self, call: code.Call) -> None:
         """What a function computes that is assumed to be pure is not known; 0 would decide branches by a guess."""
@@ -360,12 +394,16 @@ class Machine(Merging):
         if isinstance(result, Unknown) and isinstance(result.expr, Leaf) and result != outcome.result:
             low, high = range_of(call.result)
             result = Unknown(replace(result.expr, low=low, high=high))
-        self.taken |= registers_in(result)
         stores = [(address, self.known_result(value), type) for address, value, type in outcome.stores]
+        given = (result, *(value for _, value, _ in stores))
+        if any(isinstance(value, Unknown) for value in given) and self.in_mixed_cells(outcome.statements):
+            result = _as_type(result, call.result)
+            stores = [(address, _as_type(value, type), type) for address, value, type in stores]
+        self.taken |= registers_in(result)
         for address, value, type in stores:
             followed = self.followed(address, "set")
             if followed is None:
-                self.fault()
+                self.fault(no_pointer(address, "a pointer argument"))
             else:
                 self._put_pointer(followed, value)
                 self.store(followed, value, type)
@@ -410,6 +448,13 @@ class Machine(Merging):
         return Problem("PG144", f"nothing is known of the function `{name}`", f"{hint} {pure}".strip())
 
 
+def _as_type(value: Value, type: CType) -> Value:
+    """``value``, which may come from a cell with one of another type, as one of ``type``."""
+    if not isinstance(value, Unknown) or not isinstance(type, Integer) or leaves_of(value):
+        return value
+    return arithmetic.value_of(folded(Unary("cast", value.expr, type.type)))
+
+
 VALUES: dict[type, Callable[[Machine, Any, list[Value]], Value | None]] = {
     code.Set: lambda machine, each, slots: each.value,
     code.Move: lambda machine, each, slots: slots[each.source],
@@ -441,5 +486,6 @@ CONTROL: dict[type, Callable[[Machine, Any], None]] = {
     code.LoopHead: Machine._loop_head,
     code.Join: Machine._join,
     code.Call: Machine._call,
+    code.Leave: Machine._leave_block,
     code.Return: Machine._return,
 }

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import cast
 
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.arithmetic import LONG, expression
-from pgasrob.frontends.c.contents import Contents, from_bytes
+from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
+from pgasrob.frontends.c.facts import shortest
 from pgasrob.frontends.c.flows import UNKNOWN, Flows
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.nondeterminism import leaves, leaves_of, only_leaves, range_of
-from pgasrob.frontends.c.output import OUTSIDE
+from pgasrob.frontends.c.nondeterminism import INPUT, leaves, leaves_of, only_leaves, range_of
 from pgasrob.frontends.c.parts import part_name, scalar_at
 from pgasrob.frontends.c.problem import Beyond, Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame
-from pgasrob.frontends.c.types import CHAR, Array, CType, Floating, Integer, Void
+from pgasrob.frontends.c.types import CHAR, DOUBLE, Array, CType, Floating, Integer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.frontends.c.views import extracted, turned
+from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program import commands, core
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Register, Symbol, Unary
+from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Register, Symbol, Unary, constant
 from pgasrob.program.statements import (
     NOWHERE,
     Choose,
@@ -30,10 +33,14 @@ from pgasrob.program.statements import (
     Span,
     Statement,
     While,
+    statements_in,
 )
 
 NOT_YET = Const(-2)
 """The address of what is not laid out yet: the machine will run again."""
+PUT, FENCED = "machine.put", "machine.fenced"
+"""What the state holds the queues under with ranks to which puts of theirs may be pending, and those of which such have
+been fenced. None: to any rank."""
 MOST_KNOWN = 64
 """Scalars in cells of one object, up to which it is kept what they hold: nobody decides by a large buffer."""
 
@@ -56,7 +63,7 @@ class Memory(Flows):
         return id
 
     def local_object(self, frame: Frame, name: str) -> ObjectId:
-        id = local_id(frame, name)
+        id = frame.local(name)
         if id not in self.facts.objects:
             object = frame.function.objects[name]
             text = f"{frame.function.name}.{name.removeprefix(frame.function.name + '.')}"
@@ -82,7 +89,7 @@ class Memory(Flows):
             data = string_bytes(str(id.number[0]))
             contents = Contents(0)
             for offset, byte in enumerate(data):
-                contents.scalars[offset] = (1, Known(IntType(8, True).wrap(byte)), False)
+                contents.set(offset, 1, Known(IntType(8, True).wrap(byte)), False)
             self.declare(id, "string", len(data), Array(CHAR, len(data)), contents)
             return
         if self.facts_changed:
@@ -111,32 +118,96 @@ class Memory(Flows):
         assert isinstance(address.offset, int)
         return address.offset >= 0 and address.offset + size <= self.facts.objects[address.object].size
 
+    def outside(self, address: Address, size: int) -> str:
+        """That ``size`` bytes at ``address``, a known one, do not lie inside of its object."""
+        assert isinstance(address.offset, int)
+        id, at = address.object, address.offset
+        match self.facts.objects[id].type:
+            case Array(of, _) if (each := size_of(of)) and not at % each and size <= each:
+                place = f"element {at // each} is outside"
+            case _:
+                place = f"byte {at} is outside" if size == 1 else f"bytes {at} to {at + size - 1} reach out"
+        return f"{place} of {self._sized(id)}"
+
+    def _extent(self, id: ObjectId) -> str:
+        """How large an object is."""
+        object = self.facts.objects[id]
+        bytes = f"{object.size:,} byte{'s' if object.size != 1 else ''}"
+        match object.type:
+            case Array(of, _) if each := size_of(of):
+                count = object.size // each
+                return f"{count:,} element{'s' if count != 1 else ''} ({bytes})"
+        return bytes
+
+    def _sized(self, id: ObjectId) -> str:
+        return f"`{shortest(id, self.facts.objects[id])}`, which has {self._extent(id)}"
+
     def load(self, address: Address, type: CType) -> Value:
-        """The scalar of ``type`` at ``address``, which is one's own memory; loaded into a register if it has a cell."""
-        size = size_of(type)
+        """The scalar of ``type`` at ``address``; loaded into a register if it has a cell, as all has that is in the
+        memory of another rank."""
+        size, owner = size_of(type), self.whose(address)
         if isinstance(address.offset, int):
             if not self.within(address, size):
-                self.fault()
+                self.fault(self.outside(address, size))
                 return UNDEFINED
             self.facts.note(address.object, address.offset, type)
-            if not self.facts.is_shared(address.object, address.offset, size):
+            if owner is None and not self.facts.is_shared(address.object, address.offset, size):
                 value = self.contents(address.object).load(address.offset, type)
                 if value is None:
-                    raise Problem(
-                        "PG142",
-                        f"a part of a value in `{self.facts.objects[address.object].name}` is read as another type",
-                        "read what was stored, with the same type",
-                    )
+                    return self._unknown_part(address, type)
                 return value
+        around = self._around(address, size)
         register = self.register("t", before=False)
-        self.issue(commands.Load(register, self.cell(address, size)))
+        self.issue(commands.Load(register, self.cell(*(around or (address, size))), owner))
         if register.index in self.read:
             return Unknown(self.new_leaf(UNKNOWN, range_of(type), exact=False, of=[self.read[register.index]]))
-        return self._held(address, type) or self.loaded(address, register, type)
+        if (held := self.held(address, type)) is not None:
+            return held
+        if around is None:
+            return self.loaded(address, register, type)
+        assert isinstance(type, Integer) and isinstance(address.offset, int) and isinstance(around[0].offset, int)
+        return Unknown(extracted(register, around[1], address.offset - around[0].offset, type))
 
-    def _held(self, address: Address, type: CType) -> Value | None:
+    def _around(self, address: Address, size: int) -> tuple[Address, int] | None:
+        """The scalar that has the cell and its size, where the one at ``address`` is only a part of it."""
+        if not isinstance(address.offset, int):
+            return None
+        self.facts.share(address.object, address.offset, size)
+        facts = self.facts.objects[address.object]
+        begin = facts.covered[address.offset]
+        if (begin, facts.shared[begin]) == (address.offset, size):
+            return None
+        self.rests_on(Kind.PARTS, facts.name)
+        for offset in range(begin, begin + facts.shared[begin]):
+            if Floating(32) in facts.accesses.types(offset):
+                raise Problem(
+                    "PG142", f"a part of a float in `{facts.name}`, memory that other ranks access, is read or set",
+                    "access shared memory with one type per variable",
+                )  # fmt: skip
+        return Address(address.object, begin, address.owner), facts.shared[begin]
+
+    def _unknown_part(self, address: Address, type: CType) -> Value:
+        """The scalar of ``type`` at ``address``, where parts of unknown values lie, or what nobody knows."""
+        assert isinstance(address.offset, int)
+        contents = self.contents(address.object)
+        parts = contents.unknown_parts(address.offset, size_of(type))
+        if parts is None or any(not only_leaves(value.expr) for value in parts):
+            raise Problem(
+                "PG142",
+                f"a part of a value in `{self.facts.objects[address.object].name}` is read as another type",
+                "read what was stored, with the same type",
+            )
+        of = [leaf for value in parts for leaf in leaves(value.expr)]
+        value = Unknown(self.new_leaf(INPUT, range_of(type), exact=False, of=of))
+        if not of:
+            self.contents(address.object, write=True).store(address.offset, value, type)  # it stays what it was
+        return value
+
+    def held(self, address: Address, type: CType) -> Value | None:
         """What the shared scalar at ``address`` holds, when that is known all the same."""
-        if not isinstance(address.offset, int) or not self.facts.is_steady(address.object, address.offset):
+        if self.whose(address) or not isinstance(address.offset, int):
+            return None
+        if not self.facts.is_steady(address.object, address.offset):
             return None
         value = self.contents(address.object).load(address.offset, type)
         return value if isinstance(value, Known) else None
@@ -146,29 +217,30 @@ class Memory(Flows):
 
         The cell may hold what a transfer or another access put there as a type of the same size with other values.
         """
-        if not isinstance(type, Integer):
-            return Unknown(register)
         object = self.facts.objects[address.object]
         offset = address.offset if isinstance(address.offset, int) else 0
         declared = scalar_at(object.type, offset) if object.type else None
-        types = object.types.get(offset, frozenset())
-        if any(isinstance(each, Floating) for each in types):
+        types = object.accesses.types(offset)
+        if not isinstance(type, Integer):
+            mixed = object.mixed or any(isinstance(each, Integer) for each in types)
+            return Unknown(Unary("cast", register, LONG) if mixed and type == DOUBLE else register)
+        if size_of(type) != 8 and any(isinstance(each, Floating) for each in types):
             raise Problem(
                 "PG142",
                 f"`{object.name}` holds an integer and a floating-point number",
                 "access shared memory with one type per variable",
             )
-        alike = declared == type and len(types) <= 1
+        alike = declared == type and len(types) <= 1 and not object.mixed
         return Unknown(register if alike else Unary("cast", register, type.type))
 
     def store(self, address: Address, value: Value, type: CType) -> None:
-        """The scalar of ``type`` at ``address``, which is one's own memory, becomes ``value``."""
-        size = size_of(type)
+        """The scalar of ``type`` at ``address`` becomes ``value``."""
+        size, owner = size_of(type), self.whose(address)
         if isinstance(address.offset, int):
             if not self.within(address, size):
-                return self.fault()
+                return self.fault(self.outside(address, size))
             self.facts.note(address.object, address.offset, type)
-            if not self.facts.is_shared(address.object, address.offset, size):
+            if owner is None and not self.facts.is_shared(address.object, address.offset, size):
                 value = self._unmixed(address, value)
                 if not isinstance(value, Unknown) or only_leaves(value.expr):
                     if isinstance(value, Address) and not isinstance(value.offset, int):
@@ -184,9 +256,46 @@ class Memory(Flows):
                 "keep pointers apart from data that is transferred; transfer indices",
             )
         expr = Const(0) if isinstance(value, Undefined) else expression(value)
-        self._issue_store(commands.Store(self.cell(address, size), expr))
-        self._hold(address, value, type)
+        if owner and any(to in (None, address.owner) for _, to in self._fenced):
+            raise Problem(
+                "PG143",
+                f"memory of rank {address.owner} is set through a pointer behind a fence of puts",
+                "a fence puts it after them, which is not supported: wait for the puts to be complete instead",
+            )
+        around = self._around(address, size)
+        if around is not None:
+            self._store_part(*around, address, value, type)
+            return None
+        self._issue_store(commands.Store(self.cell(address, size), expr, owner))
+        if owner is None:
+            self._hold(address, value, type)
         return None
+
+    def _store_part(self, whole: Address, size: int, part: Address, value: Value, type: CType) -> None:
+        """Set a part of the cell of ``whole``: as it then is, where that is known, else by turning round the bits of it
+        that are others, at once, so that what other ranks do to other parts meanwhile is kept."""
+        id, owner = whole.object, self.whose(whole)
+        assert isinstance(type, Integer) and isinstance(whole.offset, int) and isinstance(part.offset, int)
+        wide = self.scalar_type(whole, size)
+        if owner is None and not isinstance(value, Unknown) and self.facts.is_steady(id, whole.offset):
+            self._hold(part, value, type)
+            now = self.contents(id).load(whole.offset, wide)
+            if isinstance(now, Known):
+                self._issue_store(commands.Store(self.cell(whole, size), Const(now.value)))
+                return
+        self.facts.unsettle(id, whole.offset)
+        held = self.register("whole")
+        self.issue(commands.Load(held, self.cell(whole, size), owner))
+        self.taken.add(held.index)
+        assert isinstance(value, Known | Unknown | Undefined)
+        new = Const(0) if isinstance(value, Undefined) else expression(value)
+        bits = turned(held, part.offset - whole.offset, new, type)
+        as_double = DOUBLE in self.facts.objects[id].accesses.types(whole.offset)
+        kind = wide.type if isinstance(wide, Integer) and not as_double else IntType(8 * size, True)
+        rank = Const(self.rank) if owner is None else owner
+        cell = self.cell(whole, size)
+        self._issue_store(commands.FetchUpdate("xor", self.register("before"), rank, cell, bits, kind))
+        self.taken.discard(held.index)
 
     def _unmixed(self, address: Address, value: Value) -> Value:
         """``value`` as one's own memory can hold it, which has no registers: one that unknown values are mixed with is
@@ -215,15 +324,24 @@ class Memory(Flows):
         id, cells = address.object, self.world.cells
         if isinstance(address.offset, int):
             if not self.within(address, size):
-                return OUTSIDE
+                return self.world.nowhere(self.outside(address, size))
             self.facts.share(id, address.offset, size)
+            facts = self.facts.objects[id]
+            begin = facts.covered[address.offset]
+            if (begin, facts.shared[begin]) != (address.offset, size):
+                raise Problem(
+                    "PG142",
+                    f"a call accesses {size} of the {facts.shared[begin]} bytes of a scalar in `{facts.name}`",
+                    "only loads and stores may access parts of a scalar: let calls access the whole",
+                )
             return self.placed(address, size)
         if id not in cells.granule:
             return NOT_YET
         name, base, count = self.facts.objects[id].name, cells.base[id], cells.counts[id]
         inside = Binary("&&", Binary(">=", address.offset, Const(0), LONG),
                         Binary("<", address.offset, Const(count), LONG))  # fmt: skip
-        return Conditional(inside, Binary("+", Symbol(name, base), address.offset, LONG), OUTSIDE)
+        outside = self.world.nowhere(f"an index is outside of {self._sized(id)}")
+        return Conditional(inside, Binary("+", Symbol(name, base), address.offset, LONG), outside)
 
     def placed(self, address: Address, size: int) -> Symbol:
         """The cell at ``address``, which is known to be one; it may not be laid out before the next run."""
@@ -244,36 +362,42 @@ class Memory(Flows):
         if facts.dense:
             for offset in range(start, end, max(1, facts.granule)):
                 self.facts.share(address.object, offset, min(facts.granule, end - offset))
-        found = {**facts.filler, **facts.shared}
-        return {offset: size for offset, size in sorted(found.items()) if offset < end and offset + size > start}
+        found = facts.overlapping(facts.filler, start, end) | facts.overlapping(facts.shared, start, end)
+        return dict(sorted(found.items()))
 
     def fill(self, address: Address, byte: int, bytes: int) -> None:
-        """Set ``bytes`` bytes from ``address`` on to ``byte``."""
+        """Set ``bytes`` bytes from ``address`` on to ``byte``, one from 0 to 255, or to ``ANYTHING``."""
         self.object(address.object)
         if not isinstance(address.offset, int):
             raise Problem("PG140", "memory is filled, and it is not known from where on", "use a known index")
         if not self.within(address, bytes):
-            return self.fault()
+            return self.fault(self.outside(address, bytes))
         if bytes <= 0:
             return None
         start, end = address.offset, address.offset + bytes
         for offset, size in self.pieces(address, bytes).items():
             if offset < start or offset + size > end:
-                raise self._split(address)
-            self._store_bytes(Address(address.object, offset, address.owner), bytes_of(byte, size), size)
+                for place in range(max(start, offset), min(end, offset + size)):
+                    self._fill_scalar(Address(address.object, place, address.owner), byte, CHAR)
+            else:
+                scalar = Address(address.object, offset, address.owner)
+                self._fill_scalar(scalar, byte, self.scalar_type(scalar, size))
         self.contents(address.object, write=True).fill(start, end, byte)
         return None
 
-    def _store_bytes(self, address: Address, data: bytes, size: int) -> None:
-        type = self.scalar_type(address, size)
-        self._issue_store(commands.Store(self.cell(address, size), Const(from_bytes(data, type))))
+    def _fill_scalar(self, address: Address, byte: int, type: CType) -> None:
+        if byte == ANYTHING:
+            value: Value = Unknown(self.new_leaf(INPUT, range_of(type), exact=False))
+        else:
+            value = Known(from_bytes(byte.to_bytes() * size_of(type), type))
+        self.store(address, value, type)
 
     def scalar_type(self, address: Address, size: int) -> CType:
         """As what the scalar at ``address`` is used."""
         object = self.facts.objects[address.object]
         assert isinstance(address.offset, int)
         declared = scalar_at(object.type, address.offset) if object.type else None
-        for each in (*object.types.get(address.offset, ()), declared):
+        for each in (*object.accesses.types(address.offset), declared):
             if isinstance(each, Integer | Floating) and size_of(each) == size:
                 return each
         return Integer(IntType(8 * size, True))
@@ -292,7 +416,7 @@ class Memory(Flows):
         if not isinstance(to.offset, int) or not isinstance(of.offset, int):
             raise Problem("PG140", "memory is copied, and it is not known from or to where", "use a known index")
         if not self.within(to, bytes) or not self.within(of, bytes):
-            return self.fault()
+            return self.fault(self.outside(of if self.within(to, bytes) else to, bytes))
         if bytes <= 0:
             return None
         source = self.contents(of.object).copy()
@@ -326,18 +450,16 @@ class Memory(Flows):
     def _copied(self, place: Address, size: int, type: CType, source: Contents, shared: bool) -> Value:
         assert isinstance(place.offset, int)
         if not shared:
-            held = source.scalars.get(place.offset)
+            held = source.get(place.offset)
             if held is not None and held[0] == size:
                 return held[1]
             value = source.load(place.offset, type)
-            if value is None:
-                raise self._split(place)
-            return value
+            return self._unknown_part(place, type) if value is None else value
         register = self.register("t")
         self.issue(commands.Load(register, self.cell(place, size)))
         if register.index in self.read:
             return Unknown(self.new_leaf(UNKNOWN, range_of(type), exact=False, of=[self.read[register.index]]))
-        steady = self._held(place, type)
+        steady = self.held(place, type)
         if steady is None:
             self.taken.add(register.index)
         return steady or Unknown(register)
@@ -347,10 +469,13 @@ class Memory(Flows):
         self.facts.unsettle(id, offset)
         self._issue_store(commands.Store(self.cell(Address(id, offset), size), expr))
 
-    def _issue_store(self, store: commands.Store) -> None:
-        """One of the program's own stores: who makes it notes what it stores."""
+    def _issue_store(self, store: commands.Store | commands.FetchUpdate) -> None:
+        """One of the program's own stores: who makes it notes what it stores, unless in the memory of another rank."""
         read, chosen = self.read, self.chosen
-        super().emit(*self.without_unknowns((Do(store, self.span),)))
+        known = self.without_unknowns((Do(store, self.span),))
+        if store.rank not in (None, Const(self.rank)):
+            self._unsettle(core.lower(store))
+        super().emit(*known)
         self.read, self.chosen = read, chosen
 
     def emit(self, *statements: Statement) -> None:
@@ -364,13 +489,14 @@ class Memory(Flows):
         match statement:
             case Do(command):
                 form = core.lower(command)
-                for expr in addresses_written(form):
-                    for id, offset in self.cells_at(expr):
-                        large = len(self.facts.objects[id].shared) > MOST_KNOWN
-                        self.facts.unsettle(id, None if large else offset)
+                self._unsettle(form)
                 for expr in addresses_lent(form):
                     for id, _ in self.cells_at(expr):
                         self.facts.lend(id)
+                self._look_for_fences(form)
+                if isinstance(form, core.Transfer):
+                    self._look_for_mixing([place for each in core.accesses_of(form)
+                                           for place in self.cells_at(each.cell.address)])  # fmt: skip
                 if any(not id.of_api for expr in addresses_computed(form) for id, _ in self.cells_at(expr)):
                     self.rests_on(Kind.ATOMIC_TO_ALL, self.called)
             case Choose(branches):
@@ -386,6 +512,58 @@ class Memory(Flows):
             case Labelled(_, inner):
                 self._look_for_writes(inner)
 
+    def _unsettle(self, form: core.Form) -> None:
+        for expr in addresses_written(form):
+            for id, offset in self.cells_at(expr):
+                large = len(self.facts.objects[id].shared) > MOST_KNOWN
+                self.facts.unsettle(id, None if large else offset)
+
+    @property
+    def _fenced(self) -> frozenset[tuple[Expr, int | None]]:
+        return cast("frozenset[tuple[Expr, int | None]]", self.state.notes.get(FENCED, frozenset()))
+
+    def _look_for_mixing(self, places: Sequence[tuple[ObjectId, int | None]]) -> None:
+        """What a transfer moves may come from integers with a sign to some without, which are other numbers there."""
+        key = tuple(id for id, _ in places)
+        if key in self.world.compared:
+            return
+        known = [(id, offset or 0, self.facts.objects[id]) for id, offset in places if not id.of_api]
+        signs: set[bool] = set()
+        for id, offset, object in known:
+            signs |= self.facts.signs(id, offset, object.shared.get(offset, object.granule))
+        if len(signs) > 1 or any(object.mixed for _, _, object in known):
+            for id, _, _ in known:
+                self.facts.mix(id)
+        if all(isinstance(each.type, Array) and isinstance(each.type.of, Integer | Floating) for _, _, each in known):
+            self.world.compared.add(key)
+
+    def in_mixed_cells(self, statements: Sequence[Statement]) -> bool:
+        """Whether commands read what may be no value of its type."""
+        forms = (core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do))
+        places = (
+            place for form in forms for made in core.accesses_of(form) for place in self.cells_at(made.cell.address)
+        )
+        return any(self.facts.objects[id].mixed for id, _ in places)
+
+    def _look_for_fences(self, form: core.Form) -> None:
+        """A fence puts what a rank stores later in the memory of others behind its earlier puts."""
+        if self.world.shared_memory == NO_SHARED_MEMORY:
+            return
+        put, fenced = self.state.notes.get(PUT, frozenset()), self._fenced
+        assert isinstance(put, frozenset)
+        match form:
+            case core.Transfer(rank, queue, steps) if any(step.fenced for step in steps):
+                put |= {(queue, constant(rank))}
+            case core.Fence(queue, rank):
+                to = None if rank is None else constant(rank)
+                fenced |= {each for each in put if each[0] == queue and (to is None or each[1] in (None, to))}
+            case core.Wait(queue, local=False):
+                put, fenced = (frozenset(each for each in queues if each[0] != queue) for queues in (put, fenced))
+        self.state.notes.update({key: queues for key, queues in ((PUT, put), (FENCED, fenced)) if queues})
+        for key, queues in ((PUT, put), (FENCED, fenced)):
+            if not queues:
+                self.state.notes.pop(key, None)
+
     def end_of_life(self, id: ObjectId) -> None:
         """The memory of an object is given back and holds anything from now on: an operation that still reads or writes
         it is in conflict with whoever has it next."""
@@ -397,6 +575,10 @@ class Memory(Flows):
         self.state.memory.pop(id, None)
 
     # Pointers
+
+    def whose(self, address: Address) -> Const | None:
+        """The rank in whose memory ``address`` is; None for one's own."""
+        return None if address.owner is None or address.owner == self.rank else Const(address.owner)
 
     def offset(self, pointer: Value, index: Value, size: int) -> Value:
         """``pointer`` moved by ``index`` elements of ``size`` bytes."""
@@ -411,7 +593,7 @@ class Memory(Flows):
         if isinstance(index, Known):
             distance = LONG.wrap(index.value) * size
             if isinstance(pointer.offset, int):
-                return Address(pointer.object, pointer.offset + distance, pointer.owner)
+                return Address(pointer.object, pointer.offset + distance, pointer.owner, pointer.mapped)
             if not distance:
                 return pointer
             granule = self.facts.finer(pointer.object, distance)
@@ -426,8 +608,8 @@ class Memory(Flows):
         moved = self.materialised(moved, "index")
         assert isinstance(moved, Known | Unknown)
         if isinstance(moved, Known):
-            return Address(pointer.object, moved.value * granule, pointer.owner)
-        return Address(pointer.object, moved.expr, pointer.owner)
+            return Address(pointer.object, moved.value * granule, pointer.owner, pointer.mapped)
+        return Address(pointer.object, moved.expr, pointer.owner, pointer.mapped)
 
     def _inside(self, pointer: Address, size: int) -> Interval | None:
         """The indices of elements of ``size`` bytes with which ``pointer`` stays in its object."""
@@ -439,7 +621,7 @@ class Memory(Flows):
     def difference(self, left: Value, right: Value, size: int) -> Value:
         if isinstance(left, Undefined) or isinstance(right, Undefined):
             return UNDEFINED
-        if isinstance(left, Address) and isinstance(right, Address) and left.object == right.object and size:
+        if isinstance(left, Address) and isinstance(right, Address) and left.place == right.place and size:
             if isinstance(left.offset, int) and isinstance(right.offset, int):
                 return Known((left.offset - right.offset) // size)
             granule = self.facts.finer(left.object, size)
@@ -454,11 +636,15 @@ class Memory(Flows):
     def followed(self, pointer: Value, what: str) -> Address | None:
         """``pointer`` where it is followed; None when that has no meaning (a null pointer), so that a run faults."""
         if isinstance(pointer, Address):
-            if pointer.owner not in (None, self.rank):
+            if self.whose(pointer) is None:
+                return pointer
+            self.rests_on_memory("a pointer")
+            if not pointer.mapped or pointer.owner not in self.world.neighbours(self.rank):
+                say = ", or, where the ranks share memory, say so: `--shared-memory all`" if pointer.mapped else ""
                 raise Problem(
                     "PG143",
                     f"memory of rank {pointer.owner} is {what} through a pointer by rank {self.rank}",
-                    "use a put or get of the API, or a pointer into one's own memory",
+                    f"use a put or get of the API{say}",
                 )
             return pointer
         if isinstance(pointer, Known | Undefined):
@@ -487,22 +673,11 @@ def addresses_computed(form: core.Form) -> Iterator[Expr]:
     return (access.cell.address for access, learns in made if access.writes and learns)
 
 
-def bytes_of(byte: int, size: int) -> bytes:
-    return bytes([byte & 255] * size)
-
-
-def local_id(frame: Frame, name: str) -> ObjectId:
-    return ObjectId("local", (frame.function.name, name, frame.depth))
-
-
 def initial_contents(object: code.Object) -> Contents:
     """What a global or static object holds at the beginning."""
     contents = Contents(0)
-    for offset, value in object.initial:
-        type = scalar_at(object.type, offset)
-        if type is None or isinstance(type, Void):
-            raise Problem("PG143", f"an initial value of `{object.name}` that is no scalar", "", object.span)
-        contents.scalars[offset] = (size_of(type), value, isinstance(type, Floating))
+    for offset, value, type in object.initial:
+        contents.store(offset, value, type)
     return contents
 
 

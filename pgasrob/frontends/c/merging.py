@@ -6,12 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable
 
 from pgasrob.frontends.c import code
-from pgasrob.frontends.c.code import Slot
+from pgasrob.frontends.c.code import Label, Slot
 from pgasrob.frontends.c.memory import Memory
-from pgasrob.frontends.c.nondeterminism import Leaf, leaves, leaves_of, only_leaves, range_of, replaced
+from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, range_of, replaced
 from pgasrob.frontends.c.problem import Problem, TryAgain
-from pgasrob.frontends.c.snapshots import Frame
-from pgasrob.frontends.c.values import Address, Known, Unknown, Value
+from pgasrob.frontends.c.snapshots import Frame, Variables, various
+from pgasrob.frontends.c.values import Address, Known, Unknown
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands
 from pgasrob.program.expressions import Const, Expr, Register, registers_of
@@ -31,6 +31,8 @@ JOIN_STATES = 16
 """So many states there may be at a join, since the latest head of a loop, before whatever differs is generalised."""
 SILENT_HEADS, SILENT_STRIDE = 4000, 997
 """From so many iterations on in which nothing is written, every so many-th is compared with the others."""
+HOT = 16
+"""So many iterations are executed instruction by instruction before a loop is translated."""
 
 
 class Merging(Memory):
@@ -39,7 +41,7 @@ class Merging(Memory):
     def __init__(self, world: World, rank: int) -> None:
         super().__init__(world, rank)
         self.labels: dict[Hashable, str] = {}
-        self.seen: dict[Hashable, list[dict[Hashable, Value]]] = defaultdict(list)
+        self.seen: dict[Hashable, list[Variables]] = defaultdict(list)
         self.heads: Counter[tuple[str, int]] = Counter()
         self.silent = 0
         self.branched = False
@@ -66,15 +68,41 @@ class Merging(Memory):
         key = (frame.function.name, frame.pc)
         self.heads[key] += 1
         unknown = self._is_left_unknown()
-        if self.quiet and not self.branched and not unknown:
+        silent = self.quiet and not self.branched and not unknown
+        if silent:
             self.silent += 1
             if self.silent < SILENT_HEADS or self.silent % SILENT_STRIDE:
-                frame.pc += 1
+                if self.heads[key] <= HOT or not self._run_known(key):
+                    frame.pc += 1
                 return
         most = LOOP_VALUES if unknown else KNOWN_LOOP_VALUES
         if self.facts.keeps_loops and self._is_to_be_kept():
             most = FEW_VALUES
-        self.merge(most, head=True)
+        self.merge(most, head=True, silent=silent)
+
+    def _run_known(self, head: tuple[str, Label]) -> bool:
+        """Iterations in which everything is known, until one is to be compared with others. Whether there are any."""
+        frame = self.frame
+        loop = self.world.known_loop(frame.function, frame.pc)
+        if loop is None or any((frame.function.name, each) in self.facts.left_unknown for each in loop.loops):
+            return False
+        compared = max(SILENT_HEADS - 1, self.silent) // SILENT_STRIDE * SILENT_STRIDE + SILENT_STRIDE
+        most = compared - self.silent  # this time, and so many more less one
+        ran = loop.run(self, frame.slots, most)
+        if ran is None:
+            return False
+        frame.pc, left, *counts = ran
+        passed = most - left - 1
+        self.silent += passed
+        self.heads[head] += passed - sum(counts)
+        self.heads.update({(frame.function.name, each): count for each, count in zip(loop.heads, counts, strict=True)})
+        self.count(passed * loop.instructions // (1 + len(counts)))
+        self.turn()
+        return True
+
+    def count(self, instructions: int) -> None:
+        """So many more instructions have been executed."""
+        raise NotImplementedError
 
     def _is_left_unknown(self) -> bool:
         """Whether a branch that nobody knows leaves the loop whose head this is."""
@@ -94,8 +122,9 @@ class Merging(Memory):
             if head < frame.pc <= end
         )
 
-    def merge(self, most: int, head: bool = False) -> None:
-        """Go to the label of this state, a new one if there is none yet."""
+    def merge(self, most: int, head: bool = False, silent: bool = False) -> None:
+        """Go to the label of this state, a new one if there is none yet. In ``silent`` iterations nothing is written:
+        however many there are, the code gets no longer, and no variable is generalised for them."""
         self.settle_variables()
         state = self.state
         place = state.place
@@ -116,7 +145,8 @@ class Merging(Memory):
             return
         if len(self.labels) >= MOST_SNAPSHOTS:
             raise self.too_large(f"more than {MOST_SNAPSHOTS:,} states of rank {self.rank}")
-        self._look_for_variables(group, most, head)
+        if not silent:
+            self._look_for_variables(group, most, head)
         node = self.fresh()
         self.labels[key] = node.label
         self.close(node.label)
@@ -133,11 +163,7 @@ class Merging(Memory):
         # At powers of two beyond the bound is often enough, and does not look at all pairs again and again.
         if len(states) <= most or (len(states) - most - 1) % most:
             return
-        values: dict[Hashable, set[Value]] = defaultdict(set)
-        for each in states:
-            for variable, value in each.items():
-                if isinstance(value, Known) or leaves_of(value):
-                    values[variable].add(value)
+        values = various(states)
         varied = sorted(((len(found), str(variable), variable) for variable, found in values.items()), reverse=True)
         chosen = [variable for count, _, variable in varied if count > most]
         if not chosen and len(states) > (4 * most if head else JOIN_STATES):
@@ -183,7 +209,7 @@ class Merging(Memory):
                     continue
                 home = self.home(frame, slot)
                 if isinstance(value, Address):
-                    frame.slots[slot] = Address(value.object, home, value.owner)
+                    frame.slots[slot] = Address(value.object, home, value.owner, value.mapped)
                 else:
                     frame.slots[slot] = Unknown(home)
                 if expr != home:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 CLOCK = "clock"
 RANDOM = "rand"
+INPUT = "input"
 ANY = (-1 << 63, (1 << 64) - 1)
 """The values of all types."""
 TIME = (0, (1 << 63) - 1)

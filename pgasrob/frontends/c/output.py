@@ -11,15 +11,14 @@ from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.snapshots import Frame, State
 from pgasrob.frontends.c.values import Address, Code, Unknown, Value
 from pgasrob.frontends.c.world import World
+from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Const, Expr, Register, registers_of
-from pgasrob.program.statements import Do, Span, Statement
+from pgasrob.program.expressions import Expr, Register, registers_of
+from pgasrob.program.statements import NOWHERE, Do, Span, Statement
 
 MOST_STATEMENTS = 100_000
 """For one rank."""
-OUTSIDE = Const(-1)
-"""An address outside the memory: an access to it faults."""
 
 
 class Writer:
@@ -47,7 +46,10 @@ class Writer:
 
     @property
     def span(self) -> Span:
-        return replace(self.frame.span, turn=self.frame.turn)
+        """What is executed; where that is no text of the program, the call that leads there."""
+        calls = (frame.function.spans[frame.pc - 1] for frame in self.state.frames[-2::-1])
+        span = self.frame.span if self.frame.span.line else next((each for each in calls if each.line), NOWHERE)
+        return replace(span, turn=self.frame.turn)
 
     def turn(self) -> None:
         """What is executed from here on in this call is not what may have been executed there before."""
@@ -79,9 +81,9 @@ class Writer:
     def issue(self, command: commands.Command, span: Span | None = None) -> None:
         self.emit(Do(command, span or self.span))
 
-    def fault(self, what: str = "undefined") -> None:
+    def fault(self, why: str) -> None:
         """The rank comes to something without meaning: a run that gets here is in error, and goes no further."""
-        self.issue(commands.Load(self.register(what), OUTSIDE))
+        self.issue(commands.Load(self.register("undefined"), self.world.nowhere(why)))
         self.close()
 
     def too_large(self, what: str) -> Problem:
@@ -102,6 +104,14 @@ class Writer:
     def rests_on(self, kind: Kind, *about: str) -> None:
         """What is done here is what the program does as far as an assumption holds."""
         self.world.assumptions.add(kind, *about, line=self.span.line)
+
+    def rests_on_memory(self, about: str) -> None:
+        """What is done here, by ``about``, depends on which ranks share memory."""
+        shared = self.world.shared_memory
+        if shared == NO_SHARED_MEMORY:
+            self.rests_on(Kind.SEPARATE_MEMORY, about)
+        else:
+            self.rests_on(Kind.SHARED_MEMORY, "all ranks" if shared == "all" else f"blocks of ranks ({shared})")
 
     # Registers
 

@@ -9,25 +9,26 @@ from pgasrob.frontends.c.types import UCHAR, Array, CType, Pointer, Struct, Void
 
 
 def scalar_at(type: CType, offset: int) -> CType | None:
-    """The type of the scalar that begins ``offset`` bytes into ``type``."""
+    """The type of the scalar that begins ``offset`` bytes into ``type``, in a union that of the first that does."""
     match type:
         case Array(of, _):
             size = size_of(of)
             return scalar_at(of, offset % size) if size else None
         case Struct(_, fields):
             inside = (each for each in fields if each.offset <= offset < each.offset + max(1, size_of(each.type)))
-            return next((scalar_at(each.type, offset - each.offset) for each in inside), None)
+            found = (scalar_at(each.type, offset - each.offset) for each in inside)
+            return next((each for each in found if each is not None), None)
     return None if offset else type
 
 
 def scalars_of(type: CType, start: int = 0) -> Iterator[tuple[int, CType]]:
-    """The scalars of a value of ``type``, with their offsets in bytes."""
+    """The scalars of a value of ``type``, with their offsets in bytes; those of a union's largest member."""
     match type:
         case Array(of, length):
             for index in range(length or 0):
                 yield from scalars_of(of, start + index * size_of(of))
         case Struct(_, fields):
-            for field in fields:
+            for field in [max(fields, key=lambda each: size_of(each.type))] if type.union and fields else fields:
                 yield from scalars_of(field.type, start + field.offset)
         case _:
             yield start, type
@@ -60,9 +61,16 @@ def part_name(name: str, type: CType | None, offset: int, size: int) -> str:
             place, rest = divmod(offset, each)
             return part_name(f"{name}[{place}]", of, rest, size)
         case Struct(_, fields):
-            for field in fields:
-                if field.offset <= offset < field.offset + max(1, size_of(field.type)):
-                    return part_name(f"{name}.{field.name}", field.type, offset - field.offset, size)
+            inside = [each for each in fields if each.offset <= offset < each.offset + max(1, size_of(each.type))]
+            fitting = (each for each in inside if _has_scalar(each.type, offset - each.offset, size))
+            if (field := next(fitting, inside[0] if inside else None)) is not None:
+                member = f"{name}.{field.name}" if field.name else name
+                return part_name(member, field.type, offset - field.offset, size)
         case None if size and not offset % size:
             return f"{name}[{offset // size}]"
     return f"{name}+{offset}" if offset else name
+
+
+def _has_scalar(type: CType, offset: int, size: int) -> bool:
+    found = scalar_at(type, offset)
+    return found is not None and size_of(found) == size

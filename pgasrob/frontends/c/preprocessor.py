@@ -1,31 +1,39 @@
 """The C preprocessor: directives are carried out and macros expanded, token by token, so that each keeps its place.
 
 Headers of the system are not read. Those of the APIs choose an API (`frontends.apis.registry`), which then knows its
-names; the macros of the standard headers come from `standard`. A header in quotes that lies beside the file is read.
+names; the macros of the standard headers come from `standard`. Other headers are read: those in quotes that lie beside
+the file, and those in the folders that are named for it.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from io import StringIO
-from pathlib import Path
 
-from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics import SourceError, visible
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.registry import Registry
 from pgasrob.frontends.c.conditions import MAX_NESTING, Arithmetic
-from pgasrob.frontends.c.standard import MACROS, STANDARD_HEADERS
-from pgasrob.frontends.c.tokens import Source, Token, error, spelled, tokenise
+from pgasrob.frontends.c.standard import MACROS, STANDARD_HEADERS, SYSTEM_FOLDERS, SYSTEM_HEADERS
+from pgasrob.frontends.c.tokens import Source, Token, error, error_at, spelled, tokenise
 from pgasrob.frontends.c.values import Known
-from pgasrob.program.files import DISK, Files
+from pgasrob.frontends.options import Flags
+from pgasrob.program.files import DISK, Files, name_of
 from pgasrob.program.parser import MAX_FILE
-from pgasrob.program.statements import Span
+from pgasrob.program.statements import NOWHERE, Span
 
+NO_FLAGS = Flags()
+COMMON = frozenset({"message.h"})
+"""Headers of APIs with names that a program may well give its own."""
 MAX_EXPANSION = 200_000
 """Tokens that macros may give, all together."""
+SYSTEM_PATHS = ("/usr/include/", "/usr/lib/", "/usr/lib64/")
+"""Where compilers find the headers of the system, which build systems may name too."""
 MAX_INCLUDES = 40
+MAX_NOTES = 6
+"""Files of which it is said that each includes the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,29 +48,33 @@ class Macro:
 
 @dataclass(slots=True)
 class Preprocessed:
-    """``unread``: headers that are neither read nor known, with their lines; what they would declare is missing."""
+    """``unread``: headers of the system that are not read, with their lines; what they would declare is missing.
+    ``texts``: those of the headers that are read, by their paths."""
 
     source: Source
     tokens: list[Token]
     headers: tuple[str, ...]
     apis: list[Api]
     unread: list[tuple[str, int]] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
 
 
 def preprocess(
-    file: str, text: str, registry: Registry, defines: Mapping[str, str] = {}, files: Files = DISK
+    source: Source, registry: Registry, flags: Flags = NO_FLAGS, files: Files = DISK, first: str = ""
 ) -> Preprocessed:
-    source = Source(file, text)
-    processor = _Preprocessor(source, registry, files)
-    for name, body in [*MACROS.items(), *defines.items()]:
+    """The tokens of ``source`` behind the preprocessor. ``first``: the first file of the program, when that is another
+    one; ``files``: where headers are. Raises `SourceError`."""
+    processor = _Preprocessor(source, registry, flags, files, first)
+    for name, body in [*MACROS.items(), *flags.macros]:
         processor.predefine(name, body)
     tokens: list[Token] = []
+    for forced in flags.forced:
+        processor.include_first(forced, tokens)
     processor.run(source, tokens, depth=0)
     apis = list(dict.fromkeys(id(api) for api in processor.apis))
     known = {id(api): api for api in processor.apis}
-    return Preprocessed(
-        source, tokens, tuple(dict.fromkeys(processor.headers)), [known[number] for number in apis], processor.unread
-    )
+    headers = tuple(dict.fromkeys(processor.headers))
+    return Preprocessed(source, tokens, headers, [known[number] for number in apis], processor.unread, processor.texts)
 
 
 @dataclass(slots=True)
@@ -77,10 +89,13 @@ class _Condition:
 
 
 class _Preprocessor:
-    def __init__(self, source: Source, registry: Registry, files: Files) -> None:
+    def __init__(self, source: Source, registry: Registry, flags: Flags, files: Files, first: str) -> None:
         self.main = source
         self.registry = registry
+        self.flags = flags
         self.files = files
+        self.first = first or source.file
+        self.texts: dict[str, str] = {}
         self.macros: dict[str, Macro] = {}
         self.headers: list[str] = []
         self.unread: list[tuple[str, int]] = []
@@ -90,9 +105,12 @@ class _Preprocessor:
         for api in registry.always():
             self._choose(api)
 
-    def predefine(self, head: str, body: str) -> None:
-        macro = _predefined(head, body)
+    def predefine(self, head: str, body: str | None) -> None:
+        """Define the macro ``head``; with None it is one no more."""
+        macro = _predefined(head, body or "")
         self.macros[macro.name] = macro
+        if body is None:
+            del self.macros[macro.name]
 
     def _choose(self, api: Api) -> None:
         if not any(known is api for known in self.apis):
@@ -255,7 +273,6 @@ class _Preprocessor:
             header, quoted = "".join(words[: words.index(">")]), False
         else:
             raise error("PG102", "`#include` needs a header in quotes or angle brackets", line[0])
-        self.headers.append(header)
         if header in ("omp.h", "pthread.h", "threads.h"):
             raise error(
                 "PG104",
@@ -264,30 +281,66 @@ class _Preprocessor:
                 "each rank is one thread of control here; check the program without the threads",
                 end=line[-1],
             )
-        path = Path(source.file).parent / header
         api = self.registry.by_header(header)
-        if api is not None:
+        if api is not None and not (quoted and header in COMMON and self._found(header, quoted, source)):
+            self.headers.append(header)
             self._choose(api)
-        elif quoted and self.files.is_file(str(path)):
+        elif (path := self._found(header, quoted, source, name.text == "include_next")) is not None:
             self._read(path, name, source, output, depth)
-        elif header not in STANDARD_HEADERS:
-            self.unread.append((header, name.place.line))
+        elif header in STANDARD_HEADERS:
+            pass
+        elif header in SYSTEM_HEADERS or header.startswith(SYSTEM_FOLDERS):
+            self.unread.append((header, name.span.line))
+        else:
+            raise self._missing(header, quoted, line)
 
-    def _read(self, path: Path, name: Token, source: Source, output: list[Token], depth: int) -> None:
-        if str(path) in self.once:
+    def _found(self, header: str, quoted: bool, source: Source, behind: bool = False) -> str | None:
+        """The file that ``header`` is, as compilers look for it; ``behind``: in folders behind that of ``source``."""
+        beside, folders = os.path.dirname(source.file), list(self.flags.folders)
+        if quoted and not behind:
+            folders = [beside, *self.flags.quoted, *folders]
+        paths = [os.path.normpath(os.path.join(folder, header)) for folder in folders]
+        if header in STANDARD_HEADERS | SYSTEM_HEADERS or header.startswith(SYSTEM_FOLDERS):
+            paths = [path for path in paths if not os.path.abspath(path).startswith(SYSTEM_PATHS)]
+        if behind and source.file in paths:
+            paths = paths[paths.index(source.file) + 1 :]
+        return next((path for path in paths if self.files.is_file(path)), None)
+
+    def _missing(self, header: str, quoted: bool, line: list[Token]) -> SourceError:
+        looked = [*self.flags.quoted * quoted, *self.flags.folders]
+        places = ["beside this file"] * quoted + [f"in {visible(folder)}" for folder in dict.fromkeys(looked)]
+        where = f": it is not {' or '.join(places)}" if places else ""
+        written = f'"{header}"' if quoted else f"<{header}>"
+        hint = "name its folder: -I FOLDER"
+        if header.endswith(("config.h", "conf.h")):
+            hint += "; if a `configure` script or CMake makes it, run that first"
+        return error("PG109", f"cannot find the header {visible(written)}{where}", line[0], hint, end=line[-1])
+
+    def include_first(self, file: str, output: list[Token]) -> None:
+        """What `-include` does."""
+        if self.files.is_file(file):
+            self._read(file, Token("name", file, NOWHERE, self.main), self.main, output, 0)
+        else:
+            raise error_at("PG109", f"cannot find {visible(file)}, which -include names", NOWHERE, self.main)
+
+    def _read(self, path: str, name: Token, source: Source, output: list[Token], depth: int) -> None:
+        if path in self.once:
             return
         if depth >= MAX_INCLUDES:
             raise error(
                 "PG102", f"includes nest more than {MAX_INCLUDES} levels deep", name, hint="does a file include itself?"
             )
         try:
-            data = self.files.read(str(path), MAX_FILE + 1)
+            data = self.files.read(path, MAX_FILE + 1)
         except OSError as failed:
             raise error("PG001", f"cannot read {path}: {failed.strerror}", name, "check its rights") from None
         if len(data) > MAX_FILE:
             raise error("PG004", f"{path} is larger than 16 MB", name)
-        text = StringIO(data.decode(errors="replace"), newline=None).read()
-        self.run(Source(str(path), text, name.place), output, depth + 1)
+        text = data.decode(errors="replace").removeprefix("\ufeff")
+        at = f"included from {visible(source.file)}:{int(name.span.line)}"
+        notes = (at, *source.includes)[:MAX_NOTES] if name.span.line else source.includes
+        self.texts[path] = text
+        self.run(Source(path, text, name_of(path, self.first), notes), output, depth + 1)
 
     # Macros
 
@@ -453,7 +506,7 @@ _BUILTIN = frozenset({"__FILE__", "__LINE__", "__DATE__", "__TIME__", "__COUNTER
 def _builtin(token: Token) -> Token:
     match token.text:
         case "__LINE__":
-            return replace(token, kind="number", text=str(token.span.line), direct=False)
+            return replace(token, kind="number", text=str(int(token.span.line)), direct=False)
         case "__FILE__":
             name = token.source.file.encode("utf-8", "replace").decode().replace("\\", "\\\\").replace('"', '\\"')
             return replace(token, kind="string", text=f'"{name}"', direct=False)

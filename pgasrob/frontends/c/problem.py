@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.frontends.c.code import Unit
+from pgasrob.frontends.c.tokens import expanded_at
 from pgasrob.program.expressions import Expr
-from pgasrob.program.statements import NOWHERE, Span
+from pgasrob.program.statements import NOWHERE, Span, place_of
 
 MAX_EXCERPT = 200
 """Columns of a source line that are shown."""
@@ -22,15 +23,17 @@ class Problem(Exception):
         self.span = span
 
     def at(self, unit: Unit) -> SourceError:
-        """The problem as an error in the file of ``unit``."""
+        """The problem as an error in a file of ``unit``."""
         span = self.span or NOWHERE
-        lines = unit.text.split("\n")
-        excerpt = lines[span.line - 1].rstrip("\r") if 0 < span.line <= len(lines) else ""
+        file, line = place_of(span.line)
+        lines = unit.source.lines(span.line)
+        excerpt = lines[line - 1].rstrip("\r") if 0 < line <= len(lines) else ""
         if span.column > MAX_EXCERPT:
             excerpt = ""
         length = span.end_column - span.column if span.end_line == span.line else len(excerpt) - span.column + 1
-        place = (span.line, span.column, max(1, length), excerpt[:MAX_EXCERPT])
-        return SourceError([Diagnostic(self.code, self.message, unit.file, *place, hint=self.hint)])
+        place = (line, span.column, max(1, length), excerpt[:MAX_EXCERPT])
+        notes = expanded_at(unit.tokens, span)
+        return SourceError([Diagnostic(self.code, self.message, file or unit.file, *place, self.hint, notes)])
 
 
 class TryAgain(Exception):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pgasrob.frontends.c.code import CompiledFunction, Slot
-from pgasrob.frontends.c.contents import Contents
-from pgasrob.frontends.c.nondeterminism import Bounds, Leaf
+from pgasrob.frontends.c.contents import Contents, Key, Pages, scalars_of_page
+from pgasrob.frontends.c.nondeterminism import Bounds, Leaf, leaves_of
 from pgasrob.frontends.c.types import CType
-from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Value
+from pgasrob.frontends.c.values import UNDEFINED, Known, ObjectId, Value
 from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import NOWHERE, Span
 
@@ -57,6 +59,10 @@ class Frame:
             bits ^= lowest
         return found
 
+    def local(self, name: str) -> ObjectId:
+        """The local object ``name`` of this call."""
+        return ObjectId("local", (self.function.name, name, self.depth))
+
     @property
     def span(self) -> Span:
         spans = self.function.spans
@@ -101,13 +107,39 @@ class State:
         memory = frozenset((id, contents.key) for id, contents in self.memory.items())
         return frames, memory, frozenset(self.notes.items()), frozenset(self.assumed.items()), self.guarded
 
-    def variables(self) -> dict[Hashable, Value]:
+    def variables(self) -> Variables:
         """The values by which two states at one place may differ: of live slots, and of scalars in memory."""
-        found: dict[Hashable, Value] = {}
-        for frame, live in self.live():
-            for slot in live:
-                found["slot", frame.function.name, frame.depth, frame.pc, slot] = frame.slots[slot]
-        for id, contents in self.memory.items():
-            for offset, (size, value, _) in contents.scalars.items():
-                found["memory", id, offset, size] = value
-        return found
+        slots: dict[Hashable, Value] = {
+            ("slot", frame.function.name, frame.depth, frame.pc, slot): frame.slots[slot]
+            for frame, live in self.live()
+            for slot in live
+        }
+        return Variables(slots, {id: contents.key for id, contents in self.memory.items()})
+
+
+class Variables(NamedTuple):
+    """What two states at one place may differ in: the values of live slots, and what is in memory."""
+
+    slots: dict[Hashable, Value]
+    memory: dict[ObjectId, Key]
+
+
+def various(states: Sequence[Variables]) -> dict[Hashable, set[Value]]:
+    """The variables that ``states`` differ in, with those of their values that are known or unknown values."""
+    values: dict[Hashable, set[Value]] = defaultdict(set)
+    for each in states:
+        for variable, value in each.slots.items():
+            if isinstance(value, Known) or leaves_of(value):
+                values[variable].add(value)
+    groups: dict[tuple[ObjectId, int], set[Pages]] = defaultdict(set)
+    for each in states:
+        for id, (_, contents) in each.memory.items():
+            for number, group in contents:
+                groups[id, number].add(group)
+    for (id, _), found in groups.items():
+        # What is everywhere the same tells nothing apart.
+        pages = set().union(*found) if len(found) > 1 else ()
+        for offset, size, value in {each for _, page in pages for each in scalars_of_page(page)}:
+            if isinstance(value, Known) or leaves_of(value):
+                values["memory", id, offset, size].add(value)
+    return values

@@ -5,18 +5,24 @@ Their functions, and names such as `stdout`, are in `library`.
 
 from __future__ import annotations
 
+from pgasrob.frontends.c.layout import struct_of
 from pgasrob.frontends.c.types import (
     BOOL,
     CHAR,
     INT,
     LONG,
+    LONG_DOUBLE,
     SHORT,
     UCHAR,
     UINT,
     ULONG,
     USHORT,
+    VOID,
+    Array,
     CType,
     Field,
+    Function,
+    Pointer,
     Struct,
 )
 
@@ -36,6 +42,18 @@ STANDARD_HEADERS = frozenset(
     )
 )
 
+SYSTEM_FOLDERS = ("sys/", "linux/", "asm/", "bits/", "net/", "netinet/", "arpa/", "infiniband/", "rdma/", "hsa/")
+SYSTEM_HEADERS = frozenset(
+    f"{name}.h"
+    for name in words(
+        "aio argp ar byteswap cpuid cuda cuda_runtime dirent dlfcn elf endian err error execinfo fnmatch fts ftw "
+        "glob grp hwloc iconv ifaddrs langinfo libintl link mntent mqueue netdb numa numaif papi pmi pmi2 pmix "
+        "poll printf pwd regex sanitizer/asan_interface search semaphore shadow spawn stdio_ext syscall sysexits "
+        "syslog tar termios ucontext ulimit utmp utmpx valgrind/memcheck valgrind/valgrind wctype wordexp zlib"
+    )
+)
+"""Headers of the system that are not read: what they declare is not known. Others are headers of the program."""
+
 TYPES: dict[str, CType] = {
     "bool": BOOL,
     "size_t": ULONG, "ssize_t": LONG, "ptrdiff_t": LONG, "intptr_t": LONG, "uintptr_t": ULONG,
@@ -52,13 +70,52 @@ TYPES: dict[str, CType] = {
             (8, False, UCHAR), (16, False, USHORT), (32, False, UINT), (64, False, ULONG),
         )
     },
+    "max_align_t": Struct("max_align_t", (Field("", LONG, 0), Field("", LONG_DOUBLE, 16)), 32, 16),
+    "sigset_t": Struct("sigset_t", (Field("bits", Array(ULONG, 16), 0),), 128, 8), "socklen_t": UINT, "id_t": UINT,
     "int_fast8_t": CHAR, "uint_fast8_t": UCHAR, "int_fast16_t": LONG, "uint_fast16_t": ULONG,
     "int_fast32_t": LONG, "uint_fast32_t": ULONG, "int_fast64_t": LONG, "uint_fast64_t": ULONG,
 }  # fmt: skip
 
+_TIMEVAL = Struct("timeval", (Field("tv_sec", LONG, 0), Field("tv_usec", LONG, 8)), 16, 8)
+_SET = Struct("sigset_t", (Field("bits", Array(ULONG, 16), 0),), 128, 8)
 STRUCTS = {
-    "timeval": Struct("timeval", (Field("tv_sec", LONG, 0), Field("tv_usec", LONG, 8)), 16, 8),
+    "timeval": _TIMEVAL,
     "timespec": Struct("timespec", (Field("tv_sec", LONG, 0), Field("tv_nsec", LONG, 8)), 16, 8),
+    "option": struct_of("option", [("name", Pointer(CHAR)), ("has_arg", INT), ("flag", Pointer(INT)), ("val", INT)]),
+    "utsname": struct_of(
+        "utsname", [(name, Array(CHAR, 65)) for name in words("sysname nodename release version machine domainname")]
+    ),
+    "tm": struct_of(
+        "tm",
+        [
+            *((f"tm_{name}", INT) for name in words("sec min hour mday mon year wday yday isdst")),
+            ("tm_gmtoff", LONG),
+            ("tm_zone", Pointer(CHAR)),
+        ],
+    ),
+    "rusage": struct_of(
+        "rusage",
+        [
+            ("ru_utime", _TIMEVAL),
+            ("ru_stime", _TIMEVAL),
+            *(
+                (f"ru_{name}", LONG)
+                for name in words(
+                    "maxrss ixrss idrss isrss minflt majflt nswap inblock oublock msgsnd msgrcv nsignals nvcsw nivcsw"
+                )
+            ),
+        ],
+    ),
+    "itimerval": struct_of("itimerval", [("it_interval", _TIMEVAL), ("it_value", _TIMEVAL)]),
+    "sigaction": struct_of(
+        "sigaction",
+        [
+            ("sa_handler", Pointer(Function(VOID, (INT,)))),
+            ("sa_mask", _SET),
+            ("sa_flags", INT),
+            ("sa_restorer", Pointer(Function(VOID, ()))),
+        ],
+    ),
     "timezone": Struct("timezone", (Field("tz_minuteswest", INT, 0), Field("tz_dsttime", INT, 4)), 8, 4),
 }
 
@@ -113,7 +170,23 @@ MACROS: dict[str, str] = {
     "__builtin_expect(value, expected)": "(value)",
     "va_start(list, last)": "((void)0)", "va_end(list)": "((void)0)", "va_copy(to, from)": "((void)0)",
     "CLOCK_REALTIME": "0", "CLOCK_MONOTONIC": "1", "CLOCK_PROCESS_CPUTIME_ID": "2", "CLOCK_MONOTONIC_RAW": "4",
-    "SIGINT": "2", "SIGABRT": "6", "SIGFPE": "8", "SIGKILL": "9", "SIGSEGV": "11", "SIGALRM": "14", "SIGTERM": "15",
-    "ENOMEM": "12", "EINVAL": "22", "EAGAIN": "11", "EINTR": "4", "ERANGE": "34",
+    **{f"SIG{name}": str(number) for name, number in zip(
+        words("HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM"), range(1, 16), strict=True)},
+    "SIGCHLD": "17", "SIGCONT": "18", "SIGSTOP": "19", "SIG_BLOCK": "0", "SIG_UNBLOCK": "1", "SIG_SETMASK": "2",
+    "SIG_DFL": "((void (*)(int))0)", "SIG_IGN": "((void (*)(int))1)", "SIG_ERR": "((void (*)(int))-1)",
+    "SA_RESTART": "0x10000000", "SA_SIGINFO": "4", "ITIMER_REAL": "0", "RUSAGE_SELF": "0", "TIMER_ABSTIME": "1",
+    "EPERM": "1", "ENOENT": "2", "EINTR": "4", "EIO": "5", "EAGAIN": "11", "ENOMEM": "12", "EACCES": "13",
+    "EFAULT": "14", "EBUSY": "16", "EEXIST": "17", "EINVAL": "22", "ENOSPC": "28", "EDOM": "33", "ERANGE": "34",
+    "ENOSYS": "38", "ETIMEDOUT": "110", "EWOULDBLOCK": "11", "no_argument": "0", "required_argument": "1",
+    "optional_argument": "2",
+    "_SC_PAGESIZE": "30", "_SC_PAGE_SIZE": "30", "_SC_NPROCESSORS_CONF": "83", "_SC_NPROCESSORS_ONLN": "84",
+    "_SC_CLK_TCK": "2", "_SC_HOST_NAME_MAX": "180", "_SC_PHYS_PAGES": "85", "STDIN_FILENO": "0", "STDOUT_FILENO": "1",
+    "STDERR_FILENO": "2", "O_RDONLY": "0", "O_WRONLY": "1", "O_RDWR": "2", "O_CREAT": "64", "O_TRUNC": "512",
+    "F_OK": "0", "R_OK": "4", "W_OK": "2", "_IOFBF": "0", "_IOLBF": "1", "_IONBF": "2", "FILENAME_MAX": "4096",
+    "M_PI_4": "0.78539816339744830962", "M_LN2": "0.69314718055994530942", "M_SQRT1_2": "0.70710678118654752440",
+    "NAN": "((float)(1e999 - 1e999))", "HUGE_VALF": "1e999F", "HUGE_VALL": "1e999L", "LDBL_DIG": "18",
+    "LDBL_MANT_DIG": "64",
+    "DBL_MANT_DIG": "53", "FLT_MANT_DIG": "24", "FLT_DIG": "6",
+    "__builtin_offsetof(type, member)": "offsetof(type, member)",
 }  # fmt: skip
 """Bodies of macros by their heads. They are there without any include, and a program's own `#define` replaces them."""

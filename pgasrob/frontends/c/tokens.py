@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pgasrob.diagnostics import Diagnostic, SourceError
-from pgasrob.program.statements import Span
+from pgasrob.program.statements import Line, Span
+
+LONGEST_EXPANSION = 160
+"""Characters of what a macro stands for that are shown."""
 
 
 class Source:
-    """A file that is read: the C file itself, or one that it includes (``included_at`` then is the place of that)."""
+    """A file that is read: the first one of a program, or a further one that reports call ``name``.
 
-    __slots__ = ("_lines", "file", "included_at", "text")
+    ``includes``: how it comes that it is read: where each file in turn includes the next one, the innermost first.
+    """
 
-    def __init__(self, file: str, text: str, included_at: Span | None = None) -> None:
+    __slots__ = ("_lines", "file", "includes", "name", "text")
+
+    def __init__(self, file: str, text: str, name: str = "", includes: tuple[str, ...] = ()) -> None:
         self.file = file
         self.text = text
-        self.included_at = included_at
+        self.name = name
+        self.includes = includes
         self._lines: list[str] | None = None
 
     def line(self, number: int) -> str:
+        number = int(number)
         if self._lines is None:
             self._lines = self.text.split("\n")
         return self._lines[number - 1].rstrip("\r") if 0 < number <= len(self._lines) else ""
+
+    def number(self, line: int) -> int:
+        """Line ``line`` of this file, told apart from that of the first one."""
+        return Line(line, self.file, self.name) if self.name else line
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +57,61 @@ class Token:
     hidden: frozenset[str] = frozenset()
     direct: bool = True
 
-    @property
-    def place(self) -> Span:
-        """Where this is in the C file itself: the include, for a token of an included file."""
-        return self.source.included_at or self.span
 
-
-def error(code: str, message: str, token: Token, hint: str = "", end: Token | None = None) -> SourceError:
+def error(
+    code: str, message: str, token: Token, hint: str = "", end: Token | None = None, notes: tuple[str, ...] = ()
+) -> SourceError:
     """The error that points at ``token`` (up to ``end``)."""
     last = end.span if end is not None and end.source is token.source else None
-    return error_at(code, message, token.span, token.source, hint, last)
+    return error_at(code, message, token.span, token.source, hint, last, notes)
 
 
 def error_at(
-    code: str, message: str, span: Span, source: Source, hint: str = "", end: Span | None = None
+    code: str,
+    message: str,
+    span: Span,
+    source: Source,
+    hint: str = "",
+    end: Span | None = None,
+    notes: tuple[str, ...] = (),
 ) -> SourceError:
+    """The error at ``span`` (up to the end of ``end``); ``notes`` come before how it is that ``source`` is read."""
     last = end if end is not None and end.end_line == span.line else span
     length = max(1, last.end_column - span.column) if last.end_line == span.line else 10_000
-    return SourceError(
-        [Diagnostic(code, message, source.file, span.line, span.column, length, source.line(span.line), hint)]
+    place = (int(span.line), span.column, length, source.line(span.line))
+    return SourceError([Diagnostic(code, message, source.file, *place, hint, (*notes, *source.includes))])
+
+
+def expansion(tokens: Sequence[Token], place: int) -> tuple[str, ...]:
+    """What the macro stands for from which the token at ``place`` comes, as a note; none when it stands in the text."""
+    token = tokens[place]
+    if token.direct:
+        return ()
+    start, end = place, place + 1
+    while start and _inside(tokens[start - 1], token):
+        start -= 1
+    while end < len(tokens) and _inside(tokens[end], token):
+        end += 1
+    text = spelled(list(tokens[start:end]))
+    name = re.match(r"\w*", token.source.line(token.span.line)[token.span.column - 1 :])
+    shown = text if len(text) <= LONGEST_EXPANSION else f"{text[:LONGEST_EXPANSION]} ..."
+    return (f"`{name.group() if name else ''}` stands for `{shown}`",)
+
+
+def expanded_at(tokens: Sequence[Token], span: Span) -> tuple[str, ...]:
+    """What the macro stands for that is used at ``span``, as a note; none where no macro is."""
+    place = next((place for place, token in enumerate(tokens) if token.span == span and not token.direct), None)
+    return () if place is None else expansion(tokens, place)
+
+
+def _inside(token: Token, use: Token) -> bool:
+    """Whether ``token`` comes from the macro use that ``use`` comes from, or is one of its arguments."""
+    span, around = token.span, use.span
+    begins = (around.line, around.column) <= (span.line, span.column)
+    return (
+        token.source is use.source
+        and begins
+        and (span.end_line, span.end_column) <= (around.end_line, around.end_column)
     )
 
 
@@ -89,16 +137,19 @@ def tokenise(source: Source) -> Iterator[Token]:
     position, line, start = 0, 1, 0
     space = False
     first = True
+    number, numbered = source.number(1), 1
     while position < len(text):
         match = _TOKEN.match(text, position)
         column = position - start + 1
+        if line != numbered:
+            number, numbered = source.number(line), line
         if match is None:
-            yield Token("stray", text[position], Span(line, column, line, column + 1), source, space, first)
+            yield Token("stray", text[position], Span(number, column, number, column + 1), source, space, first)
             position, first, space = position + 1, False, False
             continue
         kind = match.lastgroup or ""
         if kind == "open_comment":
-            span = Span(line, column, line, column + 2)
+            span = Span(number, column, number, column + 2)
             raise error_at("PG101", "this comment is not closed", span, source, hint="close it with `*/`")
         word = match.group()
         breaks = word.count("\n")
@@ -113,7 +164,8 @@ def tokenise(source: Source) -> Iterator[Token]:
         else:
             if breaks:
                 word = re.sub(r"\\\r?\n", "", word)
-            yield Token(kind, word, Span(line, column, end_line, position - start + 1), source, space, first)
+            end = source.number(end_line) if breaks else number
+            yield Token(kind, word, Span(number, column, end, position - start + 1), source, space, first)
             line, first, space = end_line, False, False
 
 

@@ -22,7 +22,7 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Floating:
-    """`float` (32 bits) or `double` (64; `long double` counts as one)."""
+    """`float` (32 bits), `double` (64) or `long double` (128 in memory; its values are those of a double)."""
 
     bits: int
 
@@ -49,12 +49,13 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """A struct with its layout; ``size`` and ``alignment`` in bytes."""
+    """A struct or union with its layout; ``size`` and ``alignment`` in bytes."""
 
     tag: str
     fields: tuple[Field, ...]
     size: int
     alignment: int
+    union: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +86,5 @@ LONG = Integer(IntType(64, True))
 ULONG = Integer(IntType(64, False))
 FLOAT = Floating(32)
 DOUBLE = Floating(64)
+LONG_DOUBLE = Floating(128)
 SIZE = ULONG

@@ -252,7 +252,7 @@ class Undecided(Writer):
             frame.slots[:] = map(changed, frame.slots)
         for id, contents in list(state.memory.items()):
             for offset in contents.unknown:
-                size, old, _ = contents.scalars[offset]
+                size, old, _ = contents.others[offset]
                 value = changed(old)
                 if value == old:
                     continue
@@ -351,7 +351,7 @@ class Undecided(Writer):
         for id in sorted((id for id, contents in state.memory.items() if contents.unknown), key=str):
             contents = state.memory[id]
             for offset in contents.unknown:
-                old = contents.scalars[offset][1]
+                old = contents.others[offset][1]
                 value = changed(old)
                 if value is not old:
                     contents = self._writable(state, id)

@@ -58,11 +58,18 @@ class Unknown:
 class Address:
     """A pointer: ``offset`` in bytes from the beginning of ``object``; an expression over registers, in cells from the
     beginning of the object, where it is not known. ``owner``: the rank whose memory it points into (ARMCI and MPI give
-    programs such pointers), None for one's own."""
+    programs such pointers), None for one's own. ``mapped``: where ranks share memory this is an address here, and not
+    only what the owner knows the place by (GASNet gives programs such numbers)."""
 
     object: ObjectId
     offset: int | Expr
     owner: int | None = None
+    mapped: bool = True
+
+    @property
+    def place(self) -> tuple[ObjectId, int | None, bool]:
+        """Addresses in one place are so and so far apart."""
+        return self.object, self.owner, self.mapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +98,22 @@ NULL = Known(0)
 UNDEFINED = Undefined()
 
 Value = Known | Unknown | Address | Code | Handle | Undefined
+
+
+LOWEST = 4096
+"""Addresses below come from members and elements of what a null pointer points to."""
+
+
+def no_pointer(value: Value, what: str) -> str:
+    """Why ``value``, which is called ``what``, cannot be followed as a pointer."""
+    match value:
+        case Known(0):
+            return f"{what} is a null pointer"
+        case Known(number) if 0 < number < LOWEST:
+            return f"{what} is {number} bytes behind the null pointer, and points to nothing"
+        case Known(number):
+            return f"{what} is the number {number}, and points to nothing"
+        case Undefined():
+            return f"{what} has not been set"
+        case _:
+            return f"{what} is no pointer"

@@ -8,10 +8,13 @@ from functools import cached_property
 
 from pgasrob.frontends.apis.interface import Api, Handler
 from pgasrob.frontends.c.cells import Cells
-from pgasrob.frontends.c.code import CompiledFunction, Jump, Unit
+from pgasrob.frontends.c.code import CompiledFunction, Jump, Label, Unit
 from pgasrob.frontends.c.facts import Facts
+from pgasrob.frontends.c.known_loops import KnownLoop, translated
 from pgasrob.frontends.c.liveness import live_slots
 from pgasrob.frontends.c.needed import needed_slots
+from pgasrob.frontends.c.values import ObjectId
+from pgasrob.frontends.options import NO_SHARED_MEMORY, neighbours
 from pgasrob.program.assumptions import Noted
 from pgasrob.program.expressions import Const, Register
 
@@ -26,19 +29,25 @@ class World:
     facts: Facts
     dialects: frozenset[str] = frozenset()
     pure: frozenset[str] = frozenset()
+    shared_memory: str = NO_SHARED_MEMORY
     cells: Cells = field(init=False)
     registers: dict[str, int] = field(default_factory=dict)
     queues: dict[Hashable, tuple[int, str, bool]] = field(default_factory=dict)
     live: dict[str, list[int]] = field(default_factory=dict)
     names: dict[str, list[str]] = field(default_factory=dict)
     loop_ends: dict[str, dict[int, int]] = field(default_factory=dict)
+    known_loops: dict[tuple[str, Label], KnownLoop | None] = field(default_factory=dict)
     handlers: dict[str, Handler | None] = field(default_factory=dict)
     gaps: dict[str, None] = field(default_factory=dict)
     """Where ways end at an unknown value that is not followed any further, each once."""
+    faults: dict[str, int] = field(default_factory=dict)
+    """Why commands have no meaning, each with the address that stands for it."""
     blind_awaits: bool = False
     """Whether an await looks at an unknown value, so that nobody can say whether it waits for ever."""
     assumptions: Noted = field(default_factory=Noted)
     """What calls and other constructs take for granted."""
+    compared: set[tuple[ObjectId, ...]] = field(default_factory=set)
+    """Arrays between which transfers move values, of which it is known in this pass whether their types are alike."""
     variables: dict[str, str] = field(default_factory=dict)
     """The registers that are variables of the source, with the names that these have there."""
 
@@ -50,14 +59,20 @@ class World:
         self.facts.begin()
         self.cells = Cells(self.facts)
         self.gaps.clear()
+        self.faults.clear()
         self.assumptions = Noted()
         self.blind_awaits = False
+        self.compared.clear()
         self.registers.clear()
         self.variables.clear()
         self.queues.clear()
 
     def register(self, name: str) -> Register:
         return Register(name, self.registers.setdefault(name, len(self.registers)))
+
+    def nowhere(self, why: str) -> Const:
+        """An address that no command can have; ``why`` is told where one has it."""
+        return Const(self.faults.setdefault(why, -1 - len(self.faults)))
 
     def queue(self, key: Hashable, name: str, unordered: bool) -> Const:
         """The number of the queue ``key``, which is declared with ``name`` when it is asked for first."""
@@ -76,6 +91,10 @@ class World:
             found = (api.handler(name) for api in self.apis)
             self.handlers[name] = next((each for each in found if each is not None), None)
         return self.handlers[name]
+
+    def neighbours(self, rank: int) -> range:
+        """The ranks whose memory ``rank`` reaches by loads and stores, itself among them."""
+        return neighbours(self.shared_memory, rank, self.nodes)
 
     def is_output(self, name: str) -> bool:
         """Whether a call of the function does nothing with its arguments, so that they need not be chosen for it."""
@@ -99,6 +118,13 @@ class World:
                 if isinstance(instruction, Jump) and instruction.to <= place:
                     found[instruction.to] = place
         return found
+
+    def known_loop(self, function: CompiledFunction, head: Label) -> KnownLoop | None:
+        """The loop that begins at ``head`` as a function of Python, if it can be one."""
+        key = function.name, head
+        if key not in self.known_loops:
+            self.known_loops[key] = translated(function, head)
+        return self.known_loops[key]
 
     @cached_property
     def named(self) -> frozenset[str]:

@@ -3,6 +3,8 @@
 //! The states without an attack are the states of the SC runs, and in breadth-first order they come in the order in
 //! which a search over SC runs alone meets them: an attack state leads to no other.
 
+use std::ops::Range;
+
 use crate::memory::Result;
 use crate::moves::{Space, Told};
 use crate::operands::{Operands, World};
@@ -50,7 +52,7 @@ impl Facts {
         Facts {
             checks_assertions: some(|command| matches!(command, Command::Test { blocks: false, .. })),
             checks_deadlock: some(|command| {
-                matches!(command, Command::Barrier | Command::Immediate(Immediate { condition: Some(_), .. }))
+                matches!(command, Command::Barrier { .. } | Command::Immediate(Immediate { condition: Some(_), .. }))
             }),
             guesses,
             fault: None,
@@ -78,17 +80,10 @@ impl Facts {
 
 /// Looks at a state of the SC runs.
 pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<Seen> {
-    let (mut failed, mut moves, mut waits, mut stopped) = (None, space.barriers(state) > 0, false, false);
+    let (mut failed, mut moves, mut stuck) = (None, space.barriers(state) > 0, Stuck::default());
     for rank in 0..space.tables.nodes {
         let leaving = space.tables.leaving(rank, state.control[rank]);
-        // A rank whose every next command is an assume is stuck by the program's own will, and others may still wait
-        // for each other.
-        if !leaving.is_empty() {
-            let assume = |transition| matches!(space.tables.command(transition), Command::Test { blocks: true, .. });
-            let assumes = leaving.clone().all(assume);
-            waits |= !assumes;
-            stopped |= assumes;
-        }
+        stuck.stands(space.tables, leaving.clone());
         for transition in leaving {
             let standing = Standing { rank, transition };
             let Some(operands) = space.operands(world, state, rank, transition)? else {
@@ -99,9 +94,40 @@ pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<See
             }
             // A rank that polls goes on, if only without getting anywhere.
             let polls = matches!(space.tables.command(transition), Command::Immediate(Immediate { spins: true, .. }));
-            moves |=
-                polls || (!matches!(operands, Operands::Barrier) && space.enabled(world, state, rank, &operands)?);
+            moves |= polls
+                || (!matches!(operands, Operands::Barrier { .. }) && space.enabled(world, state, rank, &operands)?);
         }
     }
-    Ok(Seen { fault: None, failed, deadlock: !moves && waits, stopped })
+    Ok(Seen { fault: None, failed, deadlock: !moves && stuck.is_deadlock(), stopped: stuck.stopped })
+}
+
+/// What the ranks stand before when none of them can move.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stuck {
+    waits: bool,
+    ended: bool,
+    /// Some rank stands before assumes alone.
+    pub stopped: bool,
+}
+
+impl Stuck {
+    /// One more rank stands before the transitions `leaving`.
+    pub fn stands(&mut self, tables: &Tables, leaving: Range<usize>) {
+        let ends = |transition| matches!(tables.command(transition), Command::Test { ends: true, .. });
+        self.ended |= leaving.clone().any(ends);
+        // A rank whose every next command is an assume is stuck by the program's own will, and others may still wait
+        // for each other.
+        if !leaving.is_empty() {
+            let assume =
+                |transition| matches!(tables.command(transition), Command::Test { blocks: true, ends: false, .. });
+            let assumes = leaving.clone().all(assume);
+            self.waits |= !assumes;
+            self.stopped |= assumes;
+        }
+    }
+
+    /// Whether some rank waits for ever, and none has ended the run.
+    pub fn is_deadlock(&self) -> bool {
+        self.waits && !self.ended
+    }
 }

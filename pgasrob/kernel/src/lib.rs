@@ -11,6 +11,7 @@ pub mod intern;
 pub mod intervals;
 pub mod liveness;
 pub mod meanwhile;
+pub mod meetings;
 pub mod memory;
 pub mod merging;
 pub mod moves;

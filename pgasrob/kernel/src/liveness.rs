@@ -8,6 +8,9 @@ use crate::operands::World;
 use crate::state::State;
 use crate::tables::{Tables, touch};
 
+/// So many cells are compared at once with what they hold when they are not needed, which most do in a large memory.
+const BLOCK: usize = 256;
+
 #[derive(Debug)]
 pub struct Liveness {
     /// What a register or a cell of an address holds when its value is not needed. For one that holds a rank plus k it
@@ -84,9 +87,19 @@ impl Liveness {
                 }
             }
         }
-        for (cell, (value, &none)) in state.memory.iter_mut().zip(self.cells.iter().cycle()).enumerate() {
-            if *value != none && !(analyses.is_relevant(cell) && self.later.ways(cell) & !touch::WRITTEN != 0) {
-                *value = none;
+        for rank in 0..tables.nodes {
+            let first = rank * tables.size;
+            for start in (0..tables.size).step_by(BLOCK) {
+                let end = tables.size.min(start + BLOCK);
+                let (held, dead) = (&mut state.memory[first + start..first + end], &self.cells[start..end]);
+                if held == dead {
+                    continue;
+                }
+                for (cell, (value, &none)) in (first + start..).zip(held.iter_mut().zip(dead)) {
+                    if *value != none && !(analyses.is_relevant(cell) && self.later.ways(cell) & !touch::WRITTEN != 0) {
+                        *value = none;
+                    }
+                }
             }
         }
         if state.source.is_none() {

@@ -201,11 +201,11 @@ impl Around<'_> {
                     Ok(())
                 }
             },
-            Command::Test { condition, blocks } => self.test(condition, blocks)?,
+            Command::Test { condition, blocks, .. } => self.test(condition, blocks)?,
             Command::Immediate(ref immediate) => self.immediate(immediate)?,
             Command::Transfer(ref transfer) => self.transfer(transfer)?,
             Command::Wait { .. } | Command::Fence { .. } | Command::Bundle => Ok(()),
-            Command::Barrier => Err(Stop::Blocked),
+            Command::Barrier { .. } => Err(Stop::Blocked),
         })
     }
 

@@ -5,6 +5,7 @@
 use std::ops::ControlFlow;
 
 use crate::intern::ValueId;
+use crate::meetings;
 use crate::memory::{Error, Result};
 use crate::operands::{Operands, Transfer, World, evaluate, value_after};
 use crate::placement::{begin_bundle, delay, fence, first_bound, wait_is_over};
@@ -72,7 +73,7 @@ impl<'a> Space<'a> {
             let Some(operands) = self.operands(world, state, rank, transition)? else { continue };
             let issue = Issue { space: *self, state, rank, transition };
             let flow = match &operands {
-                Operands::Barrier => continue,
+                Operands::Barrier { .. } => continue,
                 Operands::Transfer(transfer) => issue.remote(world, next, transfer, visit)?,
                 _ => issue.local(world, next, &operands, visit)?,
             };
@@ -132,31 +133,23 @@ impl<'a> Space<'a> {
         evaluate(self.tables, world, rank, self.tables.command(transition), &state.registers[registers])
     }
 
-    fn arrivals(&self, state: &State, rank: usize) -> impl Iterator<Item = usize> {
+    /// The barriers that `rank` stands before, as name and transition.
+    fn arrivals(&self, state: &State, rank: usize) -> impl Iterator<Item = (usize, usize)> {
         let tables = self.tables;
-        tables
-            .leaving(rank, state.control[rank])
-            .filter(|&transition| matches!(tables.command(transition), Command::Barrier))
+        tables.leaving(rank, state.control[rank]).filter_map(|transition| match *tables.command(transition) {
+            Command::Barrier { name } => Some((name, transition)),
+            _ => None,
+        })
     }
 
     /// In how many ways all ranks can take part in a barrier now.
     pub fn barriers(&self, state: &State) -> u64 {
-        let ways = |rank| self.arrivals(state, rank).count() as u64;
-        (0..self.tables.nodes).map(ways).fold(1, u64::saturating_mul)
+        meetings::count(self.tables.nodes, |rank| self.arrivals(state, rank))
     }
 
-    /// The transition of each rank in the barrier number `choice`; the last rank's varies fastest.
+    /// The transition of each rank in the barrier number `choice`.
     pub fn barrier(&self, state: &State, choice: u64) -> Result<Vec<usize>> {
-        let mut transitions = Vec::new();
-        transitions.try_reserve_exact(self.tables.nodes)?;
-        let mut left = choice;
-        for rank in (0..self.tables.nodes).rev() {
-            let ways = self.arrivals(state, rank).count().max(1) as u64;
-            transitions.extend(self.arrivals(state, rank).nth((left % ways) as usize));
-            left /= ways;
-        }
-        transitions.reverse();
-        Ok(transitions)
+        Ok(meetings::nth(self.tables.nodes, |rank| self.arrivals(state, rank), choice)?.unwrap_or_default())
     }
 
     /// Makes `next` the state after the barrier number `choice`.

@@ -108,7 +108,9 @@ pub enum Operands<'a> {
         target: Option<u32>,
     },
     Bundle,
-    Barrier,
+    Barrier {
+        name: usize,
+    },
 }
 
 /// Evaluates `command` of `rank` under its `registers`; None for a fault.
@@ -131,12 +133,12 @@ pub fn evaluate<'a>(
     }
     Ok(Some(match *command {
         Command::Assign { register, value } => Operands::Assign { register, value: some!(evaluation.id(value)?) },
-        Command::Test { condition, blocks } => {
+        Command::Test { condition, blocks, .. } => {
             Operands::Test { holds: some!(evaluation.value(condition)?) != 0, blocks }
         }
         Command::Transfer(ref transfer) => Operands::Transfer(some!(evaluation.transfer(transfer)?)),
         Command::Bundle => Operands::Bundle,
-        Command::Barrier => Operands::Barrier,
+        Command::Barrier { name } => Operands::Barrier { name },
         Command::Wait { queue, local } => Operands::Wait { queue: some!(evaluation.queue(queue)?), local },
         Command::Fence { queue, rank } => {
             let target = match rank {

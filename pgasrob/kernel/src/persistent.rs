@@ -63,7 +63,7 @@ impl Persistent {
             for transition in leaving {
                 looked.passes.push(false);
                 let Some(operands) = space.operands(world, state, rank, transition)? else { continue };
-                if matches!(operands, Operands::Barrier) {
+                if matches!(operands, Operands::Barrier { .. }) {
                     looked.at_barrier = true;
                     continue;
                 }

@@ -9,7 +9,7 @@ use crate::tables::touch::Ways;
 use crate::updates::Operation;
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 9;
+pub const FORMAT: i64 = 10;
 /// The shapes of commands by their number in the tables (`pgasrob/program/core.py`).
 pub const SHAPES: [&str; 8] = ["assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier"];
 /// Instructions by their number in the tables; the relations follow, first between integers and then between doubles.
@@ -63,6 +63,7 @@ mod flag {
     pub const EVERYWHERE: usize = 8;
     pub const LOCAL: usize = 16;
     pub const SPINS: usize = 32;
+    pub const ENDS: usize = 64;
     pub const AT_TARGET: usize = 1;
     pub const STEP_READS: usize = 2;
     pub const STEP_WRITES: usize = 4;
@@ -214,10 +215,12 @@ pub enum Command {
         register: usize,
         value: Operand,
     },
-    /// An assume, which blocks unless the condition holds, or an assert.
+    /// An assume, which blocks unless the condition holds, or an assert. A rank before one that `ends` has ended the run
+    /// of all.
     Test {
         condition: Operand,
         blocks: bool,
+        ends: bool,
     },
     Immediate(Immediate),
     Transfer(Transfer),
@@ -230,7 +233,9 @@ pub enum Command {
         rank: Option<Operand>,
     },
     Bundle,
-    Barrier,
+    Barrier {
+        name: usize,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -549,7 +554,7 @@ impl<'a> Row<'a> {
             operation: *operation,
             bits: *bits,
             signed: *signed,
-            flags: number(*flags, "commands", 0, 63)?,
+            flags: number(*flags, "commands", 0, 127)?,
             operands,
             steps,
             expressions,
@@ -569,7 +574,9 @@ impl<'a> Row<'a> {
         let register = || below(self.register, "commands", registers);
         Ok(match self.shape {
             "assign" => Command::Assign { register: register()?, value: operand(0)? },
-            "test" => Command::Test { condition: operand(0)?, blocks: self.has(flag::BLOCKS) },
+            "test" => {
+                Command::Test { condition: operand(0)?, blocks: self.has(flag::BLOCKS), ends: self.has(flag::ENDS) }
+            }
             "immediate" => Command::Immediate(Immediate {
                 address: operand(0)?,
                 rank: self.operands[1],
@@ -587,7 +594,7 @@ impl<'a> Row<'a> {
             "wait" => Command::Wait { queue: operand(0)?, local: self.has(flag::LOCAL) },
             "fence" => Command::Fence { queue: operand(0)?, rank: self.operands[1] },
             "bundle" => Command::Bundle,
-            _ => Command::Barrier,
+            _ => Command::Barrier { name: below(self.register, "commands", usize::MAX)? },
         })
     }
 

@@ -11,6 +11,7 @@ from pgasrob.render.diagram.folding import Fold, told, told_in_full
 from pgasrob.render.diagram.model import AXIS, INDENT, LINE, PADDING, Box, Span, cut, width_of
 from pgasrob.render.diagram.rows import lane_of
 from pgasrob.render.json import Event, Witness
+from pgasrob.render.places import label
 
 LONGEST, SHORTEST = 46, 32
 """Characters on one line of a box: with few lanes, and with many."""
@@ -21,7 +22,7 @@ def boxes(witness: Witness, rows: Iterable[tuple[int, ...]], folded: Fold, lanes
     """A box for each event that is drawn, in their order; x is measured from the left side of its lane."""
     events = witness["computation"]
     cycle = words.cycle_steps(witness)
-    digits = max((len(str(event["line"])) for event in events), default=1)
+    digits = max((len(label(event["line"])) for event in events), default=1)
     room = _room(len(lanes))
     issues: dict[tuple[int, int], int] = {}
     row_of = {place: row for row, places in enumerate(rows) for place in places}
@@ -70,7 +71,7 @@ def _size(lines: Sequence[Sequence[Span]], kind: str) -> tuple[float, float]:
 
 def _issued(event: Event, digits: int, room: int) -> tuple[tuple[Span, ...], ...]:
     """The command with its source line, and what it did below, or beside it where that is short."""
-    line = f"{event['line'] or '':>{digits}}  "
+    line = f"{label(event['line']):>{digits}}  "
     command = cut(visible(event["command"]), room - len(line))
     effects = _filled(_told(event), room - len(line))
     kind = "fails" if event["holds"] is False else "effect"
@@ -145,8 +146,8 @@ def ends(witness: Witness, row: int, lane_of: dict[int, int]) -> Iterator[Box]:
     room = _room(len(lane_of))
     fault = witness["fault"]
     if fault:
-        command = cut(visible(fault["command"]), room - len(str(fault["line"])) - 2)
-        first = ((f"{fault['line']}  ", "line"), (command, "command"))
+        command = cut(visible(fault["command"]), room - len(label(fault["line"])) - 2)
+        first = ((f"{label(fault['line'])}  ", "line"), (command, "command"))
         reason = visible(fault["reason"])
         lines: tuple[tuple[Span, ...], ...] = (first, *(((text, "fails"),) for text in _filled([reason], room)))
         yield _end("fault", lane_of[fault["rank"]], row, lines, f"line {fault['line']}: {fault['command']} — {reason}")

@@ -96,6 +96,7 @@ COMMANDS = (
     ("await_add", "is enabled when the cell satisfies the condition, and adds to it."),
     ("fence", "puts later writes of its queue behind the earlier ones to the same rank."),
     ("barrier", "happens when all ranks stand before one. It completes no operation."),
+    ("exit", "is never issued: when a rank stands before it, the run may end there for all ranks."),
 )  # fmt: skip
 
 

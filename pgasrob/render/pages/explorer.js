@@ -215,7 +215,7 @@ function tell(places) {
   const what = several ? "All ranks pass the barrier" : told.what;
   const effects = several ? [] : told.effects;
   const issue = run.issue[places[0]];
-  const where = first.line ? ` in line ${first.line}` : "";
+  const where = first.line ? ` in line ${first.file_name ? `${first.file_name}:` : ""}${first.line}` : "";
   body.replaceChildren(
     make("p", { class: "what" }, what, effects.length ? ": " : ".", ...effects.flatMap((effect, index) => [index ? "; " : "", make("b", { class: effect === "FAILS" ? "bad" : "effect" }, effect)])),
     make("p", {}, make("code", {}, first.command), where, ...(issue === places[0] ? [] : [", issued in ", toStep(issue)]), "."),

@@ -187,16 +187,31 @@ class Queues {
 class Source {
   constructor(box, run) {
     Object.assign(this, { box, run, marked: [], lines: [], said: new Map() });
-    const texts = run.witness.source.split(/\r\n|\r|\n/);
+    this.texts = [];
+    this.before = new Map(); // the files: how many lines come before those of each
+    const files = [["", run.witness.source], ...Object.entries(run.witness.sources || {})];
+    box.replaceChildren(...files.flatMap(([file, source]) => this.add(file, source)));
+  }
+
+  /** The lines of a further file under its name, those of the first one under none. */
+  add(file, source) {
+    this.before.set(file, this.texts.length);
+    const texts = source.split(/\r\n|\r|\n/);
     if (texts.length > 1 && texts[texts.length - 1] === "") texts.pop();
-    this.texts = texts;
-    box.replaceChildren(make("div", { class: "lines" }, ...texts.map((text, index) => {
+    this.texts.push(...texts);
+    const lines = make("div", { class: "lines" }, ...texts.map((text, index) => {
       const where = make("span", { class: "where" });
       const code = make("code", {}, text);
       const line = make("div", { class: "line" }, where, make("span", { class: "count" }, String(index + 1)), code);
       this.lines.push({ line, where, code });
       return line;
-    })));
+    }));
+    return file ? [make("h3", {}, file), lines] : [lines];
+  }
+
+  /** The number of the first line of an event among those of all files. */
+  lineOf(event) {
+    return event.line > 0 ? (this.before.get(event.file || "") ?? 0) + event.line : 0;
   }
 
   show(places) {
@@ -208,12 +223,13 @@ class Source {
     this.marked = [];
     const event = places.length ? run.events[places[0]] : null;
     if (event && event.line > 0) {
-      for (let number = event.line; number <= event.end_line && number <= this.lines.length; number++) this.mark(event, number);
+      const first = this.lineOf(event), last = Math.min(first + event.end_line - event.line, this.lines.length);
+      for (let number = first; number <= last; number++) this.mark(event, number, number === first, number === last);
     }
     const standing = new Map();
     for (const rank of range(run.witness.nodes)) {
       const place = run.standing(rank);
-      const line = place === null ? 0 : run.events[place].line;
+      const line = place === null ? 0 : this.lineOf(run.events[place]);
       if (line > 0 && line <= this.lines.length) standing.set(line, [...(standing.get(line) || []), rank]);
     }
     for (const number of this.said.keys()) if (!standing.has(number)) this.stand(number, []);
@@ -221,11 +237,11 @@ class Source {
     if (this.marked.length) reveal(this.box, this.lines[this.marked[0] - 1].line);
   }
 
-  mark(event, number) {
+  mark(event, number, isFirst, isLast) {
     const { line, code } = this.lines[number - 1];
     const text = [...this.texts[number - 1]]; // columns count characters, not halves of them
-    const from = number === event.line ? event.column - 1 : text.findIndex((char) => char.trim() !== "");
-    const to = number === event.end_line ? event.end_column - 1 : text.length;
+    const from = isFirst ? event.column - 1 : text.findIndex((char) => char.trim() !== "");
+    const to = isLast ? event.end_column - 1 : text.length;
     line.classList.add("now");
     code.replaceChildren(text.slice(0, Math.max(from, 0)).join(""), make("mark", {}, text.slice(Math.max(from, 0), to).join("")), text.slice(to).join(""));
     this.marked.push(number);

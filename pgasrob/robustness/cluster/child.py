@@ -7,6 +7,7 @@ import pickle
 import signal
 import sys
 import threading
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
@@ -17,10 +18,12 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.robustness.batch import Checked, Checker, Job, Task
+from pgasrob.robustness.check import PREPARING
 from pgasrob.robustness.native import MissingKernelWarning
 from pgasrob.robustness.traces.exploration import Subtrees
 from pgasrob.robustness.traces.parts import Found, go_through, parts_of
 from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.watch import LimitReached, Watch
 from pgasrob.robustness.workers import Interrupts, do
 
 
@@ -75,15 +78,16 @@ def _in_parts(request: Request, checker: Checker, pipe: _Pipe) -> bool:
     for and large, tell what parts it has: ("large", the parts). False when neither is the case."""
     job, task = request.job, request.task
     try:
-        instance = _instance(request, checker)
+        watch = Watch(job.limits, None, time.monotonic())
+        instance = watch.within(PREPARING, lambda: _instance(request, checker))
         if instance is None:
             return False
         if request.part is None:
-            parts = parts_of(instance, job.limits.memory)
+            parts = watch.within(PREPARING, lambda: parts_of(instance, job.limits.memory))
             if len(parts) > 1:
                 pipe.send(("large", parts))
             return len(parts) > 1
-    except (SourceError, MemoryError):
+    except (SourceError, MemoryError, LimitReached):
         return False  # as the check will say
     title = f"{task.title}, {instance.nodes} nodes, subtree {request.part.first + 1}"
     pipe.send(("title", instance.nodes, title))

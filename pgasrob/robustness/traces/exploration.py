@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Fault
-from pgasrob.program.instance import Instance, Registers
+from pgasrob.program.instance import Instance, Registers, meetings
 from pgasrob.robustness.moves import Move
 from pgasrob.robustness.traces.closing import passes
 from pgasrob.robustness.traces.subsets import MOST_SETS, Passes, TooMany, Updates
@@ -233,10 +232,10 @@ class Exploration:
             if _enabled(command, self._standing[rank][-1], state)
         ]
         arrivals = [
-            [command for command in self._standing[rank][-1].commands if isinstance(command.operands, core.Barrier)]
-            for rank in range(nodes)
+            [(each.operands.name, each) for each in own[-1].commands if isinstance(each.operands, core.Barrier)]
+            for own in self._standing
         ]
-        barriers = [Choice(BARRIER, commands) for commands in product(*arrivals)] if all(arrivals) else []
+        barriers = [Choice(BARRIER, commands) for commands in meetings(arrivals)]
         choices += barriers
         after = self._run[-1].rank if self._run else BARRIER
         node = Node(state, choices, _begun_with(choices, asleep, bool(barriers), after), asleep)
@@ -274,7 +273,7 @@ class Exploration:
         if choice.rank == BARRIER:
             after = tuple(count + 1 for count in clock)
             transitions = tuple(command.transition for command in choice.commands)
-            event = Event(len(self._run), 0, transitions, core.Barrier(), after, ())
+            event = Event(len(self._run), 0, transitions, choice.commands[0].operands, after, ())
             self._run.append(event)
             self._looks.append(())
             for rank, transition in enumerate(transitions):

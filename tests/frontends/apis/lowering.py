@@ -19,8 +19,9 @@ def printed(program: Program) -> str:
 
 
 def processes(text: str, nodes: int = 2) -> dict[int, list[str]]:
-    """The statements of every rank of the C program ``text``, as :func:`printed` has them."""
-    source = printed(parse_c(text).program(nodes))
+    """The statements of every rank of the C program ``text``, as :func:`printed` has them, without the names of
+    barriers."""
+    source = re.sub(r"\bbarrier\(.*\);", "barrier;", printed(parse_c(text).program(nodes)))
     return {
         int(found[1]): [line.strip() for line in found[2].splitlines() if line.strip()]
         for found in PROCESS.finditer(source)

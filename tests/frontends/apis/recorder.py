@@ -74,7 +74,7 @@ class RecordedCall:
     def expression(self, index: int) -> Expr:
         return self.value_expression(self.arguments[index])
 
-    def pointer(self, index: int) -> Address | None:
+    def pointer(self, index: int, *, of_others: bool = False) -> Address | None:
         value = self.arguments[index]
         assert value == Known(0) or isinstance(value, Address), f"argument {index} is no address"
         return value if isinstance(value, Address) else None
@@ -98,10 +98,20 @@ class RecordedCall:
         parts = object.number if isinstance(object.number, tuple) else (object.kind, object.number)
         return self.names.get(object, "_".join(map(str, parts)))
 
+    def neighbours(self, about: str = "", *, of: int | None = None) -> range:
+        self.rests_on(Kind.SEPARATE_MEMORY, about or self.name)
+        rank = self.rank if of is None else of
+        return range(rank, rank + 1)
+
     def paired_cells(self, first: Address, second: Address, bytes: int, element: int | None) -> list[tuple[Expr, Expr]]:
         size = element or 4
         places = range(0, bytes, size)
         return [(self.cell(self.moved(first, at), size), self.cell(self.moved(second, at), size)) for at in places]
+
+    def walked_cells(
+        self, first: Address, second: Address, bytes: int, element: int | None
+    ) -> tuple[Register, int, Expr, Expr] | None:
+        return None
 
     def load(self, address: Address, type: CType) -> Value | None:
         return self.world.contents.get(address)

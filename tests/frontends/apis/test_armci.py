@@ -41,13 +41,13 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
     ("ARMCI_Create_mutexes", (3,), ["return 0"]),
     ("armci_notify", (1,), ["notify_all(add, 1, 1, notification by 0+0, fifo_notify_1)"]),
     ("armci_notify_wait", (1, None), ["await_add(0, mem[notification by 1+0] > 0, -1)"]),
-    ("armci_msg_barrier", (), ["barrier"]),
-    ("ARMCI_Barrier", (), ["barrier"]),
-    ("ARMCI_Error", (variable("text"), 1), ["end"]),
+    ("armci_msg_barrier", (), ["barrier(armci_msg_barrier)"]),
+    ("ARMCI_Barrier", (), ["barrier(ARMCI_Barrier)"]),
+    ("ARMCI_Error", (variable("text"), 1), ["exit", "end"]),
     ("armci_msg_me", (), ["return 0"]),
     ("armci_msg_nproc", (), ["return 2"]),
     ("ARMCI_Malloc", (variable("table"), 64), [
-        "barrier",
+        "barrier(ARMCI_Malloc)",
         "*('table',)+0 = &0+0",
         "*('table',)+8 = &0+0 of 1",
         "return 0",
@@ -96,7 +96,7 @@ def test_waits_are_local_and_fences_wait_for_puts() -> None:
         f"wait({handle}_put_to_1)",
         "wait(implicit_put_to_1)",
         "wait(put_to_1)",
-        "barrier",
+        "barrier(ARMCI_Barrier)",
     ]
     assert rank.call("ARMCI_AllFence") == []
 
@@ -203,7 +203,7 @@ def test_a_process_without_memory_has_no_address() -> None:
 def test_collectives() -> None:
     world = World(contents={variable("op"): Known(ord("+")), variable("op", 1): Known(0), HERE: Known(3)})
     (sums,) = lowered(API, "armci_msg_igop", HERE, 1, variable("op"), world=world)
-    assert "barrier" in sums and sums[-1].startswith("*('x',)+0 = ")
+    assert "barrier(armci_msg_igop of 1)" in sums and sums[-1].startswith("*('x',)+0 = ")
     (root,) = lowered(API, "armci_msg_bcast", HERE, 4, 0)
     assert root[0] == "data <- mem[x+0]" and not any(line.startswith("await_add") for line in root)
     (other,) = lowered(API, "armci_msg_bcast", HERE, 4, 0, rank=1)

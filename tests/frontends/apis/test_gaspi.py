@@ -48,9 +48,9 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
     ("gaspi_segment_ptr", (1, OUT), ["*('out',)+0 = &('gaspi', 1)+0", "return 0"]),
     ("gaspi_segment_size", (1, 0, OUT), ["*('out',)+0 = 64", "return 0"]),
     ("gaspi_segment_num", (OUT,), ["*('out',)+0 = 2", "return 0"]),
-    ("gaspi_segment_create", (2, 16, 0, BLOCK, 0), ["barrier", "return 0"]),
+    ("gaspi_segment_create", (2, 16, 0, BLOCK, 0), ["barrier(gaspi_segment_create)", "return 0"]),
     ("gaspi_segment_alloc", (2, 16, 0), ["return 0"]),
-    ("gaspi_segment_use", (2, variable("x"), 16, 0, BLOCK, 0), ["barrier", "return 0"]),
+    ("gaspi_segment_use", (2, variable("x"), 16, 0, BLOCK, 0), ["barrier(gaspi_segment_use)", "return 0"]),
     ("gaspi_segment_register", (0, 1, BLOCK), ["return 0"]),
     (
         "gaspi_write",
@@ -104,7 +104,7 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
         (0, 8, 1, 3, 4, OUT, BLOCK),
         ["old <- compare_swap(1, gaspi_0+8, 3, 4)", "*('out',)+0 = old", "return 0"],
     ),
-    ("gaspi_barrier", (0, BLOCK), ["barrier", "return 0"]),
+    ("gaspi_barrier", (0, BLOCK), ["barrier(gaspi_barrier)", "return 0"]),
     ("gaspi_queue_size", (0, OUT), ["*('out',)+0 = 0", "return 0"]),
     ("gaspi_wait", (0, BLOCK), ["return 0"]),
     ("gaspi_printf", (variable("text"),), []),
@@ -311,7 +311,11 @@ def test_a_bound_segment_is_the_buffer() -> None:
 def test_an_allreduction_gathers_from_all() -> None:
     found = lowered(API, "gaspi_allreduce", variable("x"), OUT, 1, 2, 0, 0, BLOCK)
     (commands,) = found
-    assert "barrier" in commands and commands[-1] == "return 0" and commands[-2].startswith("*('out',)+0 = ")
+    assert (
+        "barrier(gaspi_allreduce of 1)" in commands
+        and commands[-1] == "return 0"
+        and commands[-2].startswith("*('out',)+0 = ")
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[list[str]]]] = [
     ("getRankGPI", (), [["return 0"]]),
     ("getNodeCountGPI", (), [["return 2"]]),
     ("getDmaMemPtrGPI", (), [["return &('gpi', 'dma')+0"]]),
-    ("barrierGPI", (), [["barrier"]]),
+    ("barrierGPI", (), [["barrier(barrierGPI)"]]),
     ("writeDmaGPI", (0, 8, 4, 1, 2), [["write(gpi_dma+0, 1, gpi_dma+8, fifo_queue_2_to_1)", "return 0"]]),
     ("readDmaGPI", (0, 8, 4, 1, 2), [["read(gpi_dma+0, 1, gpi_dma+8, fifo_queue_2_to_1)", "return 0"]]),
     ("waitDmaGPI", (2,), [["return 0"]]),

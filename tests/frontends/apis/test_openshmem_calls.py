@@ -97,7 +97,7 @@ CALLS = {
     "if (shmem_ptr(&x, 1) == NULL) shmem_quiet();": "wait(0);",
     "if (shmem_pe_accessible(1) && shmem_addr_accessible(&x, 1)) shmem_quiet();": "wait(0);",
     "int major, minor; shmem_info_get_version(&major, &minor); char nm[SHMEM_MAX_NAME_LEN]; shmem_info_get_name(nm);": "",
-    "shmem_global_exit(0);": "",
+    "shmem_global_exit(0);": "exit;",
     "shmem_finalize();": "wait(0); barrier;",
     "shmem_ctx_t c, e; shmem_ctx_create(0, &c); shmem_ctx_create(0, &e); shmem_ctx_destroy(c); shmem_ctx_int_p(e, &x, 1, 1); shmem_finalize();": "wait(0); update(set, 1, 1, x, 1); wait(1); wait(2); barrier;",
     "shmem_ctx_t c; shmem_ctx_create(0, &c); shmem_ctx_int_p(c, &x, 1, 1); shmem_p(c, &x, 2, 1); shmem_fence(); shmem_ctx_fence(c); shmem_ctx_quiet(c); shmem_ctx_destroy(c);": "update(set, 1, 1, x, 0); update(set, 2, 1, x, 0); fence(1); fence(0); wait(0); wait(0);",
@@ -113,20 +113,21 @@ CALLS = {
     "static int w[2]; static long ps[9]; shmem_int_max_to_all(&x, &y, 1, 0, 0, n, w, ps);": "mem[shmem_0_1_value_0_0] <- 0; barrier; value <- fetch(1, shmem_0_1_value_0_0); total <- 0 > value ? 0 : value; mem[x] <- total;",
     "shmem_double_sum_reduce(SHMEM_TEAM_WORLD, &da[0], &d, 1);": "mem[shmem_0_1_value_0_0] <- 0; barrier; value <- fetch(1, shmem_0_1_value_0_0); total <- 0 +. value; mem[da[0]] <- total;",
     "shmem_max_reduce(SHMEM_TEAM_WORLD, la, lb, 1);": "mem[shmem_0_1_value_0_0] <- 0; barrier; value <- fetch(1, shmem_0_1_value_0_0); total <- 0 > value ? 0 : value; mem[la[0]] <- total;",
-    "shmem_int_sum_inscan(SHMEM_TEAM_WORLD, a, b, 1);": "of_8_messages_under_way <- mem[shmem_0_1_scan_0_1_full_0]; mem[shmem_0_1_scan_0_1_message_0_0] <- 0; mem[shmem_0_1_scan_0_1_full_0] <- 1 / (of_8_messages_under_way == 0); mem[a[0]] <- 0;",
+    "shmem_int_sum_inscan(SHMEM_TEAM_WORLD, a, b, 1);": "of_8_messages_under_way <- mem[shmem_0_1_shmem_int_sum_inscan_1_0_1_full_0]; mem[shmem_0_1_shmem_int_sum_inscan_1_0_1_message_0_0] <- 0; mem[shmem_0_1_shmem_int_sum_inscan_1_0_1_full_0] <- 1 / (of_8_messages_under_way == 0); mem[a[0]] <- 0;",
     "shmem_team_t t; shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &t); if (t != SHMEM_TEAM_INVALID) shmem_team_sync(t); x = shmem_team_my_pe(t); y = shmem_team_n_pes(SHMEM_TEAM_WORLD);": "",
     "if (me == 0) x = shmem_int_g(&y, 1); shmem_int_p(&a[x], 1, 1);": "result <- fetch(1, y); mem[x] <- result; t <- mem[x]; update(set, 1, 1, t >= 0 && t < 8 ? a + t : -1, 0);",
 }
 
 ON_THREE = {
-    "static long ps[9]; if (me != 1) { shmem_barrier(0, 1, 2, ps); shmem_barrier(0, 1, 2, ps); shmem_barrier(0, 1, 2, ps); }": "wait(0); await_add(0, mem[shmem_0_2_barrier_0] < 2, 1); await_add(0, mem[shmem_0_2_barrier_0] == 2, 0); wait(0); await_add(0, mem[shmem_0_2_barrier_1] < 2, 1); await_add(0, mem[shmem_0_2_barrier_1] == 2, 0); wait(0); await_add(0, mem[shmem_0_2_barrier_0] > 0, -1); await_add(0, mem[shmem_0_2_barrier_0] == 0, 0);",
-    "static long ps[9]; if (me < 2) shmem_int_sum_to_all(&x, &y, 1, 0, 0, 2, a, ps);": "mem[shmem_0_1_value_0_0] <- 0; await_add(0, mem[shmem_0_1_barrier_0] < 2, 1); await_add(0, mem[shmem_0_1_barrier_0] == 2, 0); value <- fetch(1, shmem_0_1_value_0_0); total <- 0 + value; mem[x] <- total;",
-    "shmem_team_t t, s; shmem_team_split_2d(SHMEM_TEAM_WORLD, 2, NULL, 0, &t, NULL, 0, &s); shmem_team_sync(t); x = shmem_team_translate_pe(s, 1, SHMEM_TEAM_WORLD);": "await_add(0, mem[shmem_0_1_barrier_0] < 2, 1); await_add(0, mem[shmem_0_1_barrier_0] == 2, 0);",
+    "static long ps[9]; if (me != 1) { shmem_barrier(0, 1, 2, ps); shmem_barrier(0, 1, 2, ps); shmem_barrier(0, 1, 2, ps); }": "wait(0); await_add(0, mem[shmem_0_2_shmem_barrier_0] < 2, 1); await_add(0, mem[shmem_0_2_shmem_barrier_0] == 2, 0); wait(0); await_add(0, mem[shmem_0_2_shmem_barrier_1] < 2, 1); await_add(0, mem[shmem_0_2_shmem_barrier_1] == 2, 0); wait(0); await_add(0, mem[shmem_0_2_shmem_barrier_0] > 0, -1); await_add(0, mem[shmem_0_2_shmem_barrier_0] == 0, 0);",
+    "static long ps[9]; if (me < 2) shmem_int_sum_to_all(&x, &y, 1, 0, 0, 2, a, ps);": "mem[shmem_0_1_value_0_0] <- 0; await_add(0, mem[shmem_0_1_shmem_int_sum_to_all_of_1_0] < 2, 1); await_add(0, mem[shmem_0_1_shmem_int_sum_to_all_of_1_0] == 2, 0); value <- fetch(1, shmem_0_1_value_0_0); total <- 0 + value; mem[x] <- total;",
+    "shmem_team_t t, s; shmem_team_split_2d(SHMEM_TEAM_WORLD, 2, NULL, 0, &t, NULL, 0, &s); shmem_team_sync(t); x = shmem_team_translate_pe(s, 1, SHMEM_TEAM_WORLD);": "await_add(0, mem[shmem_0_1_shmem_team_sync_0] < 2, 1); await_add(0, mem[shmem_0_1_shmem_team_sync_0] == 2, 0);",
 }
 
 ERRORS = {
     "static long ps[3]; shmem_sync(0, 0, 1, ps);": "PE 1 calls shmem_sync and is not of the set 0",
-    "void *p = shmem_realloc(&x, 4);": "`shmem_realloc` is not supported",
+    "void *p = shmem_realloc(&x, 4);": "&x is no address that shmem_malloc has given",
+    "shmem_ctx_t c; shmem_team_create_ctx(SHMEM_TEAM_INVALID, 0, &c); shmem_ctx_int_p(c, &x, 1, 1);": "shmem_ctx_int_p on SHMEM_CTX_INVALID",
     "int k; shmem_int_p(&x, 1, k);": "argument 3 `k` of `shmem_int_p` has not been set",
     "int k; shmem_int_put(a, b, k, 1);": "argument 3 `k` of `shmem_int_put` has not been set",
     "int k; if (me) shmem_int_p(&x, k, 0);": "argument 2 `k` of `shmem_int_p` has not been set",

@@ -45,8 +45,8 @@ class Interpreter:
         self.globals = {name: self.allocate(size_of(each.type)) for name, each in self.unit.objects.items()}
         self.steps = 0
         for name, each in self.unit.objects.items():
-            for offset, value in each.initial:
-                self.store(self.globals[name] + offset, self.number(value, None), _scalar_at(each.type, offset))
+            for offset, value, type in each.initial:
+                self.store(self.globals[name] + offset, self.number(value, None), type)
 
     def run(self) -> tuple[str, int]:
         """What the program prints, and what its `main` returns."""
@@ -156,6 +156,10 @@ class Interpreter:
                     result = self.dispatch(name, [slots[each] for each in given])
                     if target is not None:
                         slots[target] = result
+                case c.Leave(ended):
+                    for name in ended:
+                        size = size_of(function.objects[name].type)
+                        self.memory[objects[name] : objects[name] + size] = b"\x5a" * size
                 case c.Return(source):
                     return 0 if source is None else slots[source]
 

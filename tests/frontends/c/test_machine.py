@@ -202,7 +202,7 @@ def test_a_loop_in_which_nothing_happens_ends_the_rank() -> None:
         ("for (long i = 0; i < 1000000000; i++) x += i;", "PG141"),
         ("for (int i = 0; ; i++) shmem_int_p(&x, i, 0);", None),
         ("for (int i = 0; ; i++) shmem_int_p(&x, 1, i % n);", None),
-        ("shmem_int_p(&x, 1, 0); *(short *)&x = 3;", "PG142"),
+        ("shmem_int_p(a, 1, 0); *(short *)((char *)a + 3) = 3;", "PG142"),
     ],
 )
 def test_what_is_too_much(monkeypatch: pytest.MonkeyPatch, body: str, code: str | None) -> None:

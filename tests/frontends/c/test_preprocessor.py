@@ -12,13 +12,14 @@ import pytest
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c.preprocessor import Preprocessed, preprocess
 from pgasrob.frontends.c.tokens import Source, tokenise
+from pgasrob.frontends.options import Flags
 from tests.frontends.c.interpreter import REGISTRY
 
 GCC = shutil.which("gcc")
 
 
 def preprocessed(text: str, file: str = "x.c", **defines: str) -> Preprocessed:
-    return preprocess(file, text, REGISTRY, defines)
+    return preprocess(Source(file, text), REGISTRY, Flags(tuple(defines.items())))
 
 
 def words(text: str, **defines: str) -> list[str]:
@@ -84,18 +85,20 @@ def test_definitions_from_outside_and_from_the_standard_headers() -> None:
 
 
 def test_headers_are_noted() -> None:
-    found = preprocessed('#include <stdio.h>\n#define H <stdlib.h>\n#include H\n#include "mine.h"\n#include <stdio.h>')
-    assert found.headers == ("stdio.h", "stdlib.h", "mine.h")
-    assert found.unread == [("mine.h", 4)]
+    found = preprocessed(
+        "#include <stdio.h>\n#define H <stdlib.h>\n#include H\n#include <numa.h>\n#include <sys/epoll.h>"
+    )
+    assert found.headers == ()
+    assert found.unread == [("numa.h", 4), ("sys/epoll.h", 5)]
 
 
 def test_files_beside_it_are_included(tmp_path: Path) -> None:
     (tmp_path / "mine.h").write_text("#pragma once\n#ifndef N\n#define N 5\n#endif\nint from_mine;\n")
     (tmp_path / "other.h").write_text('#include "mine.h"\nint other;\n')
     text = '\n#include "mine.h"\n#include "other.h"\nint x = N;'
-    found = preprocess(str(tmp_path / "x.c"), text, REGISTRY)
+    found = preprocess(Source(str(tmp_path / "x.c"), text), REGISTRY)
     assert [token.text for token in found.tokens] == "int from_mine ; int other ; int x = 5 ;".split()  # noqa: SIM905
-    assert [found.tokens[at].place.line for at in (1, 4, 7)] == [2, 3, 4]
+    assert [str(found.tokens[at].span.line) for at in (1, 4, 7)] == ["mine.h:5", "other.h:2", "4"]
     assert [Path(found.tokens[at].source.file).name for at in (1, 4, 7)] == ["mine.h", "other.h", "x.c"]
 
 

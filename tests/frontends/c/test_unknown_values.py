@@ -262,7 +262,7 @@ def test_what_is_only_moved_costs_nothing() -> None:
         int sum = 0; for (int i = 0; i < 100; i++) sum += large[i]; printf("%d", sum);"""
     assert "choose" not in lowered(body)
     found = verdict(body)
-    assert (found.verdict, found.stats.states) == ("robust", 604)
+    assert (found.verdict, found.stats.states) == ("robust", 16)  # of the elements, two stand for all
 
 
 def test_a_few_values_are_chosen_where_they_decide_something() -> None:

@@ -91,7 +91,7 @@ def test_the_answer_of_the_parts_is_that_of_the_whole(monkeypatch: pytest.Monkey
         monkeypatch.setattr(parts, name, value)
     monkeypatch.setattr(native_traces, "PIECE", 1)
     seen: Counter[str] = Counter()
-    for program in small(200, examples(45, nightly=10_000)):
+    for program in small(240, examples(45, nightly=10_000)):
         whole = trace_search(program, None)
         if any(whole.states > MOST_EVENTS for _ in whole.run()):
             continue

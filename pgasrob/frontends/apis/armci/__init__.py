@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from collections import ChainMap
 
-from pgasrob.frontends.apis.armci import environment, onesided, synchronisation
+from pgasrob.frontends.apis.armci import environment, groups, messages, onesided, synchronisation
 from pgasrob.frontends.apis.armci.names import CONSTANTS, TYPES
 from pgasrob.frontends.apis.interface import Api, Handler
 from pgasrob.frontends.c.types import CType
 
-_TABLES = (environment.PROTOTYPES, onesided.PROTOTYPES, synchronisation.PROTOTYPES)
+_TABLES = (
+    environment.PROTOTYPES,
+    groups.PROTOTYPES,
+    messages.PROTOTYPES,
+    onesided.PROTOTYPES,
+    synchronisation.PROTOTYPES,
+)
 for _table in _TABLES:
     _table.alias(lambda name: name.replace("ARMCI_", "PARMCI_", 1).replace("armci_", "parmci_", 1))
 
@@ -26,8 +32,6 @@ def _handler(name: str) -> Handler | None:
     return next((handler for table in _TABLES if (handler := table.handler(name))), None)
 
 
-_GROUPS = "groups of processes are not modelled: use all processes"
-
 API = Api(
     name="armci",
     headers=("armci.h",),
@@ -38,15 +42,7 @@ API = Api(
     specifications={"": "ARMCI (as in Global Arrays 5)"},
     functions=ChainMap(*(table.handlers for table in _TABLES)),
     unsupported={
-        "ARMCI_SET_AGGREGATE_HANDLE": "leave aggregation out: it joins transfers and promises nothing",
-        "ARMCI_Group_*": _GROUPS,
-        "ARMCI_Malloc_group*": _GROUPS,
-        "ARMCI_Free_group": _GROUPS,
-        "ARMCI_Absolute_id": _GROUPS,
-        "ARMCI_PutS_flag": "put the data and then the flag with ARMCI_PutValueInt: puts to a process are ordered",
-        "armci_msg_snd": "use a put and armci_notify, or MPI",
-        "armci_msg_rcv*": "use a put and armci_notify_wait, or MPI",
-        "armci_domain_*": "give the layout of nodes as constants",
+        "armci_msg_rcvany": "receive from a process that is named, with armci_msg_rcv",
         "ARMCI_*": "this function of ARMCI is not known",
         "armci_*": "this function of ARMCI is not known",
     },

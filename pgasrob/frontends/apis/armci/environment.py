@@ -6,15 +6,16 @@ from functools import partial
 from typing import cast
 
 from pgasrob.frontends.apis import flags
-from pgasrob.frontends.apis.arguments import limited, member_in, target
+from pgasrob.frontends.apis.arguments import limited, member_in, reached, target
+from pgasrob.frontends.apis.armci import state
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, element, pairs
+from pgasrob.frontends.apis.transfers import Steps, copied, element, ends_all, pairs
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, INT, LONG, VOID, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Known
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import Barrier, Load, Store
+from pgasrob.program.commands import Load, Store
 from pgasrob.program.expressions import Expr
 
 PROTOTYPES = Prototypes()
@@ -31,7 +32,6 @@ OK = Known(0)
     int ARMCI_Free(void *address);
     int ARMCI_Free_local(void *address);
     void ARMCI_INIT_HANDLE(armci_hdl_t *handle);
-    void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *handle);
     void ARMCI_Access_begin(void *address);
     void ARMCI_Access_end(void *address);
     void ARMCI_Set_shm_limit(unsigned long limit);
@@ -40,6 +40,8 @@ def nothing(call: Call) -> Outcome:
     """No access to memory, and no promise that others have arrived."""
     if call.name in ("ARMCI_Free", "ARMCI_Free_local"):
         call.rests_on(Kind.FREED_MEMORY, call.name)
+    if call.name == "ARMCI_Set_shm_limit":
+        call.rests_on(Kind.HINTS, call.name)
     if call.name == "ARMCI_Init_thread":
         call.rests_on(Kind.THREAD_LEVEL, call.name)
     return Outcome(result=OK)
@@ -51,14 +53,70 @@ def nothing(call: Call) -> Outcome:
     void armci_msg_abort(int code);
 """)
 def end(call: Call) -> Outcome:
-    call.rests_on(Kind.ENDS_ONE_RANK, call.name)
-    return Outcome(ends=True)
+    return ends_all(call)
 
 
 @PROTOTYPES.calls("int ARMCI_Initialized(void);")
 def initialised(call: Call) -> Outcome:
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return Outcome(result=Known(1))
+
+
+@PROTOTYPES.calls("int ARMCI_Same_node(int proc); int armci_domain_same_id(armci_domain_t domain, int proc);")
+def same_node(call: Call) -> Outcome:
+    return Outcome(result=Known(int(call.known(len(call.arguments) - 1) in call.neighbours())))
+
+
+def _domains(call: Call) -> list[range]:
+    """The nodes, each with its processes."""
+    return list(dict.fromkeys(call.neighbours(of=rank) for rank in range(call.nodes)))
+
+
+def _domain(call: Call, index: int) -> range:
+    """The node in argument ``index``; -1 is that of the process itself."""
+    number, domains = call.known(index), _domains(call)
+    if not -1 <= number < len(domains):
+        call.fail(f"there is no node {number}", f"nodes 0 to {len(domains) - 1} are there")
+    return call.neighbours() if number < 0 else domains[number]
+
+
+@PROTOTYPES.calls("int armci_domain_count(armci_domain_t domain);")
+def domain_count(call: Call) -> Outcome:
+    return Outcome(result=Known(len(_domains(call))))
+
+
+@PROTOTYPES.calls(
+    "int armci_domain_my_id(armci_domain_t domain); int armci_domain_id(armci_domain_t domain, int proc);"
+)
+def domain_id(call: Call) -> Outcome:
+    process = call.rank if call.name.endswith("my_id") else call.known(1)
+    return Outcome(result=Known(_domains(call).index(call.neighbours(of=process))))
+
+
+@PROTOTYPES.calls("int armci_domain_nprocs(armci_domain_t domain, int id);")
+def domain_processes(call: Call) -> Outcome:
+    return Outcome(result=Known(len(_domain(call, 1))))
+
+
+@PROTOTYPES.calls("int armci_domain_glob_proc_id(armci_domain_t domain, int id, int local);")
+def domain_process(call: Call) -> Outcome:
+    domain, place = _domain(call, 1), call.known(2)
+    if not 0 <= place < len(domain):
+        call.fail(f"there is no process {place} on a node of {len(domain)}", "count from 0 to armci_domain_nprocs - 1")
+    return Outcome(result=Known(domain[place]))
+
+
+@PROTOTYPES.calls("int ARMCI_Uses_shm(void);")
+def uses_shared_memory(call: Call) -> Outcome:
+    return Outcome(result=Known(int(len(call.neighbours()) > 1)))
+
+
+@PROTOTYPES.calls("""
+    void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *handle); void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *handle);
+""")
+def aggregate(call: Call) -> Outcome:
+    """What is posted with such a handle may be joined, and begin as late as the wait for the handle."""
+    return Outcome(state=state.aggregated(call, state.handle(call, 0), "UNSET" not in call.name))
 
 
 @PROTOTYPES.calls("int armci_msg_me(void);")
@@ -90,7 +148,7 @@ def malloc(call: Call) -> Outcome:
     name = f"armci.size.{memory.object.number}"
     call.publish(name, size)
     steps = Steps(call)
-    steps.do(Barrier())
+    barrier_of_all(steps)
     for rank in range(call.nodes):
         asked = size if rank == call.rank else call.published(rank, name)
         owner = None if rank == call.rank else rank
@@ -108,29 +166,32 @@ def malloc_local(call: Call) -> Outcome:
 def copy(call: Call) -> Outcome:
     """A memcpy."""
     steps = Steps(call)
-    for here, there in pairs(call, target(call, 0), target(call, 1), call.known(2)):
-        register = call.register("copied")
-        steps.do(Load(register, here), Store(there, register))
+    copied(steps, reached(call, 1), reached(call, 0), call.known(2))
     return steps.outcome()
 
 
 # Collectives
 
 
-def _everyone(call: Call) -> Group:
+def everyone(call: Call) -> Group:
     return Group(("armci", "all"), tuple(range(call.nodes)))
+
+
+def barrier_of_all(steps: Steps) -> None:
+    """All arrive; nothing is completed."""
+    flags.barrier(steps, everyone(steps.call))
 
 
 OPERATIONS = {"+": "sum", "*": "prod", "max": "max", "min": "min", "or": "or"}
 
 
-def _reduction(call: Call, type: CType) -> Outcome:
-    """Every rank contributes to every result, in place."""
+def reduction(call: Call, group: Group, type: CType) -> Outcome:
+    """Every member contributes to every result, in place."""
     text = _text(call, 2)
     if text not in OPERATIONS:
         call.fail(f'the operation "{text}"', "use one of " + ", ".join(f'"{known}"' for known in OPERATIONS))
     steps, data, count = Steps(call), target(call, 0), limited(call, call.known(1), "elements")
-    results = flags.reduce(steps, _everyone(call), OPERATIONS[text], data, type, count)
+    results = flags.reduce(steps, group, OPERATIONS[text], data, type, count)
     for index, value in enumerate(results):
         steps.store(element(call, data, index, type), value, type)
     return steps.outcome()
@@ -143,9 +204,20 @@ def _text(call: Call, index: int) -> str:
     return text
 
 
-for _letter, _type, _c in (("i", INT, "int"), ("l", LONG, "long"), ("d", DOUBLE, "double"), ("f", FLOAT, "float")):
+def _reduction(call: Call, type: CType) -> Outcome:
+    return reduction(call, everyone(call), type)
+
+
+REDUCED = (
+    ("i", INT, "int"),
+    ("l", LONG, "long"),
+    ("ll", LONG, "long long"),
+    ("d", DOUBLE, "double"),
+    ("f", FLOAT, "float"),
+)
+"""The types of reductions: what stands for each in the names, and how it is written."""
+for _letter, _type, _c in REDUCED:
     PROTOTYPES.add(f"void armci_msg_{_letter}gop({_c} *x, int n, char *op);", partial(_reduction, type=_type))
-PROTOTYPES.add("void armci_msg_llgop(long long *x, int n, char *op);", partial(_reduction, type=LONG))
 
 
 @PROTOTYPES.calls("""
@@ -155,7 +227,7 @@ PROTOTYPES.add("void armci_msg_llgop(long long *x, int n, char *op);", partial(_
 def broadcast(call: Call) -> Outcome:
     """Everyone waits for the root's data, and the root for no one."""
     steps, root = Steps(call), call.known(2)
-    cells = _shaped(call, target(call, 0), call.known(1))
+    cells = shaped(call, target(call, 0), call.known(1))
 
     def values(place: int) -> list[Expr]:
         return cast("list[Expr]", loaded)
@@ -165,13 +237,13 @@ def broadcast(call: Call) -> Outcome:
         for cell in cells:
             loaded.append(call.register("data"))
             steps.do(Load(loaded[-1], cell))
-    received = flags.scatter(steps, _everyone(call), root, len(cells), values)
+    received = flags.scatter(steps, everyone(call), root, len(cells), values)
     if call.rank != root:
         steps.do(*(Store(cell, value) for cell, value in zip(cells, received, strict=True)))
     return steps.outcome()
 
 
-def _shaped(call: Call, data: Address, size: int) -> list[Expr]:
+def shaped(call: Call, data: Address, size: int) -> list[Expr]:
     """The cells of a message. All ranks pair them with one object of this API, so that they cut it alike."""
     call.allocate("symmetric", size, "broadcast", ("armci", "broadcast"), asked_for=False)
     shape = Address(ObjectId("symmetric", ("armci", "broadcast")), 0)

@@ -13,7 +13,11 @@ GIOV = layout(
     {ADDRESSES: 8, INT: 4}.__getitem__,
 )
 
+GROUP = Opaque("ARMCI_Group")
+
 TYPES: dict[str, CType] = {
+    "ARMCI_Group": GROUP,
+    "armci_req_t": Opaque("armci_hdl_t"),
     "armci_hdl_t": Opaque("armci_hdl_t"),
     "armci_giov_t": GIOV,
     "armci_size_t": LONG,

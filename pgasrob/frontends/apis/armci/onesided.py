@@ -36,12 +36,14 @@ class Piece:
 
 
 def contiguous(call: Call, first: int) -> tuple[list[Piece], int]:
-    return [Piece(target(call, first), target(call, first + 1), call.known(first + 2))], first + 3
+    source, destination = (target(call, first + index, of_others=True) for index in (0, 1))
+    return [Piece(source, destination, call.known(first + 2))], first + 3
 
 
 def strided(call: Call, first: int) -> tuple[list[Piece], int]:
     """``count[0]`` bytes at a time, ``count[k]`` times along stride k - 1."""
-    source, destination, levels = target(call, first), target(call, first + 2), call.known(first + 5)
+    source, destination = (target(call, first + index, of_others=True) for index in (0, 2))
+    levels = call.known(first + 5)
     if not 0 <= levels <= 7:
         call.fail(f"{levels} levels of strides", "ARMCI takes 0 to 7 levels")
     from_strides = integers(call, first + 1, levels, INT)
@@ -228,13 +230,19 @@ for _name, _type in (("Int", INT), ("Long", LONG), ("Float", FLOAT), ("Double", 
     PROTOTYPES.add(f"{_c} ARMCI_GetValue{_name}(void *src, int proc);", partial(_get_value, type=_type))
 
 
-@PROTOTYPES.calls("int ARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int proc);")
-def put_flag(call: Call) -> Outcome:
+def _put_flag(call: Call, shape: str) -> Outcome:
     """A blocking put and then the flag, which comes after it as every put to that process does."""
-    process, steps = call.known(5), Steps(call)
+    pieces, index = SHAPES[shape](call, 0)
+    process, steps = call.known(index + 2), Steps(call)
     where = ordered(steps, process)
-    goal = state.remote_argument(call, 1, process)
-    put(steps, state.local(call, 0, target(call, 0)), Const(process), goal, call.known(2), where)
-    cell = call.cell(state.remote_argument(call, 3, process), 4)
-    steps.do(Fence(where, Const(process)), Update("set", call.expression(4), Const(process), cell, where))
+    for piece in pieces:
+        source, goal = state.local(call, 0, piece.source), state.remote(call, _goal(shape), piece.target, process)
+        put(steps, source, Const(process), goal, piece.bytes, where)
+    cell = call.cell(state.remote_argument(call, index, process), 4)
+    steps.do(Fence(where, Const(process)), Update("set", call.expression(index + 1), Const(process), cell, where))
     return steps.outcome(OK)
+
+
+for _name, _shape in (("Put_flag", ""), ("PutS_flag", "S"), ("PutS_flag_dir", "S")):
+    _arguments = ARGUMENTS[_shape].replace("int proc", "int *flag, int value, int proc")
+    PROTOTYPES.add(f"int ARMCI_{_name}({_arguments});", partial(_put_flag, shape=_shape))

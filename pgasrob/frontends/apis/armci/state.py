@@ -4,12 +4,13 @@ Blocking puts have one queue for each process, which the fences between them kee
 implicit one, has two queues for each process, for puts and for gets: ARMCI_Fence waits for puts alone.
 
 The state of a rank: ``armci.queues``, entries of a queue's key, its process, and whether something in it is not yet
-complete on the local side. Entries of puts stay until a fence.
+complete on the local side. Entries of puts stay until a fence. ``armci.aggregate``: the handles that aggregate, whose
+operations need not have begun before they are waited for, so that a fence does not wait for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import cast
 
 from pgasrob.frontends.apis.arguments import target
@@ -73,14 +74,24 @@ def wait_local(steps: Steps, which: Callable[[Key, int], bool]) -> None:
 
 def fence(steps: Steps, process: int | None) -> None:
     """Complete the puts to ``process``, or to all, on the other side."""
-    left = []
+    left, aggregate = [], _aggregate(steps.call)
     for entry in entries(steps):
-        key, other, _ = entry
-        if key[-1] == "put" and process in (None, other):
+        key, other, pending = entry
+        if key[-1] == "put" and process in (None, other) and not (pending and key[:-1] in aggregate):
             steps.do(Wait(queue(steps, key, other)))
         else:
             left.append(entry)
     _set(steps, left)
+
+
+def _aggregate(call: Call) -> tuple[Key, ...]:
+    return cast("tuple[Key, ...]", call.state.get("armci.aggregate", ()))
+
+
+def aggregated(call: Call, key: Key, begins: bool) -> dict[str, Hashable]:
+    """The state when the handle ``key`` aggregates from now on, or no more."""
+    others = {other for other in _aggregate(call) if other != key}
+    return {"armci.aggregate": tuple(sorted(others | {key} if begins else others, key=repr))}
 
 
 def _set(steps: Steps, left: list[Entry]) -> None:
@@ -105,4 +116,4 @@ def local(call: Call, index: int, address: Address) -> Address:
 
 
 def remote_argument(call: Call, index: int, process: int) -> Address:
-    return remote(call, index, target(call, index), process)
+    return remote(call, index, target(call, index, of_others=True), process)

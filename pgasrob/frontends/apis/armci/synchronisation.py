@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from pgasrob.frontends.apis.arguments import target
 from pgasrob.frontends.apis.armci import state
+from pgasrob.frontends.apis.armci.environment import barrier_of_all
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, int_type, value_at
 from pgasrob.frontends.c.types import INT, LONG
 from pgasrob.frontends.c.values import UNDEFINED, Known
-from pgasrob.program.commands import AwaitAdd, Barrier, FetchAdd, Notify, Swap
+from pgasrob.program.commands import AwaitAdd, FetchAdd, Notify, Swap
 from pgasrob.program.expressions import Const, Expr
 
 PROTOTYPES = Prototypes()
@@ -69,14 +70,16 @@ def barrier(call: Call) -> Outcome:
     """ARMCI_AllFence, then all arrive."""
     steps = Steps(call)
     state.fence(steps, None)
-    steps.do(Barrier())
+    barrier_of_all(steps)
     return steps.outcome()
 
 
 @PROTOTYPES.calls("void armci_msg_barrier(void);")
 def message_barrier(call: Call) -> Outcome:
     """All arrive; nothing is completed."""
-    return Outcome(call.do(Barrier()))
+    steps = Steps(call)
+    barrier_of_all(steps)
+    return steps.outcome()
 
 
 # Read-modify-write
@@ -92,7 +95,7 @@ def read_modify_write(call: Call) -> Outcome:
     if not 0 <= operation < len(RMW):
         call.fail(f"{call.texts[0]} is no operation", "use ARMCI_FETCH_AND_ADD or ARMCI_SWAP, or their _LONG forms")
     (kind, type), steps, process = RMW[operation], Steps(call), call.known(4)
-    local = state.local(call, 1, target(call, 1))
+    local = state.local(call, 1, target(call, 1, of_others=True))
     cell = call.cell(state.remote_argument(call, 2, process), call.size_of(type))
     old = call.register("old")
     if kind == "add":

@@ -3,23 +3,30 @@
 Most programs wait as soon as they have notified. While all ranks of a program always do, the two halves are one barrier
 of the calculus; a single one that does something in between lets it be two halves everywhere.
 
-The state of a rank: ``gasnet.notified``, the position of the notify that has not been waited for.
+Barriers may have names. As long as no two that a program gives can differ these have no effect; else the ranks tell
+each other, and a wait says whether they match.
+
+The state of a rank: ``gasnet.notified``, the position of the notify that has not been waited for, with its name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.flags import Group
-from pgasrob.frontends.apis.gasnet.names import NOT_READY, OK
+from pgasrob.frontends.apis.gasnet.names import ANONYMOUS, BARRIER_MISMATCH, MISMATCH, NOT_READY, OK
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.values import Known
-from pgasrob.program.commands import Barrier
+from pgasrob.program.commands import Fetch, Store
+from pgasrob.program.expressions import Binary, Conditional, Const, Expr
 
 PROTOTYPES = Prototypes()
+BARRIER = "gasnet_barrier"
+"""Its halves, and what is both at once."""
 
 
 def _everyone(call: Call) -> Group:
@@ -31,44 +38,92 @@ def _split(call: Call) -> bool:
     return any(call.published(rank, "gasnet.split") for rank in range(call.nodes))
 
 
-def notify(steps: Steps) -> None:
+def _name(call: Call) -> int:
+    """What the call says of its barrier: 0 for an anonymous one, 2 that it is to mismatch, else its name times 4 and
+    1."""
+    id, flags = call.known(0), call.known(1)
+    return 2 if flags & MISMATCH else 0 if flags & ANONYMOUS else 4 * id + 1
+
+
+def _named_differently(call: Call, name: int) -> bool:
+    """Whether two barriers may mismatch, so that their names have to be told."""
+    used = call.published(call.rank, "gasnet.names") or frozenset()
+    assert isinstance(used, frozenset)
+    if name:
+        call.publish("gasnet.names", used | {name})
+    names: set[int] = {name}
+    for rank in range(call.nodes):
+        names |= call.published(rank, "gasnet.names") or frozenset()  # type: ignore[arg-type]
+    return 2 in names or len(names - {0}) > 1
+
+
+def notify(steps: Steps, name: int = 0) -> None:
     call = steps.call
     if steps.recall("gasnet.notified") is not None:
         call.fail("two notifies without a wait between them", "wait for a barrier before the next one is notified")
+    if _named_differently(call, name):
+        steps.do(Store(_cell(call, steps.count("gasnet.told", 2)), Const(name)))
     if _split(call):
-        flags.arrive(steps, _everyone(call))
-        steps.note("gasnet.notified", True)
+        flags.arrive(steps, _everyone(call), BARRIER)
+        steps.note("gasnet.notified", (None, name))
     else:
-        steps.note("gasnet.notified", call.position)
+        steps.note("gasnet.notified", (call.position, name))
 
 
-def wait(steps: Steps) -> None:
+def wait(steps: Steps, name: int = 0) -> Expr:
+    """The result."""
     call = steps.call
     notified = steps.recall("gasnet.notified")
     if notified is None:
         call.fail("a wait for a barrier that has not been notified", "call gasnet_barrier_notify before")
+    assert isinstance(notified, tuple)
     steps.note("gasnet.notified", None)
     if _split(call):
-        flags.depart(steps, _everyone(call))
-        return
-    if notified != call.position:
-        call.publish("gasnet.split", True)
-    steps.do(Barrier())
+        flags.depart(steps, _everyone(call), BARRIER)
+    else:
+        if notified[0] != call.position:
+            call.publish("gasnet.split", True)
+        flags.barrier(steps, _everyone(call), BARRIER)
+    if name != notified[1]:
+        return Const(BARRIER_MISMATCH)
+    return _result(steps) if _named_differently(call, name) else Const(OK)
+
+
+def _result(steps: Steps) -> Expr:
+    """What has been told is read after the barrier."""
+    call = steps.call
+    parity = 1 - cast(int, steps.recall("gasnet.told", 0))
+    names: list[Expr] = []
+    for rank in range(call.nodes):
+        register = call.register("name")
+        steps.do(Fetch(register, Const(rank), _cell(call, parity)))
+        names.append(register)
+    differ: Expr = Const(0)
+    for place, name in enumerate(names):
+        differ = Binary("||", differ, Binary("==", name, Const(2)))
+        for other in names[:place]:
+            both = Binary("&&", name, other)
+            differ = Binary("||", differ, Binary("&&", both, Binary("!=", name, other)))
+    return Conditional(differ, Const(BARRIER_MISMATCH), Const(OK))
+
+
+def _cell(call: Call, parity: int) -> Expr:
+    """Where a rank tells the name of its barrier: one cell for even and one for odd barriers, so that whoever tells the
+    next but one knows that all have read it."""
+    return call.cell(call.internal("gasnet", "name", parity, name=f"gasnet_barrier_name_{parity}"), 8)
 
 
 @PROTOTYPES.calls("void gasnet_barrier_notify(int id, int flags);")
 def barrier_notify(call: Call) -> Outcome:
-    """Anonymous, or named: that all ranks give the same name is taken for granted, the wait gives `GASNET_OK`."""
     steps = Steps(call)
-    notify(steps)
+    notify(steps, _name(call))
     return steps.outcome()
 
 
 @PROTOTYPES.calls("int gasnet_barrier_wait(int id, int flags);")
 def barrier_wait(call: Call) -> Outcome:
     steps = Steps(call)
-    wait(steps)
-    return steps.outcome(Known(OK))
+    return steps.outcome(wait(steps, _name(call)))
 
 
 @PROTOTYPES.calls("int gasnet_barrier_try(int id, int flags);")
@@ -81,9 +136,5 @@ def barrier_try(call: Call) -> Sequence[Outcome]:
 @PROTOTYPES.calls("int gasnet_barrier(int id, int flags);")
 def barrier(call: Call) -> Outcome:
     steps = Steps(call)
-    if _split(call):
-        flags.arrive(steps, _everyone(call))
-        flags.depart(steps, _everyone(call))
-    else:
-        steps.do(Barrier())
-    return steps.outcome(Known(OK))
+    notify(steps, _name(call))
+    return steps.outcome(wait(steps, _name(call)))

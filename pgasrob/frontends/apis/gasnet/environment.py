@@ -9,7 +9,7 @@ from pgasrob.frontends.apis.gasnet import state
 from pgasrob.frontends.apis.gasnet.names import OK, SEGMENT_SIZE
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.apis.transfers import Steps, ends_all
 from pgasrob.frontends.c.types import ULONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Known, Value
 from pgasrob.program.assumptions import Kind
@@ -35,6 +35,8 @@ def nothing(call: Call) -> Outcome:
 
     Handler-safe locks keep handlers and threads of one rank apart, of which there are none here.
     """
+    if call.name == "gasnet_set_waitmode":
+        call.rests_on(Kind.HINTS, call.name)
     return Outcome(result=Known(OK))
 
 
@@ -69,9 +71,7 @@ _fixed("char *gasnet_ErrorName(int code); char *gasnet_ErrorDesc(int code);", NU
 
 @PROTOTYPES.calls("void gasnet_exit(int code);")
 def end(call: Call) -> Outcome:
-    """This rank ends. That the others are stopped too would only leave accesses out."""
-    call.rests_on(Kind.ENDS_ONE_RANK, call.name)
-    return Outcome(ends=True)
+    return ends_all(call)
 
 
 @PROTOTYPES.calls("int gasnet_attach(gasnet_handlerentry_t *table, int entries, size_t size, size_t offset);")
@@ -91,11 +91,13 @@ def allocate(steps: Steps, size: int) -> None:
     steps.call.allocate("segment", size, "segment", ("gasnet", "segment"))
     steps.call.publish("gasnet.size", size)
     steps.note("gasnet.size", size)
-    steps.do(Barrier())
+    steps.do(Barrier(steps.call.name))
 
 
-def segment_of(call: Call, rank: int) -> Address:
-    return Address(state.SEGMENT, 0, None if rank == call.rank else rank)
+def segment_of(call: Call, rank: int, *, here: bool = False) -> Address:
+    """The address of a rank's segment there; or ``here``, where the ranks share memory."""
+    own = rank == call.rank
+    return Address(state.SEGMENT, 0, None if own else rank, own or here)
 
 
 def size_of(call: Call, rank: int) -> int:

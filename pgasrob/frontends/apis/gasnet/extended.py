@@ -27,7 +27,6 @@ from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, put, read, write
 from pgasrob.frontends.c.types import ULONG, VOID, Opaque, Pointer
 from pgasrob.frontends.c.values import NULL, Handle, Known, Value
-from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import WaitLocal
 
 PROTOTYPES = Prototypes()
@@ -77,13 +76,13 @@ def segment_size(call: Call) -> Outcome:
 
 
 def _bound(call: Call, result: Value) -> Outcome:
-    """Where the segment of a rank is: its address there, here (nowhere), and its size. Null pointers ask nothing."""
+    """Where the segment of a rank is: its address there, here (nowhere, unless they share memory), and its size. Null
+    pointers ask nothing."""
     steps, owner = Steps(call), call.known(1)
-    if owner != call.rank:
-        call.rests_on(Kind.SEPARATE_MEMORY, call.name)
+    here = owner == call.rank or owner in call.neighbours()
     answers = (
         (2, environment.segment_of(call, owner), Pointer(VOID)),
-        (3, environment.segment_of(call, owner) if owner == call.rank else NULL, Pointer(VOID)),
+        (3, environment.segment_of(call, owner, here=True) if here else NULL, Pointer(VOID)),
         (4, Known(environment.size_of(call, owner)), ULONG),
     )
     for index, value, type in answers:

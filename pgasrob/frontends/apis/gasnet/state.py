@@ -98,7 +98,7 @@ def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
     Segments are aligned and static objects lie at the same address everywhere, so that one's own address of such an
     object will do for any rank, also one that is not known here.
     """
-    address, rank = target(call, index), call.expression(node)
+    address, rank = target(call, index, of_others=True), call.expression(node)
     owner = address.owner
     if owner is None and rank == Const(call.rank):
         return address, rank
@@ -114,7 +114,7 @@ def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
 
 
 def local(call: Call, index: int) -> Address:
-    address = target(call, index)
+    address = target(call, index, of_others=True)
     if address.owner is not None and address.owner != call.rank:
         call.fail(f"{call.texts[index]} is an address of rank {address.owner}", "pass the address of a buffer here")
     return address

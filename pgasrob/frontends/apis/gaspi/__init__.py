@@ -15,6 +15,8 @@ from pgasrob.frontends.apis.interface import Api, Handler
 from pgasrob.frontends.c.types import CType
 
 _TABLES = (environment.PROTOTYPES, segments.PROTOTYPES, onesided.PROTOTYPES, collectives.PROTOTYPES)
+for _table in _TABLES:
+    _table.alias(lambda name: f"p{name}")
 
 
 def _declaration(name: str, types: tuple[CType, ...]) -> str | None:
@@ -36,11 +38,7 @@ API = Api(
     functions=ChainMap(*(table.handlers for table in _TABLES)),
     unsupported={
         "gaspi_allreduce_user": "use gaspi_allreduce with GASPI_OP_MIN, _MAX or _SUM",
-        "gaspi_proc_kill": "leave failures out: all ranks run to their end",
         "gaspi_state_*": "leave failures out: all ranks run to their end",
-        "gaspi_proc_local_*": "give the rank within the node as a constant",
-        "gaspi_proc_ping": "leave failures out: all ranks run to their end",
-        "gaspi_statistic_*": "leave the statistics out",
         "gaspi_gpu_*": "memory of accelerators is not modelled",
         "gaspi_*": "this function of GASPI is not known",
     },

@@ -97,10 +97,10 @@ def barrier(call: Call) -> Sequence[Outcome]:
     for result in (SUCCESS,) if blocks(call, 1) else (SUCCESS, TIMEOUT):
         steps = Steps(call)
         if number not in arrived:
-            flags.arrive(steps, which)
+            flags.arrive(steps, which, call.name)
         left: set[int] = {*arrived} - {number} if result == SUCCESS else {*arrived, number}
         if result == SUCCESS:
-            flags.depart(steps, which)
+            flags.depart(steps, which, call.name)
         steps.note("gaspi.arrived", tuple(sorted(left)))
         outcomes.append(steps.outcome(Known(result)))
     return outcomes
@@ -143,7 +143,7 @@ def allreduce(call: Call) -> Sequence[Outcome]:
         steps = Steps(call)
         parity = _contribute(steps, number, source, type, count)
         if code == SUCCESS:
-            flags.depart(steps, which)
+            flags.depart(steps, which, call.name)
             _reducing(steps, number, None)
             for index in range(count):
                 values = [_contribution(steps, which, member, parity, index) for member in which.members]
@@ -164,7 +164,7 @@ def _contribute(steps: Steps, number: int, source: Address, type: CType, count: 
     for index in range(count):
         cell = _contributed(call, which, parity, index)
         steps.do(Store(cell, value_at(steps, element(call, source, index, type), type)))
-    flags.arrive(steps, which)
+    flags.arrive(steps, which, call.name)
     _reducing(steps, number, parity)
     return parity
 

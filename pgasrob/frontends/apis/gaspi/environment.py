@@ -35,13 +35,55 @@ def nothing(call: Call) -> Outcome:
 
     A timeout is not taken as a chance of failure here: programs repeat these calls until they succeed.
     """
+    if call.name == "gaspi_config_set":
+        call.rests_on(Kind.HINTS, call.name)
     return done(call)
 
 
-@PROTOTYPES.calls("void gaspi_printf(const char *format, ...); void gaspi_logger(void);")
+@PROTOTYPES.calls("""
+    void gaspi_printf(const char *format, ...); void gaspi_printf_to(gaspi_rank_t rank, const char *format, ...);
+    void gaspi_logger(void); void gaspi_print_affinity_mask(void);
+""")
 def printed(call: Call) -> Outcome:
     call.rests_on(Kind.NO_EFFECT, call.name)
     return Outcome()
+
+
+@PROTOTYPES.calls("""
+    gaspi_return_t gaspi_set_socket_affinity(gaspi_uchar socket);
+    gaspi_return_t gaspi_statistic_verbosity_level(gaspi_number_t level);
+    gaspi_return_t gaspi_statistic_counter_reset(gaspi_statistic_counter_t counter);
+    gaspi_return_t gaspi_proc_ping(gaspi_rank_t rank, gaspi_timeout_t timeout);
+""")
+def idle(call: Call) -> Outcome:
+    """What changes nothing that a program sees, all ranks being alive."""
+    call.rests_on(Kind.NO_EFFECT, call.name)
+    return done(call)
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_machine_type(char *type);")
+def machine_type(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
+    return done(call, stores=[(0, Known(0), CHAR)])
+
+
+@PROTOTYPES.calls("""
+    gaspi_return_t gaspi_statistic_counter_info(gaspi_statistic_counter_t counter, gaspi_statistic_argument_t *argument,
+        gaspi_string_t *name, gaspi_string_t *description, gaspi_number_t *level);
+""")
+def counter_info(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
+    texts = [(index, NULL, Pointer(CHAR)) for index in (2, 3)]
+    return done(call, stores=[(1, Known(0), INT), *texts, (4, Known(0), UINT)])
+
+
+@PROTOTYPES.calls("""
+    gaspi_return_t gaspi_statistic_counter_get(gaspi_statistic_counter_t counter, gaspi_number_t argument,
+                                               unsigned long *value);
+""")
+def counter(call: Call) -> Outcome:
+    """How much has been sent, or how long something took: nothing in the program decides it."""
+    return done(call, stores=[(2, call.clock(), ULONG)])
 
 
 def _gives(prototype: str, type: CType, value: Callable[[Call], Value]) -> None:
@@ -68,6 +110,7 @@ for _name, _number in {
     "gaspi_notification_num": 65536,
     "gaspi_allreduce_elem_max": 255,
     "gaspi_rw_list_elem_max": 255,
+    "gaspi_statistic_counter_max": 0,
 }.items():
     _gives(f"gaspi_return_t {_name}(gaspi_number_t *number);", UINT, _always(_number))
 for _name, _number in {
@@ -77,6 +120,21 @@ for _name, _number in {
     "gaspi_allreduce_buf_size": 4096,
 }.items():
     _gives(f"gaspi_return_t {_name}(gaspi_size_t *size);", ULONG, _always(_number))
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_proc_kill(gaspi_rank_t rank, gaspi_timeout_t timeout);")
+def kill(call: Call) -> Outcome:
+    """Ends one rank at any time from now on, which is as good as if it went on: every run is looked at to each of its
+    prefixes too. Only that the others have to do without it then is left out, unless a rank kills itself."""
+    rank = call.known(0)
+    if rank == call.rank:
+        return Outcome(ends=True)
+    if not 0 <= rank < call.nodes:
+        call.fail(f"{call.name} of rank {rank} of {call.nodes}", "ranks count from 0")
+    call.rests_on(Kind.KILLED_RANK, call.name)
+    return Outcome(result=Known(SUCCESS))
+
+
 _gives("gaspi_return_t gaspi_proc_rank(gaspi_rank_t *rank);", USHORT, lambda call: Known(call.rank))
 _gives("gaspi_return_t gaspi_proc_num(gaspi_rank_t *number);", USHORT, lambda call: Known(call.nodes))
 _gives("gaspi_return_t gaspi_initialized(gaspi_number_t *flag);", UINT, _always(1))
@@ -87,6 +145,13 @@ _gives("gaspi_return_t gaspi_time_ticks(gaspi_cycles_t *ticks);", ULONG, lambda 
 _gives("gaspi_return_t gaspi_cpu_frequency(gaspi_float *frequency);", FLOAT, _always(float_bits(1.0)))
 _gives("gaspi_return_t gaspi_segment_num(gaspi_number_t *number);", UINT, lambda call: Known(len(segments(call))))
 _gives("gaspi_return_t gaspi_queue_num(gaspi_number_t *number);", UINT, lambda call: Known(QUEUES + _created(call)))
+_gives("gaspi_return_t gaspi_numa_socket(gaspi_uchar *socket);", UCHAR, _always(0))
+_gives(
+    "gaspi_return_t gaspi_proc_local_rank(gaspi_rank_t *rank);",
+    USHORT,
+    lambda call: Known(call.neighbours().index(call.rank)),
+)
+_gives("gaspi_return_t gaspi_proc_local_num(gaspi_rank_t *number);", USHORT, lambda call: Known(len(call.neighbours())))
 for _name in ("gaspi_error_message", "gaspi_print_error"):
     _gives(f"gaspi_return_t {_name}(gaspi_return_t code, gaspi_string_t *text);", Pointer(CHAR), _always(NULL.value))
 
@@ -125,6 +190,7 @@ def _created(call: Call) -> int:
 @PROTOTYPES.calls("gaspi_return_t gaspi_queue_create(gaspi_queue_id_t *queue, gaspi_timeout_t timeout);")
 def queue_create(call: Call) -> Outcome:
     """The next number. A number that was deleted does not come back, which programs cannot rely on."""
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
     number = QUEUES + _created(call)
     return done(call, stores=[(0, Known(number), UCHAR)], state={"gaspi.created": _created(call) + 1})
 

@@ -23,6 +23,13 @@ from pgasrob.frontends.c.values import Known, Value
 
 BLOCK = 2**64 - 1
 SUCCESS, TIMEOUT = 0, 1
+ERRORS = (
+    "ERR_EMFILE", "ERR_ENV", "ERR_SN_PORT", "ERR_CONFIG", "ERR_NOINIT", "ERR_INITED", "ERR_NULLPTR", "ERR_INV_SEGSIZE",
+    "ERR_INV_SEG", "ERR_INV_GROUP", "ERR_INV_RANK", "ERR_INV_QUEUE", "ERR_INV_LOC_OFF", "ERR_INV_REM_OFF",
+    "ERR_INV_COMMSIZE", "ERR_INV_NOTIF_VAL", "ERR_INV_NOTIF_ID", "ERR_INV_NUM", "ERR_INV_SIZE", "ERR_MANY_SEG",
+    "ERR_MANY_GRP", "QUEUE_FULL", "ERR_UNALIGN_OFF", "ERR_ACTIVE_COLL", "ERR_DEVICE", "ERR_SN", "ERR_MEMALLOC",
+)  # fmt: skip
+"""What calls of GPI-2 return that fail, from 2 on."""
 QUEUES = 8
 """How many queues there are before the program creates any (GPI-2's default)."""
 
@@ -32,13 +39,14 @@ INTEGERS: dict[CType, str] = {
     UCHAR: "uchar group_t queue_id_t segment_id_t",
     SHORT: "short",
     USHORT: "ushort rank_t notification_id_t",
-    INT: "int return_t network_t operation_t datatype_t qp_state_t topology_t memory_description_t",
+    INT: "int return_t network_t operation_t datatype_t qp_state_t topology_t memory_description_t"
+    " statistic_argument_t",
     UINT: "uint number_t notification_t statistic_counter_t",
     LONG: "long",
     ULONG: "ulong timeout_t size_t alloc_t offset_t atomic_value_t cycles_t",
     FLOAT: "float time_t",
     DOUBLE: "double",
-    Pointer(VOID): "pointer_t const_pointer_t state_t",
+    Pointer(VOID): "pointer_t const_pointer_t state_t reduce_operation_t",
     Pointer(UCHAR): "state_vector_t",
     Pointer(CHAR): "string_t",
 }
@@ -81,6 +89,8 @@ def _constants() -> dict[str, tuple[CType, Value]]:
         "ERROR": -1,
         "SUCCESS": SUCCESS,
         "TIMEOUT": TIMEOUT,
+        **{name: number for number, name in enumerate(ERRORS, 2)},
+        "ERR_MANY_Q_REQS": 2 + ERRORS.index("QUEUE_FULL"),
         "OP_MIN": 0,
         "OP_MAX": 1,
         "OP_SUM": 2,
@@ -101,6 +111,10 @@ def _constants() -> dict[str, tuple[CType, Value]]:
         "IB": 0,
         "ROCE": 1,
         "ETHERNET": 2,
+        "GEMINI": 3,
+        "ARIES": 4,
+        "STATISTIC_ARGUMENT_NONE": 0,
+        "STATISTIC_ARGUMENT_RANK": 1,
         "MAX_NODES": 65536,
         "MAX_GROUPS": 32,
         "MAX_MSEGS": 32,

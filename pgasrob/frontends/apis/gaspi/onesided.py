@@ -11,6 +11,7 @@ from pgasrob.frontends.apis.arguments import integers
 from pgasrob.frontends.apis.gaspi.state import done, place, posted, queue, slot, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.apis.transfers import Steps, each
 from pgasrob.frontends.c.types import UCHAR, UINT, ULONG, USHORT
 from pgasrob.frontends.c.values import Known, Unknown
 from pgasrob.program.commands import (
@@ -67,15 +68,14 @@ _LISTS = ((1, UCHAR), (2, ULONG), (4, UCHAR), (5, ULONG), (6, ULONG))
 Kind = type[Read] | type[Write]
 
 
-def transfers(call: Call, kind: Kind, pieces: list[Piece], rank: Expr, where: Const) -> list[Command]:
+def transfers(call: Call, kind: Kind, pieces: list[Piece], rank: Expr, where: Const) -> list[object]:
     """One operation for each cell; none of them is ordered."""
-    commands: list[Command] = []
+    steps = Steps(call)
     for piece in pieces:
         local = place(call, piece.local_segment, piece.local_offset)
         remote = place(call, piece.remote_segment, piece.remote_offset, rank)
-        pairs = call.paired_cells(local, remote, piece.size, None)
-        commands += [kind(here, rank, there, where) for here, there in pairs]
-    return commands
+        each(steps, local, remote, piece.size, None, lambda here, there: kind(here, rank, there, where))
+    return steps.commands
 
 
 # Reads and writes
@@ -128,7 +128,7 @@ def _write_notify(call: Call, many: bool) -> Sequence[Outcome]:
     cell, value, number = _notified(call, segment, call.known(after)), _nonzero(call, after + 1), call.known(after + 2)
     where = queue(call, number)
     writes = transfers(call, Write, pieces, rank, where)
-    commands: list[Command]
+    commands: list[object]
     if "gaspi-1.01" in call.dialects:
         commands = [*writes, Notify("set", value, rank, cell, where)]
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import count
 from typing import cast
 
 from pgasrob.frontends.apis.arguments import target
@@ -101,6 +102,14 @@ def size(call: Call) -> Outcome:
     number, rank = call.known(0), call.known(1)
     found = segments(call).get(number, 0) if rank == call.rank else call.published(rank, f"gaspi.size.{number}")
     return done(call, stores=[(2, Known(cast(int, found or 0)), ULONG)])
+
+
+@PROTOTYPES.calls("gaspi_return_t gaspi_segment_avail_local(gaspi_segment_id_t *segment);")
+def available(call: Call) -> Outcome:
+    """The least number of a segment that this rank has none of, which GPI-2 gives; deleted ones do not come back."""
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
+    taken = {*segments(call), *cast("tuple[int, ...]", call.state.get("gaspi.deleted", ()))}
+    return done(call, stores=[(0, Known(next(number for number in count() if number not in taken)), UCHAR)])
 
 
 @PROTOTYPES.calls("gaspi_return_t gaspi_segment_list(gaspi_number_t number, gaspi_segment_id_t *list);")

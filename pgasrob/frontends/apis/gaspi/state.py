@@ -15,6 +15,7 @@ from pgasrob.frontends.apis.gaspi.names import BLOCK, QUEUES, SUCCESS, TIMEOUT
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Known, Value
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr
 
 
@@ -90,6 +91,7 @@ def open_queues(call: Call) -> tuple[int, ...]:
 
 
 def posted(call: Call, number: int) -> dict[str, Hashable]:
+    call.rests_on(Kind.QUEUE_ROOM, call.name)
     return {"gaspi.queues": tuple(sorted({*open_queues(call), number}))}
 
 

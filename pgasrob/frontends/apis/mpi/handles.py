@@ -1,18 +1,16 @@
-"""What MPI's opaque values stand for: communicators, groups, windows, datatypes; and arguments that may be unknown.
+"""What MPI's opaque values stand for: communicators, groups, windows; and arguments that may be unknown.
 
-A communicator is its key and its members, a group its members, a window its key and its members. A datatype is a basic
-one with its extent and the displacements of the basic elements, in bytes.
+A communicator is its key and its members, a group its members, a window its key and its members.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import product
 
 from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi.names import BASIC, IN_PLACE, PROC_NULL
+from pgasrob.frontends.apis.mpi.names import IN_PLACE, PROC_NULL
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Address, Handle, Known
@@ -83,40 +81,6 @@ def told(call: Call, rank: int, key: str, what: str) -> Hashable | None:
             call.fail(f"{call.name} needs {what} of rank {rank}, which has not been made there", "call it on all ranks")
         call.publish(f"{key}.missed.{rank}", missed + 1)
     return fact
-
-
-# Datatypes
-
-
-@dataclass(frozen=True, slots=True)
-class Datatype:
-    name: str
-    extent: int
-    displacements: tuple[int, ...]
-
-    @property
-    def type(self) -> CType:
-        """The C type of the basic elements."""
-        return BASIC[self.name]
-
-    def elements(self, count: int) -> Iterator[int]:
-        """The displacements of the basic elements of ``count`` items."""
-        for item in range(count):
-            yield from (item * self.extent + displacement for displacement in self.displacements)
-
-    def handle(self) -> Handle:
-        return Handle("datatype", (self.name, self.extent, self.displacements))
-
-
-def datatype(call: Call, index: int) -> Datatype:
-    name, extent, displacements = handle(call, index, "datatype").data
-    assert isinstance(name, str) and isinstance(extent, int) and isinstance(displacements, tuple)
-    return Datatype(name, extent, ranks(displacements))
-
-
-def size(call: Call, type: Datatype) -> int:
-    """The size of the basic element."""
-    return call.size_of(type.type)
 
 
 # Arguments

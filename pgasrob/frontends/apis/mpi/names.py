@@ -13,6 +13,7 @@ from pgasrob.frontends.c.types import (
     FLOAT,
     INT,
     LONG,
+    LONG_DOUBLE,
     SHORT,
     UCHAR,
     UINT,
@@ -76,7 +77,7 @@ BASIC: dict[str, CType] = {
     "UNSIGNED_LONG_LONG": ULONG,
     "FLOAT": FLOAT,
     "DOUBLE": DOUBLE,
-    "LONG_DOUBLE": DOUBLE,
+    "LONG_DOUBLE": LONG_DOUBLE,
     "INT8_T": INT8,
     "INT16_T": INT16,
     "INT32_T": INT32,
@@ -91,6 +92,14 @@ BASIC: dict[str, CType] = {
     "C_BOOL": UCHAR,
 }
 """The C types of basic datatypes."""
+PAIRS = {
+    "2INT": ("INT", 4, 8),
+    "SHORT_INT": ("SHORT", 4, 8),
+    "FLOAT_INT": ("FLOAT", 4, 8),
+    "LONG_INT": ("LONG", 8, 16),
+    "DOUBLE_INT": ("DOUBLE", 8, 16),
+}
+"""The datatypes of a value with an int: of which type the value is, where the int lies, and the extent."""
 
 OPERATIONS = {
     "SUM": "sum",
@@ -105,10 +114,14 @@ OPERATIONS = {
     "LXOR": "lxor",
     "REPLACE": "replace",
     "NO_OP": "no_op",
+    "MINLOC": "minloc",
+    "MAXLOC": "maxloc",
 }
 
+ORDER_C, ORDER_FORTRAN = 0, 1
 PROC_NULL, ANY_SOURCE, ANY_TAG, UNDEFINED = -2, -1, -1, -32766
 LOCK_EXCLUSIVE, LOCK_SHARED = 1, 2
+NOPRECEDE = 2
 IN_PLACE = Handle("in_place")
 WORLD = Handle("comm", ("world",))
 
@@ -119,13 +132,21 @@ _NUMBERS = {
     "ANY_TAG": ANY_TAG,
     "UNDEFINED": UNDEFINED,
     "ROOT": -4,
+    "ORDER_C": ORDER_C,
+    "ORDER_FORTRAN": ORDER_FORTRAN,
     "MODE_NOCHECK": 1,
-    "MODE_NOPRECEDE": 2,
+    "MODE_NOPRECEDE": NOPRECEDE,
     "MODE_NOPUT": 4,
     "MODE_NOSTORE": 8,
     "MODE_NOSUCCEED": 16,
     "LOCK_EXCLUSIVE": LOCK_EXCLUSIVE,
     "LOCK_SHARED": LOCK_SHARED,
+    "TAG_UB": 0,
+    "HOST": 1,
+    "IO": 2,
+    "WTIME_IS_GLOBAL": 3,
+    "UNIVERSE_SIZE": 5,
+    "KEYVAL_INVALID": -1,
     "WIN_BASE": 7,
     "WIN_SIZE": 8,
     "WIN_DISP_UNIT": 9,
@@ -151,6 +172,17 @@ _NUMBERS = {
     "VERSION": 3,
     "SUBVERSION": 1,
     "ERR_LASTCODE": 92,
+    "ERR_OTHER": 16,
+    "ERR_RANK": 6,
+    "ERR_COUNT": 2,
+    "ERR_TYPE": 3,
+    "ERR_TAG": 4,
+    "ERR_OP": 10,
+    "ERR_ARG": 13,
+    "ERR_WIN": 53,
+    "ERR_RMA_RANGE": 55,
+    "ERR_RMA_SYNC": 58,
+    "ERR_RMA_CONFLICT": 49,
     "IDENT": 0,
     "CONGRUENT": 1,
     "SIMILAR": 2,
@@ -163,7 +195,9 @@ def _constants() -> dict[str, tuple[CType, Value]]:
     for name, type in OPAQUE.items():
         result[f"MPI_{name.upper()}_NULL"] = (type, Known(0))
     for name, basic in BASIC.items():
-        result[f"MPI_{name}"] = (DATATYPE, Handle("datatype", (name, size_of(basic), (0,))))
+        result[f"MPI_{name}"] = (DATATYPE, Handle("datatype", ((name,), (0,), 0, size_of(basic), 1)))
+    for name, (first, place, extent) in PAIRS.items():
+        result[f"MPI_{name}"] = (DATATYPE, Handle("datatype", ((first, "INT"), (0, place), 0, extent, 1)))
     for name, operation in OPERATIONS.items():
         result[f"MPI_{name}"] = (OPAQUE["Op"], Handle("op", (operation,)))
     status = Pointer(STATUS)

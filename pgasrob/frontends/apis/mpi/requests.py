@@ -6,9 +6,12 @@ the message and where it goes, of barriers the communicator. Sends are complete 
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, depart, receive
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
-from pgasrob.frontends.apis.mpi.handles import SUCCESS, Datatype, key_of, pointer, ranks
+from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype_of
+from pgasrob.frontends.apis.mpi.handles import SUCCESS, key_of, pointer, ranks
 from pgasrob.frontends.apis.mpi.names import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls
 from pgasrob.frontends.apis.mpi.windows import Window
 from pgasrob.frontends.apis.transfers import Steps, bounded, element
@@ -47,19 +50,8 @@ def receive_request(
     return Handle(
         "request",
         ("receive", channel.key, channel.members, slot, tag, source, buffer.object, buffer.offset,
-         type.name, type.extent, type.displacements, count),
+         count, *type.handle().data),
     )  # fmt: skip
-
-
-def receive_into(
-    steps: Steps, channel: Group, slot: int | None, buffer: Address | None, type: Datatype, count: int
-) -> None:
-    """Receive a message into the elements of a buffer."""
-    places = list(type.elements(count))
-    values = receive(steps, channel, len(places), slot)
-    for place, value in zip(places, values, strict=True):
-        assert buffer is not None
-        steps.store(steps.call.moved(buffer, place), value, type.type)
 
 
 def store_status(steps: Steps, status: Address | None, source: int, tag: int, bytes: int) -> None:
@@ -91,12 +83,14 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
             steps.do(WaitLocal(of.queue(steps.call, target, own)))
             steps.note(LIVE, _live(steps) - {(of.id, target, own)})
         case ("barrier", tuple(key), tuple(members)):
-            depart(steps, _group(key, members))
+            depart(steps, _group(key, members), "MPI_Ibarrier")
         case ("receive", tuple(key), tuple(members), int(slot), int(tag), int(source), ObjectId() as object,
-              int(offset), str(name), int(extent), tuple(displacements), int(count)):  # fmt: skip
-            type = Datatype(name, extent, ranks(displacements))
-            receive_into(steps, _group(key, members), slot, Address(object, offset), type, count)
-            bytes = count * len(type.displacements) * steps.call.size_of(type.type)
+              int(offset), int(count), *data):  # fmt: skip
+            type, place = datatype_of(data), Address(object, offset)
+            values = receive(steps, _group(key, members), count * type.count, slot)
+            for (displacement, kind), value in zip(type.elements(count), values, strict=True):
+                steps.store(steps.call.moved(place, displacement), value, kind)
+            bytes = count * type.size(steps.call)
     if request is not None:
         steps.store(address, NULL, REQUEST)
     store_status(steps, status, source, tag, bytes)
@@ -177,6 +171,35 @@ def testany(call: Call) -> list[Way]:
     steps.store(pointer(call, 2), Known(UNDEFINED), INT)
     steps.store(pointer(call, 3), Known(0 if live else 1), INT)
     return [*(_one(call, index, 3) for index in live), steps.outcome(SUCCESS)]
+
+
+MOST_LIVE = 5
+"""Requests of which any number may be complete."""
+
+
+@calls("""
+    Waitsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses);
+    Testsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
+""")
+def waitsome(call: Call) -> list[Way]:
+    """Any requests that are complete: at least one, where it is waited for."""
+    live = _live_indexes(call)
+    if len(live) > MOST_LIVE:
+        call.fail(f"{call.name} of {len(live)} requests", f"at most {MOST_LIVE} are supported")
+    least = 1 if call.name.endswith("Waitsome") else 0
+    choices = [some for count in range(least, len(live) + 1) for some in combinations(live, count)]
+    return [_some(call, some) for some in choices] if live else [_some(call, (), UNDEFINED)]
+
+
+def _some(call: Call, chosen: tuple[int, ...], number: int | None = None) -> Way:
+    steps, requests, status = Steps(call), pointer(call, 1), call.pointer(4)
+    for place, index in enumerate(chosen):
+        address = element(call, requests, index, REQUEST)
+        at = None if status is None else element(call, status, place, STATUS)
+        _complete(steps, address, _request(call, address), at)
+        steps.store(element(call, pointer(call, 3), place, INT), Known(index), INT)
+    steps.store(pointer(call, 2), Known(len(chosen) if number is None else number), INT)
+    return all_at_once(steps, steps.outcome(SUCCESS))
 
 
 def _live_indexes(call: Call) -> list[int]:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, cast
 
+from pgasrob.frontends.apis import transfers
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi.handles import Datatype, datatype, handle, places, pointer, size, split, told
-from pgasrob.frontends.apis.mpi.names import PROC_NULL, REQUEST, calls
+from pgasrob.frontends.apis.mpi.addresses import elements, number_of
+from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
+from pgasrob.frontends.apis.mpi.handles import handle, places, split, told
+from pgasrob.frontends.apis.mpi.names import BASIC, PROC_NULL, REQUEST, calls
 from pgasrob.frontends.apis.mpi.requests import rma_request
 from pgasrob.frontends.apis.mpi.windows import Part, Window, window
 from pgasrob.frontends.apis.transfers import Steps, bounded, int_type
 from pgasrob.frontends.c.types import CType, Floating
-from pgasrob.frontends.c.values import Address
-from pgasrob.program.commands import Command, Read, UpdateFrom, Write
+from pgasrob.frontends.c.values import NULL, Address, Handle, Known, ObjectId
+from pgasrob.program.commands import Command, Fetch, Read, UpdateFrom, Write
 from pgasrob.program.expressions import Const, Expr
+
+
+class Element(NamedTuple):
+    """A basic element of a buffer: where it lies, also in bytes from the beginning, and its type."""
+
+    address: Address
+    place: int
+    type: CType
 
 
 class Operation:
@@ -31,38 +43,76 @@ class Operation:
         self.displacement = displacement
         self.place = place
         self.target = target
+        handles = (isinstance(each, Handle) and each.kind == "window" for each in call.arguments)
+        self.window = next(text for text, found in zip(call.texts, handles, strict=False) if found)
 
-    def remote(self, count: int, type: Datatype) -> list[Address] | None:
-        """Where the basic elements lie at the target; None as long as its part of the window is not known."""
+    def remote(self, count: int, type: Datatype) -> list[Element] | None:
+        """The basic elements at the target; None as long as its part of the window is not known, or where there is
+        nothing to access."""
         if not isinstance(self.part, Part):
             return None
-        start = self.displacement * self.part.unit
-        places = [start + place for place in type.elements(count)]
-        base, end = self.part.base, size(self.call, type)
-        if places and (base is None or min(places) < 0 or max(places) + end > self.part.bytes):
-            self.call.fail(
-                f"{self.call.name} at displacement {self.displacement} of rank {self.target} is outside its window of "
-                f"{self.part.bytes} bytes",
-                "displacements count in the unit that the target gave when the window was made",
-            )
-        return [] if base is None else [self.call.moved(base, place) for place in places]
+        found = list(type.elements(count))
+        first = min((place for place, _ in found), default=0)
+        end = max((place + self.call.size_of(kind) for place, kind in found), default=0)
+        base = self._base(self.part, first, end) if found else None
+        if base is None:
+            return None if found else []
+        return [Element(self.call.moved(base, place), place, kind) for place, kind in found]
 
-    def local(self, index: int, count: int, type: Datatype) -> list[Address]:
-        if count == 0:
-            return []
-        base = pointer(self.call, index)
-        return [self.call.moved(base, place) for place in type.elements(count)]
+    def _base(self, part: Part, first: int, end: int) -> Address | None:
+        """The place at the target that the displacement is of; bytes ``first`` to ``end`` from there are accessed."""
+        start = self.displacement * part.unit
+        if part.dynamic:
+            pieces = told(self.call, self.of.members[self.target], self.of.key("attached"), "memory of the window")
+            if pieces is None:
+                return None
+            for object, offset, bytes in cast("frozenset[tuple[ObjectId, int, int]]", pieces):
+                low = number_of(object) + offset
+                if low <= start + first and start + end <= low + bytes:
+                    return Address(object, start - low + offset)
+            self._outside(part, "memory", "that is not attached there")
+            return None
+        if part.base is None or start + first < 0 or start + end > part.bytes:
+            accessed = f"bytes {start + first} to {start + end - 1}"
+            self._outside(part, accessed, f"which has {part.bytes or 'no'} bytes there")
+            return None
+        return self.call.moved(part.base, start)
+
+    def _outside(self, part: Part, accessed: str, but: str) -> None:
+        """The access is outside of the window, which is a mistake unless the displacement is but one of several."""
+        if not isinstance(self.call.arguments[self.place + 1], Known):
+            self.steps.do(Fetch(self.call.register("outside"), Const(self.call.rank), Const(-1)))
+            return
+        self.call.fail(
+            f"{self.call.name} at displacement {self.displacement} of rank {self.target} accesses {accessed} of the "
+            f"window {self.window}, {but}",
+            "attach the memory before, and send the address that MPI_Get_address gives"
+            if part.dynamic
+            else "displacements count in the unit that the target gave when the window was made",
+        )
+
+    def local(self, index: int, count: int, type: Datatype) -> list[Element]:
+        places = [place for place, _ in type.elements(count)]
+        found = elements(self.call, index, count, type)
+        return [Element(address, place, kind) for place, (address, kind) in zip(places, found, strict=True)]
 
 
-def _cells(call: Call, addresses: list[Address], type: Datatype) -> list[Expr]:
-    return [call.cell(address, size(call, type)) for address in addresses]
+def _cells(call: Call, found: list[Element]) -> list[Expr]:
+    return [call.cell(each.address, call.size_of(each.type)) for each in found]
 
 
-def _targets(call: Call, place: int, window_index: int, go: Callable[[Operation, Window], None]) -> list[Outcome]:
-    """The outcomes for every target and displacement that the call may have."""
+def _targets(
+    call: Call, place: int, window_index: int, type_index: int, go: Callable[[Operation, Window], None]
+) -> list[Outcome]:
+    """The outcomes for every target and displacement that the call may have; ``type_index``: the type there."""
     of = window(call, window_index)
-    parts = [call.published(member, of.key("part")) for member in of.members]
-    most = max((part.bytes // part.unit for part in parts if isinstance(part, Part)), default=1)
+    target = call.arguments[place]
+    members = of.members
+    if isinstance(target, Known) and 0 <= target.value < len(members):
+        members = (members[target.value],)
+    within: list[int] = []
+    if not isinstance(call.arguments[place + 1], Known):
+        within = sorted({each for member in members for each in _displacements(call, of, member, type_index)})
 
     def one(steps: Steps, values: Mapping[int, int]) -> None:
         target = values[place]
@@ -70,11 +120,28 @@ def _targets(call: Call, place: int, window_index: int, go: Callable[[Operation,
             return
         go(Operation(steps, of, place, target, values[place + 1]), of)
 
-    return split(call, {place: places(of.group()), place + 1: range(most)}, one)
+    return split(call, {place: places(of.group()), place + 1: within}, one)
+
+
+def _displacements(call: Call, of: Window, member: int, type_index: int) -> Iterable[int]:
+    """Those that there may be something at."""
+    part = call.published(member, of.key("part"))
+    if not isinstance(part, Part):
+        return range(1)
+    if not part.dynamic:
+        return range(part.bytes // part.unit)
+    pieces = call.published(member, of.key("attached")) or frozenset()
+    step = min(map(call.size_of, datatype(call, type_index).types), default=1)
+    return [
+        number_of(object) + place
+        for object, offset, bytes in cast("frozenset[tuple[ObjectId, int, int]]", pieces)
+        for place in range(offset, offset + bytes, step)
+    ]
 
 
 def _queue(operation: Operation, request_index: int | None) -> Const:
     """The queue of the target, or one of its own for a call with a request, which is stored."""
+    operation.of.meet(operation.steps, operation.target)
     if request_index is None:
         return operation.of.use(operation.steps, operation.target)
     request, number = rma_request(operation.steps, operation.of, operation.target)
@@ -95,28 +162,69 @@ def _transfer(call: Call, make: Callable[[Expr, Expr, Expr, Expr], Command]) -> 
         local_type, remote_type = datatype(call, 2), datatype(call, 6)
         local = operation.local(0, bounded(call, 1), local_type)
         remote = operation.remote(bounded(call, 5), remote_type)
-        for here, there in _pairs(call, local, local_type, remote, remote_type):
+        if local and remote and _is_plain(call, local_type, local, remote):
+            element = call.size_of(local[0].type)
+
+            def one(here: Expr, there: Expr) -> Command:
+                return make(here, operation.rank, there, queue)
+
+            bytes = len(local) * element
+            transfers.each(operation.steps, local[0].address, remote[0].address, bytes, element, one)
+            return
+        for here, there in _pairs(call, local, local_type, remote):
             operation.steps.do(make(here, operation.rank, there, queue))
 
-    return _targets(call, 3, 7, go)
+    return _targets(call, 3, 7, 6, go)
+
+
+def _is_plain(call: Call, type: Datatype, local: list[Element], remote: list[Element]) -> bool:
+    """Whether the elements of both sides are of one size, and lie next to each other."""
+    sizes = {call.size_of(each.type) for side in (local, remote) for each in side}
+    together = len(local) == len(remote) and len(_runs(call, local)) == len(_runs(call, remote)) == 1
+    return type.single != "BYTE" and len(sizes) == 1 and together
 
 
 def _pairs(
-    call: Call, local: list[Address], local_type: Datatype, remote: list[Address] | None, remote_type: Datatype
+    call: Call, local: list[Element], local_type: Datatype, remote: list[Element] | None
 ) -> list[tuple[Expr, Expr]]:
     """The cells of a transfer, element by element."""
-    if remote is None or not local:
+    if remote is None:
         return []
-    here, there = size(call, local_type), size(call, remote_type)
-    if len(local) * here != len(remote) * there:
+    here, there = ([call.size_of(each.type) for each in side] for side in (local, remote))
+    if sum(here) != sum(there):
         call.fail(
-            f"{call.name} moves {len(local) * here} bytes to {len(remote) * there}",
+            f"{call.name} moves {sum(here)} bytes to {sum(there)}",
             "give count and type of both sides for the same elements",
         )
-    if here != there or local_type.name == "BYTE":
-        # Bytes say nothing about what is moved: whatever lies there, which must lie together.
-        return call.paired_cells(local[0], remote[0], len(local) * here, None)
-    return list(zip(_cells(call, local, local_type), _cells(call, remote, remote_type), strict=True))
+    if here == there and local_type.single != "BYTE":
+        return list(zip(_cells(call, local), _cells(call, remote), strict=True))
+    # Bytes say nothing about what is moved: it is whatever lies there.
+    return [pair for piece in _pieces(call, local, remote) for pair in call.paired_cells(*piece, None)]
+
+
+def _pieces(call: Call, local: list[Element], remote: list[Element]) -> Iterator[tuple[Address, Address, int]]:
+    """What lies together on both sides: from where to where, and how many bytes."""
+    ours, theirs = _runs(call, local), _runs(call, remote)
+    while ours and theirs:
+        (here, some), (there, more) = ours.pop(), theirs.pop()
+        bytes = min(some, more)
+        yield here, there, bytes
+        if some > bytes:
+            ours.append((call.moved(here, bytes), some - bytes))
+        if more > bytes:
+            theirs.append((call.moved(there, bytes), more - bytes))
+
+
+def _runs(call: Call, found: list[Element]) -> list[tuple[Address, int]]:
+    """The pieces that lie together, with their bytes, the last one first."""
+    runs: list[tuple[Address, int, int]] = []
+    for address, place, type in found:
+        size = call.size_of(type)
+        if runs and runs[-1][1] + runs[-1][2] == place:
+            runs[-1] = (*runs[-1][:2], runs[-1][2] + size)
+        else:
+            runs.append((address, place, size))
+    return [(address, bytes) for address, _, bytes in reversed(runs)]
 
 
 _BUFFERS = (
@@ -153,16 +261,18 @@ def accumulate(call: Call) -> list[Outcome]:
 
     def go(operation: Operation, of: Window) -> None:
         queue = _queue(operation, request)
-        local_type, remote_type = datatype(call, 2), datatype(call, 6)
-        name = update_name(call, 7, remote_type.type)
-        local = operation.local(0, bounded(call, 1), local_type)
+        remote_type = datatype(call, 6)
+        local_type = remote_type if call.arguments[2] == NULL else datatype(call, 2)
+        type = _single(call, remote_type)
+        name = update_name(call, 7, type)
         remote = operation.remote(bounded(call, 5), remote_type)
         if name == "fetch":  # MPI_NO_OP
             return
-        for here, there in _pairs(call, local, local_type, remote, remote_type):
-            operation.steps.do(_update(name, here, operation, there, queue, None, remote_type))
+        local = operation.local(0, bounded(call, 1), local_type)
+        for here, there in _pairs(call, local, local_type, remote):
+            operation.steps.do(_update(name, here, operation, there, queue, None, type))
 
-    return _targets(call, 3, 8, go)
+    return _targets(call, 3, 8, 6, go)
 
 
 @calls("""
@@ -178,23 +288,24 @@ def get_accumulate(call: Call) -> list[Outcome]:
 
     def go(operation: Operation, of: Window) -> None:
         queue = _queue(operation, request)
-        local_type, result_type, remote_type = datatype(call, 2), datatype(call, 5), datatype(call, 9)
-        name = update_name(call, 10, remote_type.type)
+        result_type, remote_type = datatype(call, 5), datatype(call, 9)
+        type = _single(call, remote_type)
+        name = update_name(call, 10, type)
         remote = operation.remote(bounded(call, 8), remote_type)
         if remote is None:
             return
-        there = _cells(call, remote, remote_type)
-        result = _cells(call, operation.local(3, bounded(call, 4), result_type), result_type)
-        # With MPI_NO_OP the operand and its count are ignored.
+        there = _cells(call, remote)
+        result = _cells(call, operation.local(3, bounded(call, 4), result_type))
+        # With MPI_NO_OP the operand, its count and its type are ignored.
         local: list[Expr | None] = [None] * len(there)
         if name != "fetch":
-            local = list(_cells(call, operation.local(0, bounded(call, 1), local_type), local_type))
+            local = list(_cells(call, operation.local(0, bounded(call, 1), datatype(call, 2))))
         if not len(local) == len(there) == len(result):
             call.fail(f"the counts of {call.name} differ", "give the same number of elements for all three buffers")
         for operand, target, old in zip(local, there, result, strict=True):
-            operation.steps.do(_update(name, operand, operation, target, queue, old, remote_type))
+            operation.steps.do(_update(name, operand, operation, target, queue, old, type))
 
-    return _targets(call, 6, 11, go)
+    return _targets(call, 6, 11, 9, go)
 
 
 @calls("""
@@ -203,15 +314,16 @@ def get_accumulate(call: Call) -> list[Outcome]:
 """)
 def fetch_and_op(call: Call) -> list[Outcome]:
     def go(operation: Operation, of: Window) -> None:
-        queue, type = _queue(operation, None), datatype(call, 2)
-        name, remote = update_name(call, 5, type.type), operation.remote(1, type)
+        queue, of_all = _queue(operation, None), datatype(call, 2)
+        type = _single(call, of_all)
+        name, remote = update_name(call, 5, type), operation.remote(1, of_all)
         if remote is None:
             return
-        operand = None if name == "fetch" else _cells(call, operation.local(0, 1, type), type)[0]
-        (there,), (old,) = _cells(call, remote, type), _cells(call, operation.local(1, 1, type), type)
+        operand = None if name == "fetch" else _cells(call, operation.local(0, 1, of_all))[0]
+        (there,), (old,) = _cells(call, remote), _cells(call, operation.local(1, 1, of_all))
         operation.steps.do(_update(name, operand, operation, there, queue, old, type))
 
-    return _targets(call, 3, 6, go)
+    return _targets(call, 3, 6, 2, go)
 
 
 @calls("""
@@ -220,24 +332,33 @@ def fetch_and_op(call: Call) -> list[Outcome]:
 """)
 def compare_and_swap(call: Call) -> list[Outcome]:
     def go(operation: Operation, of: Window) -> None:
-        queue, type = _queue(operation, None), datatype(call, 3)
-        remote = operation.remote(1, type)
+        queue, of_all = _queue(operation, None), datatype(call, 3)
+        type, remote = _single(call, of_all), operation.remote(1, of_all)
         if remote is None:
             return
-        new, expected, old = (_cells(call, operation.local(index, 1, type), type)[0] for index in (0, 1, 2))
-        (there,) = _cells(call, remote, type)
+        new, expected, old = (_cells(call, operation.local(index, 1, of_all))[0] for index in (0, 1, 2))
+        (there,) = _cells(call, remote)
         update = UpdateFrom(
-            "compare_swap", new, operation.rank, there, queue, old, expected, located=True, type=int_type(type.type)
+            "compare_swap", new, operation.rank, there, queue, old, expected, located=True, type=int_type(type)
         )
         operation.steps.do(update)
 
-    return _targets(call, 4, 6, go)
+    return _targets(call, 4, 6, 3, go)
+
+
+def _single(call: Call, type: Datatype) -> CType:
+    """The C type of the elements that are updated, which has to be one for all of them."""
+    if type.single is None:
+        call.fail(
+            f"{call.name} of elements of several types", "accumulate elements of one basic type: MPI_INT and the like"
+        )
+    return BASIC[type.single]
 
 
 def _update(
-    name: str, local: Expr | None, operation: Operation, remote: Expr, queue: Const, result: Expr | None, type: Datatype
+    name: str, local: Expr | None, operation: Operation, remote: Expr, queue: Const, result: Expr | None, type: CType
 ) -> UpdateFrom:
-    return UpdateFrom(name, local, operation.rank, remote, queue, result, located=True, type=int_type(type.type))
+    return UpdateFrom(name, local, operation.rank, remote, queue, result, located=True, type=int_type(type))
 
 
 _UPDATES = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}
@@ -254,6 +375,11 @@ def update_name(call: Call, index: int, type: CType) -> str:
         if type.bits == 64 or name in ("min", "max"):
             return f"{_UPDATES[name]}."
         call.fail(f"{call.name} of floats with an operation that rounds", "accumulate doubles (MPI_DOUBLE)")
+    if name in ("minloc", "maxloc"):
+        call.fail(
+            f"{call.name} with MPI_{name.upper()} is not supported, as it updates two elements at once",
+            "pack value and place into one integer, and accumulate with MPI_MIN or MPI_MAX",
+        )
     if name not in _BITS:
         call.fail(
             f"{call.name} with a logical operation is not supported",

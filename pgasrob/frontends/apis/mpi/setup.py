@@ -1,49 +1,51 @@
-"""The environment, communicators, groups, datatypes and memory (MPI-4, chapters 5, 7, 9, 11)."""
+"""The environment, communicators, groups and memory (MPI-4, chapters 7, 9, 11)."""
 
 from __future__ import annotations
 
-from pgasrob.frontends.apis.flags import Group, barrier
+from pgasrob.frontends.apis.flags import Group, barrier, in_order
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.mpi.datatypes import entry
 from pgasrob.frontends.apis.mpi.handles import (
     SUCCESS,
-    Datatype,
     answer,
     communicator,
-    datatype,
     group,
     pointer,
-    size,
     told,
 )
 from pgasrob.frontends.apis.mpi.names import (
     COMM,
-    DATATYPE,
     FUNCTIONS,
     GROUP,
     OPAQUE,
+    PROC_NULL,
     UNDEFINED,
     calls,
 )
-from pgasrob.frontends.apis.transfers import MOST, Steps, bounded, element
-from pgasrob.frontends.c.types import CHAR, INT, LONG, VOID, Pointer
+from pgasrob.frontends.apis.transfers import Steps, bounded, element, ends_all
+from pgasrob.frontends.c.types import CHAR, INT, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Handle, Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import float_bits
 
 MULTIPLE = 3
+TAG_UB, MOST_TAG = 0, 2**31 - 1
+"""An attribute of communicators, and its value."""
 
 
 @calls("""
     Init(int *argc, char ***argv); Finalize(void); Pcontrol(int level, ...);
     Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler); Comm_set_name(MPI_Comm comm, const char *name);
     Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler); Errhandler_free(MPI_Errhandler *errhandler);
-    Type_commit(MPI_Datatype *datatype);
+    Info_delete(MPI_Info info, const char *key); Op_free(MPI_Op *op);
     Free_mem(void *base); Buffer_attach(void *buffer, int size)
 """)
 def nothing(call: Call) -> Outcome:
     """What has no effect on memory that a program shares."""
     if call.name == "MPI_Free_mem":
         call.rests_on(Kind.FREED_MEMORY, call.name)
+    if call.name == "MPI_Pcontrol":
+        call.rests_on(Kind.HINTS, call.name)
     return Outcome(result=SUCCESS)
 
 
@@ -94,8 +96,7 @@ def query_thread(call: Call) -> Outcome:
 
 @calls("Abort(MPI_Comm comm, int errorcode)")
 def abort(call: Call) -> Outcome:
-    call.rests_on(Kind.ENDS_ONE_RANK, call.name)
-    return Outcome(ends=True)
+    return ends_all(call)
 
 
 @FUNCTIONS.calls("double MPI_Wtime(void)")
@@ -111,7 +112,8 @@ def wtick(call: Call) -> Outcome:
 
 @calls("""
     Get_processor_name(char *name, int *resultlen); Get_library_version(char *version, int *resultlen);
-    Comm_get_name(MPI_Comm comm, char *name, int *resultlen); Error_string(int errorcode, char *string, int *resultlen)
+    Comm_get_name(MPI_Comm comm, char *name, int *resultlen);
+    Win_get_name(MPI_Win win, char *name, int *resultlen); Error_string(int errorcode, char *string, int *resultlen)
 """)
 def text(call: Call) -> Outcome:
     """An empty string."""
@@ -134,6 +136,47 @@ def info_create(call: Call) -> Outcome:
 @calls("Info_free(MPI_Info *info)")
 def info_free(call: Call) -> Outcome:
     return answer(call, (0, NULL, OPAQUE["Info"]))
+
+
+@calls("Info_dup(MPI_Info info, MPI_Info *newinfo)")
+def info_dup(call: Call) -> Outcome:
+    return answer(call, (1, Handle("info"), OPAQUE["Info"]))
+
+
+@calls("Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)")
+def info_get(call: Call) -> Outcome:
+    """An implementation need not keep any hint."""
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
+    return answer(call, (4, Known(0), INT))
+
+
+@calls("""
+    Comm_get_attr(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
+    Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+""")
+def comm_get_attr(call: Call) -> Outcome:
+    """MPI_TAG_UB as a pointer to it; the others need not be set (MPI-4, section 11.1.2)."""
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
+    if call.known(1) != TAG_UB:
+        return answer(call, (3, Known(0), INT))
+    place, steps = call.allocate("heap", 8, "attribute", asked_for=False), Steps(call)
+    steps.store(place, Known(MOST_TAG), INT)
+    steps.store(pointer(call, 2), place, Pointer(VOID))
+    steps.store(pointer(call, 3), Known(1), INT)
+    return steps.outcome(SUCCESS)
+
+
+@calls("""
+    Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
+    Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
+""")
+def get_errhandler(call: Call) -> Outcome:
+    return answer(call, (1, Handle("errhandler", ("got",)), OPAQUE["Errhandler"]))
+
+
+@calls("Error_class(int errorcode, int *errorclass)")
+def error_class(call: Call) -> Outcome:
+    return answer(call, (1, call.arguments[0], INT))
 
 
 @calls("Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)")
@@ -187,10 +230,15 @@ def comm_split(call: Call) -> Outcome:
 
 @calls("Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)")
 def comm_split_type(call: Call) -> Outcome:
-    """No two ranks share memory here."""
-    call.rests_on(Kind.SEPARATE_MEMORY, call.name)
-    steps, parent = Steps(call), communicator(call, 0)
-    steps.store(pointer(call, 4), _made(steps, parent, (call.rank,), call.rank), COMM)
+    """By nodes: those that share memory. The order within one is that of the parent, whatever the keys are."""
+    steps, parent, kind = Steps(call), communicator(call, 0), call.known(1)
+    if kind == UNDEFINED:
+        in_order(steps, parent)
+        steps.store(pointer(call, 4), NULL, COMM)
+        return steps.outcome(SUCCESS)
+    together = call.neighbours()
+    members = tuple(member for member in parent.members if member in together)
+    steps.store(pointer(call, 4), _made(steps, parent, members, members[0]), COMM)
     return steps.outcome(SUCCESS)
 
 
@@ -213,6 +261,8 @@ def comm_create_group(call: Call) -> Outcome:
 
 def _made(steps: Steps, parent: Group, members: tuple[int, ...], *key: int) -> Handle:
     """The next communicator that is made of ``parent``, by its members."""
+    if steps.call.name != "MPI_Comm_split":  # which meets
+        in_order(steps, parent)
     return Handle("comm", ((*parent.key[1:], "made", steps.count(parent.name("made")), *key), members))
 
 
@@ -242,12 +292,12 @@ def group_excl(call: Call) -> Outcome:
     return _new_group(call, 3, tuple(member for place, member in enumerate(members) if place not in left_out))
 
 
-def _places(call: Call, count: int, array: int, members: tuple[int, ...]) -> list[int]:
-    """An array of ranks within a group."""
+def _places(call: Call, count: int, array: int, members: tuple[int, ...], *others: int) -> list[int]:
+    """An array of ranks within a group, or of ``others``."""
     places = []
     for index in range(bounded(call, count)):
-        place = _entry(call, array, index)
-        if not 0 <= place < len(members):
+        place = entry(call, array, index, INT)
+        if not 0 <= place < len(members) and place not in others:
             call.fail(f"{call.name} with rank {place} of {len(members)}", "ranks count from 0 in the group")
         places.append(place)
     return places
@@ -268,82 +318,41 @@ def group_rank(call: Call) -> Outcome:
     return answer(call, (1, Known(members.index(call.rank) if call.rank in members else UNDEFINED), INT))
 
 
+@calls("Group_translate_ranks(MPI_Group one, int n, const int *ranks, MPI_Group other, int *places)")
+def group_translate_ranks(call: Call) -> Outcome:
+    one, other, steps = group(call, 0), group(call, 3), Steps(call)
+    for n, place in enumerate(_places(call, 1, 2, one, PROC_NULL)):
+        found = place if place == PROC_NULL else other.index(one[place]) if one[place] in other else UNDEFINED
+        steps.store(element(call, pointer(call, 4), n, INT), Known(found), INT)
+    return steps.outcome(SUCCESS)
+
+
+@calls("""
+    Group_union(MPI_Group one, MPI_Group other, MPI_Group *newgroup);
+    Group_intersection(MPI_Group one, MPI_Group other, MPI_Group *newgroup);
+    Group_difference(MPI_Group one, MPI_Group other, MPI_Group *newgroup)
+""")
+def group_of_two(call: Call) -> Outcome:
+    one, other = group(call, 0), group(call, 1)
+    if call.name.endswith("union"):
+        return _new_group(call, 2, (*one, *(member for member in other if member not in one)))
+    both = call.name.endswith("intersection")
+    return _new_group(call, 2, tuple(member for member in one if (member in other) == both))
+
+
+@calls("""
+    Group_compare(MPI_Group one, MPI_Group other, int *result); Comm_compare(MPI_Comm one, MPI_Comm other, int *result)
+""")
+def compare(call: Call) -> Outcome:
+    """MPI_IDENT, MPI_CONGRUENT for other communicators of the same ranks, MPI_SIMILAR in another order, or
+    MPI_UNEQUAL."""
+    of_groups = call.name == "MPI_Group_compare"
+    one, other = (group(call, n) if of_groups else communicator(call, n).members for n in (0, 1))
+    same = of_groups or call.arguments[0] == call.arguments[1]
+    result = (0 if same else 1) if one == other else 2 if {*one} == {*other} else 3
+    return answer(call, (2, Known(result), INT))
+
+
 @calls("Group_free(MPI_Group *group)")
 def group_free(call: Call) -> Outcome:
     return answer(call, (0, NULL, GROUP))
-
-
-# Datatypes: repetitions of basic ones
-
-
-@calls("Type_size(MPI_Datatype datatype, int *size)")
-def type_size(call: Call) -> Outcome:
-    type = datatype(call, 0)
-    return answer(call, (1, Known(size(call, type) * len(type.displacements)), INT))
-
-
-@calls("Type_extent(MPI_Datatype datatype, MPI_Aint *extent)")
-def type_extent(call: Call) -> Outcome:
-    return answer(call, (1, Known(datatype(call, 0).extent), LONG))
-
-
-@calls("Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)")
-def type_get_extent(call: Call) -> Outcome:
-    return answer(call, (1, Known(0), LONG), (2, Known(datatype(call, 0).extent), LONG))
-
-
-@calls("Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)")
-def type_contiguous(call: Call) -> Outcome:
-    old, count = datatype(call, 1), bounded(call, 0)
-    return _new_type(call, 2, old, list(range(count)), count)
-
-
-@calls("""
-    Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-""")
-def type_vector(call: Call) -> Outcome:
-    count, block, stride = bounded(call, 0), bounded(call, 1), call.known(2)
-    items = [first * stride + index for first in range(count) for index in range(block)]
-    return _new_type(call, 4, datatype(call, 3), items, max(items, default=-1) + 1)
-
-
-@calls("""
-    Type_indexed(int count, const int *blocklengths, const int *displacements, MPI_Datatype oldtype,
-        MPI_Datatype *newtype)
-""")
-def type_indexed(call: Call) -> Outcome:
-    items: list[int] = []
-    for index in range(bounded(call, 0)):
-        length, first = (_entry(call, array, index) for array in (1, 2))
-        if not 0 <= length <= MOST:
-            call.fail(f"{call.name} with a block of {length} elements", f"blocks have 0 to {MOST} elements")
-        items += range(first, first + length)
-    return _new_type(call, 4, datatype(call, 3), items, max(items, default=-1) + 1)
-
-
-def _entry(call: Call, array: int, index: int) -> int:
-    value = call.load(element(call, pointer(call, array), index, INT), INT)
-    if not isinstance(value, Known):
-        call.fail(f"{call.name} with an array that is not known here", "compute it from ranks and constants")
-    return value.value
-
-
-def _new_type(call: Call, index: int, old: Datatype, items: list[int], extent: int) -> Outcome:
-    """A type of ``items`` of an old one; the extent counts items too."""
-    if len(items) * len(old.displacements) > MOST:
-        call.fail(f"{call.name} of more than {MOST} elements", "few elements are enough to show a mistake")
-    places = tuple(item * old.extent + place for item in items for place in old.displacements)
-    return answer(call, (index, Datatype(old.name, extent * old.extent, places).handle(), DATATYPE))
-
-
-@calls("Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)")
-def type_resized(call: Call) -> Outcome:
-    old = datatype(call, 0)
-    if call.known(1):
-        call.fail("MPI_Type_create_resized with a lower bound", "use a lower bound of 0")
-    return answer(call, (3, Datatype(old.name, call.known(2), old.displacements).handle(), DATATYPE))
-
-
-@calls("Type_free(MPI_Datatype *datatype)")
-def type_free(call: Call) -> Outcome:
-    return answer(call, (0, NULL, DATATYPE))

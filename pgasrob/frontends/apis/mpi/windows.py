@@ -7,8 +7,10 @@ calls that complete wait for these queues alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
+from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.arguments import member_in
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
@@ -20,13 +22,15 @@ from pgasrob.frontends.apis.mpi.handles import (
     handle,
     key_of,
     places,
+    pointer,
     ranks,
     split,
+    told,
 )
-from pgasrob.frontends.apis.mpi.names import GROUP, LOCK_EXCLUSIVE, LOCK_SHARED, PROC_NULL, WINDOW, calls
+from pgasrob.frontends.apis.mpi.names import GROUP, LOCK_EXCLUSIVE, LOCK_SHARED, NOPRECEDE, PROC_NULL, WINDOW, calls
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
-from pgasrob.frontends.c.values import NULL, Address, Handle, Known
+from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import AwaitAdd, FetchAdd, Notify, Wait, WaitLocal
 from pgasrob.program.expressions import Const, Expr
@@ -71,6 +75,17 @@ class Window:
         steps.note(self.key("used"), used)
         return self.queue(steps.call, target, request)
 
+    def unmet(self, steps: Steps) -> tuple[int, ...] | None:
+        """The ranks for whose fence this one has not waited yet, after a fence that is no barrier; else None."""
+        return cast("tuple[int, ...] | None", steps.recall(self.key("unmet")))
+
+    def meet(self, steps: Steps, target: int) -> None:
+        """Wait for the fence that begins the epoch in which the window of ``target`` is accessed."""
+        member, unmet = self.members[target], self.unmet(steps) or ()
+        if member in unmet:
+            flags.meet(steps, self.group(), "MPI_Win_fence", member)
+            steps.note(self.key("unmet"), tuple(each for each in unmet if each != member))
+
     def _used(self, steps: Steps) -> frozenset[tuple[int, int]]:
         used = steps.recall(self.key("used"), frozenset())
         assert isinstance(used, frozenset)
@@ -105,11 +120,13 @@ def of_handle(value: Handle) -> Window:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one rank brings into a window: told to all others, as they compute addresses from it."""
+    """What one rank brings into a window: told to all others, as they compute addresses from it. Into a ``dynamic``
+    window memory is brought later, and displacements are addresses."""
 
     base: Address | None
     bytes: int
     unit: int
+    dynamic: bool = False
 
 
 def _create(call: Call, communicator_index: int, window_index: int, part: Part, steps: Steps) -> Window:
@@ -142,6 +159,10 @@ def create(call: Call) -> Outcome:
 
 @calls("Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)")
 def allocate(call: Call) -> Outcome:
+    return _allocate(call)
+
+
+def _allocate(call: Call) -> Outcome:
     steps = Steps(call)
     of = communicator(call, 3)
     number = steps.recall(of.name("windows"), 0)
@@ -152,6 +173,67 @@ def allocate(call: Call) -> Outcome:
     if pointer is not None:
         steps.store(pointer, memory, Pointer(VOID))
     return steps.outcome(SUCCESS)
+
+
+@calls("Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)")
+def create_dynamic(call: Call) -> Outcome:
+    steps = Steps(call)
+    made = _create(call, 1, 2, Part(None, 0, 1, dynamic=True), steps)
+    if call.published(call.rank, made.key("attached")) is None:
+        call.publish(made.key("attached"), frozenset())
+    return steps.outcome(SUCCESS)
+
+
+@calls("Win_attach(MPI_Win win, void *base, MPI_Aint size)")
+def attach(call: Call) -> Outcome:
+    """Others learn of it when they get the address (12.2.4). That they do is not looked at: what is ever attached may
+    be accessed at any time."""
+    of, base, bytes = window(call, 0), pointer(call, 1), call.known(2)
+    if not isinstance(base.offset, int) or bytes < 0:
+        call.fail(f"{call.name} of memory that is not known here", "attach objects that each rank knows")
+    attached = call.published(call.rank, of.key("attached"))
+    if not isinstance(attached, frozenset):
+        call.fail(f"{call.name} to a window that is not dynamic", "make it with MPI_Win_create_dynamic")
+    call.publish(of.key("attached"), attached | {(base.object, base.offset, bytes)})
+    return Outcome(result=SUCCESS)
+
+
+@calls("Win_detach(MPI_Win win, const void *base)")
+def detach(call: Call) -> Outcome:
+    window(call, 0)
+    call.rests_on(Kind.FREED_MEMORY, call.name)
+    return Outcome(result=SUCCESS)
+
+
+@calls("""
+    Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+""")
+def allocate_shared(call: Call) -> Outcome:
+    """The ranks of the communicator have to share memory; see `shared_query`."""
+    apart = set(communicator(call, 3).members) - set(call.neighbours())
+    if apart:
+        call.fail(
+            f"MPI_Win_allocate_shared on ranks {call.rank} and {min(apart)}, which share no memory",
+            "let ranks share memory with --shared-memory, or make a communicator of those that do: MPI_Comm_split_type",
+        )
+    return _allocate(call)
+
+
+@calls("Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)")
+def shared_query(call: Call) -> Outcome:
+    """The memory of one rank, or for MPI_PROC_NULL that of the first one that has some. It need not lie behind that of
+    the rank before (12.2.3, alloc_shared_noncontig), and here it does not: beyond its end is outside of memory."""
+    of, place = window(call, 0), call.known(1)
+    if place != PROC_NULL and not 0 <= place < len(of.members):
+        call.fail(f"{call.name} of rank {place} of {len(of.members)}", "ranks count from 0 in the window")
+    for member in of.members if place == PROC_NULL else of.members[place : place + 1]:
+        part = told(call, member, of.key("part"), "the window")
+        if isinstance(part, Part) and (part.bytes or place != PROC_NULL):
+            base: Value = NULL
+            if part.base is not None and member in call.neighbours():
+                base = replace(part.base, owner=None if member == call.rank else member)
+            return answer(call, (2, Known(part.bytes), LONG), (3, Known(part.unit), INT), (4, base, Pointer(VOID)))
+    return answer(call, (2, Known(0), LONG), (3, Known(1), INT), (4, NULL, Pointer(VOID)))
 
 
 @calls("Win_free(MPI_Win *win)")
@@ -216,14 +298,27 @@ def nothing(call: Call) -> Outcome:
 def fence(call: Call) -> Outcome:
     """Completes one's own operations, and all meet.
 
-    A call that ends no epoch, with MPI_MODE_NOPRECEDE say, "does not necessarily act as a barrier" (MPI-4, 12.5.1); it
-    is one here as it usually is, so that mistakes that show only in an implementation that leaves the barrier out are
-    not found (`Kind.FENCE_BARRIER`).
+    A call that ends no epoch "does not necessarily act as a barrier" (MPI-4, 12.5.1). With MPI_MODE_NOPRECEDE it is
+    none: the window of a rank is accessed after its call, for which the others wait when they access it. Without, it is
+    one here as it usually is, so that mistakes that show only in an implementation that leaves it out are not found
+    (`Kind.FENCE_BARRIER`).
     """
-    steps, of = Steps(call), window(call, 1)
+    steps, of, modes = Steps(call), window(call, 1), call.arguments[0]
     _modes(call, 0)
-    call.rests_on(Kind.FENCE_BARRIER)
     of.complete(steps)
+    unmet = of.unmet(steps)
+    if isinstance(modes, Known) and modes.value & NOPRECEDE:
+        if unmet is not None:  # no barrier has come since the last such fence
+            for member in unmet:
+                flags.meet(steps, of.group(), call.name, member)
+            flags.departed(steps, of.group(), call.name)
+        flags.arrive(steps, of.group(), call.name)
+        steps.note(of.key("unmet"), tuple(member for member in of.members if member != call.rank))
+        return steps.outcome(SUCCESS)
+    call.rests_on(Kind.FENCE_BARRIER)
+    if unmet is not None:
+        flags.departed(steps, of.group(), call.name)
+        steps.note(of.key("unmet"), None)
     barrier(steps, of.group())
     return steps.outcome(SUCCESS)
 

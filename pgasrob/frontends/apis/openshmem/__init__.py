@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.openshmem import atomics, collectives, ordering, rma, setup, waiting
-from pgasrob.frontends.apis.openshmem.names import CONSTANTS, FUNCTIONS, TYPES
+from pgasrob.frontends.apis.openshmem.names import CONSTANTS, FUNCTIONS, MACROS, TYPES
 
 UNSUPPORTED = {
-    "shmem_realloc": "memory cannot move: allocate what is needed at once, or a second object and copy",
     "shmem_pe_quiet": "a quiet for some PEs only is not expressed: use shmem_quiet, which waits for all",
     "shmem_ctx_pe_quiet": "a quiet for some PEs only is not expressed: use shmem_ctx_quiet, which waits for all",
     "shmem_complex*": "complex numbers are not supported: move them as pairs of doubles",
     "shmem_ctx_complex*": "complex numbers are not supported: move them as pairs of doubles",
     "shmemx_*": "extensions of one implementation are not supported: use the functions of the standard",
-    "pshmem_*": "call the function without the p of the profiling interface",
 }
+
+FUNCTIONS.alias(lambda name: f"p{name}" if name.startswith("shmem_") else name)
 
 API = Api(
     name="openshmem",
     headers=("shmem.h", "shmemx.h", "mpp/shmem.h", "mpp/shmemx.h"),
     types=TYPES,
     constants=CONSTANTS,
+    macros=MACROS,
     declaration=FUNCTIONS.declaration,
     handler=FUNCTIONS.handler,
     functions=FUNCTIONS.handlers,

@@ -95,15 +95,24 @@ class Arguments:
         return queue_of(self.call, self.context[0])
 
 
+def is_invalid(call: Call, index: int) -> bool:
+    """Whether a context is SHMEM_CTX_INVALID, of which some calls say what they do."""
+    return call.arguments[index] == NULL
+
+
 def context_of(call: Call, index: int) -> tuple[int, tuple[int, ...]]:
     """The number and the members of a context."""
     value = call.arguments[index]
+    if is_invalid(call, index):
+        call.fail(
+            f"{call.name} on SHMEM_CTX_INVALID", "what it does there is undefined: use a context that was created"
+        )
     if not isinstance(value, Handle) or value.kind != "context":
         call.fail(
             f"argument {index + 1} of {call.name} is no context here",
             "a context has to be known at every place: SHMEM_CTX_DEFAULT, or what shmem_ctx_create has set",
         )
-    number, members = value.data
+    number, members, *_ = value.data
     assert isinstance(number, int)
     return number, _ranks(members) if isinstance(members, tuple) else tuple(range(call.nodes))
 
@@ -127,14 +136,12 @@ def team_of(call: Call, index: int) -> tuple[int, ...] | None:
             f"argument {index + 1} of {call.name} is no team here",
             "a team has to be known at every place: SHMEM_TEAM_WORLD, or what a split has set",
         )
-    (members,) = value.data
+    members = value.data[0]
     if isinstance(members, tuple):
         return _ranks(members)
     if members == "world":
         return tuple(range(call.nodes))
-    # No PE reaches another one's memory by loads and stores here, `shmem_ptr` says so too: SHMEM_TEAM_SHARED is itself.
-    call.rests_on(Kind.SEPARATE_MEMORY, "SHMEM_TEAM_SHARED")
-    return (call.rank,)
+    return tuple(call.neighbours("SHMEM_TEAM_SHARED"))
 
 
 def group_of(call: Call, index: int) -> Group:
@@ -142,7 +149,10 @@ def group_of(call: Call, index: int) -> Group:
     members = team_of(call, index)
     if members is None:
         call.fail(f"{call.name} on SHMEM_TEAM_INVALID", "only members of a team may call its collectives")
-    return group(call, members)
+    value = call.arguments[index]
+    number = value.data[-1] if isinstance(value, Handle) else 0
+    found = group(call, members)
+    return Group((*found.key, "team", number), members) if isinstance(number, int) and number else found
 
 
 def active_set(call: Call, index: int) -> Group:
@@ -159,8 +169,12 @@ def active_set(call: Call, index: int) -> Group:
     return group(call, members)
 
 
+def everyone(call: Call) -> Group:
+    return group(call, tuple(range(call.nodes)))
+
+
 def group(call: Call, members: tuple[int, ...]) -> Group:
-    """Groups are told apart by their members alone: their collectives come in one order on all of them."""
+    """Active sets are told apart by their members alone: their collectives come in one order on all of them."""
     if call.rank not in members:
         call.fail(
             f"PE {call.rank} calls {call.name} and is not of the set {', '.join(map(str, members))}",

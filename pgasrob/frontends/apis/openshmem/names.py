@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pgasrob.frontends.apis.interface import Handler
 from pgasrob.frontends.apis.prototypes import NAME, Prototypes
-from pgasrob.frontends.c.types import INT, LONG, CType, Field, Floating, Integer, Opaque, Pointer, Struct
+from pgasrob.frontends.c.types import INT, LONG, ULONG, CType, Field, Floating, Integer, Opaque, Pointer, Struct
 from pgasrob.frontends.c.values import Handle, Known, Value
 from pgasrob.program.expressions import IntType
 
@@ -15,7 +15,14 @@ CONTEXT = Opaque("shmem_ctx_t")
 TEAM = Opaque("shmem_team_t")
 TEAM_CONFIG = Struct("shmem_team_config_t", (Field("num_contexts", INT, 0),), 4, 4)
 
-TYPES: dict[str, CType] = {"shmem_ctx_t": CONTEXT, "shmem_team_t": TEAM, "shmem_team_config_t": TEAM_CONFIG}
+SESSION_CONFIG = Struct("shmem_ctx_session_config_t", (Field("total_ops", ULONG, 0),), 8, 8)
+
+TYPES: dict[str, CType] = {
+    "shmem_ctx_t": CONTEXT,
+    "shmem_team_t": TEAM,
+    "shmem_team_config_t": TEAM_CONFIG,
+    "shmem_ctx_session_config_t": SESSION_CONFIG,
+}
 
 INTEGERS = {
     "char": "char",
@@ -45,7 +52,7 @@ FLOATINGS = {"float": "float", "double": "double", "longdouble": "long double"}
 ALL = INTEGERS | FLOATINGS
 SIZES = (8, 16, 32, 64, 128)
 
-_SPELLED: dict[CType, str] = {Floating(32): "float", Floating(64): "double"}
+_SPELLED: dict[CType, str] = {Floating(32): "float", Floating(64): "double", Floating(128): "long double"}
 for _bits, _name in ((8, "char"), (16, "short"), (32, "int"), (64, "long")):
     _SPELLED[Integer(IntType(_bits, True))] = _name
     _SPELLED[Integer(IntType(_bits, False))] = f"unsigned {_name}"
@@ -85,6 +92,7 @@ def _constants() -> dict[str, tuple[CType, Value]]:
         "SHMEM_TEAM_NUM_CONTEXTS": 1,
         "SHMEM_CTX_SESSION_BATCH": 1,
         "SHMEM_CTX_SESSION_SAME_AMO": 2,
+        "SHMEM_CTX_SESSION_TOTAL_OPS": 1,
         "SHMEM_MALLOC_ATOMICS_REMOTE": 1,
         "SHMEM_MALLOC_SIGNAL_REMOTE": 2,
     }
@@ -94,12 +102,13 @@ def _constants() -> dict[str, tuple[CType, Value]]:
         "SHMEM_CTX_DEFAULT": (CONTEXT, Handle("context", (0, "world"))),
         "SHMEM_CTX_INVALID": (CONTEXT, Known(0)),
         "SHMEM_TEAM_WORLD": (TEAM, Handle("team", ("world",))),
-        "SHMEM_TEAM_SHARED": (TEAM, Handle("team", ("self",))),
+        "SHMEM_TEAM_SHARED": (TEAM, Handle("team", ("shared",))),
         "SHMEM_TEAM_INVALID": (TEAM, Known(0)),
     }
 
 
 CONSTANTS = _constants()
+MACROS = {f"{prefix}SHMEM_VENDOR_STRING": '"OpenSHMEM"' for prefix in ("", "_")}
 
 
 @dataclass(slots=True)

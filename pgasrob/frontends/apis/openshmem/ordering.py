@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis.flags import barrier
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
-from pgasrob.frontends.apis.openshmem.arguments import Arguments, active_set, default_queue, group_of
+from pgasrob.frontends.apis.openshmem.arguments import (
+    Arguments,
+    active_set,
+    default_queue,
+    everyone,
+    group_of,
+    is_invalid,
+)
 from pgasrob.frontends.apis.openshmem.names import FUNCTIONS
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.values import Known
-from pgasrob.program.commands import AwaitAdd, Barrier, Fence, Fetch, Swap, Wait
+from pgasrob.program.commands import AwaitAdd, Fence, Fetch, Swap, Wait
 from pgasrob.program.expressions import Binary, Const, Expr, IntType
 
 LONG = IntType(64, True)
@@ -16,13 +23,22 @@ LONG = IntType(64, True)
 
 @FUNCTIONS.calls("void shmem_fence(void); void shmem_ctx_fence(shmem_ctx_t ctx)")
 def fence(call: Call) -> Outcome:
-    """Orders puts to each PE by itself; it completes nothing."""
+    """Orders puts to each PE by itself; it completes nothing. No context, no operation (1.5, section 9.11.1)."""
+    if _on_no_context(call):
+        return Outcome()
     return Outcome(call.do(Fence(Arguments(call).queue, None)))
 
 
 @FUNCTIONS.calls("void shmem_quiet(void); void shmem_ctx_quiet(shmem_ctx_t ctx)")
 def quiet(call: Call) -> Outcome:
+    """Completes what the context has pending. No context, no operation (1.5, section 9.11.2)."""
+    if _on_no_context(call):
+        return Outcome()
     return Outcome(call.do(Wait(Arguments(call).queue)))
+
+
+def _on_no_context(call: Call) -> bool:
+    return len(call.arguments) > 0 and is_invalid(call, 0)
 
 
 # Barriers complete what the default context has pending, and nothing of other contexts. Syncs complete nothing.
@@ -30,12 +46,25 @@ def quiet(call: Call) -> Outcome:
 
 @FUNCTIONS.calls("void shmem_barrier_all(void)")
 def barrier_all(call: Call) -> Outcome:
-    return Outcome(call.do(*meeting(call)))
+    steps = Steps(call)
+    meet(steps)
+    return steps.outcome()
 
 
-def meeting(call: Call) -> tuple[object, ...]:
+OTHER_NAMES = {
+    "shmalloc": "shmem_malloc",
+    "shfree": "shmem_free",
+    "shmemalign": "shmem_align",
+    "shrealloc": "shmem_realloc",
+}
+"""Calls that have two names, by that which is out of use."""
+
+
+def meet(steps: Steps) -> None:
     """A barrier over all PEs as allocation and `shmem_finalize` imply it too."""
-    return Wait(default_queue(call)), Barrier()
+    call = steps.call
+    steps.do(Wait(default_queue(call)))
+    barrier(steps, everyone(call), OTHER_NAMES.get(call.name, call.name))
 
 
 @FUNCTIONS.calls("void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)")
@@ -48,7 +77,10 @@ def barrier_set(call: Call) -> Outcome:
 
 @FUNCTIONS.calls("void shmem_sync_all(void)")
 def sync_all(call: Call) -> Outcome:
-    return Outcome(call.do(Barrier()))
+    """The same as a sync of the team of all (1.5, section 9.11.5)."""
+    steps = Steps(call)
+    barrier(steps, everyone(call), "shmem_team_sync")
+    return steps.outcome()
 
 
 @FUNCTIONS.calls("void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)")
@@ -64,7 +96,7 @@ def sync(call: Call) -> Outcome:
 @FUNCTIONS.calls("int shmem_team_sync(shmem_team_t team)")
 def team_sync(call: Call) -> Outcome:
     steps = Steps(call)
-    barrier(steps, group_of(call, 0))
+    barrier(steps, group_of(call, 0), "shmem_team_sync")
     return steps.outcome(Known(0))
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import cast
 
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.openshmem.arguments import Arguments, context_of, queue_of, team_of
+from pgasrob.frontends.apis.openshmem.arguments import PRIVATE, Arguments, context_of, is_invalid, queue_of, team_of
 from pgasrob.frontends.apis.openshmem.names import CONTEXT, FUNCTIONS, TEAM
-from pgasrob.frontends.apis.openshmem.ordering import meeting
-from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.apis.openshmem.ordering import meet
+from pgasrob.frontends.apis.transfers import Steps, copied, ends_all
 from pgasrob.frontends.c.types import CHAR, INT, CType
-from pgasrob.frontends.c.values import NULL, Handle, Known, Value
+from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Wait
 
 MULTIPLE = 3
+FINALIZED = "shmem.finalized"
 
 
 @FUNCTIONS.calls("""
@@ -29,8 +33,10 @@ MULTIPLE = 3
 """)
 def nothing(call: Call) -> Outcome:
     """What has no effect that a program could see: caches are coherent, hints of sessions promise nothing."""
-    if "_session_" in call.name:
+    if "_session_" in call.name or "pcontrol" in call.name:
         call.rests_on(Kind.HINTS, call.name)
+    elif "cache" in call.name or "flush" in call.name:
+        call.rests_on(Kind.NO_EFFECT, call.name)
     return Outcome()
 
 
@@ -77,14 +83,21 @@ def _answer(call: Call, *answers: tuple[int, Value, CType], result: Value | None
 @FUNCTIONS.calls("void shmem_finalize(void)")
 def finalize(call: Call) -> Outcome:
     """Includes a barrier that completes what is pending, in every context (1.5, section 9.1)."""
-    contexts = [Wait(queue_of(call, number)) for number in sorted(_live(call))]
-    return Outcome(call.do(*contexts, *meeting(call)))
+    steps = Steps(call)
+    steps.do(*(Wait(queue_of(call, number)) for number in sorted(_live(call))))
+    meet(steps)
+    steps.note(FINALIZED, True)
+    return steps.outcome()
+
+
+@FUNCTIONS.calls("void shmem_query_finalized(int *finalized)")
+def query_finalized(call: Call) -> Outcome:
+    return _answer(call, (0, Known(int(FINALIZED in call.state)), INT))
 
 
 @FUNCTIONS.calls("void shmem_global_exit(int status)")
 def global_exit(call: Call) -> Outcome:
-    call.rests_on(Kind.ENDS_ONE_RANK, call.name)
-    return Outcome(ends=True)
+    return ends_all(call)
 
 
 @FUNCTIONS.calls("int shmem_my_pe(void); int _my_pe(void); int my_pe(void)")
@@ -113,18 +126,24 @@ def addr_accessible(call: Call) -> Outcome:
 
 @FUNCTIONS.calls("void *shmem_ptr(const void *dest, int pe)")
 def ptr(call: Call) -> Outcome:
-    """Only one's own memory is reached by loads and stores; for the others a PE gets a null pointer."""
-    call.rests_on(Kind.SEPARATE_MEMORY, call.name)
-    address = call.pointer(0)
-    return Outcome(result=address if address is not None and call.known(1) == call.rank else NULL)
+    """An address in the memory of a PE that shares it with the caller, which is then reached by loads and stores; a
+    null pointer where the PE does not, or where the object is not remotely accessible (1.5, section 9.3)."""
+    return Outcome(result=_direct(call, call.pointer(0), call.known(1)))
+
+
+def _direct(call: Call, address: Address | None, pe: int) -> Value:
+    neighbours = call.neighbours()
+    if address is None or pe not in neighbours or address.object.kind in PRIVATE:
+        return NULL
+    return replace(address, owner=None if pe == call.rank else pe)
 
 
 @FUNCTIONS.calls("void *shmem_team_ptr(shmem_team_t team, const void *dest, int pe)")
 def team_ptr(call: Call) -> Outcome:
-    call.rests_on(Kind.SEPARATE_MEMORY, call.name)
     members, address, place = team_of(call, 0), call.pointer(1), call.known(2)
-    own = members is not None and 0 <= place < len(members) and members[place] == call.rank
-    return Outcome(result=address if own and address is not None else NULL)
+    if members is None or not 0 <= place < len(members):
+        return Outcome(result=NULL)
+    return Outcome(result=_direct(call, address, members[place]))
 
 
 # Memory: allocation is collective and ends with a barrier, freeing begins with one.
@@ -137,9 +156,18 @@ def _allocation(prototype: str, bytes: Callable[[Call], int]) -> None:
             return Outcome(result=NULL)
         if call.name == "shmem_malloc_with_hints":
             call.rests_on(Kind.HINTS, call.name)
-        return Outcome(call.do(*meeting(call)), call.allocate("symmetric", size))
+        steps = Steps(call)
+        meet(steps)
+        memory = call.allocate("symmetric", size)
+        steps.note(_size_of(memory), size)
+        return steps.outcome(memory)
 
     FUNCTIONS.add(prototype, allocate)
+
+
+def _size_of(memory: Address) -> str:
+    """What the state holds the size of allocated memory under."""
+    return f"shmem.size.{memory.object.number}"
 
 
 _allocation("void *shmem_malloc(size_t size); void *shmalloc(size_t size)", lambda call: call.known(0))
@@ -151,12 +179,39 @@ _allocation(
 )
 
 
+@FUNCTIONS.calls("void *shmem_realloc(void *ptr, size_t size); void *shrealloc(void *ptr, size_t size)")
+def reallocate(call: Call) -> Outcome:
+    """New memory with what the old holds, as far as it fits; a barrier before and after (1.5, section 9.3)."""
+    old, size, steps = call.pointer(0), call.known(1), Steps(call)
+    if old is None:
+        meet(steps)
+        if size == 0:
+            return steps.outcome(NULL)
+        memory = call.allocate("symmetric", size)
+        steps.note(_size_of(memory), size)
+        return steps.outcome(memory)
+    held = call.state.get(_size_of(old))
+    if old.object.kind != "symmetric" or old.offset != 0 or not isinstance(held, int):
+        call.fail(f"{call.texts[0]} is no address that shmem_malloc has given", "pass one, or a null pointer")
+    call.rests_on(Kind.FREED_MEMORY, call.name)
+    meet(steps)
+    if size == 0:
+        return steps.outcome(NULL)
+    memory = call.allocate("symmetric", size)
+    steps.note(_size_of(memory), size)
+    copied(steps, memory, old, min(size, held))
+    meet(steps)
+    return steps.outcome(memory)
+
+
 @FUNCTIONS.calls("void shmem_free(void *ptr); void shfree(void *ptr)")
 def free(call: Call) -> Outcome:
     if call.pointer(0) is None:
         return Outcome()
+    steps = Steps(call)
     call.rests_on(Kind.FREED_MEMORY, call.name)
-    return Outcome(call.do(*meeting(call)))
+    meet(steps)
+    return steps.outcome()
 
 
 # Contexts: each has its own queue. Numbers are used again, so that loops come back to the state they began in.
@@ -166,16 +221,20 @@ LIVE = "shmem.contexts"
 
 @FUNCTIONS.calls("int shmem_ctx_create(long options, shmem_ctx_t *ctx)")
 def ctx_create(call: Call) -> Outcome:
-    return _create(call, 1, "world")
+    return _create(call, 1, ("world",))
 
 
 @FUNCTIONS.calls("int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx)")
 def team_create_ctx(call: Call) -> Outcome:
-    members = team_of(call, 0)
-    return Outcome(result=Known(-1)) if members is None else _create(call, 2, members)
+    members, team = team_of(call, 0), call.arguments[0]
+    if members is None or not isinstance(team, Handle):
+        return _answer(call, (2, Known(0), CONTEXT), result=Known(-1))
+    number = team.data[-1]
+    return _create(call, 2, (members, number if isinstance(number, int) else 0))
 
 
-def _create(call: Call, pointer: int, members: str | tuple[int, ...]) -> Outcome:
+def _create(call: Call, pointer: int, team: tuple[str | int | tuple[int, ...], ...]) -> Outcome:
+    """A context of a team, which is what its handle holds: its members and its number."""
     steps = Steps(call)
     if call.arguments[pointer - 1] != Known(0):
         call.rests_on(Kind.HINTS, call.name)
@@ -184,7 +243,7 @@ def _create(call: Call, pointer: int, members: str | tuple[int, ...]) -> Outcome
     steps.note(LIVE, live | {number})
     address = call.pointer(pointer)
     if address is not None:
-        steps.store(address, Handle("context", (number, members)), CONTEXT)
+        steps.store(address, Handle("context", (number, *team)), CONTEXT)
     return steps.outcome(Known(0))
 
 
@@ -197,7 +256,7 @@ def _live(call: Call) -> frozenset[int]:
 @FUNCTIONS.calls("void shmem_ctx_destroy(shmem_ctx_t ctx)")
 def ctx_destroy(call: Call) -> Outcome:
     """Completes what the context has pending; a context that is none has nothing."""
-    if call.arguments[0] == Known(0):
+    if is_invalid(call, 0):
         return Outcome()
     number, _ = context_of(call, 0)
     if number == 0:
@@ -210,10 +269,11 @@ def ctx_destroy(call: Call) -> Outcome:
 
 @FUNCTIONS.calls("int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)")
 def ctx_get_team(call: Call) -> Outcome:
-    at = Arguments(call)
-    steps = Steps(call)
-    steps.store(at.pointer(0), _team(at.members), TEAM)
-    return steps.outcome(Known(0))
+    at, context = Arguments(call), call.arguments[0]
+    steps, invalid = Steps(call), is_invalid(call, 0)
+    own = context.data[1:] if isinstance(context, Handle) else ("world",)
+    steps.store(at.pointer(0), Known(0) if invalid else Handle("team", own), TEAM)
+    return steps.outcome(Known(-1 if invalid else 0))
 
 
 # Teams: nobody waits for anybody when they are made; that their makers meet is not promised.
@@ -241,13 +301,19 @@ def translate_pe(call: Call) -> Outcome:
 
 @FUNCTIONS.calls("int shmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t *config)")
 def get_config(call: Call) -> Outcome:
+    if team_of(call, 0) is None:
+        return Outcome(result=Known(-1))
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return _answer(call, (2, Known(0), INT), result=Known(0))
 
 
 @FUNCTIONS.calls("void shmem_team_destroy(shmem_team_t team)")
 def team_destroy(call: Call) -> Outcome:
-    return Outcome()
+    """Nothing to see; a team that is none is left alone (1.5, section 9.4.9)."""
+    value = call.arguments[0]
+    if not isinstance(value, Handle):
+        return Outcome()
+    return Outcome(state={TEAMS: tuple(each for each in _teams(call) if each != value.data)})
 
 
 @FUNCTIONS.calls("""
@@ -256,6 +322,7 @@ def team_destroy(call: Call) -> Outcome:
 """)
 def split_strided(call: Call) -> Outcome:
     """Those that are not of the new team get SHMEM_TEAM_INVALID and 0 as the others do."""
+    _configured(call, 5)
     parent = team_of(call, 0)
     if parent is None:
         return _new_teams(call, (6, None), result=-1)
@@ -273,6 +340,7 @@ def split_strided(call: Call) -> Outcome:
 """)
 def split_2d(call: Call) -> Outcome:
     """Rows of ``xrange`` PEs, and the columns across them."""
+    _configured(call, 3, 6)
     parent, width = team_of(call, 0), call.known(1)
     if parent is None or width < 1 or call.rank not in parent:
         return _new_teams(call, (4, None), (7, None), result=-1)
@@ -280,13 +348,31 @@ def split_2d(call: Call) -> Outcome:
     return _new_teams(call, (4, parent[row * width : (row + 1) * width]), (7, parent[column::width]))
 
 
+def _configured(call: Call, *masks: int) -> None:
+    """What the configuration of a team says, where the arguments ``masks`` say that it says something."""
+    if any(call.arguments[index] != Known(0) for index in masks):
+        call.rests_on(Kind.HINTS, call.name)
+
+
 def _new_teams(call: Call, *teams: tuple[int, tuple[int, ...] | None], result: int = 0) -> Outcome:
-    answers = []
+    answers, live = [], _teams(call)
     for index, members in teams:
         own = members is not None and call.rank in members
-        answers.append((index, _team(members) if members and own else Known(0), TEAM))
-    return _answer(call, *answers, result=Known(result))
+        team: Value = Known(0)
+        if members and own:
+            # The team of all has the number 0.
+            first = int(members == tuple(range(call.nodes)))
+            number = next(number for number in count(first) if (members, number) not in live)
+            live = (*live, (members, number))
+            team = Handle("team", (members, number))
+        answers.append((index, team, TEAM))
+    return replace(_answer(call, *answers, result=Known(result)), state={TEAMS: live})
 
 
-def _team(members: tuple[int, ...]) -> Handle:
-    return Handle("team", (members,))
+TEAMS = "shmem.teams"
+"""In the state: the teams that this rank is in, their members and numbers. Several teams may have the same members: all
+of these make them in one order, so a number says which it is. Numbers are used again."""
+
+
+def _teams(call: Call) -> tuple[tuple[tuple[int, ...], int], ...]:
+    return cast("tuple[tuple[tuple[int, ...], int], ...]", call.state.get(TEAMS, ()))

@@ -9,50 +9,75 @@ statements, functions and files.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
+from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.registry import Registry
 from pgasrob.frontends.c.code import Unit
 from pgasrob.frontends.c.compiler.files import File, declared_function
 from pgasrob.frontends.c.compiler.scopes import Context, Scope
 from pgasrob.frontends.c.parser import parse
-from pgasrob.frontends.c.preprocessor import preprocess
+from pgasrob.frontends.c.preprocessor import NO_FLAGS, preprocess
 from pgasrob.frontends.c.standard import STRUCTS
-from pgasrob.program.files import DISK, Files
+from pgasrob.frontends.c.tokens import Source
+from pgasrob.frontends.options import Flags
+from pgasrob.program.files import DISK, Files, name_of
+from pgasrob.program.statements import NOWHERE
 
 RECURSION = 30_000
 """Python frames for trees of `parser.MAX_DEPTH` levels."""
+
+_WRITTEN: dict[str, Unit] = {}
+"""What APIs have written in C, by its text."""
 
 
 def compile_unit(
     file: str,
     text: str,
     registry: Registry | None = None,
-    defines: Mapping[str, str] = {},
+    flags: Flags = NO_FLAGS,
     pure: frozenset[str] = frozenset(),
     files: Files = DISK,
+    first: str = "",
+    elsewhere: bool = False,
 ) -> Unit:
     """The code of a C file: ``text``, with messages that name it ``file``.
 
-    ``registry`` says which APIs its headers choose. ``defines``: macros by their heads, as `-D` gives them. ``pure``:
-    the functions that are taken to touch no shared memory. ``files``: where headers are. Raises `SourceError` with
-    what is wrong or not supported.
+    ``registry`` says which APIs its headers choose. ``pure``: the functions that are taken to touch no shared memory.
+    ``files``: where headers are. ``first``: the first file of its program, when it is a further one. ``elsewhere``:
+    whether other files may define what it uses. Raises `SourceError` with what is wrong or not supported; what is so in
+    functions of a further file is kept in `Unit.broken`.
     """
     with deep():
         registry = registry or Registry()
-        found = preprocess(file, text, registry, defines, files)
+        found = preprocess(Source(file, text, name_of(file, first) if first else ""), registry, flags, files, first)
         types = {name for api in found.apis for name in api.types}
         parsed = parse(found.tokens, found.source, types)
-        unit = Unit(file, text, found.headers, tuple(found.unread), tuple(defines.items()))
+        unit = Unit(file, text, found.headers, tuple(found.unread), flags.macros, texts=found.texts)
+        unit.tokens = tuple(parsed.tokens)
         scope = Scope()
         scope.tags.update({tag: tag for tag in STRUCTS})
         unread = ", ".join(f"<{header}>" for header, _ in found.unread)
         context = Context(
-            found.source, parsed.tokens, found.apis, registry.like, declared_function, unread, pure, unit, scope
+            parsed.tokens, found.apis, registry.like, declared_function, unread, pure, unit, scope, elsewhere
         )
-        File(context).compile(parsed.root)
+        File(context).compile(parsed.root, further=bool(first))
+        for name, api in context.written.items():
+            if text != api.source and name not in unit.functions and name in _written(api).functions:
+                unit.functions[name] = _written(api).functions[name]
     return unit
+
+
+def _written(api: Api) -> Unit:
+    """The functions that ``api`` has written in C, which stand nowhere in the program."""
+    if api.source not in _WRITTEN:
+        unit = compile_unit(f"<{api.name}>", api.source, Registry(lambda header: None, lambda: (api,)))
+        for name, function in unit.functions.items():
+            unit.functions[name] = replace(function, spans=[NOWHERE] * len(function.spans))
+        _WRITTEN[api.source] = unit
+    return _WRITTEN[api.source]
 
 
 @contextmanager

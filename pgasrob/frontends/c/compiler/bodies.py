@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pgasrob.frontends.c.code import Label
+from pgasrob.frontends.c.code import Label, Leave
 from pgasrob.frontends.c.compiler.emitter import Emitter
+from pgasrob.frontends.c.compiler.scopes import Scope
 from pgasrob.frontends.c.parser import Node
 
 
 @dataclass(slots=True)
 class Target:
     """A label of the program. ``loops``: something behind it jumps to it. ``forward``: something before it does.
-    ``head``: of the loop that begins there, once it is ``placed``."""
+    ``head``: of the loop that begins there, once it is ``placed``. ``scopes``: the blocks around it, then; ``leaving``:
+    what jumps to it before that, each with the blocks around."""
 
     label: Label
     loops: bool
     forward: bool
     placed: bool = False
     head: tuple[int, int] | None = None
+    scopes: list[Scope] = field(default_factory=list)
+    leaving: list[tuple[int, Leave, dict[Scope, tuple[str, ...]]]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

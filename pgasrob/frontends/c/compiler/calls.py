@@ -14,7 +14,7 @@ from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.operands import NOTHING, Evaluator, Operand
 from pgasrob.frontends.c.compiler.scopes import Context, FunctionName
 from pgasrob.frontends.c.parser import Node
-from pgasrob.frontends.c.types import DOUBLE, INT, SIZE, VOID, CType, Floating, Function, Pointer, Struct, Void
+from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, SIZE, VOID, CType, Function, Pointer, Struct, Void
 from pgasrob.frontends.c.values import Code
 
 
@@ -37,6 +37,8 @@ class Calls:
         if function.type == "identifier":
             name = self.context.word(function)
             symbol = self.emitter.scope.find(name)
+            if symbol is None and function is not node["function"]:
+                raise self.context.unknown("type", function, self.emitter.scope)  # `(name)(value)` is meant for a cast
             if symbol is None:
                 return self._call_of_api(name, function, node)
             if isinstance(symbol, FunctionName) and symbol.name not in self.context.defined:
@@ -80,15 +82,22 @@ class Calls:
         if (hint := self.context.unsupported(name)) is not None:
             near = did_you_mean(name, self._functions_like(name), 0.75)
             raise self.context.error("PG160", f"`{name}` is not supported", node, f"{near} {hint}".strip())
-        raise self._unknown_function(name, function, declared is not None)
+        missing = self.unknown_function(name, function, declared is not None)
+        if declared is None:
+            raise missing
+        self.context.need(name, declared, missing)
+        return self._finish_call(name, declared, values, node)
 
-    def _unknown_function(self, name: str, node: Node, declared: bool) -> SourceError:
+    def unknown_function(self, name: str, node: Node, declared: bool) -> SourceError:
         scope = self.emitter.scope
         own = [each for each in scope.all_names() if each != name and isinstance(scope.find(each), FunctionName)]
         near = did_you_mean(name, [*own, *self._functions_like(name)], 0.75)
         api = self.context.api_like(name)
         if api is None:
-            hint = f"if it accesses no memory of the program, `--assume-pure {name}` accepts it"
+            hint = "is it defined in another file? name that too, behind the first one or with `--with`"
+            if not declared:
+                hint = "declare it before it is called; if it is defined in another file, name that too, with `--with`"
+            hint += f". If it accesses no memory of the program, `--assume-pure {name}` accepts it"
         elif api in self.context.apis:
             hint = f"the functions of <{api.headers[0]}> that are supported have other names"
         else:
@@ -129,7 +138,7 @@ class Calls:
                 passed = self.conversions.convert(value, self.context.complete(type.parameters[index]), argument)
             else:
                 passed = self.conversions.promoted(value, argument)
-                if isinstance(passed.type, Floating):
+                if passed.type == FLOAT:
                     passed = self.conversions.convert(passed, DOUBLE, argument)
             slots.append(self.emitter.slot_of(passed))
             types.append(Pointer(passed.type) if isinstance(passed.type, Struct) else self.context.pointed(passed.type))

@@ -8,7 +8,7 @@ from pgasrob.frontends.c.code import Binary, Convert, Move
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.operands import NOTHING, Operand, constant, is_arithmetic, is_scalar
 from pgasrob.frontends.c.compiler.scopes import Context
-from pgasrob.frontends.c.layout import shown
+from pgasrob.frontends.c.layout import shown, with_article
 from pgasrob.frontends.c.parser import Node
 from pgasrob.frontends.c.types import BOOL, INT, ULONG, CType, Floating, Integer, Pointer, Struct, Void
 from pgasrob.frontends.c.values import Code, Known
@@ -29,21 +29,21 @@ class Conversions:
         if isinstance(to, Void):
             return NOTHING
         if isinstance(of, Void):
-            raise self.context.error("PG123", "this has no value", node)
+            raise self.context.error("PG123", f"`{self.context.text(node)}` is void: it has no value", node)
         if of == to:
             return operand
         if isinstance(of, Struct) or isinstance(to, Struct):
             if isinstance(of, Struct) and isinstance(to, Struct) and of.tag == to.tag:
                 return operand
-            raise self.context.error("PG123", f"a `{shown(of)}` is no `{shown(to)}`", node)
+            raise self.context.error("PG123", f"{with_article(of, '`')} is no `{shown(to)}`", node)
         if not is_scalar(of) or not is_scalar(to):
-            raise self.context.error("PG123", f"a `{shown(of)}` cannot become a `{shown(to)}`", node)
+            raise self.context.error("PG123", f"{with_article(of, '`')} cannot become {with_article(to, '`')}", node)
         if isinstance(to, Integer) and to.boolean:
             return self.truth(operand, BOOL)
         if is_arithmetic(of) and is_arithmetic(to):
             return self._arithmetic(operand, to, node)
         if isinstance(of, Floating) or isinstance(to, Floating):
-            raise self.context.error("PG123", f"a `{shown(of)}` cannot become a `{shown(to)}`", node)
+            raise self.context.error("PG123", f"{with_article(of, '`')} cannot become {with_article(to, '`')}", node)
         if isinstance(of, Integer):
             operand = self._arithmetic(operand, ULONG, node)
             return self._renamed(operand, to)

@@ -98,11 +98,12 @@ class Declarations:
         """An object for the whole run."""
         objects = self.context.unit.objects
         unique = self.context.unique(name, objects, node)
-        values: tuple[tuple[int, Value], ...] = ()
+        values: tuple[tuple[int, Value, CType], ...] = ()
         if initial is not None:
             values, type = self.initialisers.static_initial(type, initial)
         self.types.need_complete(type, node)
         objects[unique] = Object(unique, type, values, self.context.span(node))
+        self.context.unit.statics.add(unique)
         return GlobalVariable(unique, type)
 
     def _object(self, name: Node, type: CType, initial: Node | None, node: Node) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Concatenate, ParamSpec, TypeVar
@@ -15,6 +15,7 @@ from pgasrob.frontends.c.code import (
     Instruction,
     Join,
     Jump,
+    Leave,
     Local,
     LoopHead,
     Move,
@@ -43,7 +44,7 @@ class Emitter:
     def __init__(self, context: Context, name: str, scope: Scope) -> None:
         self.context = context
         self.name = name
-        self.scope = scope
+        self.scope = self.outermost = scope
         self.slots: list[Variable] = []
         self.objects: dict[str, Object] = {}
         self.code: list[Instruction] = []
@@ -70,13 +71,27 @@ class Emitter:
             self.span = before
 
     @contextmanager
-    def block(self) -> Iterator[Scope]:
-        """Names are declared in a block of their own."""
+    def block(self, node: Node) -> Iterator[Scope]:
+        """Names are declared in a block of their own, which ends with ``node``; the block around it."""
         outer, self.scope = self.scope, Scope(self.scope)
         try:
             yield outer
+            if not self.code or self.placed_at == len(self.code) or not isinstance(self.code[-1], Jump | Return):
+                self.leave(outer, Node("", node.last, node.last))
         finally:
             self.scope = outer
+
+    def leave(self, until: Scope, node: Node) -> None:
+        """At ``node`` the blocks inside of ``until`` are left."""
+        names = self.ending([*until.outwards()])
+        if names:
+            with self.at(node):
+                self.emit(Leave(names))
+
+    def ending(self, staying: Container[Scope]) -> tuple[str, ...]:
+        """The objects declared so far in the blocks here but those that are not left."""
+        left = (each for each in self.scope.outwards() if each not in staying)
+        return tuple(name for each in left for name in each.objects if name in self.objects)
 
     def new_slot(self, type: CType, name: str | None = None) -> Slot:
         self.slots.append(Variable(name, type))
@@ -138,6 +153,7 @@ class Emitter:
         """A local object; the name that it gets."""
         unique = self.context.unique(name, self.objects, node)
         self.objects[unique] = Object(unique, type, span=self.context.span(node))
+        self.scope.objects[unique] = None
         return unique
 
     def address_of_local(self, name: str) -> MemoryPlace:
@@ -175,7 +191,7 @@ class Emitter:
         last = self.code[-1] if self.code else None
         fresh = self.slots[operand.slot].name is None and self.placed_at < len(self.code)
         if fresh and last is not None and getattr(last, "target", None) == operand.slot:
-            assert not isinstance(last, Store | Copy | Clear | Jump | Branch | LoopHead | Join | Return)
+            assert not isinstance(last, Store | Copy | Clear | Jump | Branch | LoopHead | Join | Leave | Return)
             if not isinstance(last, Move):
                 self.code[-1] = replace(last, target=slot)
                 return

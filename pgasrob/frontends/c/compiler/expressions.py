@@ -22,8 +22,8 @@ from pgasrob.frontends.c.compiler.scopes import (
     SizedVariable,
     SlotVariable,
 )
-from pgasrob.frontends.c.compiler.types import Types, member_of
-from pgasrob.frontends.c.layout import align_of, shown, size_of
+from pgasrob.frontends.c.compiler.types import Types
+from pgasrob.frontends.c.layout import align_of, member_of, shown, size_of, with_article
 from pgasrob.frontends.c.literals import character, number
 from pgasrob.frontends.c.parser import Node
 from pgasrob.frontends.c.types import (
@@ -107,13 +107,15 @@ class Expressions:
     def scalar(self, node: Node) -> Operand:
         operand = self.value(node)
         if not is_scalar(operand.type):
-            raise self.context.error("PG123", f"a number or pointer is needed here, not a {shown(operand.type)}", node)
+            raise self.context.error(
+                "PG123", f"a number or pointer is needed here, not {with_article(operand.type)}", node
+            )
         return operand
 
     def integer(self, node: Node) -> Operand:
         operand = self.value(node)
         if not isinstance(operand.type, Integer):
-            raise self.context.error("PG123", f"an integer is needed here, not a {shown(operand.type)}", node)
+            raise self.context.error("PG123", f"an integer is needed here, not {with_article(operand.type)}", node)
         return operand
 
     def _parenthesised(self, node: Node) -> Operand:
@@ -140,8 +142,10 @@ class Expressions:
         if isinstance(symbol, Constant):
             return constant(symbol.value, INT if -(1 << 31) <= symbol.value < 1 << 31 else LONG)
         if isinstance(symbol, FunctionName):
+            if self.context.elsewhere and not self.context.has_function(name):
+                self.context.need(name, symbol.type, self.calls.unknown_function(name, node, declared=True))
             return Operand(Pointer(symbol.type), value=Code(symbol.name))
-        if symbol is None:
+        if symbol is None and self.context.variable(name) is None:
             return self._global_name(name, node)
         return self._loaded(node)
 
@@ -190,7 +194,7 @@ class Expressions:
             return Operand(INT, slot)
         operand = self.value(argument)
         if not is_arithmetic(operand.type) or (sign == "~" and not isinstance(operand.type, Integer)):
-            raise self.context.error("PG123", f"`{sign}` needs a number, not a {shown(operand.type)}", node)
+            raise self.context.error("PG123", f"`{sign}` needs a number, not {with_article(operand.type)}", node)
         operand = self.conversions.promoted(operand, node)
         if sign == "+":
             return operand
@@ -272,7 +276,7 @@ class Expressions:
             elif self.types.type_name(named) == type:
                 return self.value(chosen)
         if default is None:
-            raise self.context.error("PG123", f"`_Generic` has no choice for a {shown(type)}", node)
+            raise self.context.error("PG123", f"`_Generic` has no choice for {with_article(type)}", node)
         return self.value(default)
 
     # Assignments

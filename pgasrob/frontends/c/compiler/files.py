@@ -14,10 +14,10 @@ from pgasrob.frontends.c.compiler.functions import compiled
 from pgasrob.frontends.c.compiler.scopes import Context, FunctionName, GlobalVariable, Scope
 from pgasrob.frontends.c.compiler.statements import Statements
 from pgasrob.frontends.c.compiler.types import Declarator
-from pgasrob.frontends.c.layout import shown
+from pgasrob.frontends.c.layout import alike, shown
 from pgasrob.frontends.c.parser import Node, parse
 from pgasrob.frontends.c.tokens import Source, error, tokenise
-from pgasrob.frontends.c.types import VOID, Array, CType, Function, Pointer, Struct
+from pgasrob.frontends.c.types import VOID, Array, CType, Function
 
 MAX_ERRORS = 20
 
@@ -36,15 +36,29 @@ class File:
         self.bodies: list[tuple[Node, str, CType]] = []
         self.errors: list[Diagnostic] = []
 
-    def compile(self, root: Node) -> None:
+    def compile(self, root: Node, further: bool = False) -> None:
+        """``further``: mistakes in a function matter where it is used."""
+        unit = self.context.unit
         for node in root.children:
             with self._gathered():
                 self._external(node)
         for node, name, result in () if self.errors else self.bodies:
-            with self._gathered():
-                self.context.unit.functions[name] = compiled(self.context, name, result, node)
+            with self._kept(name) if further else self._gathered():
+                unit.functions[name] = compiled(self.context, name, result, node)
         if self.errors:
             raise SourceError(self.errors)
+        for name in self.context.declared_only:
+            del unit.objects[name]
+        for name in unit.needs.keys() & (unit.functions.keys() | unit.objects.keys()):
+            del unit.needs[name]
+
+    @contextmanager
+    def _kept(self, name: str) -> Iterator[None]:
+        """Keep a mistake in the function ``name`` for who uses it."""
+        try:
+            yield
+        except SourceError as found:
+            self.context.unit.broken[name] = found
 
     @contextmanager
     def _gathered(self) -> Iterator[None]:
@@ -98,6 +112,8 @@ class File:
         if isinstance(before := self.names.get(name), GlobalVariable):
             raise self.context.error("PG121", f"`{before.name}` is a variable already", declared.name)
         self.context.defined.add(name)
+        if "static" in self.types.storage(node):
+            self.context.unit.statics.add(name)
         self.names[name] = FunctionName(name, type)
         self.bodies.append((node, name, type.result))
 
@@ -110,6 +126,8 @@ class File:
                 )
             type = self.context.complete(declared.type)
             name = self.context.word(node_of_name)
+            if "static" in storage:
+                self.context.unit.statics.add(name)
             if isinstance(type, Function):
                 if not isinstance(self.names.get(name), FunctionName) or name not in self.context.defined:
                     self.names[name] = FunctionName(name, type)
@@ -123,7 +141,7 @@ class File:
         before = objects.get(name)
         if not isinstance(self.names.get(name), GlobalVariable | None):
             raise self.context.error("PG121", f"`{name}` is declared twice", node)
-        if before is not None and not _alike(before.type, type):
+        if before is not None and not alike(before.type, type):
             raise self.context.error(
                 "PG121", f"`{name}` is declared as {shown(before.type)} and as {shown(type)}", node
             )
@@ -147,23 +165,12 @@ class File:
         objects[name] = Object(name, type, values, self.context.span(whole))
 
 
-def _alike(first: CType, second: CType) -> bool:
-    """Whether two declarations of a variable can be of one: a length may be missing."""
-    if isinstance(first, Array) and isinstance(second, Array):
-        return _alike(first.of, second.of) and (first.length == second.length or None in (first.length, second.length))
-    if isinstance(first, Struct) and isinstance(second, Struct):
-        return first.tag == second.tag
-    if isinstance(first, Pointer) and isinstance(second, Pointer):
-        return True
-    return first == second
-
-
 def declared_function(text: str, name: str, apis: Sequence[Api]) -> Function:
     """The type of the function that a declaration of an API, as text, declares."""
     source = Source(f"<declaration of {name}>", text if text.rstrip().endswith(";") else f"{text};")
     parsed = parse(tokenise(source), source, {name for api in apis for name in api.types})
     unit = Unit(source.file, text, ())
-    context = Context(source, parsed.tokens, apis, lambda name: None, declared_function, "", frozenset(), unit, Scope())
+    context = Context(parsed.tokens, apis, lambda name: None, declared_function, "", frozenset(), unit, Scope())
     File(context).compile(parsed.root)
     for symbol in context.file_scope.names.values():
         if isinstance(symbol, FunctionName):

@@ -31,7 +31,8 @@ def compiled(context: Context, name: str, result: CType, node: Node) -> Compiled
     _end(emitter, result)
     returned = VOID if isinstance(result, Struct) else result
     code = emitter.finished()
-    return CompiledFunction(name, tuple(slots), returned, emitter.slots, emitter.objects, code, emitter.spans)
+    lasting = emitter.ending(())
+    return CompiledFunction(name, tuple(slots), returned, emitter.slots, emitter.objects, code, emitter.spans, lasting)
 
 
 def _end(emitter: Emitter, result: CType) -> None:

@@ -10,7 +10,7 @@ from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.operands import Evaluator, MemoryPlace, constant
 from pgasrob.frontends.c.compiler.operations import Operations
 from pgasrob.frontends.c.compiler.scopes import Context
-from pgasrob.frontends.c.layout import scalars, shown, size_of
+from pgasrob.frontends.c.layout import member_of, scalars, shown, size_of, with_article
 from pgasrob.frontends.c.literals import string
 from pgasrob.frontends.c.parser import Node
 from pgasrob.frontends.c.types import Array, CType, Integer, Struct
@@ -95,7 +95,7 @@ class Initialisers:
             if len(inner.items) != 1 or inner.items[0][0]:
                 if not inner.items:
                     return 0
-                raise self.context.error("PG123", f"a {shown(type)} has one value", node)
+                raise self.context.error("PG123", f"{with_article(type)} has one value", node)
             self._element_leaves(type, offset, inner, leaves)
             return 1
         if isinstance(type, Array) or (isinstance(type, Struct) and not self._is_whole(type, node)):
@@ -130,14 +130,17 @@ class Initialisers:
                 if designators[0].type == "subscript_range_designator" and isinstance(type, Array):
                     index = highest = max(highest, self._range(type, offset, designators, value, items, leaves))
                     continue
-                index = self._designated(type, designators[0])
-                items.items[items.position] = (designators[1:], value)
+                index, designators = self._designated(type, designators)
+                items.items[items.position] = (designators, value)
+            elif index and isinstance(type, Struct) and type.union:
+                count = 1
             if count is not None and index >= count:
                 if braced:
-                    raise self.context.error("PG123", f"a {shown(type)} has only {count} parts", value)
+                    parts = f"{count} part{'' if count == 1 else 's'}"
+                    raise self.context.error("PG123", f"{with_article(type)} has only {parts}", value)
                 return highest
             member, at = self._part(type, offset, index)
-            if len(designators) > 1:
+            if designators:
                 self._nested(member, at, items, leaves, value)
             else:
                 self._element_leaves(member, at, items, leaves)
@@ -145,7 +148,8 @@ class Initialisers:
             highest = max(highest, index)
             if len(leaves) > MAX_ELEMENTS:
                 raise self.context.error("PG124", f"an initialiser has more than {MAX_ELEMENTS:,} parts", node)
-            if not braced and count is not None and index >= count:
+            whole = index >= count if count is not None else False
+            if not braced and (whole or (isinstance(type, Struct) and type.union)):
                 return highest
         return highest
 
@@ -171,17 +175,21 @@ class Initialisers:
             return type.fields[index].type, offset + type.fields[index].offset
         return type.of, offset + index * size_of(self.context.complete(type.of))
 
-    def _designated(self, type: Array | Struct, designator: Node) -> int:
+    def _designated(self, type: Array | Struct, designators: list[Node]) -> tuple[int, list[Node]]:
+        """Which part the first of the ``designators`` names, and those that name a part of that."""
+        designator, *rest = designators
         if designator.type == "subscript_designator" and isinstance(type, Array):
             index = self.constants.number(designator.children[0], "a designator")
             if index < 0 or (type.length is not None and index >= type.length):
                 raise self.context.error("PG123", f"there is no element {index}", designator)
-            return index
+            return index, rest
         if designator.type == "field_designator" and isinstance(type, Struct):
             name = self.context.word(designator.children[0])
             for index, field in enumerate(type.fields):
                 if field.name == name:
-                    return index
+                    return index, rest
+                if not field.name and isinstance(field.type, Struct) and member_of(field.type, name):
+                    return index, designators
             raise self.context.error("PG122", f"{shown(type)} has no member `{name}`", designator)
         raise self.context.error("PG120", "this designator is not supported here", designator)
 
@@ -190,10 +198,10 @@ class Initialisers:
         while designators := items.items[items.position][0]:
             type = self.context.complete(type)
             if not isinstance(type, Array | Struct):
-                raise self.context.error("PG123", f"a {shown(type)} has no parts", value)
-            index = self._designated(type, designators[0])
+                raise self.context.error("PG123", f"{with_article(type)} has no parts", value)
+            index, designators = self._designated(type, designators)
             type, offset = self._part(type, offset, index)
-            items.items[items.position] = (designators[1:], value)
+            items.items[items.position] = (designators, value)
         self._element_leaves(type, offset, items, leaves)
         if items.more and not items.items[items.position][0]:
             raise self.context.error(
@@ -225,21 +233,21 @@ class Initialisers:
 
     # Globals and statics
 
-    def static_initial(self, type: CType, node: Node) -> tuple[tuple[tuple[int, Value], ...], CType]:
+    def static_initial(self, type: CType, node: Node) -> tuple[tuple[tuple[int, Value, CType], ...], CType]:
         """The scalars of a constant initialiser by their offset, zeros left out, and the type with its length."""
         leaves, type = self.leaves(type, node)
-        initial: dict[int, Value] = {}
+        initial: dict[int, tuple[Value, CType]] = {}
         for leaf in leaves:
             if leaf.text is not None:
                 assert isinstance(leaf.type, Array) and isinstance(leaf.type.of, Integer)
                 for index, char in enumerate(leaf.text):
-                    initial[leaf.offset + index] = Known(leaf.type.of.type.wrap(ord(char)))
+                    initial[leaf.offset + index] = Known(leaf.type.of.type.wrap(ord(char))), leaf.type.of
             elif isinstance(leaf.type, Struct):
                 inner = self.context.inside(leaf.node)
                 if inner.type != "compound_literal_expression":
                     raise self.context.error("PG124", "this initialiser must be a constant", leaf.node)
                 parts, _ = self.static_initial(leaf.type, inner["value"])
-                initial.update({leaf.offset + offset: value for offset, value in parts})
+                initial.update({leaf.offset + offset: (value, part) for offset, value, part in parts})
             else:
-                initial[leaf.offset] = self.constants.value(leaf.type, leaf.node)
-        return tuple(sorted((offset, value) for offset, value in initial.items() if value != NULL)), type
+                initial[leaf.offset] = self.constants.value(leaf.type, leaf.node), leaf.type
+        return tuple((offset, *initial[offset]) for offset in sorted(initial) if initial[offset][0] != NULL), type

@@ -18,7 +18,7 @@ from pgasrob.frontends.c.compiler.operands import (
     is_scalar,
 )
 from pgasrob.frontends.c.compiler.scopes import Context
-from pgasrob.frontends.c.layout import shown, size_of
+from pgasrob.frontends.c.layout import size_of, with_article
 from pgasrob.frontends.c.parser import Node
 from pgasrob.frontends.c.types import (
     INT,
@@ -80,7 +80,7 @@ class Operations:
             self.emitter.emit(Copy(target, self.emitter.slot_of(source), type))
             return Operand(type, target)
         if not is_scalar(type):
-            raise self.context.error("PG123", f"a {shown(type)} cannot be assigned", node)
+            raise self.context.error("PG123", f"{with_article(type)} cannot be assigned", node)
         converted = self.conversions.convert(operand, type, node)
         if isinstance(place, SlotPlace):
             self.emitter.move(place.slot, converted)
@@ -111,7 +111,7 @@ class Operations:
             return self._on_pointers(sign, left, right, node)
         if not is_arithmetic(left.type) or not is_arithmetic(right.type):
             wrong = right if is_arithmetic(left.type) else left
-            raise self.context.error("PG123", f"`{sign}` needs numbers, not a {shown(wrong.type)}", node)
+            raise self.context.error("PG123", f"`{sign}` needs numbers, not {with_article(wrong.type)}", node)
         if sign in ("<<", ">>"):
             left = self.conversions.promoted(left, node)
             if not isinstance(left.type, Integer) or not isinstance(right.type, Integer):
@@ -119,7 +119,7 @@ class Operations:
             return self._computed(sign, left, self.conversions.convert(right, INT, node), left.type, left.type)
         type = self.conversions.common_type(left.type, right.type)
         if sign in ("%", "&", "|", "^") and not isinstance(type, Integer):
-            raise self.context.error("PG123", f"`{sign}` needs integers, not a {shown(type)}", node)
+            raise self.context.error("PG123", f"`{sign}` needs integers, not {with_article(type)}", node)
         result = INT if sign in _RELATIONS else type
         return self._computed(
             sign, self.conversions.convert(left, type, node), self.conversions.convert(right, type, node), type, result
@@ -164,5 +164,5 @@ class Operations:
             first, second = self.emitter.slot_of(left), self.emitter.slot_of(right)
             return Operand(LONG, self.emitter.compute(LONG, Difference, first, second, max(size, 1)))
         raise self.context.error(
-            "PG123", f"`{sign}` cannot combine a {shown(left.type)} and a {shown(right.type)}", node
+            "PG123", f"`{sign}` cannot combine {with_article(left.type)} and {with_article(right.type)}", node
         )

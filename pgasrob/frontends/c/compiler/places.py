@@ -19,8 +19,8 @@ from pgasrob.frontends.c.compiler.scopes import (
     SlotVariable,
     TypeName,
 )
-from pgasrob.frontends.c.compiler.types import Types, member_of
-from pgasrob.frontends.c.layout import shown, size_of
+from pgasrob.frontends.c.compiler.types import Types
+from pgasrob.frontends.c.layout import member_of, shown, size_of, with_article
 from pgasrob.frontends.c.literals import string
 from pgasrob.frontends.c.parser import Node
 from pgasrob.frontends.c.types import CHAR, Array, Function, Integer, Pointer, Struct
@@ -52,7 +52,7 @@ class Places:
             case "pointer_expression" if node["operator"].type == "*":
                 pointer = self.evaluator.value(node["argument"])
                 if not isinstance(pointer.type, Pointer):
-                    raise self.context.error("PG123", f"a {shown(pointer.type)} points to nothing", node)
+                    raise self.context.error("PG123", f"{with_article(pointer.type)} points to nothing", node)
                 return MemoryPlace(self.emitter.slot_of(pointer), self.context.complete(pointer.type.to))
             case "compound_literal_expression":
                 return self.literal(node)
@@ -68,6 +68,8 @@ class Places:
     def _variable(self, node: Node) -> Place:
         name = self.context.word(node)
         symbol = self.emitter.scope.find(name)
+        if symbol is None or name in self.context.declared_only:
+            symbol = self.context.variable(name) or symbol
         match symbol:
             case SlotVariable(slot, type):
                 return SlotPlace(slot, type)
@@ -76,10 +78,11 @@ class Places:
                 return MemoryPlace(slot, self.context.complete(type))
             case GlobalVariable(unique, type):
                 if unique in self.context.declared_only:
-                    hint = "only one file is checked: define the variable in it"
-                    raise self.context.error(
+                    hint = "is it defined in another file? name that too, behind the first one or with `--with`"
+                    missing = self.context.error(
                         "PG122", f"`{name}` is declared `extern` and defined nowhere here", node, hint
                     )
+                    self.context.need(name, type, missing)
                 slot = self.emitter.compute(Pointer(type), Global, unique)
                 return MemoryPlace(slot, self.context.complete(type))
             case SizedVariable(slot, _, of):
@@ -87,6 +90,7 @@ class Places:
             case TypeName():
                 raise self.context.error("PG122", f"`{name}` is a type, not a variable", node)
             case FunctionName(unique, function):
+                self.evaluator.value(node)
                 return MemoryPlace(self.emitter.slot_of(Operand(Pointer(function), value=Code(unique))), function)
         operand = self.evaluator.value(node)
         if isinstance(operand.type, Pointer) and isinstance(operand.type.to, Function):
@@ -116,7 +120,7 @@ class Places:
         if isinstance(pointer.type, Integer) and isinstance(index.type, Pointer):
             pointer, index = index, pointer
         if not isinstance(pointer.type, Pointer) or not isinstance(index.type, Integer):
-            raise self.context.error("PG123", f"a {shown(pointer.type)} has no elements", node)
+            raise self.context.error("PG123", f"{with_article(pointer.type)} has no elements", node)
         of = self.operations.sized(pointer.type, node)
         if isinstance(index.value, Known):
             return MemoryPlace(self.emitter.slot_of(pointer), of, index.value.value * size_of(of))
@@ -127,16 +131,16 @@ class Places:
         if node["operator"].type == "->":
             pointer = self.evaluator.value(argument)
             if not isinstance(pointer.type, Pointer):
-                raise self.context.error("PG123", f"`->` needs a pointer, not a {shown(pointer.type)}", node)
+                raise self.context.error("PG123", f"`->` needs a pointer, not {with_article(pointer.type)}", node)
             base = MemoryPlace(self.emitter.slot_of(pointer), self.context.complete(pointer.type.to))
         else:
             place = self.of(argument)
             if not isinstance(place, MemoryPlace):
-                raise self.context.error("PG123", f"a {shown(place.type)} has no members", node)
+                raise self.context.error("PG123", f"{with_article(place.type)} has no members", node)
             base = place
         type = self.context.defined_type(base.type, node)
         if not isinstance(type, Struct):
-            raise self.context.error("PG123", f"a {shown(type)} has no members", node)
+            raise self.context.error("PG123", f"{with_article(type)} has no members", node)
         name = self.context.word(node["field"])
         found = member_of(type, name)
         if found is not None:

@@ -9,11 +9,12 @@ from itertools import chain, count
 from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.frontends.apis.interface import Api
-from pgasrob.frontends.c.code import Slot, Unit
+from pgasrob.frontends.c.code import Need, Object, Slot, Unit
 from pgasrob.frontends.c.parser import Node
 from pgasrob.frontends.c.standard import STRUCTS
-from pgasrob.frontends.c.tokens import Source, Token, error_at
+from pgasrob.frontends.c.tokens import Source, Token, error_at, expansion
 from pgasrob.frontends.c.types import Array, CType, Function, Pointer, Struct
+from pgasrob.frontends.c.values import Known
 from pgasrob.program.statements import Span
 
 
@@ -70,13 +71,14 @@ Symbol = TypeName | Constant | GlobalVariable | FunctionName | SlotVariable | Lo
 
 
 class Scope:
-    """A block: names, and tags of structs and enums, each with its own space."""
+    """A block: names, and tags of structs and enums, each with its own space; ``objects`` live until it is left."""
 
-    __slots__ = ("names", "outer", "tags")
+    __slots__ = ("names", "objects", "outer", "tags")
 
     def __init__(self, outer: Scope | None = None) -> None:
         self.outer = outer
         self.names: dict[str, Symbol] = {}
+        self.objects: dict[str, None] = {}
         self.tags: dict[str, str] = {}  # to the unique tags of `Context.structs`; "enum" for enums
 
     def outwards(self) -> Iterator[Scope]:
@@ -111,7 +113,6 @@ class Context:
     as written.
     """
 
-    source: Source
     tokens: list[Token]
     apis: Sequence[Api]
     api_like: Callable[[str], Api | None]
@@ -120,11 +121,15 @@ class Context:
     pure: frozenset[str]
     unit: Unit
     file_scope: Scope
+    elsewhere: bool = False
+    """Whether functions and variables that are declared only may be defined in other files."""
     structs: dict[str, Struct] = field(default_factory=lambda: dict(STRUCTS))
     defined: set[str] = field(default_factory=set)
     declared_only: set[str] = field(default_factory=set)
     """Variables that are `extern` and defined in another file."""
     loops: int = 0
+    written: dict[str, Api] = field(default_factory=dict)
+    """The functions that the program uses and that an API has written in C."""
 
     # Places
 
@@ -135,7 +140,8 @@ class Context:
         return self.tokens[node.first].text
 
     def span(self, node: Node) -> Span:
-        first, last = self.tokens[node.first].place, self.tokens[node.last].place
+        opening, closing = self.tokens[node.first], self.tokens[node.last]
+        first, last = opening.span, closing.span if closing.source is opening.source else opening.span
         start = min((first.line, first.column), (last.line, last.column))
         end = max((first.end_line, first.end_column), (last.end_line, last.end_column))
         return Span(*start, *end)
@@ -143,24 +149,17 @@ class Context:
     def text(self, node: Node) -> str:
         """The piece of source as written where it stands in one piece in the file, else its tokens."""
         tokens = self.tokens[node.first : node.last + 1][:400]
-        start, end = tokens[0].span, tokens[-1].span
-        if start.line == end.end_line and all(self._as_written(token) for token in tokens):
-            return self.source.line(start.line)[start.column - 1 : end.end_column - 1]
+        start, end, source = tokens[0].span, tokens[-1].span, tokens[0].source
+        if start.line == end.end_line and all(_as_written(token, source) for token in tokens):
+            return source.line(start.line)[start.column - 1 : end.end_column - 1]
         return "".join((" " if token.space and index else "") + token.text for index, token in enumerate(tokens))
-
-    def _as_written(self, token: Token) -> bool:
-        """Whether what stands at the place of ``token`` is the token or the name of a macro that gives it."""
-        if token.source is not self.source or token.span.line != token.span.end_line:
-            return False
-        line = self.source.line(token.span.line)
-        return token.direct or line[token.span.column - 1 : token.span.end_column - 1].isidentifier()
 
     def error(self, code: str, message: str, node: Node, hint: str = "") -> SourceError:
         first, last = self.tokens[node.first], self.tokens[node.last]
         end = last.span if last.source is first.source else None
         if end is not None and (end.end_line, end.end_column) < (first.span.end_line, first.span.end_column):
             end = first.span
-        return error_at(code, message, first.span, first.source, hint, end)
+        return error_at(code, message, first.span, first.source, hint, end, expansion(self.tokens, node.first))
 
     def inside(self, node: Node) -> Node:
         """What the parentheses of ``node`` hold."""
@@ -172,7 +171,7 @@ class Context:
 
     def unique(self, name: str, taken: Container[str], node: Node) -> str:
         """``name``, with the line where it is ``taken``, and with a number where that is."""
-        line = f"{name}@{self.token(node).place.line}"
+        line = f"{name}@{self.token(node).span.line}"
         names = chain((name, line), (f"{line}.{number}" for number in count(2)))
         return next(each for each in names if each not in taken)
 
@@ -201,16 +200,41 @@ class Context:
             return Pointer(self.complete(type.to))
         return type
 
+    # Other files
+
+    def need(self, name: str, type: CType, missing: SourceError) -> None:
+        """Another file has to define the function or variable ``name``. Raises ``missing`` when there is none."""
+        if not self.elsewhere:
+            raise missing
+        self.unit.needs.setdefault(name, Need(type, missing))
+
+    def has_function(self, name: str) -> bool:
+        """Whether this file defines the function ``name``, or an API has it."""
+        return name in self.defined or any(name in api.functions for api in self.apis)
+
     # APIs
 
     def api_type(self, name: str) -> CType | None:
         return next((api.types[name] for api in self.apis if name in api.types), None)
+
+    def variable(self, name: str) -> GlobalVariable | None:
+        """The variable ``name`` of an API's headers, which the program need not declare."""
+        found = next((api.variables[name] for api in self.apis if name in api.variables), None)
+        if found is None:
+            return None
+        type, value = found
+        self.declared_only.discard(name)
+        initial = ((0, Known(value), type),) if value else ()
+        self.unit.objects[name] = Object(name, type, initial)
+        return GlobalVariable(name, type)
 
     def declaration(self, name: str, types: tuple[CType, ...]) -> Function | None:
         """The type of an API's function for arguments of these types."""
         for api in self.apis:
             text = api.declaration(name, types)
             if text is not None:
+                if f"{name}(" in api.source:
+                    self.written[name] = api
                 key = (text, *map(id, self.apis))
                 if key not in _DECLARATIONS:
                     _DECLARATIONS[key] = self.apis, self.read_declaration(text, name, self.apis)
@@ -228,9 +252,23 @@ class Context:
     def unknown(self, what: str, node: Node, scope: Scope) -> SourceError:
         """The error for the unknown ``what`` that ``node`` names."""
         word = self.word(node)
+        if scope.find(word) is not None:
+            return self.error("PG122", f"`{word}` is no {what}", node)
         known = [*scope.all_names(), *(name for api in self.apis for name in (*api.constants, *api.types))]
         hints = [did_you_mean(word, known, 0.75)]
         if self.unread:
             hints.append(f"it may come from {self.unread}, which is not read: put its definition here")
         hint = " ".join(filter(None, hints))
+        if not hint and what == "type":
+            hint = "its typedef, or the header that has it, is missing"
+        if not hint and word.isupper():
+            hint = f"if it is a macro that the build defines: -D {word}=VALUE"
         return self.error("PG122", f"unknown {what} `{word}`", node, hint)
+
+
+def _as_written(token: Token, source: Source) -> bool:
+    """Whether what stands at the place of ``token`` is the token or the name of a macro that gives it."""
+    if token.source is not source or token.span.line != token.span.end_line:
+        return False
+    line = source.line(token.span.line)
+    return token.direct or line[token.span.column - 1 : token.span.end_column - 1].isidentifier()

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pgasrob.frontends.c.code import Binary, Branch, Copy, Label, Return, Set, Slot
+from pgasrob.frontends.c.code import Binary, Branch, Copy, Label, Leave, Return, Set, Slot
 from pgasrob.frontends.c.compiler.bodies import Body
 from pgasrob.frontends.c.compiler.declarations import Declarations
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.expressions import Expressions
 from pgasrob.frontends.c.compiler.operands import NOTHING, Operand
-from pgasrob.frontends.c.layout import shown
+from pgasrob.frontends.c.compiler.scopes import Scope
+from pgasrob.frontends.c.layout import with_article
 from pgasrob.frontends.c.parser import Node
-from pgasrob.frontends.c.types import INT, CType, Integer, Void
+from pgasrob.frontends.c.types import INT, CType, Integer, Struct, Void
 from pgasrob.frontends.c.values import Known
 
 
@@ -33,8 +34,8 @@ class Statements:
         self.branches = self.expressions.branches
         self.constants = self.expressions.constants
         self.conversions = self.expressions.conversions
-        self.breaks: list[Label] = []
-        self.continues: list[Label] = []
+        self.breaks: list[tuple[Label, Scope]] = []
+        self.continues: list[tuple[Label, Scope]] = []
         self.cases: dict[int, Label] = {}  # by the id of their nodes
         self._statements: dict[str, Callable[[Node], object]] = {
             "expression_statement": self._expression,
@@ -69,12 +70,12 @@ class Statements:
             self.statement(child)
 
     def _block(self, node: Node) -> None:
-        with self.emitter.block():
+        with self.emitter.block(node):
             self._children(node)
 
     def _block_value(self, node: Node) -> Operand:
         """GNU C's `({ ... })`: its value is that of its last expression."""
-        with self.emitter.block():
+        with self.emitter.block(node) as around:
             for child in node.children[:-1]:
                 self.statement(child)
             if not node.children:
@@ -84,6 +85,10 @@ class Statements:
                 self.statement(last)
                 return NOTHING
             value = self.expressions.value(last.children[0])
+            if isinstance(value.type, Struct):
+                # Its slot points to an object, which is copied from there later on.
+                around.objects |= self.emitter.scope.objects
+                self.emitter.scope.objects.clear()
             if value.slot is None or self.emitter.slots[value.slot].name is None:
                 return value
             kept = self.emitter.new_slot(self.emitter.slots[value.slot].type)
@@ -124,7 +129,7 @@ class Statements:
         return inner.type == "binary_expression" and inner["operator"].type in ("&&", "||")
 
     def _scoped(self, node: Node) -> None:
-        with self.emitter.block():
+        with self.emitter.block(node):
             self.statement(node)
 
     def _switch(self, node: Node) -> None:
@@ -155,7 +160,7 @@ class Statements:
                     self.emitter.emit(Branch(matches, label, further))
                     self.emitter.place(further)
             self.emitter.jump(end if default is None else default)
-        self.breaks.append(end)
+        self.breaks.append((end, self.emitter.scope))
         self._scoped(node["body"])
         self.breaks.pop()
         self.emitter.place(end)
@@ -176,8 +181,8 @@ class Statements:
     # Loops
 
     def _body(self, node: Node, leave: int, repeat: int) -> None:
-        self.breaks.append(leave)
-        self.continues.append(repeat)
+        self.breaks.append((leave, self.emitter.scope))
+        self.continues.append((repeat, self.emitter.scope))
         self._scoped(node)
         self.breaks.pop()
         self.continues.pop()
@@ -186,7 +191,7 @@ class Statements:
         self._loop(node, node["condition"], None)
 
     def _for(self, node: Node) -> None:
-        with self.emitter.block():
+        with self.emitter.block(node):
             initial = node.get("initializer")
             if initial is not None and initial.type == "declaration":
                 self.statement(initial)
@@ -242,18 +247,31 @@ class Statements:
     def _break(self, node: Node) -> None:
         if not self.breaks:
             raise self.context.error("PG121", "a `break` stands in a loop or a `switch`", node)
-        self.emitter.jump(self.breaks[-1])
+        self._jump(node, *self.breaks[-1])
 
     def _continue(self, node: Node) -> None:
         if not self.continues:
             raise self.context.error("PG121", "a `continue` stands in a loop", node)
-        self.emitter.jump(self.continues[-1])
+        self._jump(node, *self.continues[-1])
+
+    def _jump(self, node: Node, label: Label, scope: Scope) -> None:
+        self.emitter.leave(scope, node)
+        self.emitter.jump(label)
 
     def _goto(self, node: Node) -> None:
         name = self.context.word(node["label"])
         target = self.targets.get(name)
         if target is None:
             raise self.context.error("PG122", f"there is no label `{name}` in this function", node)
+        here = {each: tuple(each.objects) for each in self.emitter.scope.outwards()}
+        if not target.placed and any(here.values()):
+            # What is left is known where the label stands.
+            with self.emitter.at(node):
+                target.leaving.append((len(self.emitter.code), Leave(()), here))
+                self.emitter.emit(target.leaving[-1][1])
+        elif ended := self.emitter.ending(target.scopes):
+            with self.emitter.at(node):
+                self.emitter.emit(Leave(ended))
         self.emitter.jump(target.label)
         if target.head is not None:
             self.emitter.jump_back(target.head)
@@ -263,7 +281,11 @@ class Statements:
         target = self.targets[name]
         if target.placed:
             raise self.context.error("PG121", f"the label `{name}` stands twice", node)
-        target.placed = True
+        target.placed, target.scopes = True, [*self.emitter.scope.outwards()]
+        for place, leave, scopes in target.leaving:
+            names = (name for scope, objects in scopes.items() if scope not in target.scopes for name in objects)
+            if self.emitter.code[place] is leave:
+                self.emitter.code[place] = Leave(tuple(names))
         with self.emitter.at(node["label"]):
             self.emitter.place(target.label)
             if target.loops:
@@ -279,14 +301,21 @@ class Statements:
             if isinstance(self.result, Void):
                 if not isinstance(operand.type, Void):
                     raise self.context.error("PG123", f"`{self.emitter.name}` returns nothing", node)
+                self._leave_function(node)
                 self.emitter.emit(Return(None))
                 return
             if not node.children:
-                raise self.context.error("PG123", f"`{self.emitter.name}` returns a {shown(self.result)}", node)
+                raise self.context.error("PG123", f"`{self.emitter.name}` returns {with_article(self.result)}", node)
             slot = self.emitter.slot_of(self.conversions.convert(operand, self.result, node))
             if self.result_pointer is not None:
                 self.emitter.emit(Copy(self.result_pointer, slot, self.result))
+            self._leave_function(node)
             self.emitter.emit(Return(slot if self.result_pointer is None else None))
+
+    def _leave_function(self, node: Node) -> None:
+        """What lives in blocks dies where a function returns; the run ends where `main` does."""
+        if self.emitter.name != "main":
+            self.emitter.leave(self.emitter.outermost, node)
 
 
 def _cases(node: Node) -> list[Node]:

@@ -10,9 +10,10 @@ from pgasrob.frontends.c.compiler.constants import Constants
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.operands import Evaluator
 from pgasrob.frontends.c.compiler.scopes import Constant, Context, SlotVariable, TypeName
-from pgasrob.frontends.c.layout import shown, size_of, struct_of
-from pgasrob.frontends.c.parser import TYPEOF, Node
-from pgasrob.frontends.c.standard import TYPES
+from pgasrob.frontends.c.layout import shown, size_of, struct_of, with_article
+from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.shapes import TYPEOF
+from pgasrob.frontends.c.standard import STRUCTS, TYPES
 from pgasrob.frontends.c.tokens import error
 from pgasrob.frontends.c.types import (
     BOOL,
@@ -21,6 +22,7 @@ from pgasrob.frontends.c.types import (
     FLOAT,
     INT,
     LONG,
+    LONG_DOUBLE,
     SHORT,
     UCHAR,
     UINT,
@@ -39,7 +41,7 @@ from pgasrob.frontends.c.types import (
 MAX_OBJECT = 1 << 40
 
 _BASIC: dict[tuple[str, ...], CType] = {
-    ("void",): VOID, ("float",): FLOAT, ("double",): DOUBLE, ("double", "long"): DOUBLE,
+    ("void",): VOID, ("float",): FLOAT, ("double",): DOUBLE, ("double", "long"): LONG_DOUBLE,
     ("char",): CHAR, ("char", "signed"): CHAR, ("char", "unsigned"): UCHAR,
     **{
         tuple(sorted(f"{size} {sign} {word}".split())): types[sign == "unsigned"]
@@ -79,10 +81,8 @@ class Types:
                 return self._named_type(node)
             case "struct_specifier" if self.context.word(node) in TYPEOF:
                 return self._typeof(node)
-            case "struct_specifier":
-                return self._struct(node)
-            case "union_specifier":
-                return self._union(node)
+            case "struct_specifier" | "union_specifier":
+                return self._struct(node, node.type == "union_specifier")
             case "enum_specifier":
                 return self._enum(node)
             case "type_identifier":
@@ -91,10 +91,14 @@ class Types:
                 raise self.context.error("PG120", f"`{self.context.text(node)}` is not supported as a type", node)
 
     def _typeof(self, node: Node) -> CType:
-        """`typeof (expression)`, which the parser has made a struct with an array of that length."""
-        argument = node["body"].children[0]["declarator"].get("size") if node.get("body") else None
+        """`typeof (expression)`, which comes as a struct with an array of that length, and `typeof (type)`, as one with
+        a member of that type."""
+        members = node["body"].children if node.get("body") else []
+        if not members or members[0].get("declarator") is None:
+            raise self.context.error("PG107", "`typeof` needs an expression or a type in parentheses", node)
+        argument = members[0]["declarator"].get("size")
         if argument is None:
-            raise self.context.error("PG107", "`typeof` needs an expression in parentheses", node)
+            return self.declarator(members[0]["declarator"], self.base_type(members[0]["type"])).type
         type, _ = self.emitter.scratch(lambda: self.evaluator.type_of_place(argument))
         self.context.need_length(type, node)
         return type
@@ -127,17 +131,18 @@ class Types:
             return self.context.word(name)
         return f"<{self.context.token(node).span.line}:{self.context.token(node).span.column}>"
 
-    def _struct(self, node: Node) -> CType:
+    def _struct(self, node: Node, union: bool) -> CType:
         tag = self._tag(node)
         body = node.get("body")
         if body is None:
-            return self.context.complete(Struct(self.emitter.scope.find_tag(tag) or self._new_tag(tag), (), 0, 1))
+            known = self.emitter.scope.find_tag(tag) or self._new_tag(tag)
+            return self.context.complete(Struct(known, (), 0, 1, union))
         unique = self.emitter.scope.tags.get(tag)
-        if unique is None or unique in ("timeval", "timespec", "timezone"):
+        if unique is None or unique in STRUCTS or node.get("name") is None:  # a macro may give several at one place
             unique = self._new_tag(tag)
         elif unique in self.context.structs:
-            raise self.context.error("PG121", f"`struct {tag}` is defined twice", node)
-        struct = struct_of(unique, self._members(body))
+            raise self.context.error("PG121", f"`{'union' if union else 'struct'} {tag}` is defined twice", node)
+        struct = struct_of(unique, self._members(body), union)
         self.context.structs[unique] = struct
         return struct
 
@@ -147,20 +152,6 @@ class Types:
         names = chain((tag,), (f"{tag}#{number}" for number in count(2)))
         scope.tags[tag] = unique = next(name for name in names if name not in taken)
         return unique
-
-    def _union(self, node: Node) -> CType:
-        body = node.get("body")
-        if body is not None:
-            members = self._members(body)
-            if len(members) == 1:
-                unique = self._new_tag(self._tag(node))
-                self.context.structs[unique] = struct = struct_of(unique, members)
-                return struct
-        elif (unique_tag := self.emitter.scope.find_tag(self._tag(node))) is not None:
-            return self.context.complete(Struct(unique_tag, (), 0, 1))
-        raise self.context.error(
-            "PG120", "unions are not supported", node, "a cell of memory has one type here: use a struct, or one member"
-        )
 
     def _members(self, body: Node) -> list[tuple[str, CType]]:
         members: list[tuple[str, CType]] = []
@@ -239,7 +230,7 @@ class Types:
                     function = None
                 case "function_declarator" | "abstract_function_declarator":
                     if isinstance(type, Array | Function):
-                        raise self.context.error("PG121", f"a function cannot return a {shown(type)}", node)
+                        raise self.context.error("PG121", f"a function cannot return {with_article(type)}", node)
                     behind = node["parameters"].last + 1
                     if node.last >= behind:
                         token = self.context.tokens[behind]
@@ -285,7 +276,7 @@ class Types:
 
     def parameters(self, node: Node) -> tuple[list[Declarator], bool]:
         """The parameters that a list declares, arrays and functions as the pointers that they are."""
-        with self.emitter.block() as outer:
+        with self.emitter.block(node) as outer:
             try:
                 return self._parameters(node)
             finally:
@@ -341,15 +332,3 @@ class Types:
         if declared.length is not None:
             raise self.context.error("PG124", "the length of this array must be a constant", node)
         return declared.type
-
-
-def member_of(struct: Struct, name: str) -> tuple[CType, int] | None:
-    """The type and offset of a member, which may be in a member without a name."""
-    for field in struct.fields:
-        if field.name == name:
-            return field.type, field.offset
-        if not field.name and isinstance(field.type, Struct):
-            inner = member_of(field.type, name)
-            if inner is not None:
-                return inner[0], field.offset + inner[1]
-    return None

@@ -142,7 +142,7 @@ impl Exploration {
         let Some(node) = self.nodes.last() else { return Ok(None) };
         for &rank in &node.ranks {
             if rank == BARRIER {
-                if let Some(transitions) = self.barrier(node.barriers) {
+                if let Some(transitions) = self.run.barrier(node.barriers)? {
                     return Ok(Some(Choice::Barrier(transitions)));
                 }
                 continue;
@@ -154,29 +154,6 @@ impl Exploration {
             }
         }
         Ok(None)
-    }
-
-    /// The transitions of the barrier number `choice`, that of the last rank varies fastest.
-    fn barrier(&self, choice: usize) -> Option<Vec<usize>> {
-        if !self.run.at_barrier() {
-            return None;
-        }
-        let mut left = choice;
-        let mut transitions = Vec::new();
-        for rank in (0..self.run.control.len()).rev() {
-            let arrivals: Vec<usize> = self
-                .run
-                .at(rank)
-                .commands
-                .iter()
-                .filter(|command| command.is_barrier)
-                .map(|command| command.transition)
-                .collect();
-            transitions.push(arrivals[left % arrivals.len()]);
-            left /= arrivals.len();
-        }
-        transitions.reverse();
-        (left == 0).then_some(transitions)
     }
 
     fn follow(&mut self, tables: &Tables, world: &mut World, choice: Choice) -> Result<()> {
@@ -274,7 +251,7 @@ impl Exploration {
                     some += usize::from(!sleeps);
                 }
             }
-            let public = |command: &Next| command.is_barrier || !self.run.footprint(rank, command).is_empty();
+            let public = |command: &Next| command.barrier.is_some() || !self.run.footprint(rank, command).is_empty();
             if some > 0 && !sleepy && !self.run.at(rank).commands.iter().any(public) {
                 node.ranks = vec![rank];
                 node.branches = some > 1;
@@ -282,8 +259,7 @@ impl Exploration {
             }
             awake += some;
         }
-        let barriers = (awake < 2 && self.barrier(0).is_some()).then(|| 1 + usize::from(self.barrier(1).is_some()));
-        node.branches = awake + barriers.unwrap_or(0) > 1;
+        node.branches = awake > 1 || self.run.barrier(1 - awake)?.is_some();
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::code::{Relation, Value};
 use crate::intern::ValueId;
+use crate::meetings;
 use crate::memory::{Result, filled, push};
 use crate::moves::Told;
 use crate::operands::{Operands, Transfer, World, evaluate, value_after};
@@ -79,7 +80,8 @@ pub struct Next {
     pub accesses: Accesses,
     /// Whether it depends on the value of a cell whether it is enabled.
     pub waits: bool,
-    pub is_barrier: bool,
+    /// Of a barrier its name.
+    pub barrier: Option<usize>,
     /// Whether it is an assume that does not hold.
     blocked: bool,
     /// Whether it is an assertion that does not hold.
@@ -234,7 +236,7 @@ impl Run {
             (0..tables.states[rank]).any(|control| {
                 let leaving = tables.leaving(rank, control);
                 leaving.len() > 1
-                    && leaving.clone().any(|transition| matches!(tables.command(transition), Command::Barrier))
+                    && leaving.clone().any(|transition| matches!(tables.command(transition), Command::Barrier { .. }))
             })
         });
         let cells = Cells::new(memory.len() + 1)?;
@@ -289,7 +291,7 @@ impl Run {
                 accesses: Accesses::of(&operands),
                 waits: matches!(operands, Operands::Immediate { condition, until, .. }
                     if condition.is_some() || until.is_some()),
-                is_barrier: matches!(operands, Operands::Barrier),
+                barrier: if let Operands::Barrier { name } = operands { Some(name) } else { None },
                 blocked: matches!(operands, Operands::Test { holds: false, blocks: true }),
                 fails: matches!(operands, Operands::Test { holds: false, blocks: false }),
             });
@@ -318,17 +320,29 @@ impl Run {
     /// 1 when `rank` stands before a barrier.
     fn before_barrier(&self, rank: usize) -> usize {
         let last = self.standing[rank].last();
-        usize::from(last.is_some_and(|standing| standing.commands.iter().any(|command| command.is_barrier)))
+        usize::from(last.is_some_and(|standing| standing.commands.iter().any(|command| command.barrier.is_some())))
     }
 
-    /// Whether all ranks stand before a barrier.
+    /// Whether all ranks stand before a barrier, one for all of them.
     pub fn at_barrier(&self) -> bool {
-        self.waiting == self.control.len()
+        self.waiting == self.control.len() && meetings::count(self.waiting, |rank| self.ways_to_meet(rank)) > 0
+    }
+
+    /// The transitions of all ranks in the barrier number `choice` that they can pass now, if there are so many.
+    pub fn barrier(&self, choice: usize) -> Result<Option<Vec<usize>>> {
+        if self.waiting < self.control.len() {
+            return Ok(None);
+        }
+        meetings::nth(self.waiting, |rank| self.ways_to_meet(rank), choice as u64)
+    }
+
+    fn ways_to_meet(&self, rank: usize) -> impl Iterator<Item = (usize, usize)> {
+        self.at(rank).commands.iter().filter_map(|command| Some((command.barrier?, command.transition)))
     }
 
     /// Whether `rank` may issue `command` now. (A barrier is not issued by one rank.)
     pub fn enabled(&self, tables: &Tables, world: &mut World, rank: usize, command: &Next) -> Result<bool> {
-        if command.is_barrier || command.blocked {
+        if command.barrier.is_some() || command.blocked {
             return Ok(false);
         }
         if !command.waits {
@@ -365,7 +379,7 @@ impl Run {
         let others = commands.iter().filter(|command| command.transition != issued.transition && command.waits);
         let mut looks: Vec<Access> = others.map(|command| Access::reading(command.accesses.all()[0].cell)).collect();
         if self.mixed {
-            let mixed = commands.iter().any(|command| command.is_barrier);
+            let mixed = commands.iter().any(|command| command.barrier.is_some());
             let cell = self.everything();
             looks.push(if mixed { Access::writing(cell) } else { Access::reading(cell) });
         }

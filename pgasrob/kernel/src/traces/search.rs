@@ -1,6 +1,6 @@
 //! Every trace of the SC runs, and for each whether an attack hides in it (`pgasrob/robustness/traces/search.py`).
 
-use crate::facts::{Facts, Standing};
+use crate::facts::{Facts, Standing, Stuck};
 use crate::memory::Result;
 use crate::moves::Told;
 use crate::operands::World;
@@ -129,26 +129,20 @@ impl TraceSearch {
             return;
         }
         let (run, tables) = (&self.exploration.run, &self.tables);
-        let (mut waits, mut stopped) = (false, false);
+        let mut stuck = Stuck::default();
         for rank in 0..tables.nodes {
             let leaving = tables.leaving(rank, run.control[rank]);
             if leaving.len() > run.at(rank).commands.len() {
                 return; // it is stuck before a fault
             }
-            if leaving.is_empty() {
-                continue;
-            }
-            let assume = |transition| matches!(tables.command(transition), Command::Test { blocks: true, .. });
-            let assumes = leaving.clone().all(assume);
-            waits |= !assumes;
-            stopped |= assumes;
+            stuck.stands(tables, leaving.clone());
             let polls =
                 |transition| matches!(tables.command(transition), Command::Immediate(Immediate { spins: true, .. }));
             if leaving.clone().any(polls) {
                 return; // it goes on, if only without getting anywhere
             }
         }
-        if waits && !(self.facts.guesses && stopped) {
+        if stuck.is_deadlock() && !(self.facts.guesses && stuck.stopped) {
             self.facts.deadlock = Some(run.told());
         }
     }

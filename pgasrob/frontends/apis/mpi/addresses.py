@@ -1,0 +1,85 @@
+"""Addresses as integers (MPI-4, section 5.1.5): each object has a range of numbers of its own, the same on all ranks.
+
+So differences and sums within an object mean what they should, and an address that has gone to another rank, in memory
+or in a message, is found again there: as a displacement in a dynamic window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from zlib import crc32
+
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.mpi.datatypes import Datatype
+from pgasrob.frontends.apis.mpi.handles import SUCCESS, pointer
+from pgasrob.frontends.apis.mpi.names import FUNCTIONS, calls
+from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.types import LONG, CType
+from pgasrob.frontends.c.values import NULL, Address, Known, ObjectId
+from pgasrob.program.expressions import Binary, Expr, IntType
+
+KNOWN = "mpi.addresses"
+"""In the state: the objects of which this rank has got an address."""
+RANGE = 1 << 24
+"""How many numbers an object has; MPI_BOTTOM, which is 0, lies in none of these ranges."""
+
+
+def number_of(object: ObjectId) -> int:
+    """The number of the first byte of an object."""
+    return (1 + crc32(f"{object.kind} {object.number}".encode())) * RANGE
+
+
+def find(number: int, objects: Iterable[ObjectId]) -> Address | None:
+    """The place in one of ``objects`` that has this number."""
+    return next((Address(each, number % RANGE) for each in objects if number - number % RANGE == number_of(each)), None)
+
+
+def _objects(steps: Steps) -> frozenset[ObjectId]:
+    objects = steps.recall(KNOWN, frozenset())
+    assert isinstance(objects, frozenset)
+    return objects
+
+
+@calls("Get_address(const void *location, MPI_Aint *address); Address(void *location, MPI_Aint *address)")
+def get_address(call: Call) -> Outcome:
+    steps, place, number = Steps(call), call.pointer(0), 0
+    if place is not None:
+        if not isinstance(place.offset, int) or place.owner is not None:
+            call.fail(f"{call.name} of an element that is not known here", "use elements that each rank knows")
+        number = number_of(place.object) + place.offset
+        steps.note(KNOWN, _objects(steps) | {place.object})
+    steps.store(pointer(call, 1), Known(number), LONG)
+    return steps.outcome(SUCCESS)
+
+
+@FUNCTIONS.calls("""
+    MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint displacement);
+    MPI_Aint MPI_Aint_diff(MPI_Aint first, MPI_Aint second)
+""")
+def add(call: Call) -> Outcome:
+    symbol, (left, right) = "+" if call.name.endswith("add") else "-", call.arguments
+    if isinstance(left, Known) and isinstance(right, Known):
+        return Outcome(result=Known(left.value + right.value if symbol == "+" else left.value - right.value))
+    result: Expr = Binary(symbol, call.expression(0), call.expression(1), IntType(64, True))
+    return Steps(call).outcome(result)
+
+
+def elements(call: Call, index: int, count: int, type: Datatype, skip: int = 0) -> list[tuple[Address, CType]]:
+    """Where the basic elements of the items of a buffer lie, from item ``skip`` on. From MPI_BOTTOM on displacements
+    are addresses."""
+    if count == 0:
+        return []
+    first = skip * type.extent
+    if call.arguments[index] != NULL:
+        base = pointer(call, index)
+        return [(call.moved(base, first + place), kind) for place, kind in type.elements(count)]
+    objects, found = _objects(Steps(call)), []
+    for place, kind in type.elements(count):
+        address = find(first + place, objects)
+        if address is None:
+            call.fail(
+                f"{call.texts[index]} is MPI_BOTTOM, and displacement {first + place} no address that is known here",
+                "use addresses of MPI_Get_address as displacements, or pass the address of a buffer",
+            )
+        found.append((address, kind))
+    return found

@@ -1,0 +1,293 @@
+"""Datatypes (MPI-4, chapter 5): basic elements at displacements, and what makes new types of old ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.mpi.handles import SUCCESS, answer, handle, pointer
+from pgasrob.frontends.apis.mpi.names import BASIC, DATATYPE, ORDER_C, calls
+from pgasrob.frontends.apis.transfers import MOST, bounded, element
+from pgasrob.frontends.c.types import INT, LONG, CType
+from pgasrob.frontends.c.values import NULL, Handle, Known
+
+
+@dataclass(frozen=True, slots=True)
+class Datatype:
+    """Basic elements: their ``displacements`` in bytes and their ``names``, one for all of them or one for each.
+
+    An item begins ``lower`` bytes from its address on, and the next one ``extent`` bytes after it. Only ``committed``
+    types may be used in communication.
+    """
+
+    names: tuple[str, ...]
+    displacements: tuple[int, ...]
+    lower: int
+    extent: int
+    committed: bool = False
+
+    @property
+    def count(self) -> int:
+        """The elements of an item."""
+        return len(self.displacements)
+
+    @property
+    def types(self) -> list[CType]:
+        """The C types of the elements of an item."""
+        names = self.names if len(self.names) == self.count else self.names * self.count
+        return [BASIC[name] for name in names]
+
+    def elements(self, count: int) -> Iterator[tuple[int, CType]]:
+        """The displacements and the C types of the elements of ``count`` items."""
+        types = self.types
+        for item in range(count):
+            for displacement, type in zip(self.displacements, types, strict=True):
+                yield item * self.extent + displacement, type
+
+    def size(self, call: Call) -> int:
+        """The bytes of the elements of an item."""
+        return sum(map(call.size_of, self.types))
+
+    @property
+    def single(self) -> str | None:
+        """The only name of the elements; None where there are several."""
+        return self.names[0] if len({*self.names}) == 1 else None
+
+    def handle(self) -> Handle:
+        return Handle("datatype", (self.names, self.displacements, self.lower, self.extent, int(self.committed)))
+
+
+def _of(value: Handle) -> Datatype:
+    names, displacements, lower, extent, committed = value.data
+    assert isinstance(names, tuple) and isinstance(displacements, tuple)
+    assert isinstance(lower, int) and isinstance(extent, int)
+    return Datatype(
+        tuple(each for each in names if isinstance(each, str)),
+        tuple(each for each in displacements if isinstance(each, int)),
+        lower,
+        extent,
+        bool(committed),
+    )
+
+
+def datatype_of(data: Sequence[object]) -> Datatype:
+    """The datatype with the data of its handle."""
+    return _of(Handle("datatype", tuple(data)))  # type: ignore[arg-type]
+
+
+def datatype(call: Call, index: int) -> Datatype:
+    """The datatype in argument ``index`` of a call that communicates."""
+    type = _given(call, index)
+    if not type.committed:
+        call.fail(
+            f"{call.texts[index]} is used by {call.name} and has not been committed",
+            f"call MPI_Type_commit(&{call.texts[index]}) before",
+        )
+    return type
+
+
+def _given(call: Call, index: int) -> Datatype:
+    """The same of a call that makes a type, or tells about one."""
+    if call.arguments[index] == NULL:
+        call.fail(f"{call.texts[index]} is MPI_DATATYPE_NULL", "pass a type that has not been freed")
+    return _of(handle(call, index, "datatype"))
+
+
+# What there is to know
+
+
+@calls("Type_size(MPI_Datatype datatype, int *size)")
+def type_size(call: Call) -> Outcome:
+    return answer(call, (1, Known(_given(call, 0).size(call)), INT))
+
+
+@calls("Type_size_x(MPI_Datatype datatype, MPI_Count *size); Type_extent(MPI_Datatype datatype, MPI_Aint *extent)")
+def type_extent(call: Call) -> Outcome:
+    type = _given(call, 0)
+    return answer(call, (1, Known(type.extent if call.name.endswith("extent") else type.size(call)), LONG))
+
+
+@calls("Type_lb(MPI_Datatype datatype, MPI_Aint *displacement); Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)")
+def type_bound(call: Call) -> Outcome:
+    type = _given(call, 0)
+    return answer(call, (1, Known(type.lower + type.extent * call.name.endswith("ub")), LONG))
+
+
+@calls("Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)")
+def type_get_extent(call: Call) -> Outcome:
+    type = _given(call, 0)
+    return answer(call, (1, Known(type.lower), LONG), (2, Known(type.extent), LONG))
+
+
+@calls("Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)")
+def type_get_true_extent(call: Call) -> Outcome:
+    lower, upper = _reach(call, _given(call, 0))
+    return answer(call, (1, Known(lower), LONG), (2, Known(upper - lower), LONG))
+
+
+def _reach(call: Call, type: Datatype) -> tuple[int, int]:
+    """From where to where the elements of an item lie."""
+    ends = [place + call.size_of(kind) for place, kind in type.elements(1)]
+    return min(type.displacements, default=0), max(ends, default=0)
+
+
+@calls("Type_commit(MPI_Datatype *datatype)")
+def type_commit(call: Call) -> Outcome:
+    address = pointer(call, 0)
+    value = call.load(address, DATATYPE)
+    if not isinstance(value, Handle) or value.kind != "datatype":
+        call.fail("MPI_Type_commit of what is no datatype here", "pass the address of a type that has been made")
+    return answer(call, (0, replace(_of(value), committed=True).handle(), DATATYPE))
+
+
+@calls("Type_free(MPI_Datatype *datatype)")
+def type_free(call: Call) -> Outcome:
+    return answer(call, (0, NULL, DATATYPE))
+
+
+@calls("Type_set_name(MPI_Datatype datatype, const char *name)")
+def type_set_name(call: Call) -> Outcome:
+    return Outcome(result=SUCCESS)
+
+
+# New types: blocks of an old one, each so many bytes from the beginning
+
+
+def _make(call: Call, index: int, blocks: Iterable[tuple[int, int, Datatype]]) -> Outcome:
+    """The type with blocks of others, each with its displacement and number of items; it goes to argument ``index``."""
+    return answer(call, (index, _made(call, blocks).handle(), DATATYPE))
+
+
+def _made(call: Call, blocks: Iterable[tuple[int, int, Datatype]]) -> Datatype:
+    names: list[str] = []
+    displacements: list[int] = []
+    bounds: list[int] = []
+    for first, count, old in blocks:
+        for item in range(count):
+            begin = first + item * old.extent
+            displacements += [begin + place for place in old.displacements]
+            names += old.names if len(old.names) == old.count else old.names * old.count
+            bounds += [begin + old.lower, begin + old.lower + old.extent]
+            if len(displacements) > MOST:
+                call.fail(f"{call.name} of more than {MOST} elements", "few elements are enough to show a mistake")
+    lower, upper = min(bounds, default=0), max(bounds, default=0)
+    together = tuple(names[:1]) if len({*names}) == 1 else tuple(names)
+    return Datatype(together, tuple(displacements), lower, upper - lower)
+
+
+@calls("Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)")
+def type_contiguous(call: Call) -> Outcome:
+    return _make(call, 2, [(0, bounded(call, 0), _given(call, 1))])
+
+
+@calls("Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)")
+def type_dup(call: Call) -> Outcome:
+    return answer(call, (1, _given(call, 0).handle(), DATATYPE))
+
+
+@calls("""
+    Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
+    Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
+    Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+""")
+def type_vector(call: Call) -> Outcome:
+    count, block, old = bounded(call, 0), bounded(call, 1), _given(call, 3)
+    stride = call.known(2) * _unit(call, old)
+    return _make(call, 4, [(place * stride, block, old) for place in range(count)])
+
+
+def _unit(call: Call, old: Datatype) -> int:
+    """What strides and displacements are counted in: items, or bytes where the name says so."""
+    return 1 if call.name.rpartition("_")[2].startswith("h") else old.extent
+
+
+@calls("""
+    Type_indexed(int count, const int *blocklengths, const int *displacements, MPI_Datatype oldtype,
+        MPI_Datatype *newtype);
+    Type_create_hindexed(int count, const int *blocklengths, const MPI_Aint *displacements, MPI_Datatype oldtype,
+        MPI_Datatype *newtype);
+    Type_hindexed(int count, int *blocklengths, MPI_Aint *displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+""")
+def type_indexed(call: Call) -> Outcome:
+    old = _given(call, 3)
+    unit, type = _unit(call, old), INT if call.name == "MPI_Type_indexed" else LONG
+    count = bounded(call, 0)
+    return _make(call, 4, [(entry(call, 2, n, type) * unit, _length(call, 1, n), old) for n in range(count)])
+
+
+@calls("""
+    Type_create_indexed_block(int count, int blocklength, const int *displacements, MPI_Datatype oldtype,
+        MPI_Datatype *newtype);
+    Type_create_hindexed_block(int count, int blocklength, const MPI_Aint *displacements, MPI_Datatype oldtype,
+        MPI_Datatype *newtype)
+""")
+def type_indexed_block(call: Call) -> Outcome:
+    block, old = bounded(call, 1), _given(call, 3)
+    in_bytes = "hindexed" in call.name
+    unit, type = (1, LONG) if in_bytes else (old.extent, INT)
+    return _make(call, 4, [(entry(call, 2, n, type) * unit, block, old) for n in range(bounded(call, 0))])
+
+
+@calls("""
+    Type_create_struct(int count, const int *blocklengths, const MPI_Aint *displacements, const MPI_Datatype *types,
+        MPI_Datatype *newtype);
+    Type_struct(int count, int *blocklengths, MPI_Aint *displacements, MPI_Datatype *types, MPI_Datatype *newtype)
+""")
+def type_struct(call: Call) -> Outcome:
+    """The extent is rounded up as a compiler rounds the size of such a struct (5.1.6)."""
+    blocks = []
+    for n in range(bounded(call, 0)):
+        value = call.load(element(call, pointer(call, 3), n, DATATYPE), DATATYPE)
+        if not isinstance(value, Handle) or value.kind != "datatype":
+            call.fail(f"{call.texts[3]}[{n}] is no datatype that is known here", "make it before it is used")
+        blocks.append((entry(call, 2, n, LONG), _length(call, 1, n), _of(value)))
+    made = _made(call, blocks)
+    align = max(map(call.size_of, made.types), default=1)
+    return answer(call, (4, replace(made, extent=made.extent + -made.extent % align).handle(), DATATYPE))
+
+
+@calls("""
+    Type_create_subarray(int ndims, const int *sizes, const int *subsizes, const int *starts, int order,
+        MPI_Datatype oldtype, MPI_Datatype *newtype)
+""")
+def type_subarray(call: Call) -> Outcome:
+    old, count = _given(call, 5), bounded(call, 0)
+    shape = [tuple(entry(call, array, n, INT) for array in (1, 2, 3)) for n in range(count)]
+    for n, (size, part, start) in enumerate(shape):
+        if not (0 < part <= size and 0 <= start <= size - part):
+            call.fail(
+                f"{call.name} of {part} elements from {start} on in dimension {n} of {size}",
+                "the part has to lie in the whole",
+            )
+    if call.known(4) != ORDER_C:
+        shape.reverse()  # the first dimension is that in which neighbours lie together
+    strides = [1]
+    for size, _, _ in reversed(shape):
+        strides.insert(0, strides[0] * size)
+    ranges = (range(start, start + part) for _, part, start in shape)
+    places = [sum(map(int.__mul__, place, strides[1:])) for place in product(*ranges)]
+    made = _made(call, [(place * old.extent, 1, old) for place in places])
+    return answer(call, (6, replace(made, lower=0, extent=strides[0] * old.extent).handle(), DATATYPE))
+
+
+@calls("Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)")
+def type_resized(call: Call) -> Outcome:
+    made = replace(_given(call, 0), lower=call.known(1), extent=call.known(2), committed=False)
+    return answer(call, (3, made.handle(), DATATYPE))
+
+
+def _length(call: Call, array: int, index: int) -> int:
+    length = entry(call, array, index, INT)
+    if not 0 <= length <= MOST:
+        call.fail(f"{call.name} with a block of {length} elements", f"blocks have 0 to {MOST} elements")
+    return length
+
+
+def entry(call: Call, array: int, index: int, type: CType) -> int:
+    """Element ``index`` of the array of integers that an argument points to."""
+    value = call.load(element(call, pointer(call, array), index, type), type)
+    if not isinstance(value, Known):
+        call.fail(f"{call.texts[array]}[{index}] is not known here", "compute it from ranks and constants")
+    return value.value

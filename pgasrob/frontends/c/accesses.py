@@ -1,0 +1,92 @@
+"""Which scalars of an object loads and stores have named, and as what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.types import CType, Floating, Integer
+
+
+@dataclass(slots=True)
+class _As:
+    """The offsets accessed as ``type``: in ``row``, once loops run over the object, those at multiples of the size have
+    a 1 at their number, and all others are in ``offsets``."""
+
+    type: CType
+    size: int
+    offsets: set[int] = field(default_factory=set)
+    row: bytearray = field(default_factory=bytearray)
+
+    def __contains__(self, offset: int) -> bool:
+        place, rest = divmod(offset, self.size)
+        return offset in self.offsets or (not rest and 0 <= place < len(self.row) and self.row[place] == 1)
+
+    def within(self, start: int, end: int) -> Iterator[int]:
+        """The offsets from ``start`` to ``end``."""
+        yield from (offset for offset in self.offsets if start <= offset < end)
+        place = self.row.find(1, max(0, -(-start // self.size)))
+        while 0 <= place * self.size < end:
+            yield place * self.size
+            place = self.row.find(1, place + 1)
+
+
+class Accesses:
+    """By type, the offsets at which scalars of the type have been accessed."""
+
+    def __init__(self) -> None:
+        self._all: list[_As] = []
+
+    def _of(self, type: CType) -> _As:
+        for each in self._all:
+            if each.type is type:
+                return each
+        for each in self._all:
+            if each.type == type:
+                return each
+        self._all.append(_As(type, size_of(type)))
+        return self._all[-1]
+
+    def note(self, offset: int, type: CType) -> bool:
+        """The scalar of ``type`` at ``offset`` is accessed. Whether it has been accessed so far as numbers, but of
+        other types."""
+        found = self._of(type)
+        if offset in found:
+            return False
+        others = isinstance(type, Integer | Floating) and bool(self.types(offset))
+        found.offsets.add(offset)
+        return others
+
+    def types(self, offset: int) -> frozenset[CType]:
+        """The numbers as which the scalar at ``offset`` has been accessed."""
+        return frozenset(
+            each.type for each in self._all if isinstance(each.type, Integer | Floating) and offset in each
+        )
+
+    @property
+    def lengths(self) -> set[int]:
+        """The sizes of all scalars accessed."""
+        return {each.size for each in self._all if each.offsets or 1 in each.row}
+
+    @property
+    def numbers(self) -> set[CType]:
+        """The numbers as which scalars have been accessed."""
+        used = (each for each in self._all if each.offsets or 1 in each.row)
+        return {each.type for each in used if isinstance(each.type, Integer | Floating)}
+
+    def sizes(self, start: int, end: int) -> dict[int, int]:
+        """The scalars accessed that begin from ``start`` to ``end``, with the least size at each offset."""
+        found: dict[int, int] = {}
+        for each in self._all:
+            for offset in each.within(start, end):
+                found[offset] = min(each.size, found.get(offset, each.size))
+        return found
+
+    def row(self, type: CType, length: int) -> bytearray:
+        """Of an object of ``length`` bytes, by the number of a scalar of ``type``: 1 where it has been accessed. May be
+        changed."""
+        found = self._of(type)
+        if len(found.row) < length // found.size:
+            found.row.extend(bytes(length // found.size - len(found.row)))
+        return found.row

@@ -1,0 +1,1 @@
+"""Parts of the C library: numbers, text, and what comes from outside. `library` has the rest, and puts all together."""

@@ -1,0 +1,122 @@
+"""What comes from outside of the program: its arguments, files, the machine that it runs on. Of what is read there
+nothing is known."""
+
+from __future__ import annotations
+
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.c.libc.table import VALUE, calls, machine_of, text_of, told
+from pgasrob.frontends.c.libc.text import forget
+from pgasrob.frontends.c.values import NULL, Handle, Known
+from pgasrob.program.assumptions import Kind
+
+STREAM = Handle("stream", ())
+PAGE = 4096
+_SC_PAGESIZE = 30
+
+
+@calls(
+    """
+    int getopt(int count, char **arguments, const char *options);
+    int getopt_long(int count, char **arguments, const char *options, const struct option *all, int *index);
+    int getopt_long_only(int count, char **arguments, const char *options, const struct option *all, int *index);
+    """
+)
+def option(call: Call) -> Outcome:
+    """There are no arguments, so there is no option."""
+    call.rests_on(Kind.ARGUMENTS)
+    return Outcome(result=Known(-1))
+
+
+# Files
+
+
+@calls("FILE *fopen(const char *path, const char *mode); FILE *fdopen(int fd, const char *mode); FILE *tmpfile(void);")
+def open_file(call: Call) -> Outcome | list[Outcome]:
+    """A file to read may be there or not; one to write can be made, as calls succeed."""
+    mode = text_of(call, 1) if call.name == "fopen" else b"w"
+    if mode is not None and mode[:1] != b"r":
+        return Outcome(result=STREAM)
+    call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}()")
+    return [Outcome(result=STREAM), Outcome(result=NULL)]
+
+
+@calls("char *fgets(char *to, int size, FILE *of); char *gets(char *to);")
+def line(call: Call) -> Outcome | list[Outcome]:
+    to = call.pointer(0)
+    if to is None:
+        call.fail(f"a null pointer where `{call.name}` puts a line", "pass memory")
+    machine = machine_of(call).machine
+    machine.object(to.object)
+    room = machine.facts.objects[to.object].size - (to.offset if isinstance(to.offset, int) else 0)
+    forget(call, to, min(room, call.known(1)) if call.name == "fgets" else room)
+    return [Outcome(result=to), Outcome(result=NULL)]
+
+
+@calls("size_t fread(void *to, size_t size, size_t count, FILE *of); long read(int fd, void *to, size_t size); "
+       "long recv(int fd, void *to, size_t size, int flags); "
+       "long pread(int fd, void *to, size_t size, long at);")  # fmt: skip
+def read(call: Call) -> Outcome:
+    to = call.pointer(0 if call.name == "fread" else 1)
+    count = call.known(2)
+    if to is not None:
+        forget(call, to, call.known(1) * count if call.name == "fread" else count)
+    return told(call, (0 if call.name == "fread" else -1, count))
+
+
+@calls("size_t fwrite(const void *of, size_t size, size_t count, FILE *to);")
+def write(call: Call) -> Outcome:
+    call.rests_on(Kind.NO_EFFECT, call.name)
+    return Outcome(result=call.arguments[2])
+
+
+@calls(
+    """
+    int fgetc(FILE *of); int getc(FILE *of); int getchar(void); int ungetc(int c, FILE *of); int feof(FILE *of);
+    int ferror(FILE *of); long ftell(FILE *of);
+    int open(const char *path, int flags, ...); int access(const char *p, int mode);
+    int fileno(FILE *of); int stat(const char *path, void *to); int system(const char *command); long sysconf(int name);
+    int getpagesize(void); long gethostid(void); unsigned int geteuid(void); int get_nprocs(void);
+    int mkdir(const char *path, int mode); int unlink(const char *path); int remove(const char *path);
+    int rename(const char *old, const char *new); int kill(int process, int number);
+    """
+)
+def answer(call: Call) -> Outcome:
+    """What the machine tells."""
+    if call.name == "getpagesize" or (call.name == "sysconf" and call.arguments[0] == Known(_SC_PAGESIZE)):
+        call.rests_on(Kind.FIXED_ANSWERS, call.name)
+        return Outcome(result=Known(PAGE))
+    ranges = {
+        "fgetc": (-1, 255), "getc": (-1, 255), "getchar": (-1, 255), "ungetc": (-1, 255), "feof": (0, 1),
+        "ferror": (0, 1), "access": (-1, 0), "stat": (-1, 0), "mkdir": (-1, 0), "unlink": (-1, 0),
+        "remove": (-1, 0), "rename": (-1, 0), "kill": (-1, 0), "get_nprocs": (1, 1 << 16),
+        "geteuid": (0, (1 << 32) - 1),
+        "sysconf": (-1, (1 << 63) - 1), "ftell": (-1, (1 << 63) - 1), "gethostid": (-1 << 63, (1 << 63) - 1),
+    }  # fmt: skip
+    return told(call, ranges.get(call.name, (-1, (1 << 31) - 1)))
+
+
+@calls("int uname(struct utsname *to); int gethostname(char *to, size_t size); "
+       "int getrusage(int who, struct rusage *to); "
+       "char *getcwd(char *to, size_t size); int getdomainname(char *to, size_t size); "
+       "size_t strftime(char *to, size_t size, const char *format, const struct tm *time); "
+       "int sigemptyset(void *to); int sigfillset(void *to); "
+       "int getitimer(int which, struct itimerval *to);")  # fmt: skip
+def describe(call: Call) -> Outcome:
+    """Memory is filled with what the machine tells."""
+    index = 1 if call.name in ("getrusage", "getitimer") else 0
+    to = call.pointer(index)
+    if to is None:
+        call.fail(f"a null pointer where `{call.name}` puts its result", "pass memory")
+    sizes = {"uname": 390, "getrusage": 144, "sigemptyset": 128, "sigfillset": 128, "getitimer": 32}
+    size = sizes.get(call.name)
+    forget(call, to, call.known(1) if size is None else size)
+    if call.name == "strftime":
+        return told(call, (0, call.known(1)))
+    return Outcome(result=to if call.name == "getcwd" else VALUE)
+
+
+@calls("struct tm *localtime(const long *time); struct tm *gmtime(const long *time);")
+def calendar(call: Call) -> Outcome:
+    to = call.internal("calendar", bytes=56, name="tm")
+    forget(call, to, 56)
+    return Outcome(result=to)

@@ -1,0 +1,86 @@
+"""The functions of the C library, and what those who handle their calls share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pgasrob.analysis.intervals import Interval
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.c.nondeterminism import ANY, INPUT, leaves_of
+from pgasrob.frontends.c.types import UCHAR, Opaque, Pointer
+from pgasrob.frontends.c.values import Address, Known, Unknown, Value
+from pgasrob.program.assumptions import Kind
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.c.calls import MachineCall
+
+TABLE = Prototypes()
+calls = TABLE.calls
+
+FILE = Pointer(Opaque("FILE"))
+VALUE = Known(0)
+LONGEST_STRING = 65_536
+
+
+def machine_of(call: Call) -> MachineCall:
+    """``call`` with the machine behind it, whose memory the library works on."""
+    from pgasrob.frontends.c.calls import MachineCall
+
+    assert isinstance(call, MachineCall)
+    return call
+
+
+def anything(call: Call, interval: Interval = ANY, *, said: bool = True) -> Value:
+    """A value within ``interval`` of which no more is known; ``said``: the verdict says that it rests on this."""
+    if said:
+        call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}()")
+    of = [leaf for value in call.arguments for leaf in leaves_of(value)]
+    return Unknown(machine_of(call).machine.new_leaf(INPUT, interval, exact=False, of=of))
+
+
+def told(call: Call, interval: Interval = ANY) -> Outcome:
+    """What the call gives is not known."""
+    return Outcome(result=anything(call, interval))
+
+
+def known_bytes(call: Call, index: int, size: int) -> bytes | None:
+    """The ``size`` bytes that argument ``index`` points to; None where they are not known."""
+    address = call.pointer(index)
+    if address is None:
+        call.fail(f"`{call.name}` of a null pointer", "pass memory")
+    found = []
+    for place in range(size):
+        value = call.load(call.moved(address, place), UCHAR)
+        if not isinstance(value, Known):
+            return None
+        found.append(value.value)
+    return bytes(found)
+
+
+def string_at(call: Call, address: Address) -> bytes | None:
+    """The string at ``address``; None where it is not known."""
+    found = bytearray()
+    while True:
+        value = call.load(call.moved(address, len(found)), UCHAR)
+        if not isinstance(value, Known) or len(found) > LONGEST_STRING:
+            return None
+        if not value.value:
+            return bytes(found)
+        found.append(value.value)
+
+
+def text_of(call: Call, index: int) -> bytes | None:
+    """The string that argument ``index`` points to; None where it is not known."""
+    address = call.pointer(index)
+    if address is None:
+        call.fail(f"`{call.name}` of a null pointer", "pass a string")
+    return string_at(call, address)
+
+
+def known_string(call: Call, index: int) -> bytes:
+    """The string that argument ``index`` points to, which must be known."""
+    found = text_of(call, index)
+    if found is None:
+        call.fail(f"`{call.name}` of a string that is not known here", "use string literals, or numbers")
+    return found

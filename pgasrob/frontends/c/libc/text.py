@@ -1,0 +1,367 @@
+"""Strings and memory that is compared: <string.h>, and what of <stdlib.h> and <stdio.h> reads and writes strings."""
+
+from __future__ import annotations
+
+import re
+
+from pgasrob.frontends.apis.interface import Call, Look, Outcome
+from pgasrob.frontends.apis.transfers import Steps, pairs
+from pgasrob.frontends.c.contents import ANYTHING
+from pgasrob.frontends.c.libc.table import (
+    anything,
+    calls,
+    known_bytes,
+    known_string,
+    machine_of,
+    string_at,
+    text_of,
+    told,
+)
+from pgasrob.frontends.c.types import CHAR, DOUBLE, LONG_DOUBLE, CType, Floating, Integer, Pointer
+from pgasrob.frontends.c.values import NULL, Address, Known, ObjectId, Unknown, Value, no_pointer
+from pgasrob.program import commands
+from pgasrob.program.assumptions import Kind
+from pgasrob.program.expressions import Binary, Const, Expr, IntType, float_bits, float_value
+
+BYTE = IntType(8, True)
+DIFFERENCE = (-255, 255)
+TOKENS = "C.strtok"
+"""What the state holds the place under at which strtok goes on."""
+
+
+# Memory and strings that are looked at
+
+
+@calls(
+    "int memcmp(const void *left, const void *right, size_t size); int bcmp(const void *a, const void *b, size_t n);"
+)
+def compare_memory(call: Call) -> Outcome | Look:
+    size = call.known(2)
+    sides = [known_bytes(call, index, size) for index in (0, 1)]
+    if sides[0] is not None and sides[1] is not None:
+        return Outcome(result=Known((sides[0] > sides[1]) - (sides[0] < sides[1])))
+    left, right = call.pointer(0), call.pointer(1)
+    assert left is not None and right is not None
+    facts = machine_of(call).machine.facts
+    if not any(facts.objects[each.object].in_cells for each in (left, right)):
+        return told(call, DIFFERENCE)
+    # Where they differ it is not said which is the larger: that depends on the order of the bytes in a cell.
+    steps = Steps(call)
+    equal: Expr = Const(1)
+    for one, other in pairs(call, left, right, size):
+        held = []
+        for cell in (one, other):
+            register = call.register("compared")
+            machine_of(call).machine.taken.add(register.index)
+            steps.do(commands.Load(register, cell))
+            held.append(register)
+        equal = Binary("&&", equal, Binary("==", held[0], held[1], IntType(64, True)))
+    sign = anything(call, (0, 1))
+    assert isinstance(sign, Unknown)
+    differ = Unknown(Binary("-", Binary("*", sign.expr, Const(2)), Const(1)))
+    return Look(steps.outcome(NULL).statements, equal, Outcome(result=Known(0)), Outcome(result=differ))
+
+
+@calls(
+    """
+    int strcmp(const char *a, const char *b); int strcasecmp(const char *a, const char *b);
+    int strncmp(const char *a, const char *b, size_t n); int strncasecmp(const char *a, const char *b, size_t n);
+    int strcoll(const char *a, const char *b);
+    """
+)
+def compare(call: Call) -> Outcome:
+    first, second = text_of(call, 0), text_of(call, 1)
+    if first is None or second is None:
+        return told(call, DIFFERENCE)
+    if "case" in call.name:
+        first, second = first.lower(), second.lower()
+    if call.name.startswith("strn"):
+        first, second = first[: call.known(2)], second[: call.known(2)]
+    return Outcome(result=Known((first > second) - (first < second)))
+
+
+@calls("size_t strlen(const char *s); size_t strnlen(const char *s, size_t n); size_t __builtin_strlen(const char *s);")
+def length(call: Call) -> Outcome:
+    text = text_of(call, 0)
+    if text is not None:
+        return Outcome(result=Known(len(text) if call.name != "strnlen" else min(len(text), call.known(1))))
+    address = call.pointer(0)
+    assert address is not None
+    return told(call, (0, max(0, _room(call, address) - 1)))
+
+
+def _room(call: Call, address: Address) -> int:
+    """The bytes from ``address`` to the end of its object."""
+    machine = machine_of(call).machine
+    machine.object(address.object)
+    return machine.facts.objects[address.object].size - (address.offset if isinstance(address.offset, int) else 0)
+
+
+@calls(
+    """
+    char *strchr(const char *s, int c); char *strrchr(const char *s, int c); char *index(const char *s, int c);
+    char *rindex(const char *s, int c); char *strstr(const char *s, const char *part);
+    char *strpbrk(const char *s, const char *any); char *strchrnul(const char *s, int c);
+    size_t strspn(const char *s, const char *of); size_t strcspn(const char *s, const char *of);
+    void *memchr(const void *s, int c, size_t n); char *basename(char *path);
+    """
+)
+def search(call: Call) -> Outcome:
+    text = known_bytes(call, 0, call.known(2)) if call.name == "memchr" else known_string(call, 0) + b"\0"
+    if text is None:
+        call.fail("`memchr` of memory that is not known here", "look at it byte by byte")
+    start = call.pointer(0)
+    assert start is not None
+    match call.name:
+        case "strstr":
+            found = text.find(known_string(call, 1))
+        case "basename":
+            found = text.rfind(b"/") + 1
+        case "strspn" | "strcspn" | "strpbrk":
+            among = known_string(call, 1)
+            stops = (at for at, byte in enumerate(text) if not byte or (byte in among) != (call.name == "strspn"))
+            found = next(stops)
+            if call.name != "strpbrk":
+                return Outcome(result=Known(found))
+            found = found if text[found] else -1
+        case "strrchr" | "rindex":
+            found = text.rfind(call.known(1) & 255)
+        case _:
+            found = text.find(call.known(1) & 255)
+    if found < 0 and call.name == "strchrnul":
+        found = len(text) - 1
+    return Outcome(result=NULL if found < 0 else call.moved(start, found))
+
+
+# Numbers that are written
+
+_NUMBER = re.compile(rb"\s*[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+(e[-+]?\d+)?|inf(inity)?|nan)", re.IGNORECASE)
+
+
+@calls("int atoi(const char *s); long atol(const char *s); long long atoll(const char *s); double atof(const char *s);")
+def number_of(call: Call) -> Outcome:
+    text = text_of(call, 0)
+    type = IntType(32 if call.name == "atoi" else 64, True)
+    if text is None:
+        return told(call) if call.name == "atof" else told(call, type.range)
+    if call.name == "atof":
+        number = _NUMBER.match(text)
+        return Outcome(result=Known(float_bits(float(number[0]) if number else 0.0)))
+    found = re.match(rb"\s*[-+]?\d{1,18}", text)
+    return Outcome(result=Known(type.wrap(int(found[0]) if found else 0)))
+
+
+@calls(
+    """
+    long strtol(const char *s, char **end, int base); long long strtoll(const char *s, char **end, int base);
+    unsigned long strtoul(const char *s, char **end, int base); double strtod(const char *s, char **end);
+    unsigned long long strtoull(const char *s, char **end, int base); float strtof(const char *s, char **end);
+    long double strtold(const char *s, char **end);
+    """
+)
+def converted(call: Call) -> Outcome:
+    text = known_string(call, 0)
+    found: re.Match[bytes] | None
+    if call.name in ("strtod", "strtof", "strtold"):
+        found = _NUMBER.match(text)
+        result = float_bits(float(found[0]) if found else 0.0)
+    else:
+        base = call.known(2) or (
+            16 if re.match(rb"\s*[-+]?0[xX][0-9a-fA-F]", text) else 8 if re.match(rb"\s*[-+]?0", text) else 10
+        )
+        digits = b"0123456789abcdefghijklmnopqrstuvwxyz"[:base]
+        prefix = b"(0[xX](?=[0-9a-fA-F]))?" if base == 16 else b""
+        found = re.match(rb"\s*[-+]?" + prefix + b"[" + digits + b"]+", text, re.IGNORECASE)
+        signed = not call.name.startswith("strtou")
+        low, high = IntType(64, signed).range
+        number = int(found[0], base) if found else 0
+        # What is too large becomes the largest (C11, 7.22.1.4); a minus counts for the result.
+        result = min(max(number, low), high) if signed or abs(number) > high else IntType(64, False).wrap(number)
+    end = call.pointer(1)
+    start = call.pointer(0)
+    assert start is not None
+    after = call.moved(start, len(found[0]) if found else 0)
+    return Outcome(result=Known(result), stores=() if end is None else ((end, after, Pointer(CHAR)),))
+
+
+# Strings that are written
+
+
+def _written(call: Call, to: Address, data: bytes) -> tuple[tuple[Address, Value, CType], ...]:
+    return tuple((call.moved(to, place), Known(BYTE.wrap(byte)), CHAR) for place, byte in enumerate(data))
+
+
+@calls("char *strcpy(char *to, const char *of); char *strncpy(char *to, const char *of, size_t n); "
+       "char *strcat(char *to, const char *of); char *strncat(char *to, const char *of, size_t n); "
+       "char *stpcpy(char *to, const char *of);")  # fmt: skip
+def copy_string(call: Call) -> Outcome:
+    to, data = call.pointer(0), text_of(call, 1)
+    if to is None:
+        machine_of(call).machine.fault(no_pointer(call.arguments[0], "argument 1"))
+        return Outcome()
+    start = text_of(call, 0) if "cat" in call.name else b""
+    if data is None or start is None:
+        if call.name == "stpcpy":
+            call.fail("`stpcpy` of a string that is not known here", "use string literals")
+        of = call.pointer(1)
+        assert of is not None
+        size = min(_room(call, to), call.known(2) if call.name == "strncpy" else _room(call, to))
+        forget(call, to, size)
+        return Outcome(result=call.arguments[0])
+    to = call.moved(to, len(start))
+    data += b"\0"
+    if call.name == "strncpy":
+        data = data[: call.known(2)].ljust(min(call.known(2), 4096), b"\0")
+    elif call.name == "strncat":
+        data = data[:-1][: call.known(2)] + b"\0"
+    result = call.moved(to, len(data) - 1) if call.name == "stpcpy" else call.arguments[0]
+    return Outcome(result=result, stores=_written(call, to, data))
+
+
+def forget(call: Call, to: Address, size: int) -> None:
+    """Anything may lie in ``size`` bytes from ``to`` on."""
+    if size > 0:
+        call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}()")
+        machine_of(call).machine.fill(to, ANYTHING, size)
+
+
+@calls("char *strtok(char *s, const char *ends); char *strtok_r(char *s, const char *ends, char **next);")
+def token(call: Call) -> Outcome:
+    keeps = call.pointer(2) if call.name == "strtok_r" else None
+    start = call.pointer(0)
+    if start is None:
+        before = call.load(keeps, Pointer(CHAR)) if keeps is not None else call.state.get(TOKENS)
+        if not isinstance(before, Address):
+            return Outcome(result=NULL)
+        start = before
+    text, ends = string_at(call, start), known_string(call, 1)
+    if text is None:
+        call.fail(f"`{call.name}` of a string that is not known here", "use string literals, or numbers")
+    first = next((at for at, byte in enumerate(text) if byte not in ends), len(text))
+    last = next((at for at in range(first, len(text)) if text[at] in ends), len(text))
+    following = call.moved(start, min(last + 1, len(text)))
+    stores: tuple[tuple[Address, Value, CType], ...] = ()
+    if last < len(text):
+        stores = ((call.moved(start, last), Known(0), CHAR),)
+    if keeps is not None:
+        stores += ((keeps, following, Pointer(CHAR)),)
+    result: Value = call.moved(start, first) if first < len(text) else NULL
+    return Outcome(result=result, stores=stores, state={} if keeps is not None else {TOKENS: following})
+
+
+# What is printed to memory
+
+_CONVERSION = re.compile(rb"%(?:%|([-+ #0]*)(\d*)(?:\.(\d*))?(hh|h|ll|l|z|j|t|L)?([diouxXcsfFeEgGp]))")
+_UNSIGNED = {b"": 32, b"hh": 8, b"h": 16}
+
+
+def _printed(call: Call, place: int) -> bytes | None:
+    """What the format, argument ``place``, and what follows it give; None where that is not known."""
+    form = text_of(call, place)
+    if form is None or call.name.startswith("v"):
+        return None
+    result, position, argument = b"", 0, place + 1
+    while (percent := form.find(b"%", position)) >= 0:
+        found = _CONVERSION.match(form, percent)
+        if found is None or (found[0] != b"%%" and argument >= len(call.arguments)):
+            return None
+        piece = b"%"
+        if found[0] != b"%%":
+            one = _converted(call, argument, *found.groups(default=b""))
+            if one is None:
+                return None
+            piece, argument = one, argument + 1
+        result += form[position:percent] + piece
+        position = found.end()
+    return result + form[position:]
+
+
+def _converted(
+    call: Call, index: int, flags: bytes, width: bytes, digits: bytes, size: bytes, kind: bytes
+) -> bytes | None:
+    value = call.arguments[index]
+    form = b"%" + flags + width + (b"." + digits if digits else b"")
+    if kind == b"s":
+        text = text_of(call, index) if isinstance(value, Address) else None
+        return None if text is None else (form + b"s") % text
+    if not isinstance(value, Known) or kind == b"p" or b"#" in flags:
+        return None
+    if kind == b"c":
+        return bytes([value.value & 255]).rjust(int(width or 0))
+    if kind in b"fFeEgG":
+        return (form + kind) % float_value(value.value)
+    number = value.value
+    bits = _UNSIGNED.get(size, 64)
+    number = IntType(bits, kind in b"di").wrap(number)
+    return (form + (b"d" if kind in b"diu" else kind)) % number
+
+
+@calls(
+    """
+    int sprintf(char *to, const char *format, ...); int snprintf(char *to, size_t size, const char *format, ...);
+    int vsnprintf(char *to, size_t size, const char *format, va_list list);
+    int vsprintf(char *to, const char *format, va_list list);
+    """
+)
+def print_to(call: Call) -> Outcome:
+    """What is printed to memory, where all of it is known; else nobody knows what it is."""
+    place = 1 if call.name.endswith("sprintf") else 2
+    to, text = call.pointer(0), _printed(call, place)
+    room = call.known(1) if place == 2 else None
+    if text is None:
+        if to is not None:
+            size = _room(call, to)
+            forget(call, to, size if room is None else min(size, room))
+        return told(call, (0, 4096))
+    if to is None or room == 0:
+        return Outcome(result=Known(len(text)))
+    data = (text if room is None else text[: room - 1]) + b"\0"
+    return Outcome(result=Known(len(text)), stores=_written(call, to, data))
+
+
+# What is read from strings and files
+
+_INPUT = re.compile(rb"%(\*?)(\d*)(hh|h|ll|l|z|j|t|L)?(\[\^?\]?[^\]]*\]|[diouxXcsfFeEgGpn%])")
+
+
+@calls(
+    """
+    int sscanf(const char *of, const char *format, ...); int scanf(const char *format, ...);
+    int fscanf(FILE *of, const char *format, ...);
+    """
+)
+def scan(call: Call) -> Outcome:
+    """Of what is read no more is known than its types."""
+    place = 0 if call.name == "scanf" else 1
+    stores: list[tuple[Address, Value, CType]] = []
+    index = place + 1
+    count = 0
+    for skipped, width, size, kind in _INPUT.findall(known_string(call, place)):
+        if skipped or kind == b"%":
+            continue
+        to = call.pointer(index)
+        if to is None:
+            call.fail(f"a null pointer where `{call.name}` puts what it has read", "pass the address of a variable")
+        index, count = index + 1, count + (kind != b"n")
+        if kind[:1] in (b"s", b"["):
+            forget(call, to, min(_room(call, to), int(width) + 1 if width else _room(call, to)))
+        else:
+            type = _scanned(size, kind)
+            interval = type.type.range if isinstance(type, Integer) else None
+            stores.append((to, anything(call, interval) if interval else anything(call), type))
+    return Outcome(result=anything(call, (-1, count)), stores=tuple(stores))
+
+
+def _scanned(size: bytes, kind: bytes) -> CType:
+    if kind in b"fFeEgG":
+        return {b"l": DOUBLE, b"L": LONG_DOUBLE}.get(size, Floating(32))
+    if kind == b"c":
+        return CHAR
+    bits = {b"hh": 8, b"h": 16, b"": 64 if kind == b"p" else 32}.get(size, 64)
+    return Integer(IntType(bits, kind in b"din"))
+
+
+@calls("char *strerror(int number); char *strsignal(int number); char *ctime(const long *time);")
+def error_text(call: Call) -> Outcome:
+    call.rests_on(Kind.FIXED_ANSWERS, call.name)
+    return Outcome(result=Address(ObjectId("string", ("error",)), 0))

@@ -1,0 +1,81 @@
+"""Which of some C files are programs, and which are parts of programs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.program.files import DISK, Files
+from pgasrob.program.parser import MAX_FILE
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.options import Flags, FrontEnd, Told
+
+BLANKS = re.compile(r"/\*(?s:.*?)\*/|//[^\n]*|\"(?:[^\"\\\n]|\\(?s:.))*\"|'(?:[^'\\\n]|\\.)+'")
+MAIN = re.compile(r"\bmain\s*\(")
+INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*\"([^\"\n]*\.c)\"", re.MULTILINE)
+CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
+
+
+def apart(files: Sequence[str], front_end: FrontEnd, files_in: Files = DISK) -> tuple[list[str], FrontEnd]:
+    """The ``files`` that are programs, and ``front_end`` with the further units that the others are.
+
+    A C file without `main` is a unit where another one has it; else it is told as a program, with what it lacks.
+    """
+    others = parts(files, front_end, files_in)
+    programs = [file for file in files if file not in set(others)]
+    if not any(file.endswith(".c") for file in programs):
+        return list(files), front_end
+    return programs, replace(front_end, units=tuple(dict.fromkeys((*front_end.units, *others))))
+
+
+def parts(files: Iterable[str], front_end: FrontEnd, files_in: Files = DISK) -> list[str]:
+    """The C files among ``files`` that have no `main`."""
+    told = front_end.told()
+    return [file for file in dict.fromkeys(files) if file.endswith(".c") and not has_main(file, told, files_in)]
+
+
+def included(files: Sequence[str], files_in: Files = DISK) -> set[str]:
+    """The names, without folders, of the C files that some of ``files`` include."""
+    return {
+        os.path.basename(match[1])
+        for file in files
+        if file.endswith(".c") and files_in.is_file(file)
+        for match in INCLUDED.finditer(files_in.read(file, MAX_FILE).decode(errors="replace"))
+    }
+
+
+def has_main(file: str, told: Told, files: Files = DISK) -> bool:
+    """Whether the C ``file`` has a function `main` as it is compiled, or cannot be read, which is told when it is
+    loaded."""
+    try:
+        source = files.read(file, MAX_FILE).decode(errors="replace")
+    except (OSError, ValueError):
+        return True
+    text = BLANKS.sub(" ", source)
+    places = [match.start() for match in MAIN.finditer(text)]
+    if not places:
+        return False
+    # A `main` that stands in no `#if` is there; that of a file that tests itself depends on macros.
+    steps = [(match.start(), 1 if match[1] == "if" else -1) for match in CONDITIONAL.finditer(text)]
+    if any(not sum(step for at, step in steps if at < place) for place in places):
+        return True
+    return any(_remains(file, source, way, files) for way in told.ways(file))
+
+
+def _remains(file: str, text: str, flags: Flags, files: Files) -> bool:
+    """Whether the preprocessor leaves a `main` in ``text``, or has errors."""
+    from pgasrob.frontends.apis.registry import Registry
+    from pgasrob.frontends.c.preprocessor import preprocess
+    from pgasrob.frontends.c.tokens import Source
+
+    try:
+        words = [token.text for token in preprocess(Source(file, text), Registry(), flags, files).tokens]
+    except SourceError:
+        return True
+    return ("main", "(") in pairwise(words)

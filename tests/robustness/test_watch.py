@@ -1,0 +1,233 @@
+"""Limits hold in every phase: where one takes for ever, the reason says which it was, and what is known stays."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import time
+from itertools import count
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from click.testing import CliRunner
+
+from pgasrob.cli import cli
+from pgasrob.render.json import checked_to_json
+from pgasrob.robustness import native, watch
+from pgasrob.robustness.batch import Job, told_all
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import LeftUndone, MemoryLimit, TimeLimit
+from pgasrob.robustness.watch import LimitReached, Progress, Watch, at
+
+SHORT = Limits(timeout=0.4)
+
+LATE = """#include <shmem.h>
+static long x, y; static long flag;
+int main(void) {
+  shmem_init();
+  if (shmem_my_pe() == 0) { shmem_long_p(&x, 1, 1); shmem_long_p(&flag, 1, 1); }
+  else { shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1); y = x; }
+  shmem_finalize();
+}
+"""
+"""Not robust, which takes a while to find out: nothing orders the two puts."""
+IN_TIME = LATE.replace("1); shmem_long_p(&flag", "1); shmem_fence(); shmem_long_p(&flag")
+
+
+def for_ever(*arguments: Any, **named: Any) -> NoReturn:
+    while True:
+        pass
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Any:
+    def written(text: str) -> str:
+        (tmp_path / "late.c").write_text(text)
+        return str(tmp_path / "late.c")
+
+    return written
+
+
+def make(monkeypatch: pytest.MonkeyPatch, place: str, instead: Any = for_ever) -> None:
+    """Have ``instead`` stand at ``place``: module:name, or module:class.name."""
+    module, _, path = place.partition(":")
+    owner: Any = importlib.import_module(f"pgasrob.{module}")
+    *classes, name = path.split(".")
+    for each in classes:
+        owner = getattr(owner, each)
+    monkeypatch.setattr(owner, name, instead)
+
+
+PHASES = {
+    "frontends.c.compiler:preprocess": "while reading the program",
+    "frontends.c.compiler:compile_unit": "while reading the program",
+    "frontends.c.machine:Machine.step": "while lowering the program",
+    "frontends.c.driver:assemble": "while lowering the program",
+    "program.program:instantiate": "while putting the program on its nodes",
+    "analysis.ranges:Ranges.__init__": "in the infeasibility test",
+    "robustness.reduction.infeasibility:_Fixpoint.finds_e": "in the infeasibility test",
+    "robustness.tables:_Compiler.tables": "in the traces engine",
+    "robustness.portfolio:PortfolioSearch._look_for_shorter_runs": "in the traces engine",
+}
+"""What never ends, and the phase that the reason names, when nothing is known yet."""
+
+
+@pytest.mark.parametrize(("place", "phase"), PHASES.items())
+def test_a_limit_ends_what_decides(place: str, phase: str, source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "tables" in place and not native.available():
+        pytest.skip("the kernel has not been built")
+    file = source(LATE)
+    list(told_all([file], Job(), lambda checked: None))  # imports what it needs
+    make(monkeypatch, place)
+    before = threading.active_count()
+    (checked,) = told_all([file], Job(limits=Limits(timeout=1)), lambda checked: checked)
+    assert (checked.verdict.verdict, checked.verdict.reason) == ("unknown", TimeLimit(1, phase))
+    assert threading.active_count() == before
+
+
+DECORATIONS = {
+    "robustness.shrink:Shrinking.run": "the run may be longer than it has to be",
+    "robustness.maximal_runs:Runs.explore": "",
+    "robustness.effect:Viewer": "",
+    "render.json:late_operations": "the run is not shown",
+    "render.json:HappensBefore": "the run is not shown",
+}
+"""What comes after the verdict: it stays, and what is missing is said, in the verdict or in its effect."""
+
+
+@pytest.mark.parametrize(("place", "missing"), DECORATIONS.items())
+def test_a_limit_leaves_the_verdict(place: str, missing: str, source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = source(LATE)
+    list(told_all([file], Job(), lambda checked: checked_to_json(checked) and None))
+    make(monkeypatch, place)
+    (told,) = told_all([file], Job(limits=SHORT), lambda checked: (checked.verdict, checked_to_json(checked)))
+    verdict, written = told
+    assert written["verdict"] == verdict.verdict == "not robust"
+    reason = verdict.reason if missing else verdict.effect and verdict.effect.reason
+    assert isinstance(reason, LeftUndone) and reason.what == missing if missing else isinstance(reason, TimeLimit)
+    assert "time limit of 0.4 s" in str(reason)
+    assert written["reason"] == (str(reason) if missing else None)
+    assert (written["witness"] is None) == (missing == "the run is not shown")
+
+
+def test_a_run_that_is_not_replayed_in_time_shows_nothing(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No violation is believed without, and of a failing assertion it is not said either that it holds."""
+    make(monkeypatch, "robustness.check:replay")
+    make(monkeypatch, "robustness.counterexample:replay")
+    replaying = TimeLimit(0.4, "while replaying the run")
+    (checked,) = told_all([source(LATE)], Job(limits=SHORT), lambda checked: checked)
+    assert (checked.verdict.verdict, checked.verdict.reason) == ("unknown", replaying)
+    fails = IN_TIME.replace("y = x;", "y = x; assert(y == 2);").replace("#include", "#include <assert.h>\n#include", 1)
+    (checked,) = told_all([source(fails)], Job(limits=SHORT), lambda checked: checked)
+    assert (checked.verdict.verdict, checked.verdict.assertions) == ("robust", "unknown")
+    assert checked.verdict.reason == LeftUndone("not all that is known is shown", replaying)
+
+
+def test_the_memory_counts_where_nobody_looks(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(monkeypatch, "frontends.c.machine:Machine.step")
+    sizes = count(0, 200_000)
+    monkeypatch.setattr(watch, "resident_memory", lambda: next(sizes))
+    (checked,) = told_all([source(LATE)], Job(limits=Limits(memory=1_000_000)), lambda checked: checked)
+    assert checked.verdict.reason == MemoryLimit(1_000_000, "while lowering the program")
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("outcomes", "frontends.c.machine:Machine.step"),
+        ("repair", "frontends.c.compiler:compile_unit"),
+        ("repair", "repair.search:Clauses"),
+        ("thrift", "repair.thrift:savings"),
+        ("explain", "robustness.explanation:reorder"),
+    ],
+)
+def test_other_commands_have_limits_too(command: str, place: str, source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(monkeypatch, place)
+    file = source(IN_TIME if command == "thrift" else LATE)
+    result = CliRunner().invoke(cli, [command, file, "--timeout", "0.3"])
+    assert result.exit_code == 3, result.output
+    assert "time limit of" in result.output
+
+
+def test_the_exit_code_says_that_it_is_not_known(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(monkeypatch, "frontends.c.machine:Machine.step")
+    result = CliRunner().invoke(cli, ["check", source(LATE), "--timeout", "0.3"])
+    assert result.exit_code == 3
+    assert "the time limit of 0.3 s was reached while lowering the program" in " ".join(result.output.split())
+
+
+def test_watches_stand_in_each_other() -> None:
+    """Each ends what is within it, whichever limit comes first."""
+
+    def inner(seconds: float) -> str:
+        try:
+            return Watch(Limits(timeout=seconds), None, time.monotonic()).within("inside", for_ever)
+        except LimitReached as limit:
+            return str(limit.reason)
+
+    outer = Watch(Limits(timeout=0.6), None, time.monotonic())
+    assert outer.within("outside", lambda: inner(0.1)) == "the time limit of 0.1 s was reached inside"
+    with pytest.raises(LimitReached, match=r"0\.6 s was reached outside"):
+        outer.within("outside", lambda: inner(60))
+
+
+def test_nothing_is_raised_behind_it() -> None:
+    before = threading.active_count()
+    for _ in range(30):
+        with pytest.raises(LimitReached):
+            Watch(Limits(timeout=1e-4), None, time.monotonic()).within("briefly", for_ever)
+        assert Watch(Limits(timeout=60), None, time.monotonic()).within("briefly", lambda: 7) == 7
+    assert threading.active_count() == before
+
+
+def test_what_is_swallowed_is_raised_again() -> None:
+    def deaf() -> None:
+        for _ in range(3):
+            try:
+                for_ever()
+            except BaseException:
+                continue
+
+    with pytest.raises(LimitReached):
+        Watch(Limits(timeout=0.05), None, time.monotonic()).within("deaf", deaf)
+
+
+def test_the_phase_may_change_on_the_way() -> None:
+    def work() -> None:
+        at("further on")
+        for_ever()
+
+    at("nowhere")
+    with pytest.raises(LimitReached) as ended:
+        Watch(Limits(timeout=0.05), None, time.monotonic()).within("at first", work)
+    assert ended.value.reason == TimeLimit(0.05, "further on")
+
+
+def test_a_message_is_not_cut_short() -> None:
+    sent: list[str] = []
+
+    def send(progress: Progress) -> None:
+        time.sleep(0.2)
+        sent.append(progress.doing)
+
+    watched = Watch(Limits(timeout=0.1), send, time.monotonic() - 0.06)
+
+    def work() -> None:
+        watched.look_around("", 0, "whole")
+        for_ever()
+
+    with pytest.raises(LimitReached):
+        watched.within("sending", work)
+    assert sent == ["whole"]
+
+
+def test_a_thread_that_is_traced_is_not_kept_busy() -> None:
+    """As it is while coverage is measured: an exception that is taken back would have it look for that for ever."""
+    threading.settrace(lambda *arguments: None)
+    try:
+        for _ in range(20):
+            with pytest.raises(LimitReached):
+                Watch(Limits(timeout=1e-3), None, time.monotonic()).within("traced", for_ever)
+    finally:
+        threading.settrace(None)  # type: ignore[arg-type]
