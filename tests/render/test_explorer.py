@@ -480,7 +480,7 @@ def test_links_hash_and_history(browser: Browser) -> None:
     page = browser.open(result_of(ONE_TO_ONE), "#step=9")
     assert title(page) == "Step 9"
     page.click("#now-body a[href='#step=4']")
-    assert title(page) == "Step 4"
+    until(page, lambda: title(page), "Step 4")
     page.go_back()
     until(page, lambda: title(page), "Step 9")
     page.go_forward()
@@ -519,7 +519,8 @@ def test_edges_of_the_cycle_lead_to_their_steps(browser: Browser) -> None:
             page.wait_for_function(now, arg=edge[end], timeout=5_000)
             assert "now" in (item.get_attribute("class") or "")
         item.locator(".relation").click()
-        assert str(max(edge["from"], edge["to"]) + 1) in title(page)
+        closes = str(max(edge["from"], edge["to"]) + 1)
+        until(page, lambda closes=closes: closes in title(page), True)
 
 
 def test_diagram_fades_what_is_to_come(browser: Browser) -> None:
