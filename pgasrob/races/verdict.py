@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 Answer = Literal["race", "no race", "unknown", "error"]
 RaceKind = Literal["local buffer", "remote", "local"]
-"""``local buffer``: a rank's own access and what a pending operation of the same rank does to its memory. ``remote``: at
-least one of the two is made by a rank to the memory of another one. ``local``: both by ranks to their own memory."""
+"""``local buffer``: a rank's own access and what a pending operation of the same rank does to its memory. ``remote``:
+at least one of the two is made by a rank to the memory of another one. ``local``: both by ranks to their own
+memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,82 @@
+"""Facts of accesses: what is atomic, in which type, which bytes, what waits, which memory is made up."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from pgasrob.program import core
+from pgasrob.program.commands import Command
+from pgasrob.program.statements import Do
+from pgasrob.races.facts import Fact, atomic_together, command_facts, facts_of, overlap
+from tests.program.strategies import commands
+from tests.support import examples, instance, program
+
+
+def facts(command: str) -> str:
+    """The facts of each access of ``command``, "-" for a plain one of the whole cell."""
+    (statement,) = program(f"{command};").processes[0].body.statements
+    assert isinstance(statement, Do)
+    return "; ".join(map(told, command_facts(statement.command)))
+
+
+def told(fact: Fact) -> str:
+    words = [fact.atomic, "waits" if fact.waits else ""]
+    return " ".join(word for word in words if word) or "-"
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("r <- s", ""),
+        ("wait(q)", ""),
+        ("barrier", ""),
+        ("r <- mem[x]", "-"),
+        ("mem[x] <- r", "-"),
+        ("r <- mem[x @ 0]", "-"),
+        ("await(mem[x] == r)", "int waits"),
+        ("await_add(0, mem[x] == r, 1)", "int waits"),
+        ("r <- fetch(0, x)", "int"),
+        ("r <- fetch_add(0, x, 1)", "int"),
+        ("r <- fetch_update(set, 0, x, 1)", "int"),
+        ("r <- swap(0, x, 1)", "int"),
+        ("r <- compare_swap(0, x, 0, 1)", "int"),
+        ("read(x, 0, y, q)", "-; -"),
+        ("write(x, 0, y, q)", "-; -"),
+        ("put(x, 0, y, q)", "-; -"),
+        ("update(add, 1, 0, y, q)", "int"),
+        ("update(set, 1, 0, y, q, z)", "int; -"),
+        ("update_from(add, x, 0, y, q)", "-; int"),
+        ("update_from(fetch, 0, y, q, z)", "int; -"),
+        ("update_from_located(compare_swap, x, z, 0, y, q, w)", "-; -; int; -"),
+        ("notify(set, 1, 0, y, q)", "int"),
+        ("signal(add, 1, 0, y, q)", "int"),
+    ],
+)
+def test_what_is_atomic(command: str, expected: str) -> None:
+    assert facts(command) == expected
+
+
+@given(commands())
+@settings(max_examples=examples(200))
+def test_there_is_one_fact_for_each_access(command: Command) -> None:
+    assert len(command_facts(command)) == len(core.accesses_of(core.lower(command)))
+
+
+def test_a_polling_read_waits() -> None:
+    polling = instance("r <- mem[x]; while (r == 0) { r <- mem[x]; }", nodes=1)
+    assert [facts_of(each) for each in polling.automata[0].out[0]] == [(Fact(waits=True),)]
+
+
+def test_which_accesses_exclude_each_other() -> None:
+    plain, add, set, any = Fact(), Fact("int", "add"), Fact("int", "set"), Fact("int")
+    assert atomic_together(add, add) and atomic_together(add, any) and atomic_together(any, set)
+    assert not atomic_together(add, set)
+    assert not atomic_together(any, Fact("long")) and not atomic_together(plain, plain)
+    assert not atomic_together(plain, any)
+
+
+def test_overlap_is_by_bytes() -> None:
+    whole, low, high, middle = Fact(), Fact(bytes=(0, 4)), Fact(bytes=(4, 8)), Fact(bytes=(2, 6))
+    assert overlap(whole, low) and overlap(low, middle) and overlap(middle, high) and overlap(low, low)
+    assert not overlap(low, high) and not overlap(high, low)
