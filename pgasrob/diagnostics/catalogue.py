@@ -537,7 +537,8 @@ process { skip; }
 The very first comment of a file may say what is expected of it: `expect: robust`, `expect: not robust` or `expect:
 error`, or several of them with the node counts they are for, each count once: `expect: robust at 2..3, not robust at
 4`. A comment that means to be one but is not understood is an error, because it would otherwise be passed over and
-nothing would be compared. A C file may add its node count, `nodes: 4`, in the same comment or the next.
+nothing would be compared. How many pairs of lines race may follow it, `races: none` or `races: none at 2, 3 pairs at
+4`, and a C file may add its node count, `nodes: 4`, in the same comment or the next.
 -- wrong
 // expect: rubust
 process { skip; }

@@ -7,10 +7,12 @@
     // expect with failed polls counted: not robust
     // expect with all conflicts: not robust
     // expect with failed polls counted and all conflicts: not robust
+    // races: none
+    // races: none at 2, 3 pairs at 4
 
 What is expected of another reading than the default one, where the verdict is another, stands behind it in lines of
-their own. A C file may write `/* expect: robust */` as well and, having no other place for it, its node count:
-`// nodes: 4`.
+their own, and so does how many pairs of lines race (`races.verdict.pair_of_lines`). A C file may write
+`/* expect: robust */` as well and, having no other place for it, its node count: `// nodes: 4`.
 """
 
 from __future__ import annotations
@@ -29,25 +31,36 @@ from pgasrob.program.statements import Span
 COMMENT = re.compile(r"\s*(?://(?P<line>[^\n]*)|/\*(?P<block>.*?)(?:\*/|\Z))", re.DOTALL)
 """The next comment, when nothing but blanks stands before it."""
 ENTRY = re.compile(
-    r"[ \t*]*(?P<entry>(?P<key>expect\w*|nodes)\b[ \t]*(?:with\b[ \t]*(?P<with>[^:]*?)[ \t]*(?=:))?(?P<colon>:?)"
+    r"[ \t*]*(?P<entry>(?P<key>expect\w*|races?|nodes)\b[ \t]*(?:with\b[ \t]*(?P<with>[^:]*?)[ \t]*(?=:))?(?P<colon>:?)"
     r"[ \t]*(?P<value>.*))",
     re.IGNORECASE,
 )
-"""A line of a comment that begins with one of the two words, however it goes on."""
-LATER = re.compile(r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>expect(?:[ \t]+with\b[^:\r\n]*)?[ \t]*:[^\r\n]*)", re.MULTILINE)
-"""A line that would be an expectation if it stood in the first comment."""
-CASE = re.compile(r"(robust|not robust|error)(?: at ([0-9]{1,5})(?:\.\.([0-9]{1,5}))?)?")
+"""A line of a comment that begins with one of the words, however it goes on."""
+LATER = re.compile(
+    r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>(?P<races>races[ \t]*:[ \t]*(?=none|[0-9]))?"
+    r"(?(races)|expect(?:[ \t]+with\b[^:\r\n]*)?[ \t]*:)[^\r\n]*)",
+    re.MULTILINE,
+)
+"""A line that would be an expectation if it stood at the head."""
+AT = r"(?: at ([0-9]{1,5})(?:\.\.([0-9]{1,5}))?)?"
+CASE = re.compile(rf"(robust|not robust|error){AT}")
+RACES = re.compile(rf"(none|1 pair|(?!1 )[1-9][0-9]{{0,6}} pairs){AT}")
 READINGS = {
     "failed polls counted": Reading(failed_polls="count"),
     "all conflicts": Reading(conflicts="all"),
     "failed polls counted and all conflicts": LITERAL_READING,
 }
 HINT = "write `expect: robust`, `not robust` or `error`; for some node counts only, `robust at 2..3, not robust at 4`"
+TO_THE_TOP = "move it to the top of the file"
+RACES_HINT = "write `races: none` or `races: 3 pairs`; for some node counts only, `none at 2..3, 1 pair at 4`"
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """``verdict`` is expected on as many nodes as ``counts`` says; None: on every count that no other case names."""
+    """``verdict`` is expected on as many nodes as ``counts`` says; None: on every count that no other case names.
+
+    Of races it is the number of pairs in words: ``none``, ``1 pair``, ``3 pairs``.
+    """
 
     verdict: str
     counts: range | None = None
@@ -55,7 +68,8 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The cases of the `expect:` line, those of the lines for other readings, and the count of the `nodes:` line.
+    """The cases of the `expect:` line, those of the lines for other readings and of the `races:` line, and the count of
+    the `nodes:` line.
 
     Each may be missing.
     """
@@ -63,6 +77,12 @@ class Expectation:
     cases: tuple[Case, ...]
     nodes: int | None = None
     readings: tuple[tuple[Reading, tuple[Case, ...]], ...] = ()
+    races: tuple[Case, ...] = ()
+
+    def races_at(self, nodes: int | None) -> str | None:
+        """How many pairs of lines are expected to race on ``nodes`` nodes in the default reading (``none``, ``1 pair``,
+        ``3 pairs``), or ``error`` where that is the verdict; None when nothing is said about that count."""
+        return _at(self.races, nodes) or ("error" if self.at(nodes) == "error" else None)
 
     def at(self, nodes: int | None, reading: Reading = DEFAULT_READING) -> str | None:
         """The verdict expected on ``nodes`` nodes, None when nothing is said about that count.
@@ -91,9 +111,9 @@ def node_count(text: str, file: str = "<string>") -> int | None:
 
 
 def read_expectation(text: str, file: str = "<string>") -> Expectation | None:
-    """What the comments at the head of ``text`` say, None when they neither expect a verdict nor give a node count.
+    """What the comments at the head of ``text`` say, None when they neither expect anything nor give a node count.
 
-    The expectation stands in the very first comment, a node count there or in one of the comments that follow it.
+    The verdict expected stands in the very first comment, all else there or in one of the comments that follow it.
     Raises :class:`pgasrob.diagnostics.SourceError` (PG070) for an expectation that is malformed, given twice, or in
     another place: what was meant as one is never passed over.
     """
@@ -107,6 +127,7 @@ class _Head:
         self.source = Source(file, text)
         self.verdicts = verdicts
         self.cases: dict[Reading, tuple[Case, ...]] = {}
+        self.races: tuple[Case, ...] = ()
         self.nodes: int | None = None
 
     def read(self) -> Expectation | None:
@@ -117,11 +138,12 @@ class _Head:
                 self.read_line(line[0].rstrip(" \t\r*"), comment.start(kind) + line.start(), first)
             end, first = comment.end(), False
         if self.verdicts and (later := LATER.search(text, end)):
-            self.misplaced(later["entry"], later.start("entry"))
-        if not self.cases and not self.nodes:
+            hint = "move it to the comments at the top of the file" if later["races"] else TO_THE_TOP
+            self.misplaced(later["entry"], later.start("entry"), hint)
+        if not self.cases and not self.nodes and not self.races:
             return None
         default = self.cases.pop(DEFAULT_READING, ())
-        return Expectation(default, self.nodes, tuple(self.cases.items()))
+        return Expectation(default, self.nodes, tuple(self.cases.items()), self.races)
 
     def read_line(self, line: str, place: int, first: bool) -> None:
         """Note the entry of ``line``, if it is one; ``first``: the line is in the first comment."""
@@ -135,6 +157,11 @@ class _Head:
                 self.read_nodes(value, place_of_value)
         elif not self.verdicts:
             return
+        elif key.lower() in ("race", "races"):
+            if colon and key == "races" and match["with"] is None:
+                self.read_races(entry, value, place_of_entry, place_of_value)
+            elif re.match(r"none\b|[0-9]+ pair", value):  # otherwise a sentence that begins with the word
+                self.fail("the races that are expected are written `races: ...`", entry, place_of_entry, RACES_HINT)
         elif match["with"] is not None:
             reading = READINGS.get(" ".join(match["with"].lower().split()))
             if reading is None:
@@ -157,24 +184,34 @@ class _Head:
         self.check_count(self.nodes, value, place)
 
     def read_cases(self, reading: Reading, entry: str, value: str, place_of_entry: int, place: int) -> None:
-        """Note the cases of ``value``, which commas separate, for a ``reading``."""
+        """Note the cases of ``value`` for a ``reading``."""
         if reading in self.cases:
             self.fail("a second expectation", entry, place_of_entry, "keep one of them")
+        self.cases[reading] = self.split(value, place, CASE, HINT)
+
+    def read_races(self, entry: str, value: str, place_of_entry: int, place: int) -> None:
+        """Note how many pairs of lines ``value`` says that race."""
+        if self.races:
+            self.fail("a second expectation of races", entry, place_of_entry, "keep one of them")
+        self.races = self.split(value, place, RACES, RACES_HINT)
+
+    def split(self, value: str, place: int, form: re.Pattern[str], hint: str) -> tuple[Case, ...]:
+        """The cases of ``value``, which commas separate, each of the ``form``."""
         cases: tuple[Case, ...] = ()
         for item in value.split(","):
             text = item.strip()
             start = place + item.find(text)
-            match = CASE.fullmatch(" ".join(text.split()))
+            match = form.fullmatch(" ".join(text.split()))
             if match is None:
                 what = f"`{short(text)}` is not an expectation" if text else "an expectation is missing"
-                self.fail(what, text, start)
+                self.fail(what, text, start, hint)
             verdict, low, high = match.groups()
             counts = None if low is None else self.read_counts(cases, int(low), int(high or low), text, start)
             if counts is None and any(case.counts is None for case in cases):
-                self.fail("two expectations for every node count", text, start)
+                self.fail("two expectations for every node count", text, start, hint)
             cases += (Case(verdict, counts),)
             place += len(item) + 1
-        self.cases[reading] = cases
+        return cases
 
     def read_counts(self, cases: Iterable[Case], low: int, high: int, text: str, place: int) -> range:
         """The counts ``low`` to ``high`` of the case ``text``, none of which is among ``cases`` already."""
@@ -191,8 +228,9 @@ class _Head:
         if not 1 <= nodes <= MAX_NODES:
             self.fail(f"{nodes} nodes, but a program runs on 1..{MAX_NODES}", text, place, "choose another node count")
 
-    def misplaced(self, entry: str, place: int) -> NoReturn:
-        self.fail("an expectation that is not in the first comment", entry, place, "move it to the top of the file")
+    def misplaced(self, entry: str, place: int, hint: str = TO_THE_TOP) -> NoReturn:
+        where = "in the first comment" if hint == TO_THE_TOP else "at the head"
+        self.fail(f"an expectation that is not {where}", entry, place, hint)
 
     def fail(self, message: str, text: str, place: int, hint: str = HINT) -> NoReturn:
         """Report ``text``, which stands at ``place``."""

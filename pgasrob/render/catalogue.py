@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from pathlib import PurePath
 
+from pgasrob.program.expectation import read_expectation
 from pgasrob.robustness.verdict import Verdict
 
 TIME_CLASSES = ((0.1, "< 0.1 s"), (1.0, "< 1 s"), (10.0, "< 10 s"), (60.0, "< 1 min"))
 SLOWER = "> 1 min"
-SETTINGS = ("nodes:", "api:", "expect with ")
+SETTINGS = ("nodes:", "api:", "races:", "expect with ")
 """What comments at the beginning of a file may set, besides what they say in words."""
 
 BEGINNING = """\
@@ -25,7 +26,8 @@ HEADING = f"""\
 {BEGINNING} Every program says in its first line what is expected of it and then why;
 `pgasrob check --expect` compares. *States* are those the engine stored, *time* is a class and not a measurement to
 quote. A family varies one idea; read its programs beside each other. The verdict is that of the default reading; where
-another reading has another one it stands behind it (`--failed-polls count`, `--conflicts all`).
+another reading has another one it stands behind it (`--failed-polls count`, `--conflicts all`). *Races* are the pairs
+of lines that race, as the program says (`pgasrob race --expect` compares); where it says nothing it is empty.
 """
 
 
@@ -52,8 +54,8 @@ def make_catalogue(entries: Iterable[Entry], command: str) -> str:
         lines += [
             f"## {family}",
             "",
-            "| program | nodes | verdict | states | time | why |",
-            "|---|---|---|---|---|---|",
+            "| program | nodes | verdict | races | states | time | why |",
+            "|---|---|---|---|---|---|---|",
         ]
         lines += [_row(entry) for entry in members]
         lines.append("")
@@ -68,6 +70,7 @@ def _row(entry: Entry) -> str:
         link,
         "" if verdict.nodes is None else str(verdict.nodes),
         "; ".join([verdict.verdict, *other_readings(entry.text)]),
+        races(entry.text, verdict.nodes),
         f"{verdict.stats.states:,}" if known else "",
         time_class(verdict.stats.seconds),
         reason(entry.text).replace("|", "\\|"),
@@ -94,6 +97,12 @@ def reason(text: str) -> str:
 def other_readings(text: str) -> list[str]:
     """What is expected where the program is read otherwise: ``with all conflicts: not robust``."""
     return [comment.removeprefix("expect ") for comment in _comments(text) if comment.startswith("expect with ")]
+
+
+def races(text: str, nodes: int | None) -> str:
+    """How many pairs of lines race on ``nodes`` nodes, as the program says; "" where it says nothing of that."""
+    expectation = read_expectation(text)
+    return (expectation.races_at(nodes) if expectation and expectation.races else None) or ""
 
 
 def _comments(text: str) -> list[str]:

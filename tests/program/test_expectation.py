@@ -91,9 +91,47 @@ def test_a_node_count_may_stand_alone() -> None:
     assert expectation.at(3) is None
 
 
+def test_races_are_counted_by_node_counts() -> None:
+    some = read_expectation("// expect: robust, error at 9\n// races: none at 2..3,  1 pair at 4, 12 pairs\n// Why.")
+    assert some is not None
+    assert some.cases == (Case("robust"), Case("error", range(9, 10)))
+    assert [some.races_at(nodes) for nodes in (None, 2, 3, 4, 5)] == ["12 pairs", "none", "none", "1 pair", "12 pairs"]
+    assert some.at(4) == "robust"
+    alone = read_expectation("/* A title.\n * races: 2 pairs at 4\n */")
+    assert alone == Expectation((), races=(Case("2 pairs", range(4, 5)),))
+    assert [alone.races_at(nodes) for nodes in (2, 4)] == [None, "2 pairs"]
+
+
+def test_a_program_in_error_has_no_races_to_count() -> None:
+    some = read_expectation("// expect: robust, error at 1\n// races: none at 2")
+    assert some is not None
+    assert [some.races_at(nodes) for nodes in (1, 2, 3)] == ["error", "none", None]
+
+
+@pytest.mark.parametrize(
+    "sentence", ["races with the flag: the wait", "Race: the put", "racing: 3", "races the put", "race\n// conditions"]
+)
+def test_sentences_about_races_are_no_expectation(sentence: str) -> None:
+    assert read_expectation(f"// expect: robust\n// {sentence}\n") == Expectation((Case("robust"),))
+    assert read_expectation(f"// expect: robust\nint x;\n// {sentence}\n") == Expectation((Case("robust"),))
+
+
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
+        ("// races: no", (1, 11), "`no` is not an expectation"),
+        ("// races: 0 pairs", (1, 11), "`0 pairs` is not an expectation"),
+        ("// races: 1 pairs", (1, 11), "`1 pairs` is not an expectation"),
+        ("// races: 2 pair", (1, 11), "`2 pair` is not an expectation"),
+        ("// races: 3", (1, 11), "`3` is not an expectation"),
+        ("// races: none at 2, 3 pairs at 1..2", (1, 22), "two expectations for 2 nodes"),
+        ("// races: none, 3 pairs", (1, 17), "two expectations for every node count"),
+        ("// races: none\n// races: none", (2, 4), "a second expectation of races"),
+        ("// race: 3 pairs", (1, 4), "the races that are expected are written `races: ...`"),
+        ("// Races: none", (1, 4), "the races that are expected are written `races: ...`"),
+        ("// races none", (1, 4), "the races that are expected are written `races: ...`"),
+        ("// races with awaits: 3 pairs", (1, 4), "the races that are expected are written `races: ...`"),
+        ("int x;\n// races: 3 pairs", (2, 4), "an expectation that is not at the head"),
         ("// expect: robsut", (1, 12), "`robsut` is not an expectation"),
         ("// expect: unknown", (1, 12), "`unknown` is not an expectation"),
         ("// expect: Robust", (1, 12), "`Robust` is not an expectation"),
@@ -147,7 +185,7 @@ def test_the_mistake_is_shown() -> None:
     )
 
 
-@given(st.text(alphabet="expctrobusnad:.0123, \n/*\t", max_size=80))
+@given(st.text(alphabet="expctrobusnadi:.0123, \n/*\t", max_size=80))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         expectation = read_expectation(text)
