@@ -11,7 +11,7 @@
     // races: none at 2, 3 pairs at 4
 
 What is expected of another reading than the default one, where the verdict is another, stands behind it in lines of
-their own, and so does how many pairs of lines race (`races.verdict.pair_of_lines`). A C file may write
+their own, and so does how many pairs of lines race (`Race.lines` says what a pair is). A C file may write
 `/* expect: robust */` as well and, having no other place for it, its node count: `// nodes: 4`.
 """
 

@@ -50,10 +50,20 @@ class Race:
     accesses: tuple[RacingAccess, RacingAccess]
     run: Run
 
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The pair of lines of the source that race: where the two commands begin, the earlier line first.
+
+        Races are counted by it: columns, ranks, cells, kinds, iterations and calls make no further pairs, a line may be
+        paired with itself, and a line of another file (:class:`~pgasrob.program.statements.Line`) is another one.
+        """
+        first, second = sorted(access.span.line for access in self.accesses)
+        return first, second
+
 
 @dataclass(frozen=True, slots=True)
 class RaceVerdict:
-    """``races``: one per pair of places in the source, the first found first; one alone unless all were asked for.
+    """``races``: one per pair of lines (:attr:`Race.lines`), the first found first; one alone unless all were asked for.
 
     ``reason``: why there is no answer, or why the list may not be whole. ``strict``: an await and a value that arrives
     count as a race. ``robustness``: the answer to the other question, where it was asked.
