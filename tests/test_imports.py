@@ -17,6 +17,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "diagnostics": set(),
     "display": set(),
     "automata": set(),
+    "runtime": set(),
     "program": {"automata", "diagnostics", "display"},
     "semantics": {"automata", "program"},
     "analysis": {"program", "semantics"},
