@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("analysis", "automata", "diagnostics", "display", "export", "frontends", "program", "semantics"),
         TOP,
     },
-    "races": {"diagnostics", "program", "robustness", "semantics"},
+    "races": {"automata", "diagnostics", "frontends", "program", "robustness", "semantics"},
     "runs": {"diagnostics", "program", "robustness", "semantics"},
     "repair": {"analysis", "diagnostics", "frontends", "program", "robustness", "semantics"},
     "render": {"analysis", "diagnostics", "frontends", "program", "repair", "robustness", "runs", "semantics", TOP},

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pgasrob.program.core import Cell
     from pgasrob.program.statements import Span
     from pgasrob.robustness.reasons import Reason
-    from pgasrob.robustness.verdict import Verdict
+    from pgasrob.robustness.verdict import Verdict, Witness
     from pgasrob.semantics.replay import Run
 
 Answer = Literal["race", "no race", "unknown", "error"]
@@ -67,6 +67,7 @@ class RaceVerdict:
 
     ``reason``: why there is no answer, or why the list may not be whole. ``strict``: an await and a value that arrives
     count as a race. ``robustness``: the answer to the other question, where it was asked.
+    ``fault``: the run to the fault that makes it an error.
     """
 
     file: str
@@ -82,3 +83,4 @@ class RaceVerdict:
     errors: tuple[Diagnostic, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     robustness: Verdict | None = None
+    fault: Witness | None = None

@@ -135,14 +135,14 @@ def check(
     except LimitReached as limit:
         return replace(nothing, reason=limit.reason)
     except MemoryError as error:
-        return replace(nothing, reason=_out_of_memory(error, watch))
+        return replace(nothing, reason=out_of_memory(error, watch))
     except KeyboardInterrupt:
         raise Interrupted(replace(nothing, reason=Interruption())) from None
     verdict = checking.run()
     return replace(verdict, alike=(few.alike, few.kept)) if few else verdict
 
 
-def _out_of_memory(error: MemoryError, watch: Watch) -> MemoryLimit | OutOfMemory:
+def out_of_memory(error: MemoryError, watch: Watch) -> MemoryLimit | OutOfMemory:
     """Which it was: the caller's limit, of which the kernel tells in bytes, or the end of the memory."""
     if watch.limits.memory is not None and "limit" in str(error):
         return MemoryLimit(watch.limits.memory, watch.latest)
@@ -213,7 +213,7 @@ class _Check:
         except LimitReached as limit:
             return limit.reason
         except MemoryError as error:
-            return _out_of_memory(error, self.watch)
+            return out_of_memory(error, self.watch)
         return None
 
     def _judge(self) -> None:

@@ -1,0 +1,240 @@
+"""Deciding races: the search, the question of robustness where it depends on that, the runs to show, the verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.program.instance import Instance
+from pgasrob.program.program import DEFAULT_NODES, Program
+from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
+from pgasrob.races.engine import FoundRace, RaceSearch
+from pgasrob.races.pairs import Next, Pairs, Places
+from pgasrob.races.verdict import Race, RaceVerdict, RacingAccess
+from pgasrob.robustness.check import LOWERING, PREPARING, Interrupted, check, out_of_memory
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import (
+    FaultReached,
+    InternalError,
+    Interruption,
+    LeftUndone,
+    NoProgram,
+    Reason,
+    RunsLeftOut,
+)
+from pgasrob.robustness.rests_on import rests_on
+from pgasrob.robustness.verdict import Fault, Stats, Verdict, Witness
+from pgasrob.robustness.watch import GRACE, LimitReached, Progress, Watch
+from pgasrob.semantics.replay import ReplayError, replay
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.lower import CProgram
+
+DEFAULT_ENGINE = "search"
+RACE_ENGINES = ("search", "definition")
+"""``search``: SC runs in which operations stop; ``definition``: every state of X."""
+
+SEARCHING, REPLAYING = "in the search for races", "while replaying the runs to races"
+
+
+class RacesInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a search for races; ``verdict`` is what was known by then."""
+
+    def __init__(self, verdict: RaceVerdict) -> None:
+        super().__init__("interrupted")
+        self.verdict = verdict
+
+
+def races(
+    program: Program | CProgram,
+    nodes: int | None = None,
+    strict: bool = False,
+    all_: bool = False,
+    limits: Limits | None = None,
+    engine: str = DEFAULT_ENGINE,
+    progress: Callable[[Progress], None] | None = None,
+    threads: int | None = None,
+    failed_polls: FailedPolls = DEFAULT_READING.failed_polls,
+    conflicts: Conflicts = DEFAULT_READING.conflicts,
+    watch: Watch | None = None,
+    robustness: Verdict | None = None,
+) -> RaceVerdict:
+    """Decide whether ``program`` on ``nodes`` nodes (its own count, or 2, when None) has a race.
+
+    ``strict``: an await and a value that arrives are one. ``all_``: all races, one for each pair of places in the
+    source, else the first found. ``engine`` is one of :data:`RACE_ENGINES`. ``limits``, ``progress``, ``threads``,
+    ``failed_polls``, ``conflicts`` and ``watch`` are as of :func:`pgasrob.robustness.check.check`, which is asked when
+    the answer depends on whether the program is robust, unless ``robustness`` is its answer already. The verdict is
+    `error` for a program that has no process for some rank and for one with a fault that the search comes to,
+    `unknown` where a limit is hit. Raises :class:`RacesInterrupted` on Ctrl-C, and ValueError for an engine that does
+    not exist.
+    """
+    if engine not in RACE_ENGINES:
+        raise ValueError(f"no engine {engine!r} for races; there is {', '.join(RACE_ENGINES)}")
+    watch = watch or Watch(limits or Limits(), progress, time.monotonic())
+    count = next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
+    reading = Reading(failed_polls, conflicts)
+    source = program.source
+    nothing = RaceVerdict(source.file, program.name, count, engine, "unknown", strict=strict, reading=reading)
+    try:
+        if not isinstance(program, Program):
+            watch.within(LOWERING, lambda: program.program(count))
+        instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
+    except SourceError as error:
+        errors = tuple(error.diagnostics)
+        return replace(nothing, verdict="error", reason=NoProgram(errors[0].message), errors=errors)
+    except LimitReached as limit:
+        return replace(nothing, reason=limit.reason)
+    except MemoryError as error:
+        return replace(nothing, reason=out_of_memory(error, watch))
+    except KeyboardInterrupt:
+        raise RacesInterrupted(replace(nothing, reason=Interruption())) from None
+
+    def asks() -> Verdict:
+        options = {"failed_polls": failed_polls, "conflicts": conflicts, "threads": threads, "effect": False}
+        return check(program, count, watch=watch, **options)  # type: ignore[arg-type]
+
+    return _Deciding(instance, nothing, all_, watch, asks, robustness).run()
+
+
+class _Deciding:
+    """The phases one after the other, and the verdict by what is known whenever they end."""
+
+    def __init__(
+        self,
+        instance: Instance,
+        nothing: RaceVerdict,
+        all_: bool,
+        watch: Watch,
+        asks: Callable[[], Verdict],
+        robustness: Verdict | None,
+    ) -> None:
+        self.instance, self.nothing, self.all, self.watch, self.asks = instance, nothing, all_, watch, asks
+        self.pairs = Pairs(instance, nothing.strict)
+        self.robustness = robustness
+        self.searches: list[RaceSearch] = []
+        self.found: dict[Places, FoundRace] = {}
+        self.complete = False
+
+    def run(self) -> RaceVerdict:
+        """Go through the phases."""
+        try:
+            ended = self._ended(SEARCHING, self._search)
+        except Interrupted as interrupted:
+            self.robustness = interrupted.verdict
+            raise RacesInterrupted(self._verdict(Interruption())) from None
+        except KeyboardInterrupt:
+            raise RacesInterrupted(self._verdict(Interruption())) from None
+        return self._verdict(ended)
+
+    def _ended(self, phase: str, work: Callable[[], None], grace: float = 0) -> Reason | None:
+        """Do ``work``; says what ended it early."""
+        try:
+            self.watch.within(phase, work, grace)
+        except LimitReached as limit:
+            return limit.reason
+        except MemoryError as error:
+            return out_of_memory(error, self.watch)
+        return None
+
+    def _search(self) -> None:
+        """Search by the engine, and where that is not enough by the definition."""
+        search = self._engine()
+        if not self._follow(search):
+            return
+        if search.needs_robust and not self._is_robust():
+            # The runs beyond the first violation were not looked at.
+            from pgasrob.races.definition import DefinitionSearch
+
+            if not self._follow(DefinitionSearch(self.instance, self.nothing.strict)):
+                return
+        self.complete = True
+
+    def _engine(self) -> RaceSearch:
+        from pgasrob.races.definition import DefinitionSearch
+
+        return DefinitionSearch(self.instance, self.nothing.strict)
+
+    def _follow(self, search: RaceSearch) -> bool:
+        """Run ``search``, until the first race unless all are wanted; whether to go on."""
+        self.searches.append(search)
+        for _ in search.run():
+            if search.races and not self.all:
+                break
+            self.watch.look_around("races", search.states, search.doing)
+        for where, race in search.races.items():
+            self.found.setdefault(where, race)
+        return search.fault is None and search.gave_up is None and (self.all or not self.found)
+
+    def _is_robust(self) -> bool:
+        if self.robustness is None:
+            self.robustness = self.asks()
+        return self.robustness.verdict == "robust"
+
+    def _verdict(self, ended: Reason | None) -> RaceVerdict:
+        told: list[Race] = []
+        wrong: list[InternalError] = []
+
+        def tell() -> None:
+            for found in self.found.values():
+                try:
+                    told.append(self._told(found))
+                except ReplayError as error:
+                    wrong.append(InternalError("races", f"does not replay: {error}"))
+                if not self.all:
+                    return
+
+        for search in self.searches:
+            for where, race in search.races.items():
+                self.found.setdefault(where, race)
+        unshown = self._ended(REPLAYING, tell, grace=GRACE)
+        program, last = self.instance.program, self.searches[-1] if self.searches else None
+        stats = Stats(
+            sum(search.states for search in self.searches),
+            sum(search.transitions for search in self.searches),
+            time.monotonic() - self.watch.started,
+        )
+        verdict = replace(self.nothing, races=tuple(told), stats=stats, robustness=self.robustness)
+        gaps = RunsLeftOut(program.gaps) if program.gaps else None
+        given_up = ended or (last.gave_up if last else None) or unshown
+        fault = next((search.fault for search in self.searches if search.fault), None)
+        if fault is not None:
+            at = Fault.at(self.instance, fault.rank, fault.transition, fault.reason, fault.registers)
+            why = FaultReached(at.rank, at.command, at.reason)
+            run = Witness("fault", replay(self.instance, fault.run), fault=at)
+            return replace(verdict, verdict="error", reason=why, fault=run)
+        if told:
+            missing = given_up or gaps
+            left = LeftUndone("there may be more races", missing) if missing and self.all else None
+            rests = rests_on(self.instance, "portfolio", robust=False)
+            return replace(verdict, verdict="race", reason=left, assumptions=rests)
+        if self.complete and not wrong and gaps is None:
+            rests = rests_on(self.instance, "portfolio", robust=True)
+            return replace(verdict, verdict="no race", assumptions=rests)
+        return replace(verdict, reason=next(iter(wrong), None) or given_up or gaps)
+
+    def _told(self, found: FoundRace) -> Race:
+        """The race with its run, replayed. Raises :class:`ReplayError` when that is none."""
+        run = replay(self.instance, found.run)
+        one, other = (
+            self._accessed(each, operation) for each, operation in zip(found.accesses, found.operations, strict=True)
+        )
+        return Race(self.pairs.kind(*found.accesses), (one, other), run)
+
+    def _accessed(self, next: Next, operation: int | None) -> RacingAccess:
+        access = next.access
+        does: Literal["read", "write", "read and write"] = "write" if access.writes else "read"
+        if access.reads and access.writes:
+            does = "read and write"
+        return RacingAccess(
+            next.rank,
+            next.transition.occurrence,
+            next.transition.span,
+            does,
+            access.cell,
+            self.pairs.fact(next).atomic,
+            operation,
+        )

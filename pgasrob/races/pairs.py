@@ -1,0 +1,103 @@
+"""Accesses that are next, and which two of them race."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+from pgasrob.program import core
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Operands
+from pgasrob.program.instance import Instance, Registers
+from pgasrob.program.statements import Span
+from pgasrob.races.facts import Fact, atomic_together, facts_of, made_up, overlap
+from pgasrob.races.verdict import RaceKind
+from pgasrob.semantics.accesses import Access, conflict
+
+
+class Next(NamedTuple):
+    """An access that is next: ``number`` says which of those of its command, of :func:`core.accesses_of`.
+
+    ``stands``: ``rank`` stands before the command, which is not issued; else it is a step of a pending operation.
+    """
+
+    rank: int
+    transition: Transition
+    number: int
+    access: Access
+    stands: bool
+
+
+Places = tuple[Span, Span]
+"""Where the commands of two racing accesses stand in the source, in the order of the source."""
+
+
+def places(one: Next, other: Next) -> Places:
+    """Where ``one`` and ``other`` stand."""
+    first, second = sorted((one.transition.span, other.transition.span), key=_in_the_source)
+    return first, second
+
+
+def _in_the_source(span: Span) -> tuple[int, int, int, int]:
+    return span.line, span.column, span.end_line, span.end_column
+
+
+class Pairs:
+    """Which accesses of ``instance`` race when both are next; ``strict``: an await and what it waits for do, too."""
+
+    def __init__(self, instance: Instance, strict: bool = False) -> None:
+        self._instance, self._strict = instance, strict
+        self._facts: dict[tuple[int, int, int], tuple[Fact, ...]] = {}
+
+    @cached_property
+    def _made_up(self) -> frozenset[int]:
+        return made_up(self._instance.program)
+
+    def fact(self, next: Next) -> Fact:
+        """What is known of the access beside what it does."""
+        key = (next.rank, next.transition.occurrence, next.transition.variant)
+        facts = self._facts.get(key)
+        if facts is None:
+            facts = self._facts[key] = facts_of(next.transition)
+        return facts[next.number]
+
+    def race(self, one: Next, other: Next) -> bool:
+        """Whether the two, of different commands that are no alternatives at one issue, are a race when both are
+        next."""
+        if not conflict(one.access, other.access) or self._instance.index(one.access.cell) in self._made_up:
+            return False
+        first, second = self.fact(one), self.fact(other)
+        if not overlap(first, second) or atomic_together(first, second):
+            return False
+        return self._strict or not (
+            (first.waits and self._arrives(other, second)) or (second.waits and self._arrives(one, first))
+        )
+
+    def _arrives(self, next: Next, fact: Fact) -> bool:
+        """Whether it is a value that arrives: somebody else's, or that of an operation, or an atomic one."""
+        remote = self._instance.owner(next.access.cell) != next.rank
+        return next.access.writes and (remote or bool(fact.atomic) or not next.stands)
+
+    def kind(self, one: Next, other: Next) -> RaceKind:
+        """Which kind of race the two are."""
+        owner = self._instance.owner(one.access.cell)
+        if one.rank != owner or other.rank != owner:
+            return "remote"
+        return "local buffer" if one.stands or other.stands else "local"
+
+
+def standing(instance: Instance, rank: int, control: int, registers: Registers) -> list[Next]:
+    """The accesses of the commands that ``rank`` stands before: those at their issue. Whether a condition holds does
+    not count, whether the operands have values does."""
+    found = []
+    for transition, operands in instance.evaluated(rank, control, registers):
+        made = core.at_issue(operands)
+        if made is not None:
+            found.append(Next(rank, transition, 0, made, stands=True))
+    return found
+
+
+def step(rank: int, transition: Transition, operands: Operands, place: int) -> Next:
+    """The step number ``place`` of a command that ``rank`` has issued."""
+    before = core.at_issue(operands) is not None
+    return Next(rank, transition, before + place, core.steps_of(operands)[place].access, stands=False)
