@@ -63,7 +63,7 @@ class Race:
 
 @dataclass(frozen=True, slots=True)
 class RaceVerdict:
-    """``races``: one per pair of lines (:attr:`Race.lines`), the first found first; one alone unless all were asked for.
+    """``races``: one per pair of lines (`Race.lines`), the first found first; one alone unless all were asked for.
 
     ``reason``: why there is no answer, or why the list may not be whole. ``strict``: an await and a value that arrives
     count as a race. ``robustness``: the answer to the other question, where it was asked.
