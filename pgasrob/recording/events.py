@@ -1,0 +1,41 @@
+"""What a recording holds: the commands that the ranks issued, in the order in which they took effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pgasrob.program.commands import Command
+from pgasrob.program.declarations import MemoryObject, Queue, Source
+from pgasrob.program.statements import NOWHERE, Span
+
+
+class Recorded(NamedTuple):
+    """One command of ``rank``, with constants for its operands; of a barrier every rank has one.
+
+    ``seen``: of a read in a polling loop the value that it had waited for, with which the loop was left. ``sizes``: how
+    many bytes each access is of, where addresses count bytes; empty where they count cells.
+    """
+
+    rank: int
+    command: Command
+    span: Span = NOWHERE
+    seen: int | None = None
+    sizes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Recording:
+    """``events`` in the order of the run: a command stands there with all its steps, a barrier where its last rank has
+    come to it. ``memory``: the memory of every node with its first values. ``complete``: whether it was written to its
+    end.
+    """
+
+    name: str
+    nodes: int
+    memory: Sequence[MemoryObject]
+    queues: Sequence[Queue]
+    events: Iterable[Recorded]
+    source: Source
+    complete: bool = True

@@ -1,0 +1,131 @@
+"""The answers for a recorded trace are those of the definition of the runs that it stands for."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from pgasrob.program.instance import Instance
+from pgasrob.program.parser import parse
+from pgasrob.recording.events import Recording
+from pgasrob.recording.exact import Exact
+from pgasrob.recording.simulated import recorded
+from pgasrob.recording.straight import straight_line, trace_of, turns
+from pgasrob.robustness.moves import Rerun, in_two_parts
+from pgasrob.robustness.traces.delaying import Delaying
+from pgasrob.robustness.traces.trace import Trace
+from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.replay import replay
+from pgasrob.semantics.sequential import SequentialSpace
+from pgasrob.semantics.state_space import Letter
+from tests.oracle import polls_and_updates, strategies
+from tests.oracle.syntax import to_pgas
+from tests.recording.oracle import Made, TooLarge, answers, key_of
+from tests.robustness.test_engines_agree import CHOICES, FURTHER_CHOICES
+from tests.support import examples
+
+MOST_STATES, MOST_COMMANDS = 2_000, 12
+
+
+def sc_run(instance: Instance, seed: int, most: int) -> list[tuple[Letter, ...]]:
+    """A random SC run, of ``most`` commands unless it ends before."""
+    chance, space = random.Random(seed), SequentialSpace(instance)
+    state, words = space.initial, list[tuple[Letter, ...]]()
+    while len(words) < most and (edges := list(space.successors(state))):
+        word, state = edges[chance.randrange(len(edges))]
+        words.append(word)
+    return words
+
+
+class Drawn(NamedTuple):
+    """A random recording as a program, with its trace and what the oracle says."""
+
+    recording: Recording
+    instance: Instance
+    trace: Trace
+    strict: bool
+    cyclic: bool
+    races: set[frozenset[Made]]
+
+
+def drawn(seeds: range) -> Iterator[Drawn]:
+    choices = (*CHOICES, *FURTHER_CHOICES)
+    for seed in seeds:
+        program = (
+            polls_and_updates.random_program(seed)
+            if seed % 2
+            else strategies.random_program(seed, commands=choices[seed // 2 % len(choices)])
+        )
+        instance = parse(to_pgas(program)).instantiate(program.nodes or 2)
+        recording = recorded(instance, sc_run(instance, seed, MOST_COMMANDS))
+        line = straight_line(recording, list(recording.events))
+        trace = trace_of(line, turns(recording.events, recording.nodes))
+        strict = seed // 2 % 2 == 1
+        try:
+            cyclic, races = answers(line, trace, strict, MOST_STATES)
+        except TooLarge:
+            continue
+        yield Drawn(recording, line, trace, strict, cyclic, races)
+
+
+def differs(each: Drawn) -> bool:
+    """Whether the exact answers are others than the oracle's."""
+    asked = Exact(each.instance, each.trace, each.strict)
+    races = {frozenset((key_of(race.one), key_of(race.other))) for race in asked.races()}
+    return (asked.attack() is not None) != each.cyclic or races != each.races
+
+
+@pytest.fixture(scope="module")
+def sample() -> list[Drawn]:
+    return list(drawn(range(examples(150, nightly=6_000))))
+
+
+def test_the_answers_are_those_of_the_definition(sample: list[Drawn]) -> None:
+    met: Counter[str] = Counter()
+    for each in sample:
+        assert not differs(each), [(event.rank, event.command) for event in each.recording.events]
+        met["cyclic"] += each.cyclic
+        met["races"] += bool(each.races)
+        met["neither"] += not (each.cyclic or each.races)
+        met["strict"] += each.strict
+        for kind in {event.command.kind for event in each.recording.events}:
+            met[kind] += 1
+        met["polls"] += any(event.seen is not None for event in each.recording.events)
+    assert min(met[kind] for kind in ("cyclic", "races", "neither", "strict", "polls")) >= len(sample) // 15, met
+    for kind in ("load", "store", "read", "write", "put", "update", "update_from", "notify", "signal", "bundle", "wait",
+                 "wait_local", "fence", "await", "barrier", "fetch_add"):  # fmt: skip
+        assert met[kind], (kind, met)
+
+
+def test_runs_replay(sample: list[Drawn]) -> None:
+    """The run of an attack has a cycle; that of a race is a run after which nothing but the two need be next."""
+    attacks = races = 0
+    for each in sample:
+        asked = Exact(each.instance, each.trace, each.strict)
+        moves = asked.attack()
+        if moves is not None:
+            computation, _ = in_two_parts(Rerun(each.instance).words(moves))
+            replay(each.instance, computation)
+            assert HappensBefore(computation).cycle
+            attacks += 1
+        for race in asked.races():
+            replay(each.instance, race.run(each.instance))
+            races += 1
+    assert attacks >= len(sample) // 10 and races >= len(sample)
+
+
+BROKEN = {
+    "an ideal need not exist": (Exact, "_both_stand", lambda self, one, other: one.rank != other.rank),
+    "a later step is always next": (Exact, "_is_next", lambda self, delaying, event, number: True),
+    "a step delays nothing": (Delaying, "placement", lambda self, rank, events: ()),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_code_is_found(name: str, sample: list[Drawn], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*BROKEN[name])
+    assert any(map(differs, sample))
