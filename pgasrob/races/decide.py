@@ -24,6 +24,7 @@ from pgasrob.robustness.reasons import (
     NoProgram,
     Reason,
     RunsLeftOut,
+    ScStateLimit,
 )
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.verdict import Fault, Stats, Verdict, Witness
@@ -38,6 +39,14 @@ RACE_ENGINES = ("search", "definition")
 """``search``: SC runs in which operations stop; ``definition``: every state of X."""
 
 SEARCHING, REPLAYING = "in the search for races", "while replaying the runs to races"
+
+
+def race_search(instance: Instance, strict: bool, memory: int | None) -> RaceSearch:
+    """The search for the races of ``instance`` with all reductions: in Rust where the extension has been built."""
+    from pgasrob.races.search import RaceSearch as Search
+    from pgasrob.robustness.reduction import REDUCTIONS
+
+    return Search(instance, strict, REDUCTIONS)
 
 
 class RacesInterrupted(KeyboardInterrupt):
@@ -142,36 +151,45 @@ class _Deciding:
 
     def _search(self) -> None:
         """Search by the engine, and where that is not enough by the definition."""
-        search = self._engine()
-        if not self._follow(search):
-            return
-        if search.needs_robust and not self._is_robust():
-            # The runs beyond the first violation were not looked at.
-            from pgasrob.races.definition import DefinitionSearch
-
-            if not self._follow(DefinitionSearch(self.instance, self.nothing.strict)):
+        strict = self.nothing.strict
+        if self.nothing.engine == "search":
+            search = race_search(self.instance, strict, self.watch.limits.memory)
+            if not self._follow(search):
                 return
-        self.complete = True
-
-    def _engine(self) -> RaceSearch:
+            if not search.races and not search.needs_robust:
+                # Nothing can go before a step that is pending, so there are no other runs.
+                self.complete = True
+                return
+            if self.instance.program.gaps:
+                return  # There are runs that nobody can look at.
+            if self._is_robust():
+                self.complete = True
+                return
+        # What comes behind a violation has not been looked at.
         from pgasrob.races.definition import DefinitionSearch
 
-        return DefinitionSearch(self.instance, self.nothing.strict)
+        self.complete = self._follow(DefinitionSearch(self.instance, strict))
 
     def _follow(self, search: RaceSearch) -> bool:
-        """Run ``search``, until the first race unless all are wanted; whether to go on."""
+        """Run ``search``, until the first race unless all are wanted; whether it has seen all there is."""
+        known = bool(self.searches and self.searches[0].races)
         self.searches.append(search)
         for _ in search.run():
             if search.races and not self.all:
-                break
+                return False
+            most = self.watch.limits.max_sc_states
+            if known and most is not None and search.states > most:
+                raise LimitReached(ScStateLimit(most))  # the verdict stands
             self.watch.look_around("races", search.states, search.doing)
-        for where, race in search.races.items():
-            self.found.setdefault(where, race)
-        return search.fault is None and search.gave_up is None and (self.all or not self.found)
+        return search.fault is None and search.gave_up is None and (self.all or not search.races)
 
     def _is_robust(self) -> bool:
+        """Ask the check of robustness, unless it has answered. A limit that ends it ends the search, too."""
         if self.robustness is None:
             self.robustness = self.asks()
+        reason = self.robustness.reason
+        if self.robustness.verdict == "unknown" and reason is not None and reason.option is not None:
+            raise LimitReached(reason)
         return self.robustness.verdict == "robust"
 
     def _verdict(self, ended: Reason | None) -> RaceVerdict:

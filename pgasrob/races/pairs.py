@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.control import Transition
-from pgasrob.program.core import Operands
+from pgasrob.program.core import Cell, Form, Operands
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.program.statements import Span
 from pgasrob.races.facts import Fact, atomic_together, facts_of, made_up, overlap
@@ -97,7 +97,64 @@ def standing(instance: Instance, rank: int, control: int, registers: Registers) 
     return found
 
 
+class Kind(NamedTuple):
+    """What tells a step from others in a search for races: where its command stands, which of its accesses it is, what
+    it does and what is known of it. Which rank issues it does not matter."""
+
+    span: Span
+    number: int
+    reads: bool
+    writes: bool
+    commutes: str
+    fact: Fact
+
+
+class Kinds:
+    """The kinds of the steps of an instance, numbered in the order of ranks and control states."""
+
+    def __init__(self, pairs: Pairs, instance: Instance) -> None:
+        self._pairs = pairs
+        self._numbers: dict[Kind, int] = {}
+        self._examples: list[Next] = []
+        self._known: dict[tuple[int, int, int], int] = {}
+        for rank, automaton in enumerate(instance.automata):
+            for transition in automaton.transitions:
+                for place in range(len(core.steps_of(transition.form))):
+                    example = step_of(rank, transition, place, cell=0)  # of a kind it does not matter which
+                    key = (rank, transition.occurrence, example.number)
+                    if key not in self._known:
+                        self._known[key] = self._number(example)
+
+    def _number(self, next: Next) -> int:
+        access = next.access
+        span, fact = next.transition.span, self._pairs.fact(next)
+        kind = Kind(span, next.number, access.reads, access.writes, access.commutes, fact)
+        number = self._numbers.setdefault(kind, len(self._numbers))
+        if number == len(self._examples):
+            self._examples.append(next)
+        return number
+
+    def __len__(self) -> int:
+        return len(self._examples)
+
+    def of(self, next: Next) -> int:
+        """The number of the kind of ``next``, a step."""
+        return self._known[next.rank, next.transition.occurrence, next.number]
+
+    def step(self, kind: int, cell: Cell) -> Next:
+        """Some step of ``kind`` to ``cell``."""
+        example = self._examples[kind]
+        return example._replace(access=example.access._replace(cell=cell))
+
+
 def step(rank: int, transition: Transition, operands: Operands, place: int) -> Next:
     """The step number ``place`` of a command that ``rank`` has issued."""
-    before = core.at_issue(operands) is not None
-    return Next(rank, transition, before + place, core.steps_of(operands)[place].access, stands=False)
+    return step_of(rank, transition, place, core.steps_of(operands)[place].access.cell)
+
+
+def step_of(rank: int, transition: Transition, place: int, cell: Cell) -> Next:
+    """The step number ``place`` of the command of ``transition``, issued by ``rank``, which is to ``cell``."""
+    form: Form = transition.form
+    _, reads, writes, commutes = core.steps_of(form)[place].access
+    number = place + (core.at_issue(form) is not None)
+    return Next(rank, transition, number, core.Access(cell, reads, writes, commutes), stands=False)

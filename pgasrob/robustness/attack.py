@@ -36,12 +36,14 @@ class Attack(NamedTuple):
     ``source``: the access of the step chosen, a, and of further ones if there are any. ``tainted``: the ranks whose
     further commands happen after the source's command, T, as a bit set. ``done``: what commands that happen after the
     source's command, it among them, have accessed without delay, t. ``delayed``: what the steps in D access, d.
+    ``kind``: for a search for races which kind of access the source is, as it numbers them.
     """
 
     source: Access
     tainted: int
     done: Touched = Touched()
     delayed: Touched = Touched()
+    kind: int = 0
 
     def taints(self, rank: int) -> bool:
         return bool(self.tainted >> rank & 1)
@@ -132,7 +134,7 @@ class AttackSpace:
             if reached:
                 attack = attack._replace(tainted=attack.tainted | 1 << rank, done=attack.done.adding(made))
         placement = fenced(state.placement[rank], operands)
-        yield word, _moved(state, rank, transition, after, placement, attack)
+        yield word, moved(state, rank, transition, after, placement, attack)
 
     def _remote(self, state: State, rank: int, transition: Transition, operands: Transferred) -> Iterator[Edge]:
         """A command with steps: e, or a source, or a command of sigma whose steps are delayed where they must be.
@@ -203,7 +205,7 @@ class AttackSpace:
         assert after is not None, "a remote command is always enabled"
         placement = placed(self.instance, state.placement[rank], operands, parts)
         word = word_of(rank, transition, operands, parts)
-        return word, _moved(state, rank, transition, after, placement, attack)
+        return word, moved(state, rank, transition, after, placement, attack)
 
 
 def _bound(operands: Transferred) -> tuple[Access, ...]:
@@ -236,7 +238,7 @@ def first_part(
     return None
 
 
-def _moved(
+def moved(
     state: State,
     rank: int,
     transition: Transition,
@@ -244,6 +246,7 @@ def _moved(
     placement: Placement,
     attack: Attack | None,
 ) -> State:
+    """``state`` after a command of ``rank`` that leaves these registers and this memory."""
     registers, memory = after
     return State(
         (*state.control[:rank], transition.target, *state.control[rank + 1 :]),

@@ -57,15 +57,18 @@ class Liveness:
     """What may be forgotten in the states of an instance.
 
     ``registers`` and ``cells`` are the values that take the place of forgotten ones, for a register file and for the
-    flat memory.
+    flat memory. ``races``: an attack leads to races, not to cycles, and no cycle has to enter it.
     """
 
-    def __init__(self, instance: Instance, futures: Futures, registers: Registers, cells: Memory) -> None:
+    def __init__(
+        self, instance: Instance, futures: Futures, registers: Registers, cells: Memory, races: bool = False
+    ) -> None:
         self._instance = instance
         self._futures = futures
         self._relevance = relevance(instance)
         self._registers = registers
         self._cells = cells
+        self._races = races
 
     def reduced(self, state: State) -> State | None:
         """``state`` without what nobody can use again; None when its attack can lead nowhere."""
@@ -75,12 +78,19 @@ class Liveness:
         attack, placement = state.attack, state.placement
         if attack is not None:
             attack = self._attack(state, attack, going, later)
-            if _leads_nowhere(attack, later):
+            if _leads_nowhere(attack, later) if not self._races else not self._meets(state, attack, going, later):
                 return None
             placement = tuple(self._placement(state, rank, rank in going) for rank in range(self._instance.nodes))
         registers = tuple(self._file(state, rank, rank in going) for rank in range(self._instance.nodes))
         memory = _kept(state.memory, later.used & self._relevance.cells, self._cells)
         return State(state.control, registers, memory, placement, attack)
+
+    def _meets(self, state: State, attack: Attack, going: Sequence[int], later: Touched) -> bool:
+        """Whether something can come that conflicts with the source. Once a rank has ended there are no barriers."""
+        if len(going) < self._instance.nodes:
+            before = self._futures.before_barrier
+            later = reduce(Touched.joined, (before[rank][state.control[rank]] for rank in going), Touched())
+        return later.hits(attack.source)
 
     def _file(self, state: State, rank: int, going: bool) -> Registers:
         if not going:
@@ -98,7 +108,8 @@ class Liveness:
             control = state.control[rank]
             if self._futures.barrier_later[rank][control] or self._futures.ever[rank][control] != Touched():
                 tainted |= attack.tainted & 1 << rank
-        return Attack(attack.source, tainted, attack.done.met_by(later), attack.delayed.met_by(later))
+        done, delayed = attack.done.met_by(later), attack.delayed.met_by(later)
+        return attack._replace(tainted=tainted, done=done, delayed=delayed)
 
     def _placement(self, state: State, rank: int, going: bool) -> Placement:
         if not going:

@@ -26,9 +26,9 @@ class Normalised(NamedTuple):
 
 
 class Normaliser:
-    """Normalises the states of an instance, as some of the reductions demand."""
+    """Normalises the states of an instance, as some of the reductions demand; ``races``: of a search for races."""
 
-    def __init__(self, instance: Instance, futures: Futures, reductions: Collection[str]) -> None:
+    def __init__(self, instance: Instance, futures: Futures, reductions: Collection[str], races: bool = False) -> None:
         self._instance = instance
         self._merging = "merging" in reductions
         self._liveness: Liveness | None = None
@@ -44,7 +44,7 @@ class Normaliser:
             registers, cells = self._symmetry.registers, self._symmetry.cells
         if "liveness" in reductions:
             dead_registers, dead_cells = tuple(map(_dead, registers)), tuple(map(_dead, cells))
-            self._liveness = Liveness(instance, futures, dead_registers, dead_cells * instance.nodes)
+            self._liveness = Liveness(instance, futures, dead_registers, dead_cells * instance.nodes, races)
 
     def normalised(self, state: State, moved: Iterable[int]) -> Normalised:
         """What is stored for ``state``, which has been reached by a move of the ranks ``moved``."""

@@ -34,11 +34,14 @@ class Outlook(NamedTuple):
     passing: list[Transition]
 
 
-def persistent_sets(instance: Instance, futures: Futures, state: State) -> Iterator[tuple[int, ...]]:
+def persistent_sets(
+    instance: Instance, futures: Futures, state: State, races: bool = False
+) -> Iterator[tuple[int, ...]]:
     """The sets of ranks that may be expanded alone when one of their ranks can move, smallest first.
 
     Of equally large sets that comes first which has been closed from a smaller rank; single ranks that are found only
-    by looking at what others may do meanwhile come after the others.
+    by looking at what others may do meanwhile come after the others, and not at all for ``races``: what a rank waits
+    before counts for these, and not there.
     """
     outlooks = {
         rank: _outlook(instance, futures, state, rank)
@@ -53,7 +56,7 @@ def persistent_sets(instance: Instance, futures: Futures, state: State) -> Itera
     closed = dict.fromkeys(_closure(rank, demanded) for rank in seeds)
     usable = sorted((ranks for ranks in closed if len(ranks) < len(outlooks)), key=len)
     yield from (ranks for ranks in usable if len(ranks) == 1)
-    if len(outlooks) > 1:
+    if len(outlooks) > 1 and not races:
         yield from (
             (rank,) for rank in seeds if (rank,) not in closed and _is_left_alone(instance, state, rank, outlooks)
         )

@@ -7,9 +7,9 @@ say which ranks are expanded at all.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pgasrob.analysis.futures import futures
 from pgasrob.program.instance import Instance
@@ -29,54 +29,39 @@ class Predecessor(NamedTuple):
     order: Order
 
 
-class ReducedSearch:
-    """A breadth-first search for the state after e, with some of the reductions.
+class Space(Protocol):
+    """What is searched: the moves of each rank, and the barriers, as :class:`~pgasrob.robustness.attack.AttackSpace`
+    has them."""
 
-    It is used like an :class:`~pgasrob.automata.emptiness.EmptinessSearch`: after ``advance`` says True, ``path`` holds
-    the words along a path to the state after e, None when there is none. ``has_source``: whether some step may be
-    chosen as the source; if none is, what is searched are SC runs alone.
-    """
+    initial: State | Found
 
-    def __init__(self, instance: Instance, reductions: Collection[str]) -> None:
-        unknown = sorted(set(reductions) - set(REDUCTIONS))
-        if unknown:
-            raise ValueError(f"no such reduction: {', '.join(unknown)} (there are {', '.join(REDUCTIONS)})")
+    def moves(self, state: State, rank: int) -> Iterator[Edge]: ...
+    def barriers(self, state: State) -> Iterator[Edge]: ...
+
+
+class Exploration:
+    """Breadth-first through a space, with some of the reductions; ``races``: in search for races."""
+
+    def __init__(self, instance: Instance, space: Space, reductions: Collection[str], races: bool = False) -> None:
         self.path: list[Word] | None = None
         self.transitions = 0
         self._instance = instance
-        sources: list[int] | None = None
-        if "infeasibility" in reductions:
-            from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
-
-            sources = choosable(instance)
-        self.has_source = sources is None or any(sources)
-        self._space = AttackSpace(instance, None if sources is None else by_command(instance, sources))
+        self._space = space
         self._futures = futures(instance)
         self._persistent = "persistent" in reductions
-        self._normaliser = Normaliser(instance, self._futures, reductions)
+        self._races = races
+        self._normaliser = Normaliser(instance, self._futures, reductions, races)
         self._same: Order = tuple(range(instance.nodes))
         self._reached: dict[State | Found, Predecessor] = {}
         self._frontier: deque[State | Found] = deque()
-        if sources is None or not is_settled(instance, sources):
-            assert isinstance(self._space.initial, State)
-            self._normalise_and_store(None, (), self._space.initial, self._same)
 
     @property
     def states(self) -> int:
         return len(self._reached)
 
-    def advance(self, states: int) -> bool:
-        """Look at up to ``states`` more states; True when the search is over, one way or the other."""
-        while self._frontier and self.path is None:
-            if states == 0:
-                return False
-            states -= 1
-            state = self._frontier.popleft()
-            if isinstance(state, Found):
-                self.path = self._path()
-            else:
-                self._expand(state)
-        return True
+    def _begin(self) -> None:
+        assert isinstance(self._space.initial, State)
+        self._normalise_and_store(None, (), self._space.initial, self._same)
 
     def _expand(self, state: State) -> None:
         """Follow the moves of a persistent set that leads to something new, or else all of them.
@@ -92,7 +77,8 @@ class ReducedSearch:
             return list(self._space.moves(state, rank))
 
         followed: dict[int, bool] = {}  # rank -> whether an ordinary move of it has led to something new
-        for members in persistent_sets(self._instance, self._futures, state) if self._persistent else []:
+        sets = persistent_sets(self._instance, self._futures, state, self._races)
+        for members in sets if self._persistent else []:
             if any(_is_ordinary(state, target) for rank in members for _, target in moves(rank)):
                 for rank in members:
                     if rank not in followed:
@@ -128,16 +114,53 @@ class ReducedSearch:
         self._frontier.append(state)
         return True
 
-    def _path(self) -> list[Word]:
-        """The words on the way to the state after e, by the ranks that the program has."""
-        origins = [self._reached[Found()]]
+    def _path(self, state: State | Found) -> tuple[list[Word], list[int]]:
+        """The words on the way to ``state``, by the ranks that the program has, and which of them has each place."""
+        origins = [self._reached[state]]
         while (before := origins[-1].before) is not None:
             origins.append(self._reached[before])
         words, ranks = [], list(self._same)  # for every place the rank that has it
         for origin in reversed(origins):
             words.append(self._normaliser.renamed(origin.word, ranks))
             ranks = [rank for _, rank in sorted(zip(origin.order, ranks, strict=True))]
-        return words
+        return words, ranks
+
+
+class ReducedSearch(Exploration):
+    """A breadth-first search for the state after e, with some of the reductions.
+
+    It is used like an :class:`~pgasrob.automata.emptiness.EmptinessSearch`: after ``advance`` says True, ``path`` holds
+    the words along a path to the state after e, None when there is none. ``has_source``: whether some step may be
+    chosen as the source; if none is, what is searched are SC runs alone.
+    """
+
+    def __init__(self, instance: Instance, reductions: Collection[str]) -> None:
+        unknown = sorted(set(reductions) - set(REDUCTIONS))
+        if unknown:
+            raise ValueError(f"no such reduction: {', '.join(unknown)} (there are {', '.join(REDUCTIONS)})")
+        sources: list[int] | None = None
+        if "infeasibility" in reductions:
+            from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
+
+            sources = choosable(instance)
+        self.has_source = sources is None or any(sources)
+        space = AttackSpace(instance, None if sources is None else by_command(instance, sources))
+        super().__init__(instance, space, reductions)
+        if sources is None or not is_settled(instance, sources):
+            self._begin()
+
+    def advance(self, states: int) -> bool:
+        """Look at up to ``states`` more states; True when the search is over, one way or the other."""
+        while self._frontier and self.path is None:
+            if states == 0:
+                return False
+            states -= 1
+            state = self._frontier.popleft()
+            if isinstance(state, Found):
+                self.path, _ = self._path(state)
+            else:
+                self._expand(state)
+        return True
 
 
 def _is_ordinary(state: State, target: State | Found) -> bool:

@@ -93,6 +93,7 @@ def renamed(instance: Instance, symmetry: Symmetry, state: State, renaming: Rena
             sum(1 << rank for rank in range(nodes) if attack.tainted >> origin[rank] & 1),
             touched(attack.done),
             touched(attack.delayed),
+            attack.kind,
         )
     return State(
         tuple(state.control[rank] for rank in origin),
