@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         TOP,
     },
     "races": {"automata", "diagnostics", "frontends", "program", "robustness", "semantics"},
+    "recording": {"analysis", "program", "races", "robustness", "semantics"},
     "runs": {"diagnostics", "program", "robustness", "semantics"},
     "repair": {"analysis", "diagnostics", "frontends", "program", "robustness", "semantics"},
     "render": {"analysis", "diagnostics", "frontends", "program", "repair", "robustness", "runs", "semantics", TOP},
