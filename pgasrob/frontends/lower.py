@@ -59,6 +59,13 @@ class CProgram(Displayed):
             )
         return self.lowered[count]
 
+    def marked(self, nodes: int | None = None) -> Program:
+        """The same with marks that say which call of MPI does what, for `races.mpi`."""
+        from pgasrob.frontends.c.driver import lower
+
+        count = next(count for count in (nodes, self.nodes, DEFAULT_NODES) if count is not None)
+        return lower(self.unit, self.apis, count, self.name, self.dialects, self.pure, self.shared_memory, marked=True)
+
     def instantiate(self, nodes: int | None = None, reading: Reading = DEFAULT_READING) -> Instance:
         """As for a `.pgas` program; raises :class:`pgasrob.diagnostics.SourceError` for what cannot be lowered."""
         program = self.program(nodes)

@@ -5,7 +5,7 @@ A command's class attribute ``kind`` is the name of the event it issues.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -43,6 +43,13 @@ class Assign:
 class Assume:
     kind: ClassVar[Literal["assume"]] = "assume"
     condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Mark(Assume):
+    """An assume that holds, and says of the library's call at its place what the commands do not: ``fact``."""
+
+    fact: Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +297,7 @@ UPDATES = (
     "set", "add", "and", "or", "xor", "mul", "min", "max", "compare_swap", "fetch", "add.", "mul.", "min.", "max.",
 )  # fmt: skip
 """What an atomic may do with the cell. The ones with a dot take the values for doubles, as operators with a dot do."""
-NOT_EXPRESSIONS = frozenset(("register", "relation", "type", "operation", "located", "everywhere", "name"))
+NOT_EXPRESSIONS = frozenset(("register", "relation", "type", "operation", "located", "everywhere", "name", "fact"))
 
 
 def map_expressions(command: Command, change: Callable[[Expr], Expr]) -> Command:

@@ -95,7 +95,8 @@ class Declared:
     where this program goes on, so nothing is said of deadlocks that it does not have. ``assumptions``: what
     has to hold for it to be what the source means. ``variables``: what the registers are called in the
     source, None for those that are no variable there; one that is left out has its own name. ``faults``: why a command
-    with the address -1, -2, ... has no meaning.
+    with the address -1, -2, ... has no meaning. ``exposed``: the cells that a rank has in a window, by the name of the
+    window and the rank, where calls are marked.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Declared:
     assumptions: tuple[Assumption, ...] = field(default=(), compare=False)
     variables: Mapping[str, str | None] = field(default_factory=dict, compare=False)
     faults: tuple[str, ...] = field(default=(), compare=False)
+    exposed: Mapping[tuple[str, int], frozenset[int]] = field(default_factory=dict, compare=False)
 
     @property
     def cells(self) -> int:

@@ -57,6 +57,15 @@ class Look:
 Way = Outcome | Look
 
 
+@dataclass(frozen=True, slots=True)
+class Exposed:
+    """Memory of a rank that is part of a ``window``: ``bytes`` from ``begin`` on."""
+
+    window: str
+    begin: Address
+    bytes: int
+
+
 class Call(Protocol):
     """One call at one place of a run, and the services of the machine for it."""
 
@@ -204,6 +213,18 @@ class Call(Protocol):
         """The ranks whose memory this one, or ``of``, reaches by loads and stores, itself among them: pointers with
         such an `Address.owner` may be followed, and a load or store through them is one event on the owner's cells. The
         call rests on it then (``about``, or its name)."""
+        ...
+
+    # What commands do not tell
+
+    @property
+    def marked(self) -> bool:
+        """Whether the program is to be marked with what its calls are."""
+        ...
+
+    def expose(self, part: Exposed) -> None:
+        """Let it be known which memory of this rank is part of a window. Where calls are marked, all that is accessed
+        there lies in cells."""
         ...
 
     # Building

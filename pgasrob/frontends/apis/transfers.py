@@ -8,7 +8,7 @@ from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c.types import CType, Floating, Integer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown, Value
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import Assign, Command, Exit, Load, Put, Read, Store, Wait, Write
+from pgasrob.program.commands import Assign, Command, Exit, Load, Mark, Put, Read, Store, Wait, Write
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Unary
 from pgasrob.program.statements import Block, While
 
@@ -28,6 +28,11 @@ class Steps:
     def do(self, *commands: object) -> None:
         """Add commands or statements."""
         self.commands.extend(commands)
+
+    def mark(self, fact: Hashable) -> None:
+        """Say what is done here, where that is asked for."""
+        if self.call.marked:
+            self.do(Mark(Const(1), fact))
 
     def store(self, address: Address, value: Value | Expr, type: CType) -> None:
         """Assign through a pointer, after all commands."""

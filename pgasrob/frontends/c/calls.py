@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from math import gcd
 from typing import NoReturn, cast
 
+from pgasrob.frontends.apis.interface import Exposed
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.arithmetic import expression
 from pgasrob.frontends.c.contents import Contents
@@ -386,6 +387,23 @@ class MachineCall:
     def neighbours(self, about: str = "", *, of: int | None = None) -> range:
         self.machine.rests_on_memory(about or self.name)
         return self.machine.world.neighbours(self.rank if of is None else of)
+
+    # What commands do not tell
+
+    @property
+    def marked(self) -> bool:
+        return self.machine.world.marked
+
+    def expose(self, part: Exposed) -> None:
+        if not self.marked or not isinstance(part.begin.offset, int):
+            return
+        self.machine.object(part.begin.object)
+        start = part.begin.offset
+        self.publish(f"exposed.{part.window}.{part.begin.object}.{start}", part)
+        for offset, size in (
+            self.machine.facts.objects[part.begin.object].accesses.sizes(start, start + part.bytes).items()
+        ):
+            self.cell(Address(part.begin.object, offset), size)
 
     # Building
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pgasrob.frontends.apis.interface import Api
+from pgasrob.frontends.apis.interface import Api, Exposed
 from pgasrob.frontends.c.arrivals import into_registers
 from pgasrob.frontends.c.assemble import assemble
 from pgasrob.frontends.c.calls import MachineCall
@@ -31,15 +32,18 @@ def lower(
     dialects: frozenset[str] = frozenset(),
     pure: frozenset[str] = frozenset(),
     shared_memory: str = NO_SHARED_MEMORY,
+    *,
+    marked: bool = False,
 ) -> Program:
-    """The program that ``unit`` is on ``nodes`` nodes.
+    """The program that ``unit`` is on ``nodes`` nodes; with marks of the calls that say what they are, where these are
+    asked for.
 
     Raises :class:`pgasrob.diagnostics.SourceError` for what is not supported, not known here, or too large.
     """
     kept: Program | None = None
     for keeps_loops in (True, False):
         facts = Facts(keeps_loops)
-        world = World(unit, apis, nodes, facts, dialects, pure, shared_memory)
+        world = World(unit, apis, nodes, facts, dialects, pure, shared_memory, marked)
         try:
             program = _lowered(world, name)
         except Problem as problem:
@@ -77,6 +81,7 @@ def _lowered(world: World, name: str) -> Program:
                 tuple(_assumptions(world)),
                 {name: world.variables.get(name) for name in world.registers},
                 tuple(world.faults),
+                _exposed(world),
             )
     raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
 
@@ -86,6 +91,19 @@ def _declared(world: World) -> Iterator[MemoryObject]:
     for memory in world.cells.memory:
         id, _ = world.cells.at[memory.address]
         yield replace(memory, given_back=world.facts.objects[id].given_back)
+
+
+def _exposed(world: World) -> dict[tuple[str, int], frozenset[int]]:
+    """The cells of each rank in each window, where calls are marked."""
+    found: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for (rank, _), fact in world.facts.published.items() if world.marked else ():
+        if isinstance(fact, Exposed) and isinstance(fact.begin.offset, int):
+            place = fact.begin.object, range(fact.begin.offset, fact.begin.offset + fact.bytes)
+            cells = (
+                cell for cell, (object, offset) in world.cells.at.items() if object == place[0] and offset in place[1]
+            )
+            found[fact.window, rank].update(cells)
+    return {key: frozenset(cells) for key, cells in found.items()}
 
 
 def _uncertain(world: World) -> Iterator[str]:

@@ -30,6 +30,8 @@ class World:
     dialects: frozenset[str] = frozenset()
     pure: frozenset[str] = frozenset()
     shared_memory: str = NO_SHARED_MEMORY
+    marked: bool = False
+    """Whether calls say what they are (:class:`~pgasrob.program.commands.Mark`)."""
     cells: Cells = field(init=False)
     registers: dict[str, int] = field(default_factory=dict)
     queues: dict[Hashable, tuple[int, str, bool]] = field(default_factory=dict)

@@ -80,7 +80,9 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
     match request.data if request is not None else ():
         case ("rma", tuple(id), tuple(members), int(target), int(own)):
             of = Window(key_of(id), ranks(members))
+            of.mark(steps, "request", (of.members[target],), request=own)
             steps.do(WaitLocal(of.queue(steps.call, target, own)))
+            of.mark(steps, "request", (of.members[target],), request=own, ends=True)
             steps.note(LIVE, _live(steps) - {(of.id, target, own)})
         case ("barrier", tuple(key), tuple(members)):
             depart(steps, _group(key, members), "MPI_Ibarrier")

@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 
 from pgasrob.frontends.apis import transfers
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.mpi.actions import RmaCall, RmaKind
 from pgasrob.frontends.apis.mpi.addresses import elements, number_of
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
 from pgasrob.frontends.apis.mpi.handles import handle, places, split, told
@@ -139,26 +140,35 @@ def _displacements(call: Call, of: Window, member: int, type_index: int) -> Iter
     ]
 
 
-def _queue(operation: Operation, request_index: int | None) -> Const:
-    """The queue of the target, or one of its own for a call with a request, which is stored."""
-    operation.of.meet(operation.steps, operation.target)
+def _queue(operation: Operation, request_index: int | None, kind: RmaKind, update: str = "", type: str = "") -> Const:
+    """The queue of the target, or one of its own for a call with a request, which is stored. ``kind``, ``update`` and
+    ``type``: what the call is."""
+    steps, of = operation.steps, operation.of
+    of.meet(steps, operation.target)
+
+    def mark(number: int | None) -> None:
+        target = of.members[operation.target]
+        steps.mark(RmaCall(steps.call.name, kind, of.name, target, update, type, number))
+
     if request_index is None:
-        return operation.of.use(operation.steps, operation.target)
-    request, number = rma_request(operation.steps, operation.of, operation.target)
+        mark(None)
+        return of.use(steps, operation.target)
+    request, number = rma_request(steps, of, operation.target)
+    mark(number)
     address = operation.call.pointer(request_index)
     if address is not None:
         operation.steps.store(address, request, REQUEST)
-    return operation.of.use(operation.steps, operation.target, number)
+    return of.use(steps, operation.target, number)
 
 
 # Put and get
 
 
-def _transfer(call: Call, make: Callable[[Expr, Expr, Expr, Expr], Command]) -> list[Outcome]:
+def _transfer(call: Call, kind: RmaKind, make: Callable[[Expr, Expr, Expr, Expr], Command]) -> list[Outcome]:
     request = 8 if call.name.startswith("MPI_R") else None
 
     def go(operation: Operation, of: Window) -> None:
-        queue = _queue(operation, request)
+        queue = _queue(operation, request, kind)
         local_type, remote_type = datatype(call, 2), datatype(call, 6)
         local = operation.local(0, bounded(call, 1), local_type)
         remote = operation.remote(bounded(call, 5), remote_type)
@@ -238,7 +248,7 @@ _BUFFERS = (
     Rput(const void *origin_addr, {_BUFFERS}, MPI_Win win, MPI_Request *request)
 """)
 def put(call: Call) -> list[Outcome]:
-    return _transfer(call, Write)
+    return _transfer(call, "put", Write)
 
 
 @calls(f"""
@@ -246,7 +256,7 @@ def put(call: Call) -> list[Outcome]:
     Rget(void *origin_addr, {_BUFFERS}, MPI_Win win, MPI_Request *request)
 """)
 def get(call: Call) -> list[Outcome]:
-    return _transfer(call, Read)
+    return _transfer(call, "get", Read)
 
 
 # Accumulates: atomic element by element, in program order for each location
@@ -260,11 +270,11 @@ def accumulate(call: Call) -> list[Outcome]:
     request = 9 if call.name == "MPI_Raccumulate" else None
 
     def go(operation: Operation, of: Window) -> None:
-        queue = _queue(operation, request)
         remote_type = datatype(call, 6)
         local_type = remote_type if call.arguments[2] == NULL else datatype(call, 2)
         type = _single(call, remote_type)
         name = update_name(call, 7, type)
+        queue = _queue(operation, request, "accumulate", *_update_of(call, 7, remote_type))
         remote = operation.remote(bounded(call, 5), remote_type)
         if name == "fetch":  # MPI_NO_OP
             return
@@ -287,10 +297,10 @@ def get_accumulate(call: Call) -> list[Outcome]:
     request = 12 if call.name == "MPI_Rget_accumulate" else None
 
     def go(operation: Operation, of: Window) -> None:
-        queue = _queue(operation, request)
         result_type, remote_type = datatype(call, 5), datatype(call, 9)
         type = _single(call, remote_type)
         name = update_name(call, 10, type)
+        queue = _queue(operation, request, "get_accumulate", *_update_of(call, 10, remote_type))
         remote = operation.remote(bounded(call, 8), remote_type)
         if remote is None:
             return
@@ -314,7 +324,8 @@ def get_accumulate(call: Call) -> list[Outcome]:
 """)
 def fetch_and_op(call: Call) -> list[Outcome]:
     def go(operation: Operation, of: Window) -> None:
-        queue, of_all = _queue(operation, None), datatype(call, 2)
+        of_all = datatype(call, 2)
+        queue = _queue(operation, None, "get_accumulate", *_update_of(call, 5, of_all))
         type = _single(call, of_all)
         name, remote = update_name(call, 5, type), operation.remote(1, of_all)
         if remote is None:
@@ -332,7 +343,8 @@ def fetch_and_op(call: Call) -> list[Outcome]:
 """)
 def compare_and_swap(call: Call) -> list[Outcome]:
     def go(operation: Operation, of: Window) -> None:
-        queue, of_all = _queue(operation, None), datatype(call, 3)
+        of_all = datatype(call, 3)
+        queue = _queue(operation, None, "compare_and_swap", "compare_swap", of_all.single or "")
         type, remote = _single(call, of_all), operation.remote(1, of_all)
         if remote is None:
             return
@@ -344,6 +356,11 @@ def compare_and_swap(call: Call) -> list[Outcome]:
         operation.steps.do(update)
 
     return _targets(call, 4, 6, 3, go)
+
+
+def _update_of(call: Call, index: int, type: Datatype) -> tuple[str, str]:
+    """The operation and the type of an accumulate, as MPI calls them."""
+    return str(handle(call, index, "op").data[0]), type.single or ""
 
 
 def _single(call: Call, type: Datatype) -> CType:

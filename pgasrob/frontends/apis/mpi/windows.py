@@ -13,7 +13,8 @@ from typing import cast
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.arguments import member_in
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
-from pgasrob.frontends.apis.interface import Call, Outcome, Way
+from pgasrob.frontends.apis.interface import Call, Exposed, Outcome, Way
+from pgasrob.frontends.apis.mpi.actions import SyncCall, SyncKind, Uncovered
 from pgasrob.frontends.apis.mpi.handles import (
     SUCCESS,
     answer,
@@ -27,7 +28,16 @@ from pgasrob.frontends.apis.mpi.handles import (
     split,
     told,
 )
-from pgasrob.frontends.apis.mpi.names import GROUP, LOCK_EXCLUSIVE, LOCK_SHARED, NOPRECEDE, PROC_NULL, WINDOW, calls
+from pgasrob.frontends.apis.mpi.names import (
+    GROUP,
+    LOCK_EXCLUSIVE,
+    LOCK_SHARED,
+    NOPRECEDE,
+    NOSUCCEED,
+    PROC_NULL,
+    WINDOW,
+    calls,
+)
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Value
@@ -100,6 +110,21 @@ class Window:
             if chosen is None or target in chosen
         ]
 
+    def mark(
+        self,
+        steps: Steps,
+        kind: SyncKind,
+        targets: Iterable[int] | None = None,
+        *,
+        ends: bool = False,
+        exclusive: bool = False,
+        request: int | None = None,
+        modes: frozenset[str] = frozenset(),
+    ) -> None:
+        """Say that the call begins or ``ends`` here; ``targets`` are ranks."""
+        about = self.members if targets is None else tuple(targets)
+        steps.mark(SyncCall(steps.call.name, kind, self.name, self.members, about, ends, exclusive, request, modes))
+
     def complete(self, steps: Steps, targets: Iterable[int] | None = None) -> None:
         """At both sides."""
         steps.do(*(Wait(queue) for queue in self.queues(steps, targets)))
@@ -138,6 +163,8 @@ def _create(call: Call, communicator_index: int, window_index: int, part: Part, 
     of = communicator(call, communicator_index)
     made = Window(next_id(steps, of), of.members)
     call.publish(made.key("part"), part)
+    if part.base is not None:
+        call.expose(Exposed(made.name, part.base, part.bytes))
     barrier(steps, of)
     address = call.pointer(window_index)
     if address is not None:
@@ -195,6 +222,7 @@ def attach(call: Call) -> Outcome:
     if not isinstance(attached, frozenset):
         call.fail(f"{call.name} to a window that is not dynamic", "make it with MPI_Win_create_dynamic")
     call.publish(of.key("attached"), attached | {(base.object, base.offset, bytes)})
+    call.expose(Exposed(of.name, base, bytes))
     return Outcome(result=SUCCESS)
 
 
@@ -216,6 +244,7 @@ def allocate_shared(call: Call) -> Outcome:
             f"MPI_Win_allocate_shared on ranks {call.rank} and {min(apart)}, which share no memory",
             "let ranks share memory with --shared-memory, or make a communicator of those that do: MPI_Comm_split_type",
         )
+    Steps(call).mark(Uncovered(call.name, "use MPI_Win_allocate and puts and gets"))
     return _allocate(call)
 
 
@@ -280,15 +309,23 @@ def get_group(call: Call) -> Outcome:
 
 @calls("""
     Win_set_name(MPI_Win win, const char *name); Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler);
-    Win_set_info(MPI_Win win, MPI_Info info); Win_sync(MPI_Win win)
+    Win_set_info(MPI_Win win, MPI_Info info)
 """)
 def nothing(call: Call) -> Outcome:
-    """What changes nothing; there is one copy of a window's memory (MPI_WIN_UNIFIED), so sync has nothing to do."""
+    """What changes nothing."""
     if call.name == "MPI_Win_set_info":
         call.rests_on(Kind.HINTS, call.name)
-    if call.name == "MPI_Win_sync":
-        call.rests_on(Kind.UNIFIED_WINDOWS)
     return Outcome(result=SUCCESS)
+
+
+@calls("Win_sync(MPI_Win win)")
+def sync(call: Call) -> Outcome:
+    """There is one copy of a window's memory (MPI_WIN_UNIFIED), so there is nothing to do."""
+    steps, of = Steps(call), window(call, 0)
+    call.rests_on(Kind.UNIFIED_WINDOWS)
+    of.mark(steps, "win_sync", (call.rank,))
+    of.mark(steps, "win_sync", (call.rank,), ends=True)
+    return steps.outcome(SUCCESS)
 
 
 # Fence
@@ -305,6 +342,9 @@ def fence(call: Call) -> Outcome:
     """
     steps, of, modes = Steps(call), window(call, 1), call.arguments[0]
     _modes(call, 0)
+    given = modes.value if isinstance(modes, Known) else 0
+    named = frozenset(name for name, bit in (("noprecede", NOPRECEDE), ("nosucceed", NOSUCCEED)) if given & bit)
+    of.mark(steps, "fence", modes=named)
     of.complete(steps)
     unmet = of.unmet(steps)
     if isinstance(modes, Known) and modes.value & NOPRECEDE:
@@ -314,12 +354,14 @@ def fence(call: Call) -> Outcome:
             flags.departed(steps, of.group(), call.name)
         flags.arrive(steps, of.group(), call.name)
         steps.note(of.key("unmet"), tuple(member for member in of.members if member != call.rank))
+        of.mark(steps, "fence", modes=named, ends=True)
         return steps.outcome(SUCCESS)
     call.rests_on(Kind.FENCE_BARRIER)
     if unmet is not None:
         flags.departed(steps, of.group(), call.name)
         steps.note(of.key("unmet"), None)
     barrier(steps, of.group())
+    of.mark(steps, "fence", modes=named, ends=True)
     return steps.outcome(SUCCESS)
 
 
@@ -335,10 +377,13 @@ def _modes(call: Call, index: int) -> None:
 @calls("Win_flush(int rank, MPI_Win win); Win_flush_local(int rank, MPI_Win win)")
 def flush(call: Call) -> list[Outcome]:
     of, wait = window(call, 1), _wait(call)
+    kind: SyncKind = "flush_local" if "_local" in call.name else "flush"
 
     def go(steps: Steps, values: Mapping[int, int]) -> None:
         if values[0] != PROC_NULL:
+            of.mark(steps, kind, (of.members[values[0]],))
             steps.do(*(wait(queue) for queue in of.queues(steps, (values[0],))))
+            of.mark(steps, kind, (of.members[values[0]],), ends=True)
 
     return split(call, {0: places(of.group())}, go)
 
@@ -346,7 +391,10 @@ def flush(call: Call) -> list[Outcome]:
 @calls("Win_flush_all(MPI_Win win); Win_flush_local_all(MPI_Win win)")
 def flush_all(call: Call) -> Outcome:
     steps, of, wait = Steps(call), window(call, 0), _wait(call)
+    kind: SyncKind = "flush_local_all" if "_local" in call.name else "flush_all"
+    of.mark(steps, kind)
     steps.do(*(wait(queue) for queue in of.queues(steps)))
+    of.mark(steps, kind, ends=True)
     return steps.outcome(SUCCESS)
 
 
@@ -370,7 +418,10 @@ def lock(call: Call) -> list[Outcome]:
 
     def go(steps: Steps, values: Mapping[int, int]) -> None:
         if values[1] != PROC_NULL:
+            target, exclusive = (of.members[values[1]],), kind == LOCK_EXCLUSIVE
+            of.mark(steps, "lock", target, exclusive=exclusive)
             _acquire(steps, of, values[1], kind)
+            of.mark(steps, "lock", target, exclusive=exclusive, ends=True)
 
     return split(call, {1: places(of.group())}, go)
 
@@ -380,8 +431,10 @@ def lock_all(call: Call) -> Outcome:
     steps, of = Steps(call), window(call, 1)
     _modes(call, 0)
     call.publish(of.key("shared"), True)
+    of.mark(steps, "lock_all")
     for target in range(len(of.members)):
         _acquire(steps, of, target, LOCK_SHARED)
+    of.mark(steps, "lock_all", ends=True)
     return steps.outcome(SUCCESS)
 
 
@@ -391,8 +444,10 @@ def unlock(call: Call) -> list[Outcome]:
 
     def go(steps: Steps, values: Mapping[int, int]) -> None:
         if values[0] != PROC_NULL:
+            of.mark(steps, "unlock", (of.members[values[0]],))
             of.complete(steps, (values[0],))
             _release(steps, of, values[0])
+            of.mark(steps, "unlock", (of.members[values[0]],), ends=True)
 
     return split(call, {0: places(of.group())}, go)
 
@@ -400,9 +455,11 @@ def unlock(call: Call) -> list[Outcome]:
 @calls("Win_unlock_all(MPI_Win win)")
 def unlock_all(call: Call) -> Outcome:
     steps, of = Steps(call), window(call, 0)
+    of.mark(steps, "unlock_all")
     of.complete(steps)
     for target in range(len(of.members)):
         _release(steps, of, target)
+    of.mark(steps, "unlock_all", ends=True)
     return steps.outcome(SUCCESS)
 
 
@@ -454,8 +511,10 @@ def _lock_cells(call: Call, of: Window, kind: int) -> list[Expr]:
 def post(call: Call) -> Outcome:
     steps, of, origins = Steps(call), window(call, 2), group(call, 0)
     _modes(call, 1)
+    of.mark(steps, "post", origins)
     for origin in origins:
         steps.do(AwaitAdd(Const(origin), of.cell(call, "posted", call.rank), ">=", Const(0), Const(1)))
+    of.mark(steps, "post", origins, ends=True)
     steps.note(of.key("posted"), origins)
     return steps.outcome(SUCCESS)
 
@@ -465,8 +524,10 @@ def start(call: Call) -> Outcome:
     steps, of, targets = Steps(call), window(call, 2), group(call, 0)
     _modes(call, 1)
     call.rests_on(Kind.EPOCHS_WAIT, call.name)
+    of.mark(steps, "start", targets)
     for target in targets:
         steps.do(_take(call, of, "posted", target))
+    of.mark(steps, "start", targets, ends=True)
     steps.note(of.key("started"), targets)
     return steps.outcome(SUCCESS)
 
@@ -477,18 +538,19 @@ def complete(call: Call) -> Outcome:
     steps, of = Steps(call), window(call, 0)
     targets = _epoch(steps, of, "started", "MPI_Win_start")
     places = [of.members.index(target) for target in targets]
+    of.mark(steps, "complete", targets)
     steps.do(*(WaitLocal(queue) for queue in of.queues(steps, places)))
     for target, place in zip(targets, places, strict=True):
         queue = of.use(steps, place)
         steps.do(Notify("add", Const(1), Const(target), of.cell(call, "completed", call.rank), queue))
+    of.mark(steps, "complete", targets, ends=True)
     return steps.outcome(SUCCESS)
 
 
 @calls("Win_wait(MPI_Win win)")
 def wait(call: Call) -> Outcome:
     steps, of = Steps(call), window(call, 0)
-    for origin in _epoch(steps, of, "posted", "MPI_Win_post"):
-        steps.do(_take(call, of, "completed", origin))
+    _wait_for_all(steps, of)
     return steps.outcome(SUCCESS)
 
 
@@ -496,12 +558,19 @@ def wait(call: Call) -> Outcome:
 def test(call: Call) -> list[Way]:
     """As a wait, or 0, which it may answer at any time."""
     steps, of = Steps(call), window(call, 0)
-    for origin in _epoch(steps, of, "posted", "MPI_Win_post"):
-        steps.do(_take(call, of, "completed", origin))
+    _wait_for_all(steps, of)
     address = call.pointer(1)
     if address is not None:
         steps.store(address, Known(1), INT)
     return [all_at_once(steps, steps.outcome(SUCCESS)), answer(call, (1, Known(0), INT))]
+
+
+def _wait_for_all(steps: Steps, of: Window) -> None:
+    origins = _epoch(steps, of, "posted", "MPI_Win_post")
+    of.mark(steps, "wait", origins)
+    for origin in origins:
+        steps.do(_take(steps.call, of, "completed", origin))
+    of.mark(steps, "wait", origins, ends=True)
 
 
 def _take(call: Call, of: Window, what: str, rank: int) -> AwaitAdd:

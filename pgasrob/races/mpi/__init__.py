@@ -1,0 +1,13 @@
+"""The memory model of MPI-3 RMA (Hoefler et al., *Remote Memory Access Programming in MPI-3*, TOPC 2014, section 3).
+
+Which results a program may rely on is said by its executions: in each, conflicting accesses have to be ordered by
+happens-before and by consistency order. `actions` has what an execution is made of, `execution` finds it in a run,
+`consistency` has the rules of the orders, `conflicts` those about accesses, `validity` what a call asks for, `status`
+decides one execution and `decide` a program. How the paper is read where it is silent or wrong is in
+`proofs/mpi-model.md`; D and G numbers in comments are those of its table.
+"""
+
+from pgasrob.races.mpi.decide import decide
+from pgasrob.races.mpi.verdict import MemoryModel, ModelVerdict
+
+__all__ = ["MemoryModel", "ModelVerdict", "decide"]

@@ -1,0 +1,101 @@
+"""The status of a program: of all its executions (section 3.1: "all possible executions")."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.races.mpi.execution import NotCovered, execution_of
+from pgasrob.races.mpi.status import Drawn, judge
+from pgasrob.races.mpi.verdict import MemoryModel, Misuse, ModelRace, ModelVerdict, Status
+from pgasrob.robustness.traces.exploration import Exploration
+from pgasrob.semantics.sequential import SequentialSpace
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.lower import CProgram
+
+MOST_EVENTS = 2_000
+"""Of an execution; one that goes on is taken to have no end."""
+MOST_EXECUTIONS = 10_000
+
+
+def decide(
+    program: CProgram,
+    model: MemoryModel,
+    nodes: int | None = None,
+    *,
+    all: bool = False,
+    timeout: float | None = None,
+    without: frozenset[str] = frozenset(),
+) -> ModelVerdict:
+    """The status of ``program``, which is in C and uses MPI, on ``nodes`` nodes in ``model``.
+
+    ``all``: find all races, not only those of the first execution that has some. ``timeout``: seconds. ``without``:
+    names of rules to leave out. What the model does not cover gives `unknown` with the reason, and a program that is
+    none gives `error`; nothing is raised.
+    """
+    file = program.source.file
+    try:
+        marked = program.marked(nodes)
+        instance = marked.instantiate(marked.nodes)
+    except SourceError as error:
+        return ModelVerdict(file, program.name, nodes, model, "error", errors=tuple(error.diagnostics))
+    exposed = {
+        (window, rank): frozenset(rank * instance.size + cell for cell in cells)
+        for (window, rank), cells in marked.exposed.items()
+    }
+    begun = time.monotonic()
+    races: dict[object, ModelRace] = {}
+    misuses: dict[object, Misuse] = {}
+    eventual, shown, last, count = False, None, None, 0
+    space = SequentialSpace(instance)
+
+    def verdict(status: Status, reason: str | None = None) -> ModelVerdict:
+        drawn: Drawn | None = shown or last
+        return ModelVerdict(
+            file, marked.name, marked.nodes, model, status, tuple(races.values()), tuple(misuses.values()), drawn,
+            count, reason, assumptions=marked.assumptions,
+        )  # fmt: skip
+
+    if not exposed:
+        return verdict("unknown", "no window of MPI is made")
+    exploration = Exploration(instance)
+    for trace in exploration.run():
+        reason = None
+        if exploration.faults:
+            rank, transition, fault, _ = exploration.faults[0]
+            reason = f"rank {rank} faults in line {transition.span.line}: {fault}"
+        elif exploration.gave_up or exploration.length > MOST_EVENTS or count >= MOST_EXECUTIONS:
+            reason = f"there are more than {MOST_EXECUTIONS:,} executions, or some of more than {MOST_EVENTS:,} events"
+        elif timeout is not None and time.monotonic() - begun > timeout:
+            reason = f"the time is up ({timeout:g} s)"
+        if reason is not None:
+            return verdict("undefined" if races or misuses else "unknown", reason)
+        if trace is None:
+            continue
+        count += 1
+        try:
+            last = judge(execution_of(instance, trace.events), model, exposed, without)
+        except NotCovered as what:
+            return verdict("unknown", f"line {what.span.line}: the model does not cover {what.what}; {what.hint}")
+        if space.is_deadlock(exploration.state):
+            return verdict("unknown", "the ranks can wait for each other for ever")
+        eventual = eventual or bool(last.eventual)
+        for race in last.races:
+            races.setdefault(_places(race), race)
+        for misuse in last.misuses:
+            misuses.setdefault((misuse.span, misuse.message), misuse)
+        if (races or misuses) and shown is None:
+            shown = last
+            if not all:
+                break
+    if races or misuses:
+        return verdict("undefined")
+    if marked.gaps:
+        return verdict("unknown", marked.gaps[0])
+    return verdict("eventual" if eventual else "defined")
+
+
+def _places(race: ModelRace) -> object:
+    return frozenset((each.span, each.kind, bool(each.writes)) for each in (race.first, race.second))
