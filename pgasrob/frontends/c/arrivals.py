@@ -25,7 +25,7 @@ from typing import NamedTuple, TypeGuard
 from pgasrob.frontends.c.flows import places_in
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands, core
-from pgasrob.program.commands import Command, Fetch, Load, Read, Store, Update, UpdateFrom, Wait, WaitLocal
+from pgasrob.program.commands import Command, Fetch, Load, Mark, Read, Store, Update, UpdateFrom, Wait, WaitLocal
 from pgasrob.program.declarations import MemoryObject, Process
 from pgasrob.program.expressions import Expr, constant
 from pgasrob.program.statements import Do, FlowGraph, Piece, Statement, statements_in
@@ -50,8 +50,9 @@ class Posted(NamedTuple):
     located: bool
 
 
-def into_registers(world: World, processes: Sequence[Process]) -> tuple[Process, ...]:
-    """``processes`` with the gets of polling loops as fetches into registers that are new in ``world``."""
+def into_registers(world: World, processes: Sequence[Process], exposed: Collection[int] = ()) -> tuple[Process, ...]:
+    """``processes`` with the gets of polling loops as fetches into registers that are new in ``world``; not those into
+    ``exposed`` cells."""
     unordered = {id for id, _, unordered in world.queues.values() if unordered}
     graphs = [process.body for process in processes if isinstance(process.body, FlowGraph)]
     assert len(graphs) == len(processes)
@@ -63,7 +64,7 @@ def into_registers(world: World, processes: Sequence[Process]) -> tuple[Process,
         each.address + place: each.name if each.size is None else f"{each.name}_{place}"
         for each in memory
         for place, initial in enumerate(each.initial)
-        if not initial
+        if not initial and each.address + place not in exposed
     }
     for cell in _accessed_otherwise(graphs, waited, memory):
         private.pop(cell, None)
@@ -146,6 +147,8 @@ def _waits(statements: Iterable[Statement], queue: Expr) -> bool:
     """Whether nothing but waits comes before one for ``queue``."""
     for statement in statements:
         command = statement.command if isinstance(statement, Do) else None
+        if isinstance(command, Mark):
+            continue
         if not isinstance(command, Wait | WaitLocal):
             return False
         if command.queue == queue:

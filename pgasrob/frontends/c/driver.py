@@ -65,7 +65,8 @@ def _lowered(world: World, name: str) -> Program:
         version = facts.version
         processes = _one_pass(world, version)
         if processes is not None:
-            processes = into_registers(world, processes)
+            exposed = _exposed(world)
+            processes = into_registers(world, processes, frozenset().union(*exposed.values()))
             return Program(
                 name,
                 world.nodes,
@@ -81,7 +82,7 @@ def _lowered(world: World, name: str) -> Program:
                 tuple(_assumptions(world)),
                 {name: world.variables.get(name) for name in world.registers},
                 tuple(world.faults),
-                _exposed(world),
+                exposed,
             )
     raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
 

@@ -96,8 +96,8 @@ class Synchronisation:
 @dataclass(slots=True)
 class Execution:
     """``po``: program order, from each action of a rank to its next one. ``so``: synchronisation order beside that.
-    ``coso``: pairs in both synchronisation and consistency order (3.2.2). ``polled``: from a vac to the poll that reads
-    what it wrote."""
+    ``coso``: pairs in both synchronisation and consistency order (3.2.2). ``polled``: from a vac to the load, or the vac
+    of an accumulate, by which a loop polls and that reads what the first one wrote."""
 
     ranks: int
     actions: list[Action] = field(default_factory=list)

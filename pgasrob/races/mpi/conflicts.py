@@ -24,7 +24,7 @@ def conflicts(execution: Execution, model: MemoryModel, exposed: Exposed) -> Ite
                     found.add((other.number, action.number))
             at[cell].append(action)
     if model == "separate":
-        found |= {edge for edge in _anywhere(execution, exposed)}
+        found |= set(_anywhere(execution, exposed))
     return iter(sorted(found))
 
 

@@ -128,9 +128,13 @@ def accumulates(orders: Orders) -> Iterator[Edge]:
 
 
 def polls(orders: Orders) -> Iterator[Edge]:
-    """3.5, G9: what a poll waits for comes before the load that sees it, in the unified model."""
-    if orders.model == "unified":
-        yield from orders.execution.polled
+    """3.5, G9: what a poll waits for comes before what sees it: a load in the unified model, an accumulate in both."""
+    actions = orders.execution.actions
+    for vac, poll in orders.execution.polled:
+        kinds = {actions[each].rma.kind for each in (vac, poll) if actions[each].kind == "vac"}
+        by_load = actions[poll].kind == "load"
+        if orders.model == "unified" if by_load else not kinds & {"put", "get"}:
+            yield vac, poll
 
 
 ORDERED: tuple[Rule, ...] = (accumulates, polls)
@@ -235,8 +239,8 @@ def virtual(orders: Orders) -> Iterator[Edge]:
 
 
 def win_sync(orders: Orders) -> Iterator[Edge]:
-    """(18)."""
-    for call in orders.calls("win_sync"):
+    """(18); the creation of a window, too, begins with one content of both copies."""
+    for call in orders.calls("win_sync", "create"):
         others = [*same_window(orders.virtual[call.rank], call), *orders.local[call.rank]]
         yield from orders.as_ordered(call.actions, others)
 

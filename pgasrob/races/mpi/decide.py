@@ -10,7 +10,7 @@ from pgasrob.races.mpi.execution import NotCovered, execution_of
 from pgasrob.races.mpi.status import Drawn, judge
 from pgasrob.races.mpi.verdict import MemoryModel, Misuse, ModelRace, ModelVerdict, Status
 from pgasrob.robustness.traces.exploration import Exploration
-from pgasrob.semantics.sequential import SequentialSpace
+from pgasrob.semantics.sequential import SequentialSpace, SequentialState
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -74,13 +74,16 @@ def decide(
             return verdict("undefined" if races or misuses else "unknown", reason)
         if trace is None:
             continue
+        ended, waits = _end(space, exploration.state)
+        if not ended and not waits:
+            continue
+        if space.is_deadlock(exploration.state):
+            return verdict("undefined" if races or misuses else "unknown", "the ranks can wait for each other for ever")
         count += 1
         try:
-            last = judge(execution_of(instance, trace.events), model, exposed, without)
+            last = judge(execution_of(instance, trace.events), model, exposed, without, ended=ended)
         except NotCovered as what:
             return verdict("unknown", f"line {what.span.line}: the model does not cover {what.what}; {what.hint}")
-        if space.is_deadlock(exploration.state):
-            return verdict("unknown", "the ranks can wait for each other for ever")
         eventual = eventual or bool(last.eventual)
         for race in last.races:
             races.setdefault(_places(race), race)
@@ -95,6 +98,14 @@ def decide(
     if marked.gaps:
         return verdict("unknown", marked.gaps[0])
     return verdict("eventual" if eventual else "defined")
+
+
+def _end(space: SequentialSpace, state: SequentialState) -> tuple[bool, bool]:
+    """Whether all ranks have ended, and whether those that have not wait or poll: else a guess of the front end was
+    wrong, and there is no such execution."""
+    automata = space.instance.automata
+    left = [leaving for at, of in zip(state.control, automata, strict=True) if (leaving := of.out[at])]
+    return not left, all(any(each.command.kind != "assume" for each in leaving) for leaving in left)
 
 
 def _places(race: ModelRace) -> object:

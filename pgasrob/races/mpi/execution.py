@@ -1,6 +1,6 @@
 """From a run of a marked program to the execution of the paper that it is: which actions, and in which orders.
 
-A run is a run of the calculus in which every operation is done at once. Which calls there are, which values they see and
+A run is one of the calculus in which every operation is done at once. Which calls there are, which values they see and
 who waits for whom is all that is taken from it; when virtual actions happen is what the orders say.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from pgasrob.frontends.apis.mpi.actions import RmaCall, SyncCall, SyncKind, Uncovered
 from pgasrob.program import core
-from pgasrob.program.commands import Mark
+from pgasrob.program.commands import Fetch, Mark
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
@@ -66,7 +66,7 @@ class _Reader:
         self._wrote: dict[Cell, Operation | None] = {}
         self._at_origin: dict[int, _Cells] = defaultdict(_Cells)
         self._at_target: dict[int, _Cells] = defaultdict(_Cells)
-        self._polls: list[tuple[Operation, int]] = []
+        self._polls: list[tuple[Operation, Operation | int]] = []
 
     def read(self, event: Event) -> None:
         rank, transition = event.rank, event.transitions[0]
@@ -76,6 +76,8 @@ class _Reader:
             self._mark(rank, transition.command.fact, transition.span)
         elif isinstance(event.operands, core.Transfer):
             self._transfer(rank, event.operands, transition.span)
+        elif isinstance(transition.command, Fetch) and isinstance(operation := self._open[rank], Operation):
+            self._fetched(rank, operation, event)
         elif event.chain:
             self._settle(rank)
             self._access(rank, event, transition.span)
@@ -84,7 +86,10 @@ class _Reader:
         """Nothing more happens."""
         for rank in range(self.instance.nodes):
             self._settle(rank)
-        self.execution.polled = [(each.vac, load) for each, load in self._polls if each.vac is not None]
+        for wrote, by in self._polls:
+            number = by.vac if isinstance(by, Operation) else by
+            if wrote.vac is not None and number is not None:
+                self.execution.polled.append((wrote.vac, number))
         return self.execution
 
     # Actions
@@ -193,6 +198,15 @@ class _Reader:
             if step.access.writes:
                 where[rank].writes.add(step.access.cell)
                 self._wrote[step.access.cell] = operation if step.kind == at_target else None
+
+    def _fetched(self, rank: int, operation: Operation, event: Event) -> None:
+        """A get or an atomic read in a loop that polls, whose result is in a register (`frontends.c.arrivals`)."""
+        assert isinstance(event.operands, core.Immediate)
+        cell = event.operands.access.cell
+        self._at_target[rank].reads.add(cell)
+        wrote = self._wrote.get(cell)
+        if event.operands.may_block and wrote is not None:
+            self._polls.append((wrote, operation))
 
     def _settle(self, rank: int) -> None:
         """The operation that ``rank`` is at has all its elements: make its actions (3.2.2, 3.2.3)."""

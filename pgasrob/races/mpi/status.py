@@ -34,17 +34,26 @@ class Drawn:
         return "eventual" if self.eventual else "defined"
 
 
-def judge(execution: Execution, model: MemoryModel, exposed: Exposed, without: frozenset[str] = frozenset()) -> Drawn:
-    """``execution`` in ``model``; ``without``: names of rules of `consistency` to leave out."""
+def judge(
+    execution: Execution,
+    model: MemoryModel,
+    exposed: Exposed,
+    without: frozenset[str] = frozenset(),
+    *,
+    ended: bool = True,
+) -> Drawn:
+    """``execution`` in ``model``; ``without``: names of rules of `consistency` to leave out. ``ended``: whether all
+    ranks have."""
     orders = Orders(execution, model, without)
     races: list[ModelRace] = []
     eventual: list[ModelRace] = []
     for race in _unordered(orders, exposed):
         (eventual if model == "unified" and _is_poll(race) else races).append(race)
-    seen = {(load, vac) for vac, load in execution.polled} if model == "unified" else set()
     actions = execution.actions
-    eventual += (ModelRace(actions[load], actions[vac], "happens-before") for load, vac in sorted(seen))
-    return Drawn(orders, tuple(races), tuple(eventual), tuple(misuses(orders)))
+    if model == "unified":
+        seen = [(actions[vac], actions[poll]) for vac, poll in execution.polled if actions[poll].kind == "load"]
+        eventual += (ModelRace(vac, load, "happens-before") for vac, load in seen)
+    return Drawn(orders, tuple(races), tuple(eventual), tuple(misuses(orders, ended)))
 
 
 def _unordered(orders: Orders, exposed: Exposed) -> Iterator[ModelRace]:

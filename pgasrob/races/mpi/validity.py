@@ -28,8 +28,8 @@ class _Epochs:
     pending: dict[int, Action] = field(default_factory=dict)
 
 
-def misuses(orders: Orders) -> Iterator[Misuse]:
-    """What is not allowed, in the order of the run."""
+def misuses(orders: Orders, ended: bool) -> Iterator[Misuse]:
+    """What is not allowed, in the order of the run; of what is left open at its end only when all ranks ``ended``."""
     epochs: dict[tuple[int, str], _Epochs] = defaultdict(_Epochs)
     for action in orders.execution.actions:
         if action.call is not None and action.kind in ("issue", "begin"):
@@ -38,7 +38,7 @@ def misuses(orders: Orders) -> Iterator[Misuse]:
                 yield from _issued(action, action.call, of)
             else:
                 yield from _synchronised(action, action.call, of)
-    for of in epochs.values():
+    for of in epochs.values() if ended else ():
         for lock in (*of.locked.values(), *([of.all] if of.all else ())):
             yield _misuse(lock, "(4)", "is followed by no unlock")
         if of.fence and of.used is not None:
@@ -61,7 +61,7 @@ def _issued(action: Action, call: RmaCall, of: _Epochs) -> Iterator[Misuse]:
 
 
 def _synchronised(action: Action, call: SyncCall, of: _Epochs) -> Iterator[Misuse]:
-    if of.used is not None and call.kind not in ("fence", "win_sync", "request"):  # G11
+    if of.used is not None and call.kind not in ("fence", "win_sync", "request", "create"):  # G11
         yield _misuse(action, "(7)", "in an epoch of fences")
         of.used = None
     match call.kind:
@@ -93,7 +93,7 @@ def _synchronised(action: Action, call: SyncCall, of: _Epochs) -> Iterator[Misus
             of.started, of.fence = frozenset(call.targets), False
         case "complete":
             of.started = frozenset()
-        case "post" | "wait" | "win_sync" | "request":
+        case "post" | "wait" | "win_sync" | "request" | "create":
             pass
 
 

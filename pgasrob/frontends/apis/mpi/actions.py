@@ -9,9 +9,9 @@ RmaKind = Literal["put", "get", "accumulate", "get_accumulate", "compare_and_swa
 """Communication; a fetch_and_op is a get_accumulate."""
 SyncKind = Literal[
     "fence", "lock", "lock_all", "unlock", "unlock_all", "flush", "flush_all", "flush_local", "flush_local_all",
-    "win_sync", "post", "start", "complete", "wait", "request"
+    "win_sync", "create", "post", "start", "complete", "wait", "request"
 ]  # fmt: skip
-"""Synchronisation; ``request``: the wait for one operation that was asked for with a request."""
+"""Synchronisation; ``create``: of the window itself; ``request``: the wait for one operation that was asked for with a request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,9 @@ def _create(call: Call, communicator_index: int, window_index: int, part: Part, 
     call.publish(made.key("part"), part)
     if part.base is not None:
         call.expose(Exposed(made.name, part.base, part.bytes))
+    made.mark(steps, "create", (call.rank,))
     barrier(steps, of)
+    made.mark(steps, "create", (call.rank,), ends=True)
     address = call.pointer(window_index)
     if address is not None:
         steps.store(address, Handle("window", (made.id, made.members)), WINDOW)
