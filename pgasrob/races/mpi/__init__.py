@@ -8,6 +8,7 @@ decides one execution and `decide` a program. How the paper is read where it is 
 """
 
 from pgasrob.races.mpi.decide import decide
-from pgasrob.races.mpi.verdict import MemoryModel, ModelVerdict
+from pgasrob.races.mpi.findings import MemoryModel
+from pgasrob.races.mpi.verdict import ModelVerdict
 
 __all__ = ["MemoryModel", "ModelVerdict", "decide"]

@@ -12,10 +12,10 @@ from pgasrob.program.statements import Span
 Kind = Literal[
     "load", "store", "issue", "vac", "buffer read", "buffer write", "begin", "vas", "done", "end", "external"
 ]  # fmt: skip
-"""``load``, ``store``: the paper's ll and ls. ``issue``: r*_s, where a communication call stands; ``vac``: where it takes
-effect, at its target; ``buffer read`` and ``buffer write``: the ll and ls that it makes at its origin, between the call
-and its completion (3.2.3, D3). ``begin``, ``done``, ``end``: a synchronisation call; what it completes is complete at
-``done``, and others are waited for between that and ``end``. ``vas``: the virtual action of it at a target.
+"""``load``, ``store``: the paper's ll and ls. ``issue``: r*_s, where a communication call stands; ``vac``: where it
+takes effect, at its target; ``buffer read`` and ``buffer write``: the ll and ls that it makes at its origin, between the
+call and its completion (3.2.3, D3). ``begin``, ``done``, ``end``: a synchronisation call; what it completes is complete
+at ``done``, and others are waited for between that and ``end``. ``vas``: the virtual action of it at a target.
 ``external``: an access to what a library keeps for itself, or a barrier (the paper's ses, or a part of such a call)."""
 
 NONE = frozenset[Cell]()
@@ -96,8 +96,8 @@ class Synchronisation:
 @dataclass(slots=True)
 class Execution:
     """``po``: program order, from each action of a rank to its next one. ``so``: synchronisation order beside that.
-    ``coso``: pairs in both synchronisation and consistency order (3.2.2). ``polled``: from a vac to the load, or the vac
-    of an accumulate, by which a loop polls and that reads what the first one wrote."""
+    ``coso``: pairs in both synchronisation and consistency order (3.2.2). ``polled``: from a vac to what reads it in a
+    loop that polls, a load or the vac of an accumulate or get."""
 
     ranks: int
     actions: list[Action] = field(default_factory=list)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from pgasrob.program.core import Cell
 from pgasrob.races.mpi.actions import Action, Edge, Execution
-from pgasrob.races.mpi.verdict import MemoryModel
+from pgasrob.races.mpi.findings import MemoryModel
 
 Exposed = Mapping[tuple[str, int], frozenset[Cell]]
 """The cells that a rank has in a window."""

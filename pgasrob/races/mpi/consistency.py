@@ -13,7 +13,7 @@ from functools import cached_property
 
 from pgasrob.frontends.apis.mpi.actions import SyncKind
 from pgasrob.races.mpi.actions import Action, Edge, Execution, Operation, Synchronisation
-from pgasrob.races.mpi.verdict import MemoryModel
+from pgasrob.races.mpi.findings import MemoryModel
 
 Rule = Callable[["Orders"], Iterator[Edge]]
 

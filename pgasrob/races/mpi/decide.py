@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.races.mpi.execution import NotCovered, execution_of
+from pgasrob.races.mpi.findings import MemoryModel, Misuse, ModelRace
 from pgasrob.races.mpi.status import Drawn, judge
-from pgasrob.races.mpi.verdict import MemoryModel, Misuse, ModelRace, ModelVerdict, Status
+from pgasrob.races.mpi.verdict import ModelVerdict, Status
 from pgasrob.robustness.traces.exploration import Exploration
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState
 

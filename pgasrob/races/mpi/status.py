@@ -9,8 +9,8 @@ from typing import Literal
 from pgasrob.races.mpi.actions import Action, Execution
 from pgasrob.races.mpi.conflicts import Exposed, conflicts
 from pgasrob.races.mpi.consistency import Orders
+from pgasrob.races.mpi.findings import MemoryModel, Misuse, ModelRace
 from pgasrob.races.mpi.validity import misuses
-from pgasrob.races.mpi.verdict import MemoryModel, Misuse, ModelRace
 
 
 @dataclass(frozen=True, slots=True)

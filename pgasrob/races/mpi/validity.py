@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pgasrob.frontends.apis.mpi.actions import RmaCall, SyncCall
 from pgasrob.races.mpi.actions import Action
 from pgasrob.races.mpi.consistency import Orders
-from pgasrob.races.mpi.verdict import Misuse
+from pgasrob.races.mpi.findings import Misuse
 
 
 @dataclass(slots=True)

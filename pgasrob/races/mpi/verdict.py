@@ -5,38 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pgasrob.races.mpi.actions import Action
+from pgasrob.races.mpi.findings import MemoryModel, Misuse, ModelRace
+from pgasrob.races.mpi.status import Drawn
 
 if TYPE_CHECKING:
     from pgasrob.diagnostics import Diagnostic
     from pgasrob.program.assumptions import Assumption
-    from pgasrob.program.statements import Span
-    from pgasrob.races.mpi.status import Drawn
 
-MemoryModel = Literal["unified", "separate"]
 Status = Literal["defined", "eventual", "undefined", "unknown", "error"]
 """``defined``: no execution has a race, and every call is allowed where it stands. ``eventual``: so it is, but for
 loads in loops that poll, which see what others put there at some time (section 3.5)."""
-Missing = Literal["happens-before", "consistency"]
-
-
-@dataclass(frozen=True, slots=True)
-class ModelRace:
-    """Two conflicting actions that are not ordered by consistent happens-before (3.3.2), and what is ``missing``."""
-
-    first: Action
-    second: Action
-    missing: Missing
-
-
-@dataclass(frozen=True, slots=True)
-class Misuse:
-    """A call that is not allowed where it stands (3.1); ``rule``: the number in the paper or of the reading."""
-
-    rank: int
-    span: Span
-    rule: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True)

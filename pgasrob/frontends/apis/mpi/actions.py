@@ -11,7 +11,7 @@ SyncKind = Literal[
     "fence", "lock", "lock_all", "unlock", "unlock_all", "flush", "flush_all", "flush_local", "flush_local_all",
     "win_sync", "create", "post", "start", "complete", "wait", "request"
 ]  # fmt: skip
-"""Synchronisation; ``create``: of the window itself; ``request``: the wait for one operation that was asked for with a request."""
+"""Synchronisation; ``create``: of the window itself; ``request``: the wait for one operation that has a request."""
 
 
 @dataclass(frozen=True, slots=True)
