@@ -50,16 +50,15 @@ class Posted(NamedTuple):
     located: bool
 
 
-def into_registers(world: World, processes: Sequence[Process], exposed: Collection[int] = ()) -> tuple[Process, ...]:
-    """``processes`` with the gets of polling loops as fetches into registers that are new in ``world``; not those into
-    ``exposed`` cells."""
+def into_registers(world: World, processes: Sequence[Process]) -> tuple[Process, ...]:
+    """``processes`` with the gets of polling loops as fetches into registers that are new in ``world``."""
     unordered = {id for id, _, unordered in world.queues.values() if unordered}
     graphs = [process.body for process in processes if isinstance(process.body, FlowGraph)]
     assert len(graphs) == len(processes)
     waited = {id(get) for graph in graphs for get in _waited_for(graph, unordered)}
     if not waited:
         return tuple(processes)
-    memory = world.cells.memory
+    memory, exposed = world.cells.memory, frozenset[int]().union(*world.exposed().values())
     private = {
         each.address + place: each.name if each.size is None else f"{each.name}_{place}"
         for each in memory

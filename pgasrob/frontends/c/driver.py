@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pgasrob.frontends.apis.interface import Api, Exposed
+from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.arrivals import into_registers
 from pgasrob.frontends.c.assemble import assemble
 from pgasrob.frontends.c.calls import MachineCall
@@ -65,8 +64,7 @@ def _lowered(world: World, name: str) -> Program:
         version = facts.version
         processes = _one_pass(world, version)
         if processes is not None:
-            exposed = _exposed(world)
-            processes = into_registers(world, processes, frozenset().union(*exposed.values()))
+            processes = into_registers(world, processes)
             return Program(
                 name,
                 world.nodes,
@@ -82,7 +80,7 @@ def _lowered(world: World, name: str) -> Program:
                 tuple(_assumptions(world)),
                 {name: world.variables.get(name) for name in world.registers},
                 tuple(world.faults),
-                exposed,
+                world.exposed(),
             )
     raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
 
@@ -92,19 +90,6 @@ def _declared(world: World) -> Iterator[MemoryObject]:
     for memory in world.cells.memory:
         id, _ = world.cells.at[memory.address]
         yield replace(memory, given_back=world.facts.objects[id].given_back)
-
-
-def _exposed(world: World) -> dict[tuple[str, int], frozenset[int]]:
-    """The cells of each rank in each window, where calls are marked."""
-    found: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for (rank, _), fact in world.facts.published.items() if world.marked else ():
-        if isinstance(fact, Exposed) and isinstance(fact.begin.offset, int):
-            place = fact.begin.object, range(fact.begin.offset, fact.begin.offset + fact.bytes)
-            cells = (
-                cell for cell, (object, offset) in world.cells.at.items() if object == place[0] and offset in place[1]
-            )
-            found[fact.window, rank].update(cells)
-    return {key: frozenset(cells) for key, cells in found.items()}
 
 
 def _uncertain(world: World) -> Iterator[str]:

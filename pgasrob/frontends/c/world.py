@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pgasrob.frontends.apis.interface import Api, Handler
+from pgasrob.frontends.apis.interface import Api, Exposed, Handler
 from pgasrob.frontends.c.cells import Cells
 from pgasrob.frontends.c.code import CompiledFunction, Jump, Label, Unit
 from pgasrob.frontends.c.facts import Facts
@@ -68,6 +69,18 @@ class World:
         self.registers.clear()
         self.variables.clear()
         self.queues.clear()
+
+    def exposed(self) -> dict[tuple[str, int], frozenset[int]]:
+        """The cells of each rank in each window, where calls are marked."""
+        found: dict[tuple[str, int], set[int]] = defaultdict(set)
+        for (rank, _), fact in self.facts.published.items() if self.marked else ():
+            if isinstance(fact, Exposed) and isinstance(fact.begin.offset, int):
+                object, first = fact.begin.object, fact.begin.offset
+                places = range(first, first + fact.bytes)
+                found[fact.window, rank].update(
+                    cell for cell, (its, offset) in self.cells.at.items() if its == object and offset in places
+                )
+        return {key: frozenset(cells) for key, cells in found.items()}
 
     def register(self, name: str) -> Register:
         return Register(name, self.registers.setdefault(name, len(self.registers)))

@@ -13,7 +13,7 @@ Kind = Literal[
     "load", "store", "issue", "vac", "buffer read", "buffer write", "begin", "vas", "done", "end", "external"
 ]  # fmt: skip
 """``load``, ``store``: the paper's ll and ls. ``issue``: r*_s, where a communication call stands; ``vac``: where it
-takes effect, at its target; ``buffer read`` and ``buffer write``: the ll and ls that it makes at its origin, between the
+takes effect, at its target; ``buffer read``, ``buffer write``: the ll and ls that it makes at its origin, between the
 call and its completion (3.2.3, D3). ``begin``, ``done``, ``end``: a synchronisation call; what it completes is complete
 at ``done``, and others are waited for between that and ``end``. ``vas``: the virtual action of it at a target.
 ``external``: an access to what a library keeps for itself, or a barrier (the paper's ses, or a part of such a call)."""
