@@ -1,5 +1,6 @@
 """The native kernel (`pgasrob/kernel`), if it has been built."""
 
+from pgasrob.races.native import Rules
 from pgasrob.robustness.tables import Tables
 
 _Move = tuple[int | None, list[int], list[int]]
@@ -49,6 +50,32 @@ class Search:
     def violated(self) -> tuple[list[_Move], int, int] | None: ...
     @property
     def deadlock(self) -> list[_Move] | None: ...
+
+class Races:
+    def __init__(
+        self,
+        tables: Tables,
+        rules: Rules,
+        *,
+        all: bool = False,
+        reductions: list[str] = ...,
+        memory_limit: int | None = None,
+        threads: int = 1,
+    ) -> None: ...
+    def run(self, states: int) -> bool: ...
+    @property
+    def states(self) -> int: ...
+    @property
+    def transitions(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def count(self) -> int: ...
+    def race(self, number: int) -> tuple[list[_Move], list[tuple[int, int]]]: ...
+    @property
+    def harmless(self) -> bool: ...
+    @property
+    def fault(self) -> tuple[list[_Move], int, int] | None: ...
 
 class Traces:
     def __init__(

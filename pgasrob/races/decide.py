@@ -14,8 +14,8 @@ from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Rea
 from pgasrob.races.engine import FoundRace, RaceSearch
 from pgasrob.races.pairs import Next, Pairs, Places
 from pgasrob.races.verdict import Race, RaceVerdict, RacingAccess
-from pgasrob.robustness.check import LOWERING, PREPARING, Interrupted, check, out_of_memory
-from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.check import LOWERING, MOST_THREADS, PREPARING, Interrupted, check, out_of_memory
+from pgasrob.robustness.limits import Limits, available_cores
 from pgasrob.robustness.reasons import (
     FaultReached,
     InternalError,
@@ -41,10 +41,16 @@ RACE_ENGINES = ("search", "definition")
 SEARCHING, REPLAYING = "in the search for races", "while replaying the runs to races"
 
 
-def race_search(instance: Instance, strict: bool, memory: int | None) -> RaceSearch:
+def race_search(instance: Instance, strict: bool, all_: bool, memory: int | None, threads: int) -> RaceSearch:
     """The search for the races of ``instance`` with all reductions: in Rust where the extension has been built."""
-    from pgasrob.races.search import RaceSearch as Search
+    from pgasrob.races import native
+    from pgasrob.robustness.native import warn_of_a_missing_kernel
     from pgasrob.robustness.reduction import REDUCTIONS
+
+    if native.available():
+        return native.NativeRaceSearch(instance, strict, REDUCTIONS, memory, threads, all_)
+    warn_of_a_missing_kernel()
+    from pgasrob.races.search import RaceSearch as Search
 
     return Search(instance, strict, REDUCTIONS)
 
@@ -106,7 +112,8 @@ def races(
         options = {"failed_polls": failed_polls, "conflicts": conflicts, "threads": threads, "effect": False}
         return check(program, count, watch=watch, **options)  # type: ignore[arg-type]
 
-    return _Deciding(instance, nothing, all_, watch, asks, robustness).run()
+    threads = threads or min(available_cores(), MOST_THREADS)
+    return _Deciding(instance, nothing, all_, watch, asks, robustness, threads).run()
 
 
 class _Deciding:
@@ -120,7 +127,9 @@ class _Deciding:
         watch: Watch,
         asks: Callable[[], Verdict],
         robustness: Verdict | None,
+        threads: int,
     ) -> None:
+        self.threads = threads
         self.instance, self.nothing, self.all, self.watch, self.asks = instance, nothing, all_, watch, asks
         self.pairs = Pairs(instance, nothing.strict)
         self.robustness = robustness
@@ -153,7 +162,7 @@ class _Deciding:
         """Search by the engine, and where that is not enough by the definition."""
         strict = self.nothing.strict
         if self.nothing.engine == "search":
-            search = race_search(self.instance, strict, self.watch.limits.memory)
+            search = race_search(self.instance, strict, self.all, self.watch.limits.memory, self.threads)
             if not self._follow(search):
                 return
             if not search.races and not search.needs_robust:

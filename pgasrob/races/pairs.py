@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -98,8 +99,8 @@ def standing(instance: Instance, rank: int, control: int, registers: Registers) 
 
 
 class Kind(NamedTuple):
-    """What tells a step from others in a search for races: where its command stands, which of its accesses it is, what
-    it does and what is known of it. Which rank issues it does not matter."""
+    """What tells an access from others in a search for races: where its command stands, which of its accesses it is,
+    what it does, what is known of it, whether it is made at the issue. Which rank makes it does not matter."""
 
     span: Span
     number: int
@@ -107,35 +108,38 @@ class Kind(NamedTuple):
     writes: bool
     commutes: str
     fact: Fact
+    stands: bool
 
 
 class Kinds:
-    """The kinds of the steps of an instance, numbered in the order of ranks and control states."""
+    """The kinds of the accesses of an instance, numbered in the order of ranks and control states. ``accesses``: for
+    each transition those of its accesses in their order."""
 
     def __init__(self, pairs: Pairs, instance: Instance) -> None:
         self._pairs = pairs
         self._numbers: dict[Kind, int] = {}
         self._examples: list[Next] = []
         self._known: dict[tuple[int, int, int], int] = {}
+        self.accesses: list[list[int]] = []
         for rank, automaton in enumerate(instance.automata):
             for transition in automaton.transitions:
-                for place in range(len(core.steps_of(transition.form))):
-                    example = step_of(rank, transition, place, cell=0)  # of a kind it does not matter which
-                    key = (rank, transition.occurrence, example.number)
-                    if key not in self._known:
-                        self._known[key] = self._number(example)
+                self.accesses.append([self._number(each) for each in _examples(rank, transition)])
+                for number, kind in enumerate(self.accesses[-1]):
+                    self._known[rank, transition.occurrence, number] = kind
 
     def _number(self, next: Next) -> int:
         access = next.access
         span, fact = next.transition.span, self._pairs.fact(next)
-        kind = Kind(span, next.number, access.reads, access.writes, access.commutes, fact)
+        kind = Kind(span, next.number, access.reads, access.writes, access.commutes, fact, next.stands)
         number = self._numbers.setdefault(kind, len(self._numbers))
         if number == len(self._examples):
             self._examples.append(next)
         return number
 
-    def __len__(self) -> int:
-        return len(self._examples)
+    @property
+    def all(self) -> list[Kind]:
+        """The kinds in their order."""
+        return list(self._numbers)
 
     def of(self, next: Next) -> int:
         """The number of the kind of ``next``, a step."""
@@ -145,6 +149,17 @@ class Kinds:
         """Some step of ``kind`` to ``cell``."""
         example = self._examples[kind]
         return example._replace(access=example.access._replace(cell=cell))
+
+
+def _examples(rank: int, transition: Transition) -> Iterator[Next]:
+    """The accesses of a command; it does not matter to which cell."""
+    form: Form = transition.form
+    first = core.at_issue(form)
+    if first is not None:
+        _, reads, writes, commutes = first
+        yield Next(rank, transition, 0, core.Access(0, reads, writes, commutes), stands=True)
+    for place in range(len(core.steps_of(form))):
+        yield step_of(rank, transition, place, cell=0)
 
 
 def step(rank: int, transition: Transition, operands: Operands, place: int) -> Next:

@@ -130,6 +130,8 @@ class RaceSearch(Exploration):
         before = {rank: standing(self._instance, rank, state.control[rank], state.registers[rank]) for rank in going}
         if state.attack is None:
             self._look_for_a_fault(state)
+            if self.fault:
+                return
             for one, other in combinations([each for rank in going for each in before[rank]], 2):
                 if one.rank != other.rank and self._pairs.race(one, other):
                     self._tell(places(one, other), state, [], [one, other])

@@ -16,6 +16,7 @@ from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack_search import PIECE
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
+from pgasrob.robustness.normal_form import Word
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.tables import Tables, tables
@@ -66,7 +67,11 @@ class Retold:
 
     def violation(self, moves: Sequence[Told]) -> Violation:
         """The events of a run, and the part of each."""
-        return Violation(*in_two_parts(Rerun(self._instance).words(self._moves(moves))))
+        return Violation(*in_two_parts(self.words(moves)))
+
+    def words(self, moves: Sequence[Told]) -> list[Word]:
+        """The events of each move of a run, with their parts."""
+        return list(Rerun(self._instance).words(self._moves(moves)))
 
     def computation(self, moves: Sequence[Told]) -> Computation:
         """The events of a run."""

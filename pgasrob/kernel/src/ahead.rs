@@ -12,6 +12,7 @@ use crate::memory::{Error, Result};
 use crate::moves::{Move, Space, Successor};
 use crate::operands::World;
 use crate::persistent::Persistent;
+use crate::races::look::Look;
 use crate::reduction::Reduction;
 use crate::state::State;
 use crate::store::Link;
@@ -50,6 +51,8 @@ pub struct Edge {
 pub struct Plan {
     /// What an SC state shows.
     pub seen: Option<Seen>,
+    /// Whether accesses that are next race, or meet the source.
+    pub races: bool,
     /// Its edges, and the ranks of the persistent set that they belong to; an empty set stands for all ranks.
     pub edges: (usize, usize),
     pub set: (usize, usize),
@@ -63,6 +66,7 @@ pub struct Worker {
     world: World,
     reduction: Reduction,
     persistent: Persistent,
+    look: Look,
     state: State,
     next: State,
     record: Vec<u8>,
@@ -78,6 +82,7 @@ impl Worker {
             world: world.frozen()?,
             reduction: reduction.fork(state)?,
             persistent: Persistent::default(),
+            look: Look::default(),
             state: state.duplicate()?,
             next: state.duplicate()?,
             record: Vec::new(),
@@ -109,7 +114,7 @@ impl Worker {
                 }
                 plan => plan?,
             };
-            let nothing = Plan { seen: None, edges: (edges, edges), set: (sets, sets), unknown: true };
+            let nothing = Plan { seen: None, races: false, edges: (edges, edges), set: (sets, sets), unknown: true };
             self.plans.try_reserve(1)?;
             self.plans.push(plan.unwrap_or(nothing));
         }
@@ -121,6 +126,11 @@ impl Worker {
         self.next.mix();
         let (edges, sets) = (self.edges.len(), self.sets.len());
         let seen = if link.class() == SC { Some(look_at(space, &mut self.world, &self.state)?) } else { None };
+        let mut races = false;
+        if let Some(rules) = &space.tables.rules {
+            self.look.at(space, rules, &mut self.world, &self.state)?;
+            races = self.look.harmless || !self.look.meetings.is_empty();
+        }
         if self.reduction.analyses.on.persistent {
             self.persistent.look(space, &mut self.world, &self.state)?;
             if self.persistent.find(space, &self.world, &self.state, &self.reduction.analyses)? {
@@ -147,7 +157,7 @@ impl Worker {
                 add(edges, Edge { rank: ALL, met, ordinary: true, sc })?;
             }
         }
-        Ok(Some(Plan { seen, edges: (edges, self.edges.len()), set: (sets, self.sets.len()), unknown: false }))
+        Ok(Some(Plan { seen, races, edges: (edges, self.edges.len()), set: (sets, self.sets.len()), unknown: false }))
     }
 
     fn follow(&mut self, space: Space<'_>, visited: &Visited, link: Link, rank: usize) -> Result<()> {

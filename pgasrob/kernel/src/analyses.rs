@@ -139,6 +139,7 @@ pub struct Analyses {
     sets: Vec<Cells>,
     /// Whether a rank can still make an access or take part in a barrier.
     acts_later: Vec<bool>,
+    barrier_later: Vec<bool>,
     live_starts: Vec<usize>,
     live: Vec<usize>,
     /// For every cell whether its value may decide anything.
@@ -189,6 +190,7 @@ impl Analyses {
             let set = &sets[ever[state]];
             *acts = raw.barrier_later[state] != 0 || !set.is_empty();
         }
+        let barrier_later = collect(raw.barrier_later.iter().map(|&later| Ok(later != 0)))?;
         if !raw.landmarks.is_sorted() {
             return malformed("landmarks must ascend");
         }
@@ -203,6 +205,7 @@ impl Analyses {
             ever,
             sets,
             acts_later,
+            barrier_later,
             live_starts,
             live,
             relevant,
@@ -231,6 +234,10 @@ impl Analyses {
 
     pub fn acts_later(&self, control: usize) -> bool {
         self.acts_later[control]
+    }
+
+    pub fn barrier_later(&self, control: usize) -> bool {
+        self.barrier_later[control]
     }
 
     /// Whether the value of a cell may decide anything.

@@ -20,6 +20,7 @@ pub mod persistent;
 pub mod placement;
 #[cfg(feature = "python")]
 mod python;
+pub mod races;
 pub mod reduction;
 pub mod search;
 pub mod state;

@@ -106,7 +106,11 @@ impl Liveness {
             return Ok(true);
         }
         self.forget_attack(tables, analyses, world, state);
-        Ok(self.leads_somewhere(state))
+        Ok(if tables.rules.is_some() {
+            self.meets_source(tables, analyses, state)
+        } else {
+            self.leads_somewhere(state)
+        })
     }
 
     fn forget_attack(&self, tables: &Tables, analyses: &Analyses, world: &World, state: &mut State) {
@@ -126,6 +130,20 @@ impl Liveness {
                 }
             }
         }
+    }
+
+    /// Whether some command can still conflict with the source. Once a rank has no barrier before it there are none.
+    fn meets_source(&self, tables: &Tables, analyses: &Analyses, state: &State) -> bool {
+        let Some(source) = state.source else { return true };
+        let controls = || (0..tables.nodes).filter(|&rank| state.control[rank] < tables.states[rank]);
+        let control = |rank: usize| tables.control(rank, state.control[rank]);
+        let barriers = controls().filter(|&rank| analyses.barrier_later(control(rank))).count() == tables.nodes;
+        let ways = if barriers {
+            self.later.ways(source.cell)
+        } else {
+            controls().fold(0, |ways, rank| ways | analyses.soon(control(rank), source.cell))
+        };
+        ways & touch::against(source.ways) != 0
     }
 
     /// Whether some command can still meet the source, and some way into the cycle is left.

@@ -160,7 +160,7 @@ impl<'a> Space<'a> {
             *control = self.tables.transitions[transition].target;
         }
         // Who issues a command after the barrier does so after every rank's before it.
-        if next.source.is_some() {
+        if next.source.is_some() && self.tables.rules.is_none() {
             next.tainted.fill(true);
         }
         Ok(())
@@ -317,7 +317,7 @@ impl Issue<'_> {
         if visit(world, label(now), Successor::State(next))?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        let joins = |step: &Step| transfer.access(step).joins(source, space.tables);
+        let joins = |step: &Step| space.tables.rules.is_none() && transfer.access(step).joins(source, space.tables);
         if let Some(first) = steps[..now].iter().position(joins) {
             // What e waits for may be there only as long as this update is not.
             self.issue_steps(world, next, transfer, first)?;
@@ -331,7 +331,14 @@ impl Issue<'_> {
     fn begin(self, world: &mut World, next: &mut State, transfer: &Transfer<'_>, first: usize) -> Result<()> {
         self.issue_steps(world, next, transfer, first)?;
         let access = transfer.access(&transfer.steps()[first]);
-        next.source = Some(Source { cell: access.cell, ways: access.ways });
+        let tables = self.space.tables;
+        if let Some(rules) = &tables.rules {
+            let kind = rules.kind(self.transition, first + usize::from(transfer.captured().is_some()))?;
+            next.source = Some(Source { cell: access.cell, ways: access.ways, kind });
+            return Ok(());
+        }
+        let kind = tables.source_kinds.iter().position(|&ways| ways == access.ways).unwrap_or(0);
+        next.source = Some(Source { cell: access.cell, ways: access.ways, kind });
         self.taint(next, transfer, first)
     }
 
@@ -413,7 +420,7 @@ impl Issue<'_> {
     }
 }
 
-fn access_at_issue(operands: &Operands<'_>) -> Option<Access> {
+pub fn access_at_issue(operands: &Operands<'_>) -> Option<Access> {
     match *operands {
         Operands::Immediate { access, .. } => Some(access),
         Operands::Transfer(ref transfer) => transfer.captured(),

@@ -85,7 +85,9 @@ impl Persistent {
     /// there is no other; else it is [`Self::set`].
     pub fn find(&mut self, space: Space<'_>, world: &World, state: &State, analyses: &Analyses) -> Result<bool> {
         let nodes = self.ranks.len();
-        while self.seed < 2 * nodes {
+        // What a rank waits before counts for races, and not for what may be done meanwhile.
+        let looks = if space.tables.rules.is_none() { 2 } else { 1 };
+        while self.seed < looks * nodes {
             let (seed, closely) = (self.seed % nodes, self.seed >= nodes);
             self.seed += 1;
             if self.active < 2 || !self.is_seed(seed) || !self.ranks[seed].moves || self.found[seed] {

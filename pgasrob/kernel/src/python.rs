@@ -10,6 +10,7 @@ use crate::code::Relation;
 use crate::facts::Standing;
 use crate::memory::Error;
 use crate::moves::Told;
+use crate::races::rules::RawRules;
 use crate::search;
 use crate::steps::Phase;
 use crate::tables::{self, Raw};
@@ -158,6 +159,103 @@ impl Search {
                 Err(error)
             }
         }
+    }
+}
+
+/// A race as the caller is told of it: the moves to it, and the ranks and transitions of the commands that ranks stand
+/// before.
+type ToldRace = (Vec<Told>, Vec<(usize, usize)>);
+
+/// A search for races over a program given as tables, by rules (``pgasrob.races.native.Rules``).
+///
+/// It looks for one race, or for ``all``: one for each pair of places. A fault ends it. What else it takes is as in
+/// ``Search``.
+#[pyclass(module = "pgasrob._kernel")]
+struct Races {
+    /// None after a panic, when nothing can be trusted any more.
+    search: Option<search::Search>,
+}
+
+#[pymethods]
+impl Races {
+    #[new]
+    #[pyo3(signature = (tables, rules, *, all=false, reductions=Vec::new(), memory_limit=None, threads=1))]
+    fn new(
+        tables: &Bound<'_, PyAny>,
+        rules: &Bound<'_, PyAny>,
+        all: bool,
+        reductions: Vec<String>,
+        memory_limit: Option<usize>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let (raw, rules) = (raw(tables)?, raw_rules(rules)?);
+        let mut search =
+            guarded(|| search::Search::for_races(&raw, &rules, all, Reductions::new(&reductions)?, memory_limit))??;
+        search.think_ahead(threads);
+        search.heed(|| Python::attach(|py| py.check_signals().is_err()));
+        Ok(Races { search: Some(search) })
+    }
+
+    /// Look at up to ``states`` more states, without the interpreter lock; True when the search is over.
+    fn run(&mut self, py: Python<'_>, states: usize) -> PyResult<bool> {
+        let search = self.search.as_mut().ok_or_else(broken)?;
+        match guarded(|| py.detach(|| search.run(states))) {
+            Ok(result) => Ok(result?),
+            Err(error) => {
+                self.search = None;
+                Err(error)
+            }
+        }
+    }
+
+    #[getter]
+    fn states(&self) -> PyResult<usize> {
+        Ok(self.get()?.states())
+    }
+
+    #[getter]
+    fn transitions(&self) -> PyResult<u64> {
+        Ok(self.get()?.transitions())
+    }
+
+    /// Bytes of everything that grows with the search.
+    #[getter]
+    fn memory(&self) -> PyResult<usize> {
+        Ok(self.get()?.memory())
+    }
+
+    /// How many races have been found.
+    #[getter]
+    fn count(&self) -> PyResult<usize> {
+        Ok(self.get()?.races().len())
+    }
+
+    /// The moves of the run to the race with this number, and the commands that ranks stand before then: both accesses
+    /// of the race, or the second. Where there is none, the last move stops before it. The first is that of the first
+    /// step that has stopped.
+    fn race(&self, number: usize) -> PyResult<ToldRace> {
+        let races = self.get()?.races();
+        let race = races.get(number).ok_or_else(|| PyValueError::new_err("there is no such race"))?;
+        let standing = race.standing.iter().map(|standing| (standing.rank, standing.transition)).collect();
+        Ok((race.run.clone(), standing))
+    }
+
+    /// Whether a step that has stopped conflicts with what is next and that is no race.
+    #[getter]
+    fn harmless(&self) -> PyResult<bool> {
+        Ok(self.get()?.meets_harmless())
+    }
+
+    /// As in ``Search``.
+    #[getter]
+    fn fault(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
+        Ok(before(&self.get()?.facts().fault))
+    }
+}
+
+impl Races {
+    fn get(&self) -> PyResult<&search::Search> {
+        self.search.as_ref().ok_or_else(broken)
     }
 }
 
@@ -353,6 +451,18 @@ fn raw(tables: &Bound<'_, PyAny>) -> PyResult<Raw> {
     })
 }
 
+fn raw_rules(rules: &Bound<'_, PyAny>) -> PyResult<RawRules> {
+    Ok(RawRules {
+        starts: field(rules, "starts")?,
+        accesses: field(rules, "accesses")?,
+        kinds: field(rules, "kinds")?,
+        facts: field(rules, "facts")?,
+        excluded: field(rules, "excluded")?,
+        made_up: field(rules, "made_up")?,
+        strict: field(rules, "strict")?,
+    })
+}
+
 /// A field of the tables; whatever is wrong with it is a ValueError.
 fn field<T: for<'a, 'py> FromPyObject<'a, 'py>>(tables: &Bound<'_, PyAny>, name: &str) -> PyResult<T> {
     let malformed = |error: PyErr| {
@@ -367,6 +477,7 @@ fn field<T: for<'a, 'py> FromPyObject<'a, 'py>>(tables: &Bound<'_, PyAny>, name:
 #[pymodule]
 fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Search>()?;
+    module.add_class::<Races>()?;
     module.add_class::<Traces>()?;
     module.add("FORMAT", tables::FORMAT)?;
     module.add("SHAPES", tables::SHAPES)?;

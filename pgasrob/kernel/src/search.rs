@@ -11,6 +11,8 @@ use crate::memory::{Error, Result, copied, filled};
 use crate::moves::{Move, Space, Successor, Told};
 use crate::operands::World;
 use crate::persistent::Persistent;
+use crate::races::look::{Look, Meeting, Second};
+use crate::races::rules::RawRules;
 use crate::reduction::Reduction;
 use crate::state::{Layout, State};
 use crate::store::Link;
@@ -64,13 +66,50 @@ pub struct Search {
     /// One for every thread; none where one thread does it all.
     workers: Vec<Worker>,
     threads: usize,
+    races: Races,
+}
+
+/// A race, and the run to it: its places; the commands that ranks stand before, none where the last command of the run
+/// stops at the second access.
+#[derive(Clone, Debug)]
+pub struct FoundRace {
+    pub places: (usize, usize),
+    pub run: Vec<Told>,
+    pub standing: Vec<Standing>,
+}
+
+/// The races met so far, one for each pair of places.
+#[derive(Debug, Default)]
+struct Races {
+    all: bool,
+    found: Vec<FoundRace>,
+    /// Some source conflicts with what is next, and that is no race.
+    harmless: bool,
+    look: Look,
 }
 
 impl Search {
     /// A search over the tables in `raw`; without `attack` over the SC runs alone, and then a fault ends it. `guesses`:
     /// whether assumes are those of a front end. `limit` bounds the bytes of what it stores.
     pub fn new(raw: &Raw, attack: bool, guesses: bool, on: Reductions, limit: Option<usize>) -> Result<Self> {
-        let tables = Tables::new(raw)?;
+        Self::over(raw, Tables::new(raw)?, attack, guesses, on, limit)
+    }
+
+    /// A search for races by `rules`: for one, or for `all` of them. A fault ends it.
+    pub fn for_races(raw: &Raw, rules: &RawRules, all: bool, on: Reductions, limit: Option<usize>) -> Result<Self> {
+        let mut search = Self::over(raw, Tables::new(raw)?.with_rules(rules)?, true, false, on, limit)?;
+        search.races.all = all;
+        Ok(search)
+    }
+
+    fn over(
+        raw: &Raw,
+        tables: Tables,
+        attack: bool,
+        guesses: bool,
+        on: Reductions,
+        limit: Option<usize>,
+    ) -> Result<Self> {
         let mut world = World::new(&tables, limit)?;
         world.budget.take(UNPACKED * State::bytes(&tables)?)?;
         let state = State::initial(&tables, &mut world)?;
@@ -105,6 +144,7 @@ impl Search {
             next,
             workers: Vec::new(),
             threads: 1,
+            races: Races::default(),
         })
     }
 
@@ -155,7 +195,9 @@ impl Search {
     }
 
     fn is_over(&self) -> bool {
-        self.violated || self.complete() || (!self.attack && self.facts.fault.is_some())
+        let ends = !self.attack || self.tables.rules.is_some();
+        let enough = !self.races.all && !self.races.found.is_empty();
+        self.violated || enough || self.complete() || (ends && self.facts.fault.is_some())
     }
 
     /// Expands the next `turns` states, or as many as there are until the search is over or has to come back. What they
@@ -231,6 +273,9 @@ impl Search {
                 return Ok(true);
             }
         }
+        if plan.races && self.look_for_races_at(link)? {
+            return Ok(true);
+        }
         let mut fresh: Vec<Option<bool>> = filled(None, self.tables.nodes)?;
         let set = &worker.sets[plan.set.0..plan.set.1];
         for &rank in set {
@@ -278,6 +323,9 @@ impl Search {
             if self.is_over() {
                 return Ok(true);
             }
+        }
+        if self.barriers_passed.is_none() && self.look_for_races(link)? {
+            return Ok(true);
         }
         let fresh = filled(None, self.tables.nodes)?;
         self.expand_rest(link, fresh)
@@ -369,6 +417,60 @@ impl Search {
         };
         let _ = space.commands(world, state, rank, next, &mut visit)?;
         Ok(fresh)
+    }
+
+    /// Looks for races in the state stored as `link`; true when the search is over.
+    fn look_for_races_at(&mut self, link: Link) -> Result<bool> {
+        self.visited.load(link, &self.world, &mut self.state)?;
+        self.next.mix();
+        self.look_for_races(link)
+    }
+
+    /// The same when it is in `self.state`.
+    fn look_for_races(&mut self, link: Link) -> Result<bool> {
+        let Some(rules) = &self.tables.rules else { return Ok(false) };
+        let space = Space { tables: &self.tables, attack: self.attack };
+        self.races.look.at(space, rules, &mut self.world, &self.state)?;
+        self.races.harmless |= self.races.look.harmless;
+        let meetings = std::mem::take(&mut self.races.look.meetings);
+        for meeting in &meetings {
+            if !self.races.found.iter().any(|found| found.places == meeting.places) {
+                let found = self.race(link, meeting)?;
+                self.races.found.try_reserve(1)?;
+                self.races.found.push(found);
+            }
+        }
+        self.races.look.meetings = meetings;
+        Ok(self.is_over())
+    }
+
+    /// The race of `meeting` in the state stored as `link`, with its run.
+    fn race(&mut self, link: Link, meeting: &Meeting) -> Result<FoundRace> {
+        let (mut standing, mut last) = (Vec::new(), None);
+        standing.try_reserve(2)?;
+        standing.extend(meeting.first);
+        match meeting.second {
+            Second::Standing(second) => standing.push(second),
+            Second::Step { standing: Standing { rank, transition }, now, steps } => {
+                let step = told(Move { rank, transition, now, steps });
+                last = Some(Step { run: vec![step], places: None });
+            }
+        }
+        let (run, real) = self.run_to(link, last)?;
+        for before in &mut standing {
+            let rank = real[before.rank];
+            *before = Standing { rank, transition: self.tables.counterpart(before.transition, before.rank, rank) };
+        }
+        Ok(FoundRace { places: meeting.places, run, standing })
+    }
+
+    pub fn races(&self) -> &[FoundRace] {
+        &self.races.found
+    }
+
+    /// Whether some source conflicts with what is next, and that is no race.
+    pub fn meets_harmless(&self) -> bool {
+        self.races.harmless
     }
 
     /// Notes what the SC state stored as `link` shows that was not known.

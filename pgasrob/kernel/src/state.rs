@@ -17,6 +17,8 @@ use crate::tables::{Command, Immediate, Tables, touch};
 pub struct Source {
     pub cell: usize,
     pub ways: Ways,
+    /// Its place in [`Tables::source_kinds`].
+    pub kind: usize,
 }
 
 /// A part of a state that a move may change.
@@ -286,18 +288,14 @@ impl Shape {
             registers,
             cell_place: inverse(&cells, touchable.len())?,
             cells,
-            touchable: touchable_bits(touchable)?,
+            // In search for races nothing is tainted.
+            touchable: if tables.rules.is_none() { touchable_bits(touchable)? } else { Vec::new() },
             cell: bits_for(touchable.len()),
-            way: bits_for(tables.step_ways.len()),
-            ways: copied(&tables.step_ways)?,
+            way: bits_for(tables.source_kinds.len()),
+            ways: copied(&tables.source_kinds)?,
             control_at,
             touched_place,
         })
-    }
-
-    /// The place in `ways` of what a source, a step of some command, does.
-    fn way_of(&self, source: Source) -> u32 {
-        self.ways.iter().position(|&ways| ways == source.ways).unwrap_or(0) as u32
     }
 
     fn control_bits(&self) -> usize {
@@ -383,7 +381,7 @@ impl Layout {
         record.resize(self.bytes[1] + WINDOW, 0);
         if let (false, Some(source)) = (begun, state.source) {
             poke(record, attack, shape.cell, u32::try_from(source.cell)?);
-            poke(record, attack + shape.cell as usize, shape.way, shape.way_of(source));
+            poke(record, attack + shape.cell as usize, shape.way, u32::try_from(source.kind)?);
         }
         for &change in &state.changes {
             match change {
@@ -439,7 +437,7 @@ impl Layout {
         }
         if let Some(source) = state.source {
             writer.write(u32::try_from(source.cell)?, shape.cell);
-            writer.write(shape.way_of(source), shape.way);
+            writer.write(u32::try_from(source.kind)?, shape.way);
             for &tainted in &state.tainted {
                 writer.write(tainted.into(), 1);
             }
@@ -477,8 +475,8 @@ impl Layout {
             }
             return Ok(());
         }
-        let (cell, way) = (reader.read(shape.cell) as usize, reader.read(shape.way));
-        state.source = Some(Source { cell, ways: shape.ways[way as usize] });
+        let (cell, way) = (reader.read(shape.cell) as usize, reader.read(shape.way) as usize);
+        state.source = Some(Source { cell, ways: shape.ways[way], kind: way });
         for tainted in &mut state.tainted {
             *tainted = reader.read(1) == 1;
         }

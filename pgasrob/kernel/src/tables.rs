@@ -4,6 +4,7 @@
 
 use crate::code::{GREATEST, Instruction, LEAST, Program, Relation, Type, Value};
 use crate::memory::{Error, Result};
+use crate::races::rules::{RawRules, Rules};
 use crate::steps::{MOST_STEPS, Phase, Step, Steps};
 use crate::tables::touch::Ways;
 use crate::updates::Operation;
@@ -260,8 +261,10 @@ pub struct Tables {
     /// Whether some command may wait for the value of a cell that updates may change which commute.
     pub waited: Vec<bool>,
     pub unordered: Vec<u64>,
-    /// In which ways steps access cells, each once.
-    pub step_ways: Vec<Ways>,
+    /// The kinds of sources, by what they do: in which ways steps access cells, each once, or for races their kinds.
+    pub source_kinds: Vec<Ways>,
+    /// In a search for races the rules of these.
+    pub rules: Option<Rules>,
     /// Whether there are signals, and notifications that come after writes in every queue; the stages of a FIFO queue.
     pub signals: bool,
     pub notifies_everywhere: bool,
@@ -278,6 +281,14 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// The same, for a search for races.
+    pub fn with_rules(mut self, raw: &RawRules) -> Result<Self> {
+        let rules = Rules::new(raw, &self)?;
+        self.source_kinds = collect(rules.kinds.iter().map(|kind| Ok(kind.ways)))?;
+        self.rules = Some(rules);
+        Ok(self)
+    }
+
     /// The transitions that leave control state `state` of `rank`, by their numbers.
     #[inline]
     pub fn leaving(&self, rank: usize, state: u32) -> std::ops::Range<usize> {
@@ -402,7 +413,8 @@ impl Tables {
             touchable,
             waited,
             unordered,
-            step_ways,
+            source_kinds: step_ways,
+            rules: None,
             signals,
             notifies_everywhere,
             stages: if results { STAGES as u8 } else { STAGES as u8 - 1 },

@@ -86,8 +86,11 @@ class Liveness:
         return State(state.control, registers, memory, placement, attack)
 
     def _meets(self, state: State, attack: Attack, going: Sequence[int], later: Touched) -> bool:
-        """Whether something can come that conflicts with the source. Once a rank has ended there are no barriers."""
-        if len(going) < self._instance.nodes:
+        """Whether something can come that conflicts with the source. Once a rank has no barrier before it there are
+        none."""
+        if not all(self._futures.barrier_later[rank][state.control[rank]] for rank in going) or (
+            len(going) < self._instance.nodes
+        ):
             before = self._futures.before_barrier
             later = reduce(Touched.joined, (before[rank][state.control[rank]] for rank in going), Touched())
         return later.hits(attack.source)

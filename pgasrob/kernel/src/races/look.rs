@@ -1,0 +1,116 @@
+//! What is next in a state, and what of it races.
+
+use crate::facts::Standing;
+use crate::memory::Result;
+use crate::moves::{Space, access_at_issue};
+use crate::operands::{Operands, World};
+use crate::placement::first_bound;
+use crate::races::rules::{Next, Rules};
+use crate::state::State;
+
+/// The second access of a race, where the first is the source's.
+#[derive(Clone, Copy, Debug)]
+pub enum Second {
+    /// A rank stands before it.
+    Standing(Standing),
+    /// It is a step of a command that a rank stands before, of which `now` steps happen before it.
+    Step { standing: Standing, now: usize, steps: usize },
+}
+
+/// Two accesses that race: a rank stands before the first one, or None, when it is the source.
+#[derive(Clone, Copy, Debug)]
+pub struct Meeting {
+    pub first: Option<Standing>,
+    pub second: Second,
+    /// The places of their commands in the source, the smaller one first.
+    pub places: (usize, usize),
+}
+
+/// What is seen in one state, kept to use its memory again.
+#[derive(Debug, Default)]
+pub struct Look {
+    pub meetings: Vec<Meeting>,
+    /// The source conflicts with what is next, and that is no race.
+    pub harmless: bool,
+    standing: Vec<(Standing, Next)>,
+}
+
+impl Look {
+    /// Looks at `state`.
+    pub fn at(&mut self, space: Space<'_>, rules: &Rules, world: &mut World, state: &State) -> Result<()> {
+        self.meetings.clear();
+        self.standing.clear();
+        self.harmless = false;
+        let tables = space.tables;
+        for rank in 0..tables.nodes {
+            for transition in tables.leaving(rank, state.control[rank]) {
+                let Some(operands) = space.operands(world, state, rank, transition)? else { continue };
+                let Some(access) = access_at_issue(&operands) else { continue };
+                let kind = rules.kind(transition, 0)?;
+                let next = Next { kind, cell: access.cell, remote: access.cell / tables.size != rank };
+                self.standing.try_reserve(1)?;
+                self.standing.push((Standing { rank, transition }, next));
+            }
+            if state.source.is_some() {
+                self.meet_source(space, rules, world, state, rank)?;
+                self.standing.clear();
+            }
+        }
+        for (place, &(first, one)) in self.standing.iter().enumerate() {
+            for &(second, other) in &self.standing[place + 1..] {
+                if first.rank != second.rank && rules.conflict(one, other) && rules.race(tables.size, one, other) {
+                    let meeting = meeting(rules, Some(first), one, Second::Standing(second), other);
+                    self.meetings.try_reserve(1)?;
+                    self.meetings.push(meeting);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the source with what `rank` stands before.
+    fn meet_source(
+        &mut self,
+        space: Space<'_>,
+        rules: &Rules,
+        world: &mut World,
+        state: &State,
+        rank: usize,
+    ) -> Result<()> {
+        let (tables, Some(source)) = (space.tables, state.source) else { return Ok(()) };
+        let source = Next { kind: source.kind, cell: source.cell, remote: true };
+        let Look { meetings, harmless, standing } = self;
+        let mut meet = |other: Next, second: Second| -> Result<()> {
+            if !rules.conflict(source, other) {
+                return Ok(());
+            }
+            if !rules.race(tables.size, source, other) {
+                *harmless = true;
+                return Ok(());
+            }
+            meetings.try_reserve(1)?;
+            meetings.push(meeting(rules, None, source, second, other));
+            Ok(())
+        };
+        for &(before, next) in standing.iter() {
+            meet(next, Second::Standing(before))?;
+        }
+        for transition in tables.leaving(rank, state.control[rank]) {
+            let Some(Operands::Transfer(transfer)) = space.operands(world, state, rank, transition)? else { continue };
+            let before = usize::from(transfer.captured().is_some());
+            let steps = transfer.steps();
+            for now in 0..first_bound(tables, world, state, rank, &transfer) {
+                let cell = transfer.access(&steps[now]).cell;
+                let kind = rules.kind(transition, before + now)?;
+                let standing = Standing { rank, transition };
+                meet(Next { kind, cell, remote: true }, Second::Step { standing, now, steps: steps.len() })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn meeting(rules: &Rules, first: Option<Standing>, one: Next, second: Second, other: Next) -> Meeting {
+    let (one, other) = (rules.kinds[one.kind].place, rules.kinds[other.kind].place);
+    Meeting { first, second, places: (one.min(other), one.max(other)) }
+}

@@ -1,0 +1,7 @@
+//! The search for races: SC runs in which operations stop (`pgasrob/races/search.py`, `proofs/races.md`).
+//!
+//! It is the search for a violation without the cycle: the source is a step that stays pending, nothing is tainted, and
+//! in every state the accesses that are next are compared.
+
+pub mod look;
+pub mod rules;
