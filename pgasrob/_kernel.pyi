@@ -1,6 +1,6 @@
 """The native kernel (`pgasrob/kernel`), if it has been built."""
 
-from pgasrob.races.native import Rules
+from pgasrob.races.rules import Rules
 from pgasrob.robustness.tables import Tables
 
 _Move = tuple[int | None, list[int], list[int]]

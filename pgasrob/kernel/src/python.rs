@@ -166,7 +166,7 @@ impl Search {
 /// before.
 type ToldRace = (Vec<Told>, Vec<(usize, usize)>);
 
-/// A search for races over a program given as tables, by rules (``pgasrob.races.native.Rules``).
+/// A search for races over a program given as tables, by rules (``pgasrob.races.rules.Rules``).
 ///
 /// It looks for one race, or for ``all``: one for each pair of places. A fault ends it. What else it takes is as in
 /// ``Search``.
