@@ -1,6 +1,5 @@
 """The native kernel (`pgasrob/kernel`), if it has been built."""
 
-from pgasrob.races.rules import Rules
 from pgasrob.robustness.tables import Tables
 
 _Move = tuple[int | None, list[int], list[int]]
@@ -55,7 +54,7 @@ class Races:
     def __init__(
         self,
         tables: Tables,
-        rules: Rules,
+        rules: object,
         *,
         all: bool = False,
         reductions: list[str] = ...,

@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("analysis", "automata", "diagnostics", "display", "export", "frontends", "program", "semantics"),
         TOP,
     },
-    "races": {"automata", "diagnostics", "frontends", "program", "robustness", "semantics"},
+    "races": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "semantics"},
     "recording": {"analysis", "program", "races", "robustness", "semantics"},
     "runs": {"diagnostics", "program", "robustness", "semantics"},
     "repair": {"analysis", "diagnostics", "frontends", "program", "robustness", "semantics"},
