@@ -336,6 +336,20 @@ memory x;
 queue q;
 process { update(add, -1, 0, x, q); }
 
+== PG029 an access is described wrongly
+What stands behind `as` says how a command accesses memory, for the search for races: the type that it is atomic in, or
+plain; behind `by` what it does to the cell, where not all atomics of the type exclude each other; and in brackets the
+bytes of its cell that each of its accesses touches. A load may be polling. Commands that access no memory have none of
+it.
+-- wrong
+memory x, y;
+queue q;
+process { write(x, 0, y, q) as plain[0-3]; }
+-- repaired
+memory x, y;
+queue q;
+process { write(x, 0, y, q) as plain[0-3, 0-3]; }
+
 == PG030 a rank without a process block
 Every rank from 0 to N - 1 runs one process: the block that names it, or else the block without ranks. On this number of
 nodes a rank has neither. Add a block, or run the program on fewer nodes.

@@ -1,29 +1,58 @@
 """The commands of the calculus (the paper, Figure 2, and what the design adds in section 2).
 
-A command's class attribute ``kind`` is the name of the event it issues.
+A command's class attribute ``kind`` is the name of the event it issues. Beside what it does, a command that accesses
+memory says how: :class:`Accessing`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, get_args
 
 from pgasrob.program.expressions import INT32, Expr, IntType, Register, render
 
+DEFAULT_TYPE = "int"
+"""The type that atomics are in where nothing is said."""
+PLAIN, POLLING, BY = "plain", "polling", "by"
+"""Words of the syntax: not atomic; a load that polls; what stands before the operation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accessing:
+    """What decides whether accesses race, and nothing that a run does.
+
+    ``atomic``: the type that the command is atomic in at its target, "" where it is plain; the local sides of transfers
+    are always plain. Behind a word ``by`` stands what is done to the cell, where atomics of one type need not exclude
+    each other (`races.facts`). ``bytes``: of the cell of each access, in order, the first byte that it touches and the
+    one after the last; empty where all touch their whole cells.
+    """
+
+    atomic: str = ""
+    bytes: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Atomic(Accessing):
+    """What is atomic unless it says otherwise."""
+
+    atomic: str = DEFAULT_TYPE
+
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """``rank``: whose memory it is; None for the rank's own. Others reach it where it is shared."""
+class Load(Accessing):
+    """``rank``: whose memory it is; None for the rank's own. Others reach it where it is shared. ``polling``: it looks
+    whether a value has come, as an await does, and goes on if not."""
 
     kind: ClassVar[Literal["load"]] = "load"
     register: Register
     address: Expr
     rank: Expr | None = None
+    polling: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class Store(Accessing):
     """``rank``: as of a `Load`."""
 
     kind: ClassVar[Literal["store"]] = "store"
@@ -59,7 +88,7 @@ class Assert:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class Read(Accessing):
     """Copy ``remote`` at ``rank`` to ``local`` here: popa reads there, popb writes here."""
 
     kind: ClassVar[Literal["read"]] = "read"
@@ -70,7 +99,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class Write(Accessing):
     """Copy ``local`` here to ``remote`` at ``rank``: popa reads here, popb writes there."""
 
     kind: ClassVar[Literal["write"]] = "write"
@@ -81,7 +110,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class Put(Accessing):
     """A captured write: ``local`` here is read at the issue, popb writes ``remote`` at ``rank``."""
 
     kind: ClassVar[Literal["put"]] = "put"
@@ -92,7 +121,7 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class Update(Atomic):
     """A deferred atomic whose operand is a value: popb updates ``remote`` at ``rank``, popc writes the old value to
     ``result`` here.
 
@@ -113,7 +142,7 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateFrom:
+class UpdateFrom(Atomic):
     """A deferred atomic whose operand is in memory: popa reads ``local`` here (popd ``expected``), then as `Update`.
 
     With the operation fetch there is no operand: popa reads ``remote`` and popc writes ``result``; ``local`` is None.
@@ -132,7 +161,7 @@ class UpdateFrom:
 
 
 @dataclass(frozen=True, slots=True)
-class Notify:
+class Notify(Atomic):
     """Update ``remote`` at ``rank`` (set or add) after the destination writes of earlier writes to that rank in
     ``queue``, or in every queue with ``everywhere``. Later writes are not ordered after it."""
 
@@ -154,7 +183,7 @@ class Bundle:
 
 
 @dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(Atomic):
     """Update ``remote`` at ``rank`` (set or add) after all steps of the operations of the rank's latest bundle."""
 
     kind: ClassVar[Literal["signal"]] = "signal"
@@ -203,7 +232,7 @@ class Fence:
 
 
 @dataclass(frozen=True, slots=True)
-class Await:
+class Await(Atomic):
     kind: ClassVar[Literal["await"]] = "await"
     address: Expr
     relation: str
@@ -211,7 +240,7 @@ class Await:
 
 
 @dataclass(frozen=True, slots=True)
-class AwaitAdd:
+class AwaitAdd(Atomic):
     """One event: enabled when the cell at ``rank`` satisfies ``relation value``, it adds ``operand`` to it."""
 
     kind: ClassVar[Literal["await_add"]] = "await_add"
@@ -224,7 +253,7 @@ class AwaitAdd:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
+class Fetch(Atomic):
     """A blocking atomic that only reads."""
 
     kind: ClassVar[Literal["fetch"]] = "fetch"
@@ -234,7 +263,7 @@ class Fetch:
 
 
 @dataclass(frozen=True, slots=True)
-class FetchUpdate:
+class FetchUpdate(Atomic):
     """A blocking atomic with one of :data:`UPDATES` but compare_swap."""
 
     kind: ClassVar[Literal["fetch_update"]] = "fetch_update"
@@ -247,7 +276,7 @@ class FetchUpdate:
 
 
 @dataclass(frozen=True, slots=True)
-class FetchAdd:
+class FetchAdd(Atomic):
     kind: ClassVar[Literal["fetch_add"]] = "fetch_add"
     register: Register
     rank: Expr
@@ -257,7 +286,7 @@ class FetchAdd:
 
 
 @dataclass(frozen=True, slots=True)
-class Swap:
+class Swap(Atomic):
     kind: ClassVar[Literal["swap"]] = "swap"
     register: Register
     rank: Expr
@@ -266,7 +295,7 @@ class Swap:
 
 
 @dataclass(frozen=True, slots=True)
-class CompareSwap:
+class CompareSwap(Atomic):
     kind: ClassVar[Literal["compare_swap"]] = "compare_swap"
     register: Register
     rank: Expr
@@ -297,7 +326,9 @@ UPDATES = (
     "set", "add", "and", "or", "xor", "mul", "min", "max", "compare_swap", "fetch", "add.", "mul.", "min.", "max.",
 )  # fmt: skip
 """What an atomic may do with the cell. The ones with a dot take the values for doubles, as operators with a dot do."""
-NOT_EXPRESSIONS = frozenset(("register", "relation", "type", "operation", "located", "everywhere", "name", "fact"))
+NOT_EXPRESSIONS = frozenset(
+    ("register", "relation", "type", "operation", "located", "everywhere", "name", "fact", "atomic", "bytes", "polling")
+)
 
 
 def map_expressions(command: Command, change: Callable[[Expr], Expr]) -> Command:
@@ -314,6 +345,20 @@ def expressions_of(command: Command) -> dict[str, Expr]:
 
 def show(command: Command) -> str:
     """``command`` in the core syntax, without the semicolon."""
+    return _shown(command) + (_how(command) if isinstance(command, Accessing) else "")
+
+
+def _how(command: Accessing) -> str:
+    """What stands behind a command that says how it accesses memory."""
+    polling = isinstance(command, Load) and command.polling
+    usual = DEFAULT_TYPE if isinstance(command, Atomic) else ""
+    if command.atomic == usual and not polling and not command.bytes:
+        return ""
+    ranges = ", ".join(f"{first}-{end - 1}" for first, end in command.bytes)
+    return f" as {f'{POLLING} ' * polling}{command.atomic or PLAIN}{f'[{ranges}]' * bool(ranges)}"
+
+
+def _shown(command: Command) -> str:
     match command:
         case Load(register, address, rank):
             return f"{register.name} <- {_memory(address, rank)}"

@@ -54,7 +54,13 @@ class DeclarationRules(StatementRules):
     def queues(self, keyword: Token, *_: object) -> None:
         self._header(keyword)
 
-    def cell(self, name: Token, size: tuple[int, Span] | None, initial: list[tuple[int, Span]] | None) -> None:
+    def cell(
+        self,
+        name: Token,
+        size: tuple[int, Span] | None,
+        initial: list[tuple[int, Span]] | None,
+        made_up: Token | None,
+    ) -> None:
         cells = self._array_size(name, size)
         values = initial or []
         if len(values) > cells:
@@ -66,7 +72,14 @@ class DeclarationRules(StatementRules):
                 f"drop values, or declare `{name}[{len(values)}]`",
             )
         padded = tuple(value for value, _ in values[:cells]) + (0,) * (cells - len(values))
-        memory = MemoryObject(name.value, self._cells, None if size is None else cells, padded, self._here(name))
+        memory = MemoryObject(
+            name.value,
+            self._cells,
+            None if size is None else cells,
+            padded,
+            self._here(name),
+            made_up=made_up is not None,
+        )
         if self._declare(name, "memory", Symbol(name.value, self._cells)):
             self._memory.append(memory)
             self._cells += cells

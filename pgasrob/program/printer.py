@@ -60,12 +60,13 @@ def _remarks(program: Declared) -> list[str]:
 
 def _cell(memory: MemoryObject) -> str:
     """A memory object with its initial values, up to the last that is not zero."""
+    end = " made_up" if memory.made_up else ""
     used = max((place for place, value in enumerate(memory.initial, 1) if value), default=0)
     values = ", ".join(map(str, memory.initial[:used]))
     if memory.size is None:
-        return f"{memory.name} = {values}" if used else memory.name
+        return (f"{memory.name} = {values}" if used else memory.name) + end
     array = f"{memory.name}[{memory.size}]"
-    return f"{array} = {{{values}}}" if used else array
+    return (f"{array} = {{{values}}}" if used else array) + end
 
 
 def _queue(queue: Queue) -> str:

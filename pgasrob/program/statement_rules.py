@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program import habits
-from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Bundle, Command, Exit, Fence, Load, Store
+from pgasrob.program.commands import (
+    BY,
+    PLAIN,
+    POLLING,
+    Accessing,
+    Assign,
+    Await,
+    AwaitAdd,
+    Barrier,
+    Bundle,
+    Command,
+    Exit,
+    Fence,
+    Load,
+    Store,
+)
+from pgasrob.program.core import accesses_of, lower
 from pgasrob.program.declarations import Process
 from pgasrob.program.expression_rules import ExpressionRules, Nested, across, at
 from pgasrob.program.expressions import Expr, Register
@@ -20,6 +37,7 @@ from pgasrob.program.statements import (
     Labelled,
     Loop,
     Skip,
+    Span,
     Statement,
     While,
 )
@@ -31,6 +49,15 @@ if TYPE_CHECKING:
 
 Updating = tuple["Token | None", list[Expr]]
 """What an update does with the cell, None when it does not say, and its other arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What is said of the accesses of a command, at ``place``: the words of the type, and for each its bytes."""
+
+    words: tuple[str, ...]
+    bytes: tuple[tuple[int, int], ...]
+    place: Span
 
 
 class StatementRules(ExpressionRules):
@@ -85,15 +112,21 @@ class StatementRules(ExpressionRules):
         return Nested(Labelled(name, statement.tree), statement.depth)
 
     def load(
-        self, target: Token, _: None, mem: Token, address: Nested[Expr], rank: Nested[Expr] | None
+        self, target: Token, _: None, mem: Token, address: Nested[Expr], rank: Nested[Expr] | None, how: How | None
     ) -> Nested[Statement]:
         hint = f"to copy a cell, load it into a register `r` first, then `mem[{target}] <- r;`"
-        return self._do(target, Load(self._target(target, hint), address.tree, rank.tree if rank else None))
+        return self._do(target, Load(self._target(target, hint), address.tree, rank.tree if rank else None), how)
 
     def store(
-        self, mem: Token, address: Nested[Expr], rank: Nested[Expr] | None, _: None, value: Nested[Expr]
+        self,
+        mem: Token,
+        address: Nested[Expr],
+        rank: Nested[Expr] | None,
+        _: None,
+        value: Nested[Expr],
+        how: How | None,
     ) -> Nested[Statement]:
-        return self._do(mem, Store(address.tree, value.tree, rank.tree if rank else None))
+        return self._do(mem, Store(address.tree, value.tree, rank.tree if rank else None), how)
 
     def element_store(self, name: Token, index: Nested[Expr], _: None, value: Nested[Expr]) -> Nested[Statement]:
         self._report_element(name, index, at(name), "to store there, write `mem[{address}] <- ...;`")
@@ -103,19 +136,21 @@ class StatementRules(ExpressionRules):
         hint = f"to store there, write `mem[{target}] <- ...;`"
         return self._do(target, Assign(self._target(target, hint), value.tree))
 
-    def atomic(self, target: Token, _: None, name: Token, arguments: list[Nested[Expr]]) -> Nested[Statement]:
+    def atomic(
+        self, target: Token, _: None, name: Token, arguments: list[Nested[Expr]], how: How | None
+    ) -> Nested[Statement]:
         register = self._target(target, "the old value goes to a register")
-        return self._call(target, name, arguments, register)
+        return self._call(target, name, arguments, how, register)
 
-    def operation(self, name: Token, arguments: list[Nested[Expr]]) -> Nested[Statement]:
-        return self._call(name, name, arguments)
+    def operation(self, name: Token, arguments: list[Nested[Expr]], how: How | None) -> Nested[Statement]:
+        return self._call(name, name, arguments, how)
 
-    def atomic_update(self, target: Token, _: None, name: Token, given: Updating) -> Nested[Statement]:
+    def atomic_update(self, target: Token, _: None, name: Token, given: Updating, how: How | None) -> Nested[Statement]:
         register = self._target(target, "the old value goes to a register")
-        return self._update(target, name, given, register=register)
+        return self._update(target, name, given, how, register=register)
 
-    def update(self, name: Token, given: Updating) -> Nested[Statement]:
-        return self._update(name, name, given)
+    def update(self, name: Token, given: Updating, how: How | None) -> Nested[Statement]:
+        return self._update(name, name, given, how)
 
     def updating(self, operation: Token | None, *arguments: Nested[Expr]) -> Updating:
         return operation, [argument.tree for argument in arguments]
@@ -123,10 +158,25 @@ class StatementRules(ExpressionRules):
     def operation_name(self, name: Token) -> Token:
         return name
 
+    def how(self, keyword: Token, words: tuple[str, ...], *ranges: tuple[int, int] | None) -> How:
+        return How(words, tuple(each for each in ranges if each), self._here(keyword))
+
+    def access_type(self, *words: Token) -> tuple[str, ...]:
+        return tuple(word.value for word in words)
+
+    def byte_range(self, first: Token, _: Token | None, last: Token | None) -> tuple[int, int]:
+        return self._integer(first), 1 + self._integer(last or first)
+
     def await_memory(
-        self, keyword: Token, mem: Token, address: Nested[Expr], relation: str, value: Nested[Expr]
+        self,
+        keyword: Token,
+        mem: Token,
+        address: Nested[Expr],
+        relation: str,
+        value: Nested[Expr],
+        how: How | None,
     ) -> Nested[Statement]:
-        return self._do(keyword, Await(address.tree, relation, value.tree))
+        return self._do(keyword, Await(address.tree, relation, value.tree), how)
 
     def await_add(
         self,
@@ -137,8 +187,9 @@ class StatementRules(ExpressionRules):
         relation: str,
         value: Nested[Expr],
         operand: Nested[Expr],
+        how: How | None,
     ) -> Nested[Statement]:
-        return self._do(keyword, AwaitAdd(rank.tree, address.tree, relation, value.tree, operand.tree))
+        return self._do(keyword, AwaitAdd(rank.tree, address.tree, relation, value.tree, operand.tree), how)
 
     def bundle(self, keyword: Token) -> Nested[Statement]:
         return self._do(keyword, Bundle())
@@ -198,16 +249,45 @@ class StatementRules(ExpressionRules):
 
     # What the rules share
 
-    def _do(self, first: Token, command: Command) -> Nested[Statement]:
-        return Nested(Do(command, self._here(first)), 0)
+    def _do(self, first: Token, command: Command, how: How | None = None) -> Nested[Statement]:
+        done = command if how is None else self._accessing(command, how)
+        return Nested(Do(done, self._here(first)), 0)
 
-    def _call(self, first: Token, name: Token, arguments: list[Nested[Expr]], *register: Register) -> Nested[Statement]:
+    def _accessing(self, command: Command, how: How) -> Command:
+        """``command`` with its accesses as they are said to be."""
+        words, said = how.words, ""
+        polling = words[0] == POLLING and isinstance(command, Load)
+        if polling:
+            words = words[1:] or (PLAIN,)
+        made = len(accesses_of(lower(command)))
+        if not isinstance(command, Accessing):
+            said, hint = f"`{command.kind}` accesses no memory", "drop what stands from `as` on"
+        elif words[0] == POLLING:
+            said, hint = f"`{command.kind}` is no load", "only `r <- mem[e]` polls; an `await` does so by itself"
+        elif words[0] == BY or words[-1] == BY or words.count(BY) > 1 or (words[0] == PLAIN and len(words) > 1):
+            said, hint = f"`{' '.join(words)}` is no type", "write `as plain`, `as TYPE` or `as TYPE by OPERATION`"
+        elif how.bytes and len(how.bytes) != made:
+            said = (
+                f"bytes of {len(how.bytes)} access{'es' if len(how.bytes) > 1 else ''}, and `{command.kind}` has {made}"
+            )
+            hint = "name the bytes of each access in order, `as plain[0-3, 0-3]`, or of none"
+        elif any(first >= end for first, end in how.bytes):
+            said, hint = "bytes that end before they begin", "write the first and the last byte, `as plain[0-3]`"
+        else:
+            changed = replace(command, atomic="" if words == (PLAIN,) else " ".join(words), bytes=how.bytes)
+            return replace(changed, polling=True) if polling and isinstance(changed, Load) else changed
+        self._report.add("PG029", said, how.place, hint)
+        return command
+
+    def _call(
+        self, first: Token, name: Token, arguments: list[Nested[Expr]], how: How | None, *register: Register
+    ) -> Nested[Statement]:
         command, takes = OPERATIONS[name.value]
         given = [argument.tree for argument in arguments]
         if command is Fence and len(given) == 1:
-            return self._do(first, Fence(given[0], None))
+            return self._do(first, Fence(given[0], None), how)
         if len(given) == len(takes):
-            return self._do(first, command(*register, *given))
+            return self._do(first, command(*register, *given), how)
         wanted = f"{len(takes)} argument{'s' if len(takes) > 1 else ''}"
         self._report.add(
             "PG023",
@@ -217,7 +297,9 @@ class StatementRules(ExpressionRules):
         )
         return Nested(Skip(), 0)
 
-    def _update(self, first: Token, name: Token, given: Updating, **register: Register) -> Nested[Statement]:
+    def _update(
+        self, first: Token, name: Token, given: Updating, how: How | None, **register: Register
+    ) -> Nested[Statement]:
         """A command whose first argument says what it does with the cell."""
         word, arguments = given
         known = OPERATIONS_OF[name.value]
@@ -226,7 +308,7 @@ class StatementRules(ExpressionRules):
             return Nested(Skip(), 0)
         command, takes, optional = updating(name.value, word.value)
         if len(takes) - optional <= len(arguments) <= len(takes):
-            return self._do(first, command(word.value, **register, **dict(zip(takes, arguments, strict=False))))
+            return self._do(first, command(word.value, **register, **dict(zip(takes, arguments, strict=False))), how)
         wanted = f"{len(takes)} or {len(takes) + 1}" if optional else f"{len(takes) + 1}"
         self._report.add(
             "PG023",

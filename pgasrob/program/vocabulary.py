@@ -58,8 +58,9 @@ OPERATIONS_OF: dict[str, tuple[str, ...]] = {
 """The commands whose first argument says what they do with the cell, and what it may be."""
 
 KEYWORDS = frozenset((
-    "program", "nodes", "memory", "register", "queue", "unordered", "process", "mem", "me", "skip", "barrier", "bundle",
-    "exit", "await", "await_add", *OPERATIONS, *OPERATIONS_OF, "if", "else", "while", "choose", "or", "loop", "goto",
+    "program", "nodes", "memory", "made_up", "register", "queue", "unordered", "process", "mem", "me", "skip",
+    "barrier", "bundle", "exit", "await", "await_add", *OPERATIONS, *OPERATIONS_OF, "as", "if", "else", "while",
+    "choose", "or", "loop", "goto",
 ))  # fmt: skip
 
 _UPDATING: dict[str, Callable[..., Command]] = {

@@ -5,22 +5,19 @@ These are facts of commands and memory objects, and no engine of robustness asks
 
 from __future__ import annotations
 
-from typing import NamedTuple, assert_never
+from typing import NamedTuple
 
-from pgasrob.program import commands, core
-from pgasrob.program.commands import Command
+from pgasrob.program import core
+from pgasrob.program.commands import BY, Accessing, Await, AwaitAdd, Command, Load
 from pgasrob.program.control import Transition
 from pgasrob.program.declarations import Declared
-
-DEFAULT_TYPE = "int"
-"""The type that atomics are in where nothing else is said."""
 
 
 class Fact(NamedTuple):
     """What is to be known of one access.
 
     ``atomic``: the type that it is atomic in, "" for a plain one. ``by``: where atomics of one type exclude each other
-    only when they do the same to the cell, what this one does; "" for one that all of its type exclude. ``bytes``: the
+    only when they do the same to the cell, what this one does; "" for one that excludes all of its type. ``bytes``: the
     first byte of its cell that it touches and the one after the last; None: the whole cell. ``waits``: it is an await,
     or a read in a polling loop, and so is about the value that comes.
     """
@@ -43,39 +40,30 @@ def facts_of(transition: Transition) -> tuple[Fact, ...]:
 def command_facts(command: Command) -> tuple[Fact, ...]:
     """One fact for each of ``core.accesses_of(core.lower(command))``, in their order.
 
-    Atomic is the target side of atomics, notifications and signals, and so are awaits; their local sides, and all that
-    loads, stores and transfers access, are plain.
+    Atomic is the target side of what says so (:class:`~pgasrob.program.commands.Accessing`); all else is plain, the
+    local sides of atomics and of transfers too.
     """
-    accesses = core.accesses_of(core.lower(command))
-    match command:
-        case commands.Load() | commands.Store() | commands.Read() | commands.Write() | commands.Put():
-            return (Fact(),) * len(accesses)
-        case commands.Await() | commands.AwaitAdd():
-            return (Fact(DEFAULT_TYPE, waits=True),)
-        case commands.Fetch() | commands.FetchUpdate() | commands.FetchAdd() | commands.Swap() | commands.CompareSwap():
-            return (Fact(DEFAULT_TYPE),)
-        case commands.Update() | commands.UpdateFrom() | commands.Notify() | commands.Signal():
-            # The target is the only side for which they name a rank.
-            return tuple(Fact() if made.cell.rank is None else Fact(DEFAULT_TYPE) for made in accesses)
-        case (
-            commands.Assign()
-            | commands.Assume()
-            | commands.Assert()
-            | commands.Bundle()
-            | commands.Barrier()
-            | commands.Exit()
-            | commands.Wait()
-            | commands.WaitLocal()
-            | commands.Fence()
-        ):
-            return ()
-        case _:
-            assert_never(command)
+    if not isinstance(command, Accessing):
+        return ()
+    type, _, by = command.atomic.partition(f" {BY} ")
+    waits = isinstance(command, Await | AwaitAdd) or (isinstance(command, Load) and command.polling)
+    form = core.lower(command)
+    made = core.accesses_of(form)
+    return tuple(
+        Fact(type, by, bytes, waits)
+        if isinstance(form, core.Immediate) or access.cell.rank is not None
+        else Fact(bytes=bytes)
+        for access, bytes in zip(made, command.bytes or (None,) * len(made), strict=True)
+    )
 
 
 def atomic_together(one: Fact, other: Fact) -> bool:
-    """Whether two accesses to a cell exclude each other, whatever they do to it."""
-    return bool(one.atomic) and one.atomic == other.atomic and (one.by == other.by or not (one.by and other.by))
+    """Whether two accesses to a cell exclude each other, as atomics of one type do.
+
+    Where these say what they do, it has to be the same, or the words of one have to begin those of the other.
+    """
+    alike = zip(one.by.split(), other.by.split(), strict=False)
+    return bool(one.atomic) and one.atomic == other.atomic and all(mine == its for mine, its in alike)
 
 
 def overlap(one: Fact, other: Fact) -> bool:

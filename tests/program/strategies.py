@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 
 from pgasrob.program.commands import (
+    Accessing,
     Assert,
     Assign,
     Assume,
@@ -36,6 +37,7 @@ from pgasrob.program.commands import (
     WaitLocal,
     Write,
 )
+from pgasrob.program.core import accesses_of, lower
 from pgasrob.program.declarations import MemoryObject, Process, Queue, Source
 from pgasrob.program.expressions import (
     LEVEL,
@@ -161,9 +163,20 @@ def commands_by_kind() -> dict[type[Command], st.SearchStrategy[Command]]:
     }
 
 
-def commands() -> st.SearchStrategy[Command]:
-    """Every command there is that has a text."""
-    return st.one_of(*commands_by_kind().values())
+@st.composite
+def commands(draw: st.DrawFn) -> Command:
+    """Every command there is that has a text, with accesses of any kind."""
+    command = draw(st.one_of(*commands_by_kind().values()))
+    if not isinstance(command, Accessing) or draw(st.booleans()):
+        return command
+    made = len(accesses_of(lower(command)))
+    places = st.tuples(st.integers(0, 7), st.integers(1, 8)).map(lambda each: (each[0], sum(each)))
+    changed = replace(
+        command,
+        atomic=draw(st.sampled_from(("", "int", "unsigned long", "MPI_INT by sum", "T by signal or swap"))),
+        bytes=draw(st.just(()) | st.tuples(*[places] * made)),
+    )
+    return replace(changed, polling=draw(st.booleans())) if isinstance(changed, Load) else changed
 
 
 SPANS = st.builds(Span, st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), st.integers(1, 9))
@@ -204,7 +217,7 @@ def programs(draw: st.DrawFn) -> Program:
         cells = size or 1
         initial = draw(st.lists(INTEGERS, min_size=cells, max_size=cells))
         address = sum(each.cells for each in memory)
-        memory.append(MemoryObject(name, address, size, tuple(initial), draw(SPANS)))
+        memory.append(MemoryObject(name, address, size, tuple(initial), draw(SPANS), draw(st.booleans())))
     queues = [Queue(name, number, draw(st.booleans()), draw(SPANS)) for number, name in enumerate(QUEUES)]
     ranks: list[Any] = draw(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=3), max_size=2))
     flat = [rank for group in ranks for rank in group]

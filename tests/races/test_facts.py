@@ -21,7 +21,8 @@ def facts(command: str) -> str:
 
 
 def told(fact: Fact) -> str:
-    words = [fact.atomic, "waits" if fact.waits else ""]
+    touched = "" if fact.bytes is None else "bytes {} to {}".format(*fact.bytes)
+    words = [fact.atomic, fact.by and f"by {fact.by}", "waits" if fact.waits else "", touched]
     return " ".join(word for word in words if word) or "-"
 
 
@@ -51,6 +52,17 @@ def told(fact: Fact) -> str:
         ("update_from_located(compare_swap, x, z, 0, y, q, w)", "-; -; int; -"),
         ("notify(set, 1, 0, y, q)", "int"),
         ("signal(add, 1, 0, y, q)", "int"),
+        ("r <- mem[x] as long", "long"),
+        ("r <- mem[x] as polling", "waits"),
+        ("r <- mem[x] as polling unsigned int", "unsigned int waits"),
+        ("mem[x @ 1] <- 1 as int[4-7]", "int bytes 4 to 8"),
+        ("r <- fetch(0, x) as plain", "-"),
+        ("r <- fetch_add(0, x, 1) as long by or", "long by or"),
+        ("await(mem[x] == r) as plain", "waits"),
+        ("put(x, 0, y, q) as plain[0-3, 2]", "bytes 0 to 4; bytes 2 to 3"),
+        ("update(set, 1, 0, y, q, z) as plain", "-; -"),
+        ("update_from(add, x, 0, y, q) as MPI_INT by sum[0-3, 4-7]", "bytes 0 to 4; MPI_INT by sum bytes 4 to 8"),
+        ("write(x, 0, y, q) as T", "-; T"),
     ],
 )
 def test_what_is_atomic(command: str, expected: str) -> None:
@@ -74,6 +86,9 @@ def test_which_accesses_exclude_each_other() -> None:
     assert not atomic_together(add, set)
     assert not atomic_together(any, Fact("long")) and not atomic_together(plain, plain)
     assert not atomic_together(plain, any)
+    signal, set_signal, add_signal, other = (Fact("long", by) for by in ("s", "s set", "s add", "set"))
+    assert atomic_together(signal, set_signal) and atomic_together(add_signal, Fact("long"))
+    assert not atomic_together(set_signal, add_signal) and not atomic_together(set_signal, other)
 
 
 def test_overlap_is_by_bytes() -> None:
