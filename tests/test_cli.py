@@ -501,7 +501,7 @@ def test_the_lowered_program_is_shown(folder: Path) -> None:
     Path("p.c").write_text(MESSAGE.format(head="nodes: 2").replace("helper(got)", "return 1"))
     shown = run("show", "p.c")
     assert shown.exit_code == 0
-    assert "update(set, 42, 1, data, shmem);" in shown.output and "await(mem[flag] == 1);" in shown.output
+    assert "update(set, 42, 1, data, shmem) as plain;" in shown.output and "await(mem[flag] == 1);" in shown.output
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not take such names")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pgasrob.program import core
-from pgasrob.program.commands import BY, Accessing, Await, AwaitAdd, Command, Load
+from pgasrob.program.commands import BY, Accessing, Await, Command, Load
 from pgasrob.program.control import Transition
 from pgasrob.program.declarations import Declared
 
@@ -19,7 +19,7 @@ class Fact(NamedTuple):
     ``atomic``: the type that it is atomic in, "" for a plain one. ``by``: where atomics of one type exclude each other
     only when they do the same to the cell, what this one does; "" for one that excludes all of its type. ``bytes``: the
     first byte of its cell that it touches and the one after the last; None: the whole cell. ``waits``: it is an await,
-    or a read in a polling loop, and so is about the value that comes.
+    a test or a read in a polling loop, which does nothing but look for a value that comes.
     """
 
     atomic: str = ""
@@ -46,7 +46,7 @@ def command_facts(command: Command) -> tuple[Fact, ...]:
     if not isinstance(command, Accessing):
         return ()
     type, _, by = command.atomic.partition(f" {BY} ")
-    waits = isinstance(command, Await | AwaitAdd) or (isinstance(command, Load) and command.polling)
+    waits = isinstance(command, Await) or (isinstance(command, Load) and command.polling)
     form = core.lower(command)
     made = core.accesses_of(form)
     return tuple(

@@ -36,7 +36,7 @@ def told(fact: Fact) -> str:
         ("mem[x] <- r", "-"),
         ("r <- mem[x @ 0]", "-"),
         ("await(mem[x] == r)", "int waits"),
-        ("await_add(0, mem[x] == r, 1)", "int waits"),
+        ("await_add(0, mem[x] == r, 1)", "int"),
         ("r <- fetch(0, x)", "int"),
         ("r <- fetch_add(0, x, 1)", "int"),
         ("r <- fetch_update(set, 0, x, 1)", "int"),

@@ -80,7 +80,8 @@ def into_registers(world: World, processes: Sequence[Process]) -> tuple[Process,
             case Store(address, value, None) if constant(address) in held:
                 command = commands.Assign(held[_known(address)], value)
             case Read() | UpdateFrom() | Update() if (get := _get(command)) is not None and get.local in held:
-                command = Fetch(held[get.local], get.rank, get.remote)
+                atomic = "" if isinstance(command, Read) else command.atomic
+                command = Fetch(held[get.local], get.rank, get.remote, atomic=atomic)
             case _:
                 return statement
         assert isinstance(statement, Do)

@@ -7,7 +7,7 @@ from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.transfers import owner_of
 from pgasrob.frontends.c import arithmetic
 from pgasrob.frontends.c.arithmetic import expression
-from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.layout import shown, size_of
 from pgasrob.frontends.c.types import INT, CType, Floating, Integer, Pointer
 from pgasrob.frontends.c.values import UNDEFINED, Known, Unknown, Value
 from pgasrob.program import commands
@@ -30,17 +30,20 @@ def own_atomic(call: Call, operation: str, result: str) -> Outcome:
     owner = owner_of(call, address)
     rank, cell = owner or Const(call.rank), call.cell(address, size_of(pointed))
     register = call.register("old")
+    # The processor's, which no library knows of; it does not matter as what the bits are seen.
+    atomic = f"_Atomic {shown(Integer(IntType(8 * size_of(pointed), True)))}"
     match operation:
         case "":
-            command: commands.Command = commands.Load(register, cell, owner)
+            command: commands.Command = commands.Load(register, cell, owner, atomic=atomic)
         case "=" | "0":
-            command = commands.Swap(register, rank, cell, Const(0) if operation == "0" else operands[0])
+            value = Const(0) if operation == "0" else operands[0]
+            command = commands.Swap(register, rank, cell, value, atomic=atomic)
         case "?":
-            command = commands.CompareSwap(register, rank, cell, operands[0], operands[1])
+            command = commands.CompareSwap(register, rank, cell, operands[0], operands[1], atomic=atomic)
         case _:
             operand = arithmetic.unary("-", call.arguments[1], pointed) if operation == "-" else call.arguments[1]
             command = commands.FetchUpdate(
-                UPDATES[operation], register, rank, cell, call.value_expression(operand), type
+                UPDATES[operation], register, rank, cell, call.value_expression(operand), type, atomic=atomic
             )
     old = Unknown(register)
     given: Value = UNDEFINED

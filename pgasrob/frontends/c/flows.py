@@ -197,9 +197,10 @@ class Flows(Undecided):
     def _without_condition(self, command: Command) -> Command:
         match command:
             case commands.Await(address):
-                return commands.Load(self.register("ignored"), address)
+                return commands.Load(self.register("ignored"), address, atomic=command.atomic, polling=True)
             case commands.AwaitAdd(rank, address, _, _, operand, type):
-                return commands.FetchAdd(self.register("ignored"), rank, address, operand, type)
+                atomic = command.atomic
+                return commands.FetchAdd(self.register("ignored"), rank, address, operand, type, atomic=atomic)
         raise AssertionError(f"{command.kind} has a condition, and nobody knows how to leave it out")
 
     def _with_known_values(self, do: Do, cells: Cells) -> Do:

@@ -158,7 +158,8 @@ class Memory(Flows):
                 return value
         around = self._around(address, size)
         register = self.register("t", before=False)
-        self.issue(commands.Load(register, self.cell(*(around or (address, size))), owner))
+        bytes = () if around is None else _bytes_of(address, size, around[0])
+        self.issue(commands.Load(register, self.cell(*(around or (address, size))), owner, bytes=bytes))
         if register.index in self.read:
             return Unknown(self.new_leaf(UNKNOWN, range_of(type), exact=False, of=[self.read[register.index]]))
         if (held := self.held(address, type)) is not None:
@@ -276,16 +277,16 @@ class Memory(Flows):
         that are others, at once, so that what other ranks do to other parts meanwhile is kept."""
         id, owner = whole.object, self.whose(whole)
         assert isinstance(type, Integer) and isinstance(whole.offset, int) and isinstance(part.offset, int)
-        wide = self.scalar_type(whole, size)
+        wide, bytes = self.scalar_type(whole, size), _bytes_of(part, size_of(type), whole)
         if owner is None and not isinstance(value, Unknown) and self.facts.is_steady(id, whole.offset):
             self._hold(part, value, type)
             now = self.contents(id).load(whole.offset, wide)
             if isinstance(now, Known):
-                self._issue_store(commands.Store(self.cell(whole, size), Const(now.value)))
+                self._issue_store(commands.Store(self.cell(whole, size), Const(now.value), bytes=bytes))
                 return
         self.facts.unsettle(id, whole.offset)
         held = self.register("whole")
-        self.issue(commands.Load(held, self.cell(whole, size), owner))
+        self.issue(commands.Load(held, self.cell(whole, size), owner, bytes=bytes))
         self.taken.add(held.index)
         assert isinstance(value, Known | Unknown | Undefined)
         new = Const(0) if isinstance(value, Undefined) else expression(value)
@@ -294,7 +295,8 @@ class Memory(Flows):
         kind = wide.type if isinstance(wide, Integer) and not as_double else IntType(8 * size, True)
         rank = Const(self.rank) if owner is None else owner
         cell = self.cell(whole, size)
-        self._issue_store(commands.FetchUpdate("xor", self.register("before"), rank, cell, bits, kind))
+        before = self.register("before")
+        self._issue_store(commands.FetchUpdate("xor", before, rank, cell, bits, kind, atomic="", bytes=bytes))
         self.taken.discard(held.index)
 
     def _unmixed(self, address: Address, value: Value) -> Value:
@@ -654,6 +656,13 @@ class Memory(Flows):
         raise Problem(
             "PG143", "a pointer is followed of which it is not known where it points", "use an index into one array"
         )
+
+
+def _bytes_of(part: Address, size: int, whole: Address) -> tuple[tuple[int, int], ...]:
+    """The bytes of the cell of ``whole`` that the scalar of ``size`` bytes at ``part`` lies in, for the one access."""
+    assert isinstance(part.offset, int) and isinstance(whole.offset, int)
+    first = part.offset - whole.offset
+    return ((first, first + size),)
 
 
 def addresses_written(form: core.Form) -> Iterator[Expr]:

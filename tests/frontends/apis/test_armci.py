@@ -20,19 +20,23 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
     ("ARMCI_NbPut", (HERE, THERE, 4, 1, HANDLE), ["write(x+0, 1, y+8, handle_global_handle_0_put_to_1)", "return 0"]),
     ("ARMCI_Get", (THERE, HERE, 4, 1), ["read(x+0, 1, y+8, armci_get)", "wait(armci_get)", "return 0"]),
     ("ARMCI_NbGet", (THERE, HERE, 4, 1, None), ["read(x+0, 1, y+8, implicit_get_to_1)", "return 0"]),
-    ("ARMCI_PutValueInt", (5, THERE, 1), ["update(set, 5, 1, y+8, put_to_1)", "return 0"]),
-    ("ARMCI_NbPutValueLong", (5, THERE, 1, None), ["update(set, 5, 1, y+8, implicit_put_to_1)", "return 0"]),
-    ("ARMCI_GetValueInt", (THERE, 1), ["value <- fetch(1, y+8)", "return value"]),
+    ("ARMCI_PutValueInt", (5, THERE, 1), ["update(set, 5, 1, y+8, put_to_1) as plain", "return 0"]),
+    ("ARMCI_NbPutValueLong", (5, THERE, 1, None), ["update(set, 5, 1, y+8, implicit_put_to_1) as plain", "return 0"]),
+    ("ARMCI_GetValueInt", (THERE, 1), ["value <- fetch(1, y+8) as plain", "return value"]),
     ("ARMCI_Put_flag", (HERE, THERE, 4, variable("f", 0, 1), 1, 1), [
         "put(x+0, 1, y+8, put_to_1)",
         "fence(put_to_1, 1)",
-        "update(set, 1, 1, f+0, put_to_1)",
+        "update(set, 1, 1, f+0, put_to_1) as plain",
         "return 0",
     ]),
-    ("ARMCI_Rmw", (0, OUT, THERE, 3, 1), ["old <- fetch_add(1, y+8, 3)", "*('out',)+0 = old", "return 0"]),
+    ("ARMCI_Rmw", (0, OUT, THERE, 3, 1), [
+        "old <- fetch_add(1, y+8, 3) as int by rmw",
+        "*('out',)+0 = old",
+        "return 0",
+    ]),
     ("ARMCI_Rmw", (3, OUT, THERE, 0, 1), [
         "value <- mem[out+0]",
-        "old <- swap(1, y+8, value)",
+        "old <- swap(1, y+8, value) as long by rmw",
         "*('out',)+0 = old",
         "return 0",
     ]),
@@ -69,11 +73,11 @@ def test_blocking_puts_are_fenced_from_each_other() -> None:
     rank.call("ARMCI_NbPut", HERE, THERE, 4, 1, None)
     assert rank.call("ARMCI_Put", HERE, THERE, 4, 1)[0] == "put(x+0, 1, y+8, put_to_1)"
     assert rank.call("ARMCI_PutValueInt", 5, THERE, 1)[0] == "fence(put_to_1, 1)"
-    assert rank.call("ARMCI_PutValueInt", 5, variable("y", 0, 2), 2)[0] == "update(set, 5, 2, y+0, put_to_2)"
+    assert rank.call("ARMCI_PutValueInt", 5, variable("y", 0, 2), 2)[0] == "update(set, 5, 2, y+0, put_to_2) as plain"
     rank.world.contents |= {OUT: Known(1), HERE: Known(7)}
     assert rank.call("ARMCI_Acc", 0, OUT, HERE, THERE, 4, 1)[:2] == [
         "fence(put_to_1, 1)",
-        "update(add, 7, 1, y+8, put_to_1)",
+        "update(add, 7, 1, y+8, put_to_1) as int by accumulate",
     ]
 
 
@@ -169,13 +173,13 @@ def test_accumulates() -> None:
     assert blocking == [
         [
             "value <- mem[x+0]",
-            f"update(add., {float_bits(2.0)} *. value, 1, y+8, put_to_1)",
+            f"update(add., {float_bits(2.0)} *. value, 1, y+8, put_to_1) as double by accumulate",
             "return 0",
         ]
     ]
     world.contents |= {OUT: Known(1)}
     assert lowered(API, "ARMCI_NbAcc", 1, OUT, HERE, THERE, 8, 1, None, world=world) == [
-        ["update_from(add, x+0, 1, y+8, implicit_put_to_1)", "return 0"]
+        ["update_from(add, x+0, 1, y+8, implicit_put_to_1) as long by accumulate", "return 0"]
     ]
 
 

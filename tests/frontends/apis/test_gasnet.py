@@ -24,7 +24,7 @@ FIRST = Handle("gasnet.handle", (0,))
 GIVES = f"return {FIRST}"
 WRITTEN = ["write(x+0, 1, y+8, blocking)", "wait(blocking)"]
 READ = ["read(x+0, 1, y+8, blocking)", "wait(blocking)"]
-SET = ["update(set, 7, 1, y+8, blocking)", "wait(blocking)"]
+SET = ["update(set, 7, 1, y+8, blocking) as plain", "wait(blocking)"]
 
 CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
     ("gasnet_init", (None, None), ["return 0"]),
@@ -45,12 +45,12 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
     ("gasnet_put_nbi_bulk", (1, THERE, HERE, 4), ["write(x+0, 1, y+8, implicit_puts)"]),
     ("gasnet_get_nbi_bulk", (HERE, 1, THERE, 4), ["read(x+0, 1, y+8, implicit_gets)"]),
     ("gasnet_put_val", (1, THERE, 7, 4), SET),
-    ("gasnet_put_nb_val", (1, THERE, 2**64 - 1, 4), ["update(set, -1, 1, y+8, handle_0)", GIVES]),
-    ("gasnet_put_nbi_val", (1, THERE, 7, 4), ["update(set, 7, 1, y+8, implicit_puts)"]),
-    ("gasnet_get_val", (1, THERE, 4), ["value <- fetch(1, y+8)", "return ucast32(value)"]),
+    ("gasnet_put_nb_val", (1, THERE, 2**64 - 1, 4), ["update(set, -1, 1, y+8, handle_0) as plain", GIVES]),
+    ("gasnet_put_nbi_val", (1, THERE, 7, 4), ["update(set, 7, 1, y+8, implicit_puts) as plain"]),
+    ("gasnet_get_val", (1, THERE, 4), ["value <- fetch(1, y+8) as plain", "return ucast32(value)"]),
     ("gasnet_memset", (1, THERE, 0, 8), [
-        "update(set, 0, 1, y+8, blocking)",
-        "update(set, 0, 1, y+12, blocking)",
+        "update(set, 0, 1, y+8, blocking) as plain",
+        "update(set, 0, 1, y+12, blocking) as plain",
         "wait(blocking)",
     ]),
     ("gasnet_wait_syncnb", (0,), []),
@@ -69,7 +69,7 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
     ("gex_RMA_PutNBI", (TEAM, 1, THERE, HERE, 4, GROUP, 0), ["write(x+0, 1, y+8, implicit_groups)", "return 0"]),
     ("gex_RMA_GetNB", (TEAM, HERE, 1, THERE, 4, 0), ["read(x+0, 1, y+8, handle_0)", GIVES]),
     ("gex_RMA_PutBlockingVal", (TEAM, 1, THERE, 7, 4, 0), [*SET, "return 0"]),
-    ("gex_RMA_GetBlockingVal", (TEAM, 1, THERE, 4, 0), ["value <- fetch(1, y+8)", "return ucast32(value)"]),
+    ("gex_RMA_GetBlockingVal", (TEAM, 1, THERE, 4, 0), ["value <- fetch(1, y+8) as plain", "return ucast32(value)"]),
     ("gex_NBI_Wait", (PUTS, 0), ["return 0"]),
 ]  # fmt: skip
 

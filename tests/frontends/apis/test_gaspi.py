@@ -97,12 +97,12 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
     (
         "gaspi_atomic_fetch_add",
         (0, 8, 1, 3, OUT, BLOCK),
-        ["old <- fetch_add(1, gaspi_0+8, 3)", "*('out',)+0 = old", "return 0"],
+        ["old <- fetch_add(1, gaspi_0+8, 3) as unsigned long", "*('out',)+0 = old", "return 0"],
     ),
     (
         "gaspi_atomic_compare_swap",
         (0, 8, 1, 3, 4, OUT, BLOCK),
-        ["old <- compare_swap(1, gaspi_0+8, 3, 4)", "*('out',)+0 = old", "return 0"],
+        ["old <- compare_swap(1, gaspi_0+8, 3, 4) as unsigned long", "*('out',)+0 = old", "return 0"],
     ),
     ("gaspi_barrier", (0, BLOCK), ["barrier(gaspi_barrier)", "return 0"]),
     ("gaspi_queue_size", (0, OUT), ["*('out',)+0 = 0", "return 0"]),

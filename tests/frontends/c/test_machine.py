@@ -124,13 +124,13 @@ def process(text: str, rank: int) -> list[str]:
 def test_what_only_its_own_rank_accesses_has_no_cell() -> None:
     text = lowered("x = me; y = x + 1; a[1] = y; shmem_int_p(&flag, a[1], 0);")
     assert "memory flag;" in text
-    assert process(text, 1) == ["update(set, 2, 0, flag, 0);"]
+    assert process(text, 1) == ["update(set, 2, 0, flag, 0) as plain;"]
 
 
 def test_only_the_elements_that_others_access_have_cells() -> None:
     text = lowered("a[0] = 7; a[3] = 1; shmem_int_p(&a[3], a[0], 0);")
     assert "memory a[3];" in text
-    assert process(text, 0) == ["mem[a[3]] <- 1;", "update(set, 7, 0, a[3], 0);"]
+    assert process(text, 0) == ["mem[a[3]] <- 1;", "update(set, 7, 0, a[3], 0) as plain;"]
 
 
 def test_an_unknown_index_puts_the_whole_array_into_cells() -> None:
@@ -151,18 +151,18 @@ def test_spinning_is_a_loop_and_its_counter_is_left_out() -> None:
 
 def test_a_counter_that_matters_becomes_a_register() -> None:
     text = lowered("int k = 0; while (shmem_int_g(&flag, 0) == 0) k++; shmem_int_p(&x, k, 0);")
-    assert "k <- k + 1;" in text and "update(set, k, 0, x, 0);" in text
+    assert "k <- k + 1;" in text and "update(set, k, 0, x, 0) as plain;" in text
 
 
 def test_many_ways_through_a_join_do_not_multiply() -> None:
     text = lowered("int k = 0; for (int i = 0; i < 12; i++) if (shmem_int_g(&x, i % n)) k++; shmem_int_p(&y, k, 0);")
-    assert text.count("fetch(") < 80 and "update(set, k, 0, y, 0);" in text
+    assert text.count("fetch(") < 80 and "update(set, k, 0, y, 0) as plain;" in text
 
 
 def test_a_condition_on_a_random_number_goes_the_way_it_went() -> None:
     text = lowered("int r = rand() % 2; if (r == 0) shmem_int_p(&x, 1, 0); if (r == 1) shmem_int_p(&y, 1, 0);", 1)
     puts = [line for line in process(text, 0) if line.startswith(("update", "}"))]
-    assert puts == ["update(set, 1, 0, x, 0);", "} or {", "update(set, 1, 0, y, 0);", "}"]
+    assert puts == ["update(set, 1, 0, x, 0) as plain;", "} or {", "update(set, 1, 0, y, 0) as plain;", "}"]
     assert "rand" not in text
 
 

@@ -14,6 +14,7 @@ from pgasrob.frontends.apis.armci.names import GIOV
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, blocking_queue, element, int_type, put, read, value_at, write
+from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, VOID, CType, Floating, Pointer
 from pgasrob.frontends.c.values import Known, Unknown
 from pgasrob.program.commands import Fence, Fetch, Update, UpdateFrom, Wait
@@ -162,7 +163,8 @@ def _accumulates(call: Call, shape: str, nonblocking: bool) -> Outcome:
             call.fail("a nonblocking accumulate with a scale", "scale the source before, or use the blocking call")
     else:
         where = ordered(steps, process)
-    operation = "add." if isinstance(type, Floating) else "add"
+    # With other accumulates: that they are atomic with ARMCI_Rmw nobody promises.
+    operation, atomic = "add." if isinstance(type, Floating) else "add", f"{shown(type)} by accumulate"
     for piece in pieces:
         source = state.local(call, 2, piece.source)
         goal = state.remote(call, 2 + _goal(shape), piece.target, process)
@@ -171,10 +173,10 @@ def _accumulates(call: Call, shape: str, nonblocking: bool) -> Outcome:
             mine = element(call, source, place, type)
             if nonblocking:
                 here = call.cell(mine, call.size_of(type))
-                steps.do(UpdateFrom(operation, here, Const(process), there, where, type=int_type(type)))
+                steps.do(UpdateFrom(operation, here, Const(process), there, where, type=int_type(type), atomic=atomic))
             else:
                 value = _scaled(scale, value_at(steps, mine, type), type)
-                steps.do(Update(operation, value, Const(process), there, where, type=int_type(type)))
+                steps.do(Update(operation, value, Const(process), there, where, type=int_type(type), atomic=atomic))
     return steps.outcome(OK)
 
 
@@ -207,14 +209,14 @@ def _put_value(call: Call, type: CType, nonblocking: bool) -> Outcome:
     cell = call.cell(state.remote_argument(call, 1, process), call.size_of(type))
     key = (*state.handle(call, 3), "put") if nonblocking else state.BLOCKING
     where = state.use(steps, key, process, True) if nonblocking else ordered(steps, process)
-    steps.do(Update("set", call.expression(0), Const(process), cell, where, type=int_type(type)))
+    steps.do(Update("set", call.expression(0), Const(process), cell, where, type=int_type(type), atomic=""))
     return steps.outcome(OK)
 
 
 def _get_value(call: Call, type: CType) -> Outcome:
     process, register = call.known(1), call.register("value")
     cell = call.cell(state.remote_argument(call, 0, process), call.size_of(type))
-    return Outcome(call.do(Fetch(register, Const(process), cell)), Unknown(register))
+    return Outcome(call.do(Fetch(register, Const(process), cell, atomic="")), Unknown(register))
 
 
 for _name, _type in (("Int", INT), ("Long", LONG), ("Float", FLOAT), ("Double", DOUBLE)):
@@ -239,7 +241,8 @@ def _put_flag(call: Call, shape: str) -> Outcome:
         source, goal = state.local(call, 0, piece.source), state.remote(call, _goal(shape), piece.target, process)
         put(steps, source, Const(process), goal, piece.bytes, where)
     cell = call.cell(state.remote_argument(call, index, process), 4)
-    steps.do(Fence(where, Const(process)), Update("set", call.expression(index + 1), Const(process), cell, where))
+    flag = Update("set", call.expression(index + 1), Const(process), cell, where, atomic="")
+    steps.do(Fence(where, Const(process)), flag)
     return steps.outcome(OK)
 
 

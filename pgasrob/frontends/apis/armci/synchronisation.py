@@ -10,6 +10,7 @@ from pgasrob.frontends.apis.armci.environment import barrier_of_all
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, int_type, value_at
+from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import INT, LONG
 from pgasrob.frontends.c.values import UNDEFINED, Known
 from pgasrob.program.commands import AwaitAdd, FetchAdd, Notify, Swap
@@ -97,11 +98,11 @@ def read_modify_write(call: Call) -> Outcome:
     (kind, type), steps, process = RMW[operation], Steps(call), call.known(4)
     local = state.local(call, 1, target(call, 1, of_others=True))
     cell = call.cell(state.remote_argument(call, 2, process), call.size_of(type))
-    old = call.register("old")
+    old, atomic = call.register("old"), f"{shown(type)} by rmw"
     if kind == "add":
-        steps.do(FetchAdd(old, Const(process), cell, call.expression(3), int_type(type)))
+        steps.do(FetchAdd(old, Const(process), cell, call.expression(3), int_type(type), atomic=atomic))
     else:
-        steps.do(Swap(old, Const(process), cell, value_at(steps, local, type)))
+        steps.do(Swap(old, Const(process), cell, value_at(steps, local, type), atomic=atomic))
     steps.store(local, old, type)
     return steps.outcome(OK)
 

@@ -93,7 +93,7 @@ def _memset(call: Call, mode: Mode) -> Outcome:
 
     def clear(where: Const) -> None:
         for cell, _ in pairs(call, remote, remote, call.known(3)):
-            steps.do(Update("set", Const(0), node, cell, where))
+            steps.do(Update("set", Const(0), node, cell, where, atomic=""))
 
     return finish(steps, begin(steps, mode, "put", clear))
 
@@ -127,7 +127,7 @@ def set_value(steps: Steps, remote: Address, node: Expr, value: int, bytes: int,
     size, type = value_type(call, bytes, True)
     expression = call.expression(value)
     narrow = Const(type.wrap(expression.value)) if isinstance(expression, Const) else Unary("cast", expression, type)
-    steps.do(Update("set", narrow, node, call.cell(remote, size), where, type=type))
+    steps.do(Update("set", narrow, node, call.cell(remote, size), where, type=type, atomic=""))
 
 
 def get_value(steps: Steps, remote: Address, node: Expr, bytes: int) -> Expr:
@@ -135,7 +135,7 @@ def get_value(steps: Steps, remote: Address, node: Expr, bytes: int) -> Expr:
     call = steps.call
     size, type = value_type(call, bytes, False)
     register = call.register("value")
-    steps.do(Fetch(register, node, call.cell(remote, size)))
+    steps.do(Fetch(register, node, call.cell(remote, size), atomic=""))
     return Unary("cast", register, type)
 
 

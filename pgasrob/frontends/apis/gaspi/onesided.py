@@ -12,6 +12,7 @@ from pgasrob.frontends.apis.gaspi.state import done, place, posted, queue, slot,
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, each
+from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import UCHAR, UINT, ULONG, USHORT
 from pgasrob.frontends.c.values import Known, Unknown
 from pgasrob.program.commands import (
@@ -242,7 +243,7 @@ def _atomic_cell(call: Call) -> tuple[Expr, Expr]:
 def fetch_add(call: Call) -> Sequence[Outcome]:
     rank, cell = _atomic_cell(call)
     register = call.register("old")
-    command = FetchAdd(register, rank, cell, call.expression(3), UNSIGNED)
+    command = FetchAdd(register, rank, cell, call.expression(3), UNSIGNED, atomic=shown(ULONG))
     return timed(call, 5, done(call, [command], [(4, Unknown(register), ULONG)]))
 
 
@@ -253,5 +254,5 @@ def fetch_add(call: Call) -> Sequence[Outcome]:
 def compare_swap(call: Call) -> Sequence[Outcome]:
     rank, cell = _atomic_cell(call)
     register = call.register("old")
-    command = CompareSwap(register, rank, cell, call.expression(3), call.expression(4))
+    command = CompareSwap(register, rank, cell, call.expression(3), call.expression(4), atomic=shown(ULONG))
     return timed(call, 6, done(call, [command], [(5, Unknown(register), ULONG)]))

@@ -92,6 +92,8 @@ BASIC: dict[str, CType] = {
     "C_BOOL": UCHAR,
 }
 """The C types of basic datatypes."""
+SYNONYMS = {"LONG_LONG_INT": "LONG_LONG"}
+"""Second names of basic datatypes."""
 PAIRS = {
     "2INT": ("INT", 4, 8),
     "SHORT_INT": ("SHORT", 4, 8),

@@ -11,7 +11,7 @@ from pgasrob.frontends.apis.mpi.actions import RmaCall, RmaKind
 from pgasrob.frontends.apis.mpi.addresses import elements, number_of
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
 from pgasrob.frontends.apis.mpi.handles import handle, places, split, told
-from pgasrob.frontends.apis.mpi.names import BASIC, PROC_NULL, REQUEST, calls
+from pgasrob.frontends.apis.mpi.names import BASIC, PROC_NULL, REQUEST, SYNONYMS, calls
 from pgasrob.frontends.apis.mpi.requests import rma_request
 from pgasrob.frontends.apis.mpi.windows import Part, Window, window
 from pgasrob.frontends.apis.transfers import Steps, bounded, int_type
@@ -273,14 +273,14 @@ def accumulate(call: Call) -> list[Outcome]:
         remote_type = datatype(call, 6)
         local_type = remote_type if call.arguments[2] == NULL else datatype(call, 2)
         type = _single(call, remote_type)
-        name = update_name(call, 7, type)
+        name, atomic = update_name(call, 7, type), _atomic(call, 7, remote_type)
         queue = _queue(operation, request, "accumulate", *_update_of(call, 7, remote_type))
         remote = operation.remote(bounded(call, 5), remote_type)
         if name == "fetch":  # MPI_NO_OP
             return
         local = operation.local(0, bounded(call, 1), local_type)
         for here, there in _pairs(call, local, local_type, remote):
-            operation.steps.do(_update(name, here, operation, there, queue, None, type))
+            operation.steps.do(_update(name, here, operation, there, queue, None, type, atomic))
 
     return _targets(call, 3, 8, 6, go)
 
@@ -299,7 +299,7 @@ def get_accumulate(call: Call) -> list[Outcome]:
     def go(operation: Operation, of: Window) -> None:
         result_type, remote_type = datatype(call, 5), datatype(call, 9)
         type = _single(call, remote_type)
-        name = update_name(call, 10, type)
+        name, atomic = update_name(call, 10, type), _atomic(call, 10, remote_type)
         queue = _queue(operation, request, "get_accumulate", *_update_of(call, 10, remote_type))
         remote = operation.remote(bounded(call, 8), remote_type)
         if remote is None:
@@ -313,7 +313,7 @@ def get_accumulate(call: Call) -> list[Outcome]:
         if not len(local) == len(there) == len(result):
             call.fail(f"the counts of {call.name} differ", "give the same number of elements for all three buffers")
         for operand, target, old in zip(local, there, result, strict=True):
-            operation.steps.do(_update(name, operand, operation, target, queue, old, type))
+            operation.steps.do(_update(name, operand, operation, target, queue, old, type, atomic))
 
     return _targets(call, 6, 11, 9, go)
 
@@ -332,7 +332,8 @@ def fetch_and_op(call: Call) -> list[Outcome]:
             return
         operand = None if name == "fetch" else _cells(call, operation.local(0, 1, of_all))[0]
         (there,), (old,) = _cells(call, remote), _cells(call, operation.local(1, 1, of_all))
-        operation.steps.do(_update(name, operand, operation, there, queue, old, type))
+        atomic = _atomic(call, 5, of_all)
+        operation.steps.do(_update(name, operand, operation, there, queue, old, type, atomic))
 
     return _targets(call, 3, 6, 2, go)
 
@@ -351,8 +352,9 @@ def compare_and_swap(call: Call) -> list[Outcome]:
         new, expected, old = (_cells(call, operation.local(index, 1, of_all))[0] for index in (0, 1, 2))
         (there,) = _cells(call, remote)
         update = UpdateFrom(
-            "compare_swap", new, operation.rank, there, queue, old, expected, located=True, type=int_type(type)
-        )
+            "compare_swap", new, operation.rank, there, queue, old, expected, located=True, type=int_type(type),
+            atomic=_atomic(call, None, of_all),
+        )  # fmt: skip
         operation.steps.do(update)
 
     return _targets(call, 4, 6, 3, go)
@@ -372,10 +374,28 @@ def _single(call: Call, type: Datatype) -> CType:
     return BASIC[type.single]
 
 
+def _atomic(call: Call, index: int | None, type: Datatype) -> str:
+    """As what an accumulate with the operation in argument ``index``, or a compare and swap, excludes others: those of
+    its basic datatype (12.7.1) that do the same, or nothing. For that is what `accumulate_ops` is if nobody says
+    otherwise (12.2.1), and no value of it lets operations differ."""
+    name = SYNONYMS.get(type.single or "", type.single)
+    done = "compare_swap" if index is None else handle(call, index, "op").data[0]
+    return f"MPI_{name}" if done == "no_op" else f"MPI_{name} by {done}"
+
+
 def _update(
-    name: str, local: Expr | None, operation: Operation, remote: Expr, queue: Const, result: Expr | None, type: CType
+    name: str,
+    local: Expr | None,
+    operation: Operation,
+    remote: Expr,
+    queue: Const,
+    result: Expr | None,
+    type: CType,
+    atomic: str,
 ) -> UpdateFrom:
-    return UpdateFrom(name, local, operation.rank, remote, queue, result, located=True, type=int_type(type))
+    return UpdateFrom(
+        name, local, operation.rank, remote, queue, result, located=True, type=int_type(type), atomic=atomic
+    )
 
 
 _UPDATES = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}

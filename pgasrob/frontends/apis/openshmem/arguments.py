@@ -6,11 +6,15 @@ from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.openshmem.names import CONTEXT
 from pgasrob.frontends.apis.transfers import bounded
-from pgasrob.frontends.c.types import CType, Pointer
+from pgasrob.frontends.c.layout import shown
+from pgasrob.frontends.c.types import ULONG, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr
 
+SIGNAL = shown(ULONG)
+"""The type of signals. They exclude signals that do the same, what fetches signals, waits and tests, and no other
+atomics (1.5, section 9.8.1)."""
 PRIVATE = frozenset(("local", "heap", "string", "argv"))
 """The kinds of objects that other PEs cannot name."""
 
@@ -61,6 +65,12 @@ class Arguments:
         type = self.call.types[self.first + index]
         assert isinstance(type, Pointer), type
         return type.to
+
+    def atomic(self, index: int) -> str:
+        """As what an atomic on what a pointer points to excludes others: those of its type (1.5, section 3.2), and
+        not signals, which have the type of `uint64_t`."""
+        name = shown(self.target(index))
+        return f"{name} by atomic" if name == SIGNAL else name
 
     def pe(self, index: int) -> Expr:
         """The rank of a PE of the context's team."""

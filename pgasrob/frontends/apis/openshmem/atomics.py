@@ -7,7 +7,7 @@ quiet.
 from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.openshmem.arguments import Arguments
+from pgasrob.frontends.apis.openshmem.arguments import SIGNAL, Arguments
 from pgasrob.frontends.apis.openshmem.names import ALL, FUNCTIONS, INTEGERS, typed
 from pgasrob.frontends.apis.transfers import Steps, int_type
 from pgasrob.frontends.c.types import ULONG
@@ -20,7 +20,7 @@ from pgasrob.program.expressions import Const, Expr
 def fetch(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     register = call.register("old")
-    steps.do(Fetch(register, at.pe(1), _cell(at, 0)))
+    steps.do(Fetch(register, at.pe(1), _cell(at, 0), atomic=at.atomic(0)))
     return steps.outcome(register)
 
 
@@ -29,7 +29,7 @@ def fetch(call: Call) -> Outcome:
 def swap(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     register = call.register("old")
-    steps.do(Swap(register, at.pe(2), _cell(at, 0), at.expression(1)))
+    steps.do(Swap(register, at.pe(2), _cell(at, 0), at.expression(1), atomic=at.atomic(0)))
     return steps.outcome(register)
 
 
@@ -38,7 +38,8 @@ def swap(call: Call) -> Outcome:
 def compare_swap(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     register = call.register("old")
-    steps.do(CompareSwap(register, at.pe(3), _cell(at, 0), at.expression(1), at.expression(2)))
+    expected, new = at.expression(1), at.expression(2)
+    steps.do(CompareSwap(register, at.pe(3), _cell(at, 0), expected, new, atomic=at.atomic(0)))
     return steps.outcome(register)
 
 
@@ -58,7 +59,7 @@ def fetch_inc(call: Call) -> Outcome:
 
 def _fetch_add(at: Arguments, amount: Expr, rank: Expr) -> Outcome:
     steps, register = Steps(at.call), at.call.register("old")
-    steps.do(FetchAdd(register, rank, _cell(at, 0), amount, int_type(at.target(0))))
+    steps.do(FetchAdd(register, rank, _cell(at, 0), amount, int_type(at.target(0)), atomic=at.atomic(0)))
     return steps.outcome(register)
 
 
@@ -68,7 +69,8 @@ def _fetch_add(at: Arguments, amount: Expr, rank: Expr) -> Outcome:
 def fetch_bits(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     register, operation = call.register("old"), call.name.rpartition("_")[2]
-    steps.do(FetchUpdate(operation, register, at.pe(2), _cell(at, 0), at.expression(1), int_type(at.target(0))))
+    type, atomic = int_type(at.target(0)), at.atomic(0)
+    steps.do(FetchUpdate(operation, register, at.pe(2), _cell(at, 0), at.expression(1), type, atomic=atomic))
     return steps.outcome(register)
 
 
@@ -82,7 +84,8 @@ def fetch_bits(call: Call) -> Outcome:
 def update(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     operation = call.name.rpartition("_")[2]
-    steps.do(Update(operation, at.expression(1), at.pe(2), _cell(at, 0), at.queue, type=int_type(at.target(0))))
+    type, atomic = int_type(at.target(0)), at.atomic(0)
+    steps.do(Update(operation, at.expression(1), at.pe(2), _cell(at, 0), at.queue, type=type, atomic=atomic))
     return steps.outcome()
 
 
@@ -90,7 +93,8 @@ def update(call: Call) -> Outcome:
 @typed("void shmem_{N}_inc({C} *dest, int pe)", INTEGERS)
 def inc(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
-    steps.do(Update("add", Const(1), at.pe(1), _cell(at, 0), at.queue, type=int_type(at.target(0))))
+    type, atomic = int_type(at.target(0)), at.atomic(0)
+    steps.do(Update("add", Const(1), at.pe(1), _cell(at, 0), at.queue, type=type, atomic=atomic))
     return steps.outcome()
 
 
@@ -100,7 +104,8 @@ def inc(call: Call) -> Outcome:
 @typed("void shmem_{ctx}{N}_atomic_fetch_nbi({ctx_t}{C} *fetch, const {C} *source, int pe)")
 def fetch_nbi(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
-    steps.do(UpdateFrom("fetch", None, at.pe(2), _cell(at, 1), at.queue, _result(at, 0), type=int_type(at.target(0))))
+    type, result = int_type(at.target(0)), _result(at, 0)
+    steps.do(UpdateFrom("fetch", None, at.pe(2), _cell(at, 1), at.queue, result, type=type, atomic=at.atomic(1)))
     return steps.outcome()
 
 
@@ -112,7 +117,7 @@ def compare_swap_nbi(call: Call) -> Outcome:
     steps.do(
         Update(
             "compare_swap", at.expression(3), at.pe(4), _cell(at, 1), at.queue, _result(at, 0),
-            expected=at.expression(2), type=int_type(at.target(0)),
+            expected=at.expression(2), type=int_type(at.target(0)), atomic=at.atomic(1),
         )
     )  # fmt: skip
     return steps.outcome()
@@ -137,8 +142,8 @@ def fetch_inc_nbi(call: Call) -> Outcome:
 
 def _fetch_update_nbi(at: Arguments, operation: str, operand: Expr, rank: Expr) -> Outcome:
     steps = Steps(at.call)
-    type = int_type(at.target(0))
-    steps.do(Update(operation, operand, rank, _cell(at, 1), at.queue, _result(at, 0), type=type))
+    type, atomic = int_type(at.target(0)), at.atomic(1)
+    steps.do(Update(operation, operand, rank, _cell(at, 1), at.queue, _result(at, 0), type=type, atomic=atomic))
     return steps.outcome()
 
 
@@ -152,7 +157,8 @@ def signal(call: Call) -> Outcome:
     """A signal without a payload (1.6)."""
     at, steps = Arguments(call), Steps(call)
     operation, cell = call.name.rpartition("_")[2], call.cell(at.symmetric(0), 8)
-    steps.do(Update(operation, at.expression(1), at.pe(2), cell, at.queue, type=int_type(ULONG)))
+    atomic = f"{SIGNAL} by signal {operation}"
+    steps.do(Update(operation, at.expression(1), at.pe(2), cell, at.queue, type=int_type(ULONG), atomic=atomic))
     return steps.outcome()
 
 

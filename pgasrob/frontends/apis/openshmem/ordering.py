@@ -19,6 +19,8 @@ from pgasrob.program.commands import AwaitAdd, Fence, Fetch, Swap, Wait
 from pgasrob.program.expressions import Binary, Const, Expr, IntType
 
 LONG = IntType(64, True)
+LOCK = "lock"
+"""As what calls on a lock exclude each other. Nothing else may access it while it is one (1.5, section 9.12)."""
 
 
 @FUNCTIONS.calls("void shmem_fence(void); void shmem_ctx_fence(shmem_ctx_t ctx)")
@@ -115,7 +117,7 @@ def set_lock(call: Call) -> Outcome:
 def test_lock(call: Call) -> list[Way]:
     """0 when the lock has been set by this call, 1 when it was taken. No answer comes of a look at a free lock."""
     cell, steps, lock = _lock(call), Steps(call), call.register("lock")
-    steps.do(Fetch(lock, Const(0), cell))
+    steps.do(Fetch(lock, Const(0), cell, atomic=LOCK))
     return [
         Outcome(call.do(_acquire(cell)), Known(0)),
         steps.look(Binary("!=", lock, Const(0), LONG), Outcome(result=Known(1)), None),
@@ -125,12 +127,12 @@ def test_lock(call: Call) -> list[Way]:
 @FUNCTIONS.calls("void shmem_clear_lock(long *lock)")
 def clear_lock(call: Call) -> Outcome:
     """What the holder has issued in the default context is complete before the lock is free."""
-    release = Swap(call.register("held"), Const(0), _lock(call), Const(0))
+    release = Swap(call.register("held"), Const(0), _lock(call), Const(0), atomic=LOCK)
     return Outcome(call.do(Wait(default_queue(call)), release))
 
 
 def _acquire(cell: Expr) -> AwaitAdd:
-    return AwaitAdd(Const(0), cell, "==", Const(0), Const(1), LONG)
+    return AwaitAdd(Const(0), cell, "==", Const(0), Const(1), LONG, atomic=LOCK)
 
 
 def _lock(call: Call) -> Expr:

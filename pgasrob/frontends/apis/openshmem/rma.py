@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis import transfers
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.openshmem.arguments import Arguments
+from pgasrob.frontends.apis.openshmem.arguments import SIGNAL, Arguments
 from pgasrob.frontends.apis.openshmem.names import SIGNAL_OPERATIONS, sized, typed
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.types import ULONG, Void
@@ -73,7 +73,7 @@ def p(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     type = at.target(0)
     cell = call.cell(at.symmetric(0), call.size_of(type))
-    steps.do(Update("set", at.expression(1), at.pe(2), cell, at.queue, type=transfers.int_type(type)))
+    steps.do(Update("set", at.expression(1), at.pe(2), cell, at.queue, type=transfers.int_type(type), atomic=""))
     return steps.outcome()
 
 
@@ -81,7 +81,7 @@ def p(call: Call) -> Outcome:
 def g(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     register = call.register()
-    steps.do(Fetch(register, at.pe(1), call.cell(at.symmetric(0), call.size_of(at.target(0)))))
+    steps.do(Fetch(register, at.pe(1), call.cell(at.symmetric(0), call.size_of(at.target(0))), atomic=""))
     return steps.outcome(register)
 
 
@@ -142,7 +142,7 @@ def iget(call: Call) -> Outcome:
 
 # Signals
 
-SIGNAL = "uint64_t *sig_addr, uint64_t signal, int sig_op, int pe"
+SIGNALLED = "uint64_t *sig_addr, uint64_t signal, int sig_op, int pe"
 
 
 def signal_operation(call: Call, at: Arguments, index: int) -> str:
@@ -162,18 +162,19 @@ def _put_signal(call: Call, *, captured: bool) -> Outcome:
         copy(steps, at.pointer(1), rank, at.symmetric(0), bytes, queue, element)
     cell = call.cell(at.symmetric(3), 8)
     operation = signal_operation(call, at, 5)
-    steps.do(Signal(operation, at.expression(4), rank, cell, queue, transfers.int_type(ULONG)))
+    atomic = f"{SIGNAL} by signal {operation}"
+    steps.do(Signal(operation, at.expression(4), rank, cell, queue, transfers.int_type(ULONG), atomic=atomic))
     return steps.outcome()
 
 
-@typed(f"void shmem_{{ctx}}{{N}}_put_signal({{ctx_t}}{{C}} *dest, const {{C}} *source, size_t nelems, {SIGNAL})")
-@sized(f"void shmem_{{ctx}}put{{S}}_signal({{ctx_t}}void *dest, const void *source, size_t nelems, {SIGNAL})")
+@typed(f"void shmem_{{ctx}}{{N}}_put_signal({{ctx_t}}{{C}} *dest, const {{C}} *source, size_t nelems, {SIGNALLED})")
+@sized(f"void shmem_{{ctx}}put{{S}}_signal({{ctx_t}}void *dest, const void *source, size_t nelems, {SIGNALLED})")
 def put_signal(call: Call) -> Outcome:
     """The signal comes after its own payload and says nothing of earlier puts."""
     return _put_signal(call, captured=True)
 
 
-@typed(f"void shmem_{{ctx}}{{N}}_put_signal_nbi({{ctx_t}}{{C}} *dest, const {{C}} *source, size_t nelems, {SIGNAL})")
-@sized(f"void shmem_{{ctx}}put{{S}}_signal_nbi({{ctx_t}}void *dest, const void *source, size_t nelems, {SIGNAL})")
+@typed(f"void shmem_{{ctx}}{{N}}_put_signal_nbi({{ctx_t}}{{C}} *dest, const {{C}} *source, size_t nelems, {SIGNALLED})")
+@sized(f"void shmem_{{ctx}}put{{S}}_signal_nbi({{ctx_t}}void *dest, const void *source, size_t nelems, {SIGNALLED})")
 def put_signal_nbi(call: Call) -> Outcome:
     return _put_signal(call, captured=False)

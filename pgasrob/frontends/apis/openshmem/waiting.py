@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
-from pgasrob.frontends.apis.openshmem.arguments import Arguments
+from pgasrob.frontends.apis.openshmem.arguments import SIGNAL, Arguments
 from pgasrob.frontends.apis.openshmem.names import FUNCTIONS, INTEGERS, RELATIONS, typed
 from pgasrob.frontends.apis.transfers import Steps, element, int_type, value_at
+from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import INT, ULONG, CType
 from pgasrob.frontends.c.values import Address, Known
 from pgasrob.program.commands import Assume, Await, Load
@@ -29,7 +30,8 @@ def relation(call: Call, at: Arguments, index: int) -> str:
 @typed("void shmem_{N}_wait_until({C} *ivar, int cmp, {C} cmp_value)", INTEGERS)
 def wait_until(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
-    steps.do(Await(_cell(at, at.pointer(0)), relation(call, at, 1), at.expression(2)))
+    value, atomic = at.expression(2), shown(at.target(0))
+    steps.do(Await(_cell(at, at.pointer(0)), relation(call, at, 1), value, atomic=atomic))
     return steps.outcome()
 
 
@@ -37,7 +39,7 @@ def wait_until(call: Call) -> Outcome:
 def wait(call: Call) -> Outcome:
     """Until it has another value (deprecated in 1.4)."""
     at, steps = Arguments(call), Steps(call)
-    steps.do(Await(_cell(at, at.pointer(0)), "!=", at.expression(1)))
+    steps.do(Await(_cell(at, at.pointer(0)), "!=", at.expression(1), atomic=shown(at.target(0))))
     return steps.outcome()
 
 
@@ -49,7 +51,7 @@ FUNCTIONS.add("void shmem_wait_until(long *ivar, int cmp, long cmp_value)", wait
 def test(call: Call) -> Way:
     at, steps = Arguments(call), Steps(call)
     register = call.register("seen")
-    steps.do(Load(register, _cell(at, at.pointer(0))))
+    steps.do(Load(register, _cell(at, at.pointer(0)), atomic=shown(at.target(0)), polling=True))
     holds = Binary(relation(call, at, 1), register, at.expression(2), int_type(at.target(0)))
     return steps.look(holds, Outcome(result=Known(1)), Outcome(result=Known(0)))
 
@@ -98,13 +100,14 @@ class Elements:
 
     def wait(self, steps: Steps, index: int) -> None:
         """Wait until the condition holds for an element."""
-        steps.do(Await(self._cell(index), self.relation, self.value(steps, index)))
+        value = self.value(steps, index)
+        steps.do(Await(self._cell(index), self.relation, value, atomic=shown(self.type)))
 
     def look(self, index: int, yes: Way | None, no: Way | None, steps: Steps | None = None) -> Way:
         """Look whether the condition holds for an element, after ``steps``."""
         steps = steps or Steps(self.call)
         value = self.value(steps, index)
-        steps.do(Load(self.seen, self._cell(index)))
+        steps.do(Load(self.seen, self._cell(index), atomic=shown(self.type), polling=True))
         return steps.look(Binary(self.relation, self.seen, value, int_type(self.type)), yes, no)
 
     def look_at_all(self, indexes: Sequence[int], holds: bool, then: Way) -> Way:
@@ -225,7 +228,7 @@ def test_some(call: Call) -> Way:
 def signal_fetch(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     register = call.register("signal")
-    steps.do(Load(register, call.cell(at.pointer(0), 8)))
+    steps.do(Load(register, call.cell(at.pointer(0), 8), atomic=f"{SIGNAL} by signal"))
     return steps.outcome(register)
 
 
@@ -234,12 +237,12 @@ def signal_wait_until(call: Call) -> Outcome:
     """Gives the value that was seen, which is another one than the value compared with unless that is for equality."""
     at, steps = Arguments(call), Steps(call)
     cell, holds, value = call.cell(at.pointer(0), 8), relation(call, at, 1), at.expression(2)
-    steps.do(Await(cell, holds, value))
+    steps.do(Await(cell, holds, value, atomic=SIGNAL))
     if holds == "==":
         number = constant(value)
         return steps.outcome(value if number is None else Known(number))
     register = call.register("signal")
-    steps.do(Load(register, cell), Assume(Binary(holds, register, value)))
+    steps.do(Load(register, cell, atomic=SIGNAL, polling=True), Assume(Binary(holds, register, value)))
     return steps.outcome(register)
 
 
