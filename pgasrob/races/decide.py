@@ -12,6 +12,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
 from pgasrob.races.engine import FoundRace, RaceSearch
+from pgasrob.races.facts import updates_may_race
 from pgasrob.races.pairs import Next, Pairs, Places
 from pgasrob.races.verdict import Race, RaceVerdict, RacingAccess
 from pgasrob.robustness.check import LOWERING, MOST_THREADS, PREPARING, Interrupted, check, out_of_memory
@@ -98,6 +99,11 @@ def races(
         if not isinstance(program, Program):
             watch.within(LOWERING, lambda: program.program(count))
         instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
+        if updates_may_race(instance):
+            conflicts, reading = "all", Reading(failed_polls, "all")
+            nothing = replace(nothing, reading=reading)
+            robustness = robustness if robustness is not None and robustness.reading == reading else None
+            instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
     except SourceError as error:
         errors = tuple(error.diagnostics)
         return replace(nothing, verdict="error", reason=NoProgram(errors[0].message), errors=errors)

@@ -11,6 +11,7 @@ from pgasrob.program import core
 from pgasrob.program.commands import BY, Accessing, Await, Command, Load
 from pgasrob.program.control import Transition
 from pgasrob.program.declarations import Declared
+from pgasrob.program.instance import Instance
 
 
 class Fact(NamedTuple):
@@ -71,6 +72,25 @@ def overlap(one: Fact, other: Fact) -> bool:
     if one.bytes is None or other.bytes is None:
         return True
     return max(one.bytes[0], other.bytes[0]) < min(one.bytes[1], other.bytes[1])
+
+
+def updates_may_race(instance: Instance) -> bool:
+    """Whether there are updates that commute and do not exclude each other: MPI_SUM on MPI_INT and on MPI_INT32_T.
+
+    To happens-before such have no conflict. Who looks for races has to read `instance` with all conflicts then.
+    """
+    facts: dict[str, set[Fact]] = {}
+    for automaton in instance.automata:
+        for transition in automaton.transitions:
+            for made, fact in zip(core.accesses_of(transition.form), facts_of(transition), strict=True):
+                if made.commutes:
+                    facts.setdefault(made.commutes, set()).add(fact)
+    return any(
+        overlap(one, other) and not atomic_together(one, other)
+        for alike in facts.values()
+        for one in alike
+        for other in alike
+    )
 
 
 def made_up(program: Declared) -> frozenset[int]:

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from pgasrob.program import core
 from pgasrob.program.commands import Command
 from pgasrob.program.statements import Do
-from pgasrob.races.facts import Fact, atomic_together, command_facts, facts_of, overlap
+from pgasrob.races.decide import RACE_ENGINES, races
+from pgasrob.races.facts import Fact, atomic_together, command_facts, facts_of, overlap, updates_may_race
 from tests.program.strategies import commands
 from tests.support import examples, instance, program
 
@@ -95,3 +96,33 @@ def test_overlap_is_by_bytes() -> None:
     whole, low, high, middle = Fact(), Fact(bytes=(0, 4)), Fact(bytes=(4, 8)), Fact(bytes=(2, 6))
     assert overlap(whole, low) and overlap(low, middle) and overlap(middle, high) and overlap(low, low)
     assert not overlap(low, high) and not overlap(high, low)
+
+
+UPDATED = "update(add, 1, 0, y, q) as {};"
+
+
+@pytest.mark.parametrize("engine", RACE_ENGINES)
+@pytest.mark.parametrize(
+    ("one", "other", "race"),
+    [
+        ("MPI_INT by sum", "MPI_INT by sum", False),
+        ("MPI_INT by sum", "MPI_INT", False),
+        ("MPI_INT by sum", "MPI_INT by max", True),
+        ("MPI_INT by sum", "MPI_INT32_T by sum", True),
+        ("plain", "plain", True),
+        ("plain[0-3]", "plain[4-7]", False),
+        ("plain[0-3]", "plain[3]", True),
+    ],
+)
+def test_updates_that_commute_race_all_the_same(engine: str, one: str, other: str, race: bool) -> None:
+    """They have no conflict, but may exclude each other or not."""
+    two = program(UPDATED.format(one), UPDATED.format(other))
+    assert updates_may_race(two.instantiate(2)) == race or one == "plain[0-3]"
+    assert races(two, 2, engine=engine).verdict == ("race" if race else "no race")
+
+
+def test_made_up_memory_does_not_race() -> None:
+    both = ("mem[y @ 0] <- 1;", "mem[y @ 0] <- 2;")
+    declared = "memory {};"
+    assert races(program(*both, declarations=declared.format("y")), 2).verdict == "race"
+    assert races(program(*both, declarations=declared.format("y made_up")), 2).verdict == "no race"
