@@ -47,6 +47,8 @@ class CProgram(Displayed):
     shared_memory: str = NO_SHARED_MEMORY
     lowered: dict[int, Program] = field(default_factory=dict)
     """By node count."""
+    marks: dict[int, Program] = field(default_factory=dict)
+    """With marks, by node count."""
 
     def program(self, nodes: int | None = None) -> Program:
         """The program of the calculus on ``nodes`` nodes (its own count, or 2, when None)."""
@@ -64,7 +66,11 @@ class CProgram(Displayed):
         from pgasrob.frontends.c.driver import lower
 
         count = next(count for count in (nodes, self.nodes, DEFAULT_NODES) if count is not None)
-        return lower(self.unit, self.apis, count, self.name, self.dialects, self.pure, self.shared_memory, marked=True)
+        if count not in self.marks:
+            self.marks[count] = lower(
+                self.unit, self.apis, count, self.name, self.dialects, self.pure, self.shared_memory, marked=True
+            )
+        return self.marks[count]
 
     def instantiate(self, nodes: int | None = None, reading: Reading = DEFAULT_READING) -> Instance:
         """As for a `.pgas` program; raises :class:`pgasrob.diagnostics.SourceError` for what cannot be lowered."""

@@ -97,7 +97,8 @@ class Synchronisation:
 class Execution:
     """``po``: program order, from each action of a rank to its next one. ``so``: synchronisation order beside that.
     ``coso``: pairs in both synchronisation and consistency order (3.2.2). ``polled``: from a vac to what reads it in a
-    loop that polls, a load or the vac of an accumulate or get."""
+    loop that polls, a load or the vac of an accumulate or get. ``ended``: whether all ranks have; else some poll for
+    ever."""
 
     ranks: int
     actions: list[Action] = field(default_factory=list)
@@ -107,3 +108,4 @@ class Execution:
     operations: list[Operation] = field(default_factory=list)
     synchronisations: list[Synchronisation] = field(default_factory=list)
     polled: list[Edge] = field(default_factory=list)
+    ended: bool = True

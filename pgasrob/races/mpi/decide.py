@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import SourceError
-from pgasrob.races.mpi.execution import NotCovered, execution_of
+from pgasrob.program.core import Cell
+from pgasrob.program.instance import Instance
+from pgasrob.races.mpi.execution import NotCovered
+from pgasrob.races.mpi.executions import GaveUp, executions
 from pgasrob.races.mpi.findings import MemoryModel, Misuse, ModelRace
 from pgasrob.races.mpi.status import Drawn, judge
 from pgasrob.races.mpi.verdict import ModelVerdict, Status
-from pgasrob.robustness.traces.exploration import Exploration
-from pgasrob.semantics.sequential import SequentialSpace, SequentialState
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
 
-MOST_EVENTS = 2_000
-"""Of an execution; one that goes on is taken to have no end."""
-MOST_EXECUTIONS = 10_000
-
 
 def decide(
-    program: CProgram,
-    model: MemoryModel,
-    nodes: int | None = None,
-    *,
-    all: bool = False,
-    timeout: float | None = None,
-    without: frozenset[str] = frozenset(),
+    program: CProgram, model: MemoryModel, nodes: int | None = None, *, all: bool = False, timeout: float | None = None
 ) -> ModelVerdict:
     """The status of ``program``, which is in C and uses MPI, on ``nodes`` nodes in ``model``.
 
-    ``all``: find all races, not only those of the first execution that has some. ``timeout``: seconds. ``without``:
-    names of rules to leave out. What the model does not cover gives `unknown` with the reason, and a program that is
-    none gives `error`; nothing is raised.
+    ``all``: find all races, not only those of the first execution that has some. ``timeout``: seconds. What the model
+    does not cover, and what is too large, gives `unknown` with the reason, a program that is none gives `error`;
+    nothing is raised.
     """
     file = program.source.file
     try:
@@ -42,72 +32,51 @@ def decide(
         instance = marked.instantiate(marked.nodes)
     except SourceError as error:
         return ModelVerdict(file, program.name, nodes, model, "error", errors=tuple(error.diagnostics))
-    exposed = {
-        (window, rank): frozenset(rank * instance.size + cell for cell in cells)
-        for (window, rank), cells in marked.exposed.items()
-    }
-    begun = time.monotonic()
-    races: dict[object, ModelRace] = {}
-    misuses: dict[object, Misuse] = {}
-    eventual, shown, last, count = False, None, None, 0
-    space = SequentialSpace(instance)
-
-    def verdict(status: Status, reason: str | None = None) -> ModelVerdict:
-        drawn: Drawn | None = shown or last
-        return ModelVerdict(
-            file, marked.name, marked.nodes, model, status, tuple(races.values()), tuple(misuses.values()), drawn,
-            count, reason, assumptions=marked.assumptions,
-        )  # fmt: skip
-
-    if not exposed:
-        return verdict("unknown", "no window of MPI is made")
-    exploration = Exploration(instance)
-    for trace in exploration.run():
-        reason = None
-        if exploration.faults:
-            rank, transition, fault, _ = exploration.faults[0]
-            reason = f"rank {rank} faults in line {transition.span.line}: {fault}"
-        elif exploration.gave_up or exploration.length > MOST_EVENTS or count >= MOST_EXECUTIONS:
-            reason = f"there are more than {MOST_EXECUTIONS:,} executions, or some of more than {MOST_EVENTS:,} events"
-        elif timeout is not None and time.monotonic() - begun > timeout:
-            reason = f"the time is up ({timeout:g} s)"
-        if reason is not None:
-            return verdict("undefined" if races or misuses else "unknown", reason)
-        if trace is None:
-            continue
-        ended, waits = _end(space, exploration.state)
-        if not ended and not waits:
-            continue
-        if space.is_deadlock(exploration.state):
-            return verdict("undefined" if races or misuses else "unknown", "the ranks can wait for each other for ever")
-        count += 1
-        try:
-            last = judge(execution_of(instance, trace.events), model, exposed, without, ended=ended)
-        except NotCovered as what:
-            return verdict("unknown", f"line {what.span.line}: the model does not cover {what.what}; {what.hint}")
-        eventual = eventual or bool(last.eventual)
-        for race in last.races:
-            races.setdefault(_places(race), race)
-        for misuse in last.misuses:
-            misuses.setdefault((misuse.span, misuse.message), misuse)
-        if (races or misuses) and shown is None:
-            shown = last
-            if not all:
+    found = _Found()
+    reason = None if marked.exposed else "it makes no window of MPI"
+    try:
+        for execution in executions(instance, timeout) if marked.exposed else ():
+            found.add(judge(execution, model, exposed_cells(instance)))
+            if found.status == "undefined" and not all:
                 break
-    if races or misuses:
-        return verdict("undefined")
-    if marked.gaps:
-        return verdict("unknown", marked.gaps[0])
-    return verdict("eventual" if eventual else "defined")
+    except GaveUp as why:
+        reason = str(why)
+    except NotCovered as what:
+        reason = f"line {what.span.line}: the model does not cover {what.what}; {what.hint}"
+    if reason is None and marked.gaps:
+        reason = marked.gaps[0]
+    status: Status = "unknown" if reason is not None and found.status != "undefined" else found.status
+    return ModelVerdict(
+        file, marked.name, marked.nodes, model, status, tuple(found.races.values()), tuple(found.misuses.values()),
+        found.shown, found.count, reason, assumptions=marked.assumptions,
+    )  # fmt: skip
 
 
-def _end(space: SequentialSpace, state: SequentialState) -> tuple[bool, bool]:
-    """Whether all ranks have ended, and whether those that have not wait or poll: else a guess of the front end was
-    wrong, and there is no such execution."""
-    automata = space.instance.automata
-    left = [leaving for at, of in zip(state.control, automata, strict=True) if (leaving := of.out[at])]
-    return not left, all(any(each.command.kind != "assume" for each in leaving) for leaving in left)
+def exposed_cells(instance: Instance) -> dict[tuple[str, int], frozenset[Cell]]:
+    """The cells that each rank has in each window."""
+    return {
+        (window, rank): frozenset(rank * instance.size + cell for cell in cells)
+        for (window, rank), cells in instance.program.exposed.items()
+    }
 
 
-def _places(race: ModelRace) -> object:
-    return frozenset((each.span, each.kind, bool(each.writes)) for each in (race.first, race.second))
+class _Found:
+    """What the executions so far have shown: ``shown`` is the first that is undefined, or eventual, else the last."""
+
+    def __init__(self) -> None:
+        self.races: dict[object, ModelRace] = {}
+        self.misuses: dict[object, Misuse] = {}
+        self.status: Status = "defined"
+        self.shown: Drawn | None = None
+        self.count = 0
+
+    def add(self, drawn: Drawn) -> None:
+        self.count += 1
+        for race in drawn.races:
+            places = frozenset((each.span, each.kind, bool(each.writes)) for each in (race.first, race.second))
+            self.races.setdefault(places, race)
+        for misuse in drawn.misuses:
+            self.misuses.setdefault((misuse.span, misuse.message), misuse)
+        gravity: tuple[Status, ...] = ("defined", "eventual", "undefined")
+        if gravity.index(drawn.status) > gravity.index(self.status) or self.status == "defined":
+            self.status, self.shown = drawn.status, drawn

@@ -39,21 +39,26 @@ def judge(
     model: MemoryModel,
     exposed: Exposed,
     without: frozenset[str] = frozenset(),
-    *,
-    ended: bool = True,
 ) -> Drawn:
-    """``execution`` in ``model``; ``without``: names of rules of `consistency` to leave out. ``ended``: whether all
-    ranks have."""
+    """``execution`` in ``model``; ``without``: names of rules of `consistency` to leave out."""
     orders = Orders(execution, model, without)
     races: list[ModelRace] = []
     eventual: list[ModelRace] = []
     for race in _unordered(orders, exposed):
         (eventual if model == "unified" and _is_poll(race) else races).append(race)
+    eventual += _seen(execution, model, without)
+    return Drawn(orders, tuple(races), tuple(eventual), tuple(misuses(orders)))
+
+
+def _seen(execution: Execution, model: MemoryModel, without: frozenset[str]) -> Iterator[ModelRace]:
+    """The loads that a loop polls by, and what they see, where nothing else orders them."""
     actions = execution.actions
-    if model == "unified":
-        seen = [(actions[vac], actions[poll]) for vac, poll in execution.polled if actions[poll].kind == "load"]
-        eventual += (ModelRace(vac, load, "happens-before") for vac, load in seen)
-    return Drawn(orders, tuple(races), tuple(eventual), tuple(misuses(orders, ended)))
+    seen = [(vac, poll) for vac, poll in execution.polled if actions[poll].kind == "load"]
+    if model == "unified" and seen:
+        alone = Orders(execution, model, without | {"polls"})
+        for vac, load in seen:
+            if not alone.consistent(vac, load):
+                yield ModelRace(actions[vac], actions[load], "happens-before")
 
 
 def _unordered(orders: Orders, exposed: Exposed) -> Iterator[ModelRace]:

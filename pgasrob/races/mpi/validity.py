@@ -28,8 +28,8 @@ class _Epochs:
     pending: dict[int, Action] = field(default_factory=dict)
 
 
-def misuses(orders: Orders, ended: bool) -> Iterator[Misuse]:
-    """What is not allowed, in the order of the run; of what is left open at its end only when all ranks ``ended``."""
+def misuses(orders: Orders) -> Iterator[Misuse]:
+    """What is not allowed, in the order of the run; what is left open at its end only where all ranks have ended."""
     epochs: dict[tuple[int, str], _Epochs] = defaultdict(_Epochs)
     for action in orders.execution.actions:
         if action.call is not None and action.kind in ("issue", "begin"):
@@ -38,7 +38,7 @@ def misuses(orders: Orders, ended: bool) -> Iterator[Misuse]:
                 yield from _issued(action, action.call, of)
             else:
                 yield from _synchronised(action, action.call, of)
-    for of in epochs.values() if ended else ():
+    for of in epochs.values() if orders.execution.ended else ():
         for lock in (*of.locked.values(), *([of.all] if of.all else ())):
             yield _misuse(lock, "(4)", "is followed by no unlock")
         if of.fence and of.used is not None:
@@ -101,8 +101,10 @@ def _locked_while_exposed(orders: Orders) -> Iterator[Misuse]:
     """3.1 (4), G13: locks and fences of a window are not concurrent."""
     for lock in orders.calls("lock", "lock_all"):
         for fence in orders.calls("fence"):
-            if fence.call.window == lock.call.window and not any(
-                orders.ordered(one, other) for one in lock.actions for other in fence.actions
+            if (
+                fence.end is not None
+                and fence.call.window == lock.call.window
+                and not any(orders.ordered(one, other) for one in lock.actions for other in fence.actions)
             ):
                 yield _misuse(orders.execution.actions[lock.begin], "3.1 (4)", "while another rank is at a fence")
                 return

@@ -1,0 +1,47 @@
+"""All executions of a program: one for each Mazurkiewicz trace of its runs (`robustness.traces`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from pgasrob.program.instance import Instance
+from pgasrob.races.mpi.actions import Execution
+from pgasrob.races.mpi.execution import execution_of
+from pgasrob.robustness.traces.exploration import Exploration
+from pgasrob.semantics.sequential import SequentialSpace
+
+MOST_EVENTS = 2_000
+"""Of a run; one that goes on is taken to have no end."""
+MOST_EXECUTIONS = 10_000
+
+
+class GaveUp(Exception):
+    """Not all executions are known; the text says why."""
+
+
+def executions(instance: Instance, timeout: float | None = None) -> Iterator[Execution]:
+    """The executions of a marked program. Raises :class:`GaveUp`, after ``timeout`` seconds too, and
+    :class:`~pgasrob.races.mpi.execution.NotCovered`."""
+    begun, count, exploration = time.monotonic(), 0, Exploration(instance)
+    for trace in exploration.run():
+        if exploration.faults:
+            rank, transition, fault, _ = exploration.faults[0]
+            raise GaveUp(f"rank {rank} faults in line {transition.span.line}: {fault}")
+        if exploration.gave_up or exploration.length > MOST_EVENTS or count == MOST_EXECUTIONS:
+            raise GaveUp(
+                f"there are more than {MOST_EXECUTIONS:,} executions, or some of more than {MOST_EVENTS:,} events"
+            )
+        if timeout is not None and time.monotonic() - begun > timeout:
+            raise GaveUp(f"the time is up ({timeout:g} s)")
+        if trace is None:
+            continue
+        left = [of.out[at] for of, at in zip(instance.automata, exploration.state.control, strict=True) if of.out[at]]
+        if any(all(each.command.kind == "assume" for each in leaving) for leaving in left):
+            continue  # a guess of the front end was wrong: there is no such run
+        if SequentialSpace(instance).is_deadlock(exploration.state):
+            raise GaveUp("the ranks can wait for each other for ever")
+        execution = execution_of(instance, trace.events)
+        execution.ended = not left
+        count += 1
+        yield execution
