@@ -99,6 +99,7 @@ NAMES = (
     "run",
     "repair",
     "thrift",
+    "reproduce",
     "explain",
     "draw",
     "show",

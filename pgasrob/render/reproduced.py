@@ -1,0 +1,187 @@
+"""Reproduced runs as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypedDict
+
+from pgasrob.diagnostics import visible
+from pgasrob.render.doubles import value
+from pgasrob.render.english import count, listed, on_nodes
+from pgasrob.render.json import Error
+from pgasrob.render.lines import Line, headline, paragraph
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from pgasrob.runtime.reproduce.execute import Execution
+    from pgasrob.runtime.reproduce.reproduce import Compared, Reproduction
+
+LIBRARIES = {"openshmem": "OpenSHMEM", "mpi": "MPI"}
+
+
+class ExecutionObject(TypedDict):
+    """``output``: the lines of each rank; ``exit_code``: null where the program did not end."""
+
+    output: list[list[str]]
+    assertion: str | None
+    exit_code: int | None
+
+
+class ValueObject(TypedDict):
+    """``in_sc``: what SC runs have there; empty where it takes several values together to tell."""
+
+    name: str
+    rank: int
+    line: int | None
+    counterexample: int
+    in_sc: list[int]
+    normal: int | None
+    reproduced: int | None
+
+
+class HeldObject(TypedDict):
+    rank: int
+    line: int
+    call: str
+    until: dict[str, int]
+
+
+class ReproducedObject(TypedDict):
+    """``state``: "reproduced", "not reproduced", "robust", "unknown" or "error"; with everything held back "same" or
+    "different"."""
+
+    schema: int
+    file: str
+    nodes: int | None
+    state: str
+    reason: str | None
+    library: str | None
+    normal: ExecutionObject | None
+    reproduced: list[ExecutionObject]
+    values: list[ValueObject]
+    held: list[HeldObject]
+    errors: list[Error]
+
+
+def nothing_reproduced(
+    file: str, nodes: int | None, state: str, reason: str | None = None, errors: Sequence[Error] = ()
+) -> ReproducedObject:
+    return {
+        "schema": 1, "file": file, "nodes": nodes, "state": state, "reason": reason, "library": None, "normal": None,
+        "reproduced": [], "values": [], "held": [], "errors": list(errors),
+    }  # fmt: skip
+
+
+def reproduced_to_json(file: str, found: Reproduction, state: str, doubles: Collection[str]) -> ReproducedObject:
+    return {
+        **nothing_reproduced(file, found.nodes, state, found.why_not),
+        "library": found.library,
+        "normal": _execution(found.normal),
+        "reproduced": [_execution(each) for each in found.reproduced],
+        "values": [_value(each, doubles) for each in found.values],
+        "held": [
+            {"rank": each.rank, "line": each.line, "call": each.call,
+             "until": {"rank": each.until_rank, "line": each.until_line}}
+            for each in found.held
+        ],
+    }  # fmt: skip
+
+
+def _execution(execution: Execution) -> ExecutionObject:
+    return {
+        "output": [list(lines) for lines in execution.output],
+        "assertion": execution.failed_assertion,
+        "exit_code": execution.code,
+    }
+
+
+def _value(each: Compared, doubles: Collection[str]) -> ValueObject:
+    def shown(number: int) -> int:
+        return value(each.name, number, doubles)
+
+    return {
+        "name": each.name,
+        "rank": each.rank,
+        "line": each.line,
+        "counterexample": shown(each.counterexample),
+        "in_sc": [shown(number) for number in each.in_sc],
+        "normal": None if each.normal is None else shown(each.normal),
+        "reproduced": None if each.reproduced is None else shown(each.reproduced),
+    }
+
+
+def reproduced_lines(file: str, found: Reproduction, state: str, doubles: Collection[str], width: int) -> list[Line]:
+    """The report: both runs side by side, the values that tell them apart, what was held back."""
+    style = {"reproduced": "not robust", "different": "not robust", "same": "robust"}.get(state, "unknown")
+    runs = count(len(found.reproduced), "run")
+    told = {
+        "reproduced": f"reproduced in {runs}", "not reproduced": "not reproduced",
+        "same": f"nothing differs in {runs} with everything held back",
+        "different": f"with everything held back it does something else in {runs}",
+    }[state]  # fmt: skip
+    where = f"{on_nodes(found.nodes)}, with {LIBRARIES[found.library]}"
+    lines = headline(f"{visible(file)}: ", [(told, style), (where, "")], width)
+    if found.why_not:
+        lines += paragraph(f"{found.why_not}.", width, "", "  ")
+    return [*lines, [], *_side_by_side(found, width), *_values(found, doubles, width), *_held(found, width)]
+
+
+def _side_by_side(found: Reproduction, width: int) -> Iterator[Line]:
+    shown = found.reproduced[0]
+    right = "held back" if not found.held and not found.values and not found.why_not else "reproduced run"
+    columns = [_column(found.normal), _column(shown)]
+    longest = max((len(line) for rank in columns[0] for line in rank), default=0)
+    room = min(max(11, longest) + 3, max(14, width // 2))
+    yield [(f"{'':9}{'normal run':{room}}{right}", "heading")]
+    for rank, (normal, reproduced) in enumerate(zip(*columns, strict=True)):
+        for number in range(max(len(normal), len(reproduced), 1)):
+            one, other = (lines[number] if number < len(lines) else "" for lines in (normal, reproduced))
+            if not one and not other and not number:
+                one, other = "(nothing)", "(nothing)"
+            name = f"rank {rank}" if number == 0 else ""
+            same = one == other
+            yield [(f"{name:9}", "faint"), (f"{_cut(one, room - 2):{room}}", ""), (other, "" if same else "bad")]
+    ends = [_end(found.normal), _end(shown)]
+    if any(ends):
+        yield [(f"{'':9}{_cut(ends[0], room - 2):{room}}", ""), (ends[1], "bad")]
+
+
+def _column(execution: Execution) -> list[list[str]]:
+    return [[visible(line) for line in lines] for lines in execution.output]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def _end(execution: Execution) -> str:
+    """How the run has ended, where that was not well."""
+    if execution.failed_assertion is not None:
+        return visible(execution.failed_assertion.partition(": ")[2] or execution.failed_assertion)
+    if execution.code is None:
+        waiting = [rank for rank, ended in enumerate(execution.ended) if not ended]
+        return f"does not end ({listed([f'rank {rank}' for rank in waiting])})" if waiting else "does not end"
+    return f"exit code {execution.code}" if execution.code else ""
+
+
+def _values(found: Reproduction, doubles: Collection[str], width: int) -> Iterator[Line]:
+    if found.values:
+        yield []
+    for each in found.values:
+        shown = _value(each, doubles)
+        where = "at the end" if each.line is None else f"in line {each.line}"
+        runs = (("normal run", shown["normal"]), ("reproduced run", shown["reproduced"]))
+        seen = [f"{number} in the {name}" for name, number in runs if number is not None]
+        sc = f"{listed(shown['in_sc'], 'or')} in SC runs" if shown["in_sc"] else ""
+        told = [*seen, f"{shown['counterexample']} in the counterexample", *([sc] if sc else [])]
+        yield from paragraph(f"{each.name} {where}: {', '.join(told)}", width, "", "", "  ")
+
+
+def _held(found: Reproduction, width: int) -> Iterator[Line]:
+    if found.held:
+        yield []
+        yield [("Held back", "heading")]
+    for each in found.held:
+        told = f"rank {each.rank}, line {each.line}: {each.call}, until rank {each.until_rank} has come past line"
+        yield from paragraph(f"{told} {each.until_line}", width, "", "  ", "    ")

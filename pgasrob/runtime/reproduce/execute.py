@@ -1,0 +1,225 @@
+"""Building a program with the shim, and running it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from pgasrob.runtime.interposed import Function, HeaderError, Library, functions
+from pgasrob.runtime.reproduce.wrappers import interposed, wrappers
+
+HERE = Path(__file__).parent
+COMPILERS: dict[Library, str] = {"openshmem": "oshcc", "mpi": "mpicc"}
+LAUNCHERS: dict[Library, str] = {"openshmem": "oshrun", "mpi": "mpirun"}
+PACKAGES = "Debian and Ubuntu have Open MPI in openmpi-bin and libopenmpi-dev"
+LIBRARY_NAMES: dict[Library, str] = {"openshmem": "OpenSHMEM", "mpi": "MPI"}
+OWN_NAMES: dict[Library, re.Pattern[str]] = {
+    "openshmem": re.compile(r"shmemx?_\w+|start_pes"),
+    "mpi": re.compile(r"MPIX?_\w+"),
+}
+LAUNCH = (
+    "--oversubscribe",
+    "--tag-output",
+    "--mca",
+    "mpi_yield_when_idle",
+    "1",
+    "--mca",
+    "btl_base_warn_component_unused",
+    "0",
+)
+TAGGED = re.compile(r"\[\d+,(\d+)\]<(stdout|stderr|stddiag)>:(.*)")
+PLAIN_FLAGS = ("-g", "-O0", "-w")
+
+Mode = Literal["watch", "follow", "hold"]
+
+
+class CannotRun(Exception):
+    """The program cannot be built or run here; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A C file of the program: where it is, its text as it is compiled, and the compiler's options for it."""
+
+    path: str
+    text: str
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What a run has done. ``output``: the lines of each rank; ``errors``: those of standard error, the launcher's
+    among them. ``code``: the exit code of the launcher, None when it was stopped because the program did not end.
+
+    ``read``: values that statements have seen, by numbers; ``called``: what calls have read, by their numbers;
+    ``cells``: those at the end, by number and rank. ``stopped_at``: the turn at which the schedule was
+    given up; ``ended``: which ranks have come to their end.
+    """
+
+    output: tuple[tuple[str, ...], ...]
+    errors: tuple[str, ...]
+    code: int | None
+    read: Mapping[int, bytes] = field(default_factory=dict)
+    called: Mapping[int, bytes] = field(default_factory=dict)
+    cells: Mapping[tuple[int, int], bytes] = field(default_factory=dict)
+    stopped_at: int | None = None
+    ended: tuple[bool, ...] = ()
+
+    @property
+    def failed_assertion(self) -> str | None:
+        """The message of an assertion that has failed."""
+        return next((line for line in self.errors if "Assertion" in line and "failed" in line), None)
+
+
+def tool(name: str, library: Library) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise CannotRun(
+            f"{name} is not installed: it builds or runs programs with {LIBRARY_NAMES[library]}; {PACKAGES}"
+        )
+    return found
+
+
+def library_functions(library: Library) -> tuple[Function, ...]:
+    """The functions of the library that is installed. Raises :class:`CannotRun`."""
+    try:
+        return functions([tool(COMPILERS[library], library)], library)
+    except HeaderError as error:
+        raise CannotRun(f"{error}; {PACKAGES}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An executable with the shim."""
+
+    path: Path
+    library: Library
+    nodes: int
+
+
+def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, known: Sequence[Function]) -> Program:
+    """The program of these ``units``, in ``folder``. Raises :class:`CannotRun`."""
+    compiler = tool(COMPILERS[library], library)
+    tool(LAUNCHERS[library], library)
+    objects = []
+    for number, unit in enumerate(units):
+        source, made = folder / f"unit{number}.c", folder / f"unit{number}.o"
+        source.write_text(unit.text, errors="surrogateescape")
+        own = ["-I", os.path.dirname(os.path.abspath(unit.path))]
+        _compile([compiler, *PLAIN_FLAGS, *own, *unit.flags, "-c", str(source), "-o", str(made)], unit.path)
+        objects.append(str(made))
+    needed = _undefined(objects)
+    names = {function.name for function in known}
+    lacking = sorted(name for name in needed if OWN_NAMES[library].fullmatch(name) and name not in names)
+    if lacking:
+        raise CannotRun(f"the {LIBRARY_NAMES[library]} that is installed has no {', '.join(lacking)}")
+    (folder / "wrappers.c").write_text(wrappers(library, [each for each in known if each.name in needed]))
+    shim = [str(folder / "wrappers.c"), str(HERE / f"{library}.c"), str(HERE / "hold.c"), str(HERE.parent / "real.c")]
+    path = folder / "program"
+    _compile(
+        [
+            compiler,
+            "-g",
+            "-O1",
+            "-w",
+            "-I",
+            str(HERE),
+            "-I",
+            str(HERE.parent),
+            *objects,
+            *shim,
+            "-o",
+            str(path),
+            "-lm",
+            "-ldl",
+        ],
+        units[0].path,
+    )
+    return Program(path, library, nodes)
+
+
+def _compile(command: Sequence[str], path: str) -> None:
+    told = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if told.returncode:
+        lines = [line for line in told.stderr.splitlines() if "error" in line or "undefined" in line] or [told.stderr]
+        raise CannotRun(f"{os.path.basename(command[0])} does not compile {path}: {lines[0].strip()}")
+
+
+def _undefined(objects: Sequence[str]) -> set[str]:
+    """The names that ``objects`` need from elsewhere."""
+    told = subprocess.run(["nm", "-u", *objects], capture_output=True, text=True, check=False)
+    return {line.split()[-1] for line in told.stdout.splitlines() if line.split()[:1] == ["U"]}
+
+
+def execute(program: Program, mode: Mode, schedule: str = "", timeout: float = 20, **environment: str) -> Execution:
+    """Run ``program`` in ``mode``: watch (as it goes), follow (the turns of ``schedule``), hold (all that may be)."""
+    folder = program.path.parent
+    for old in folder.glob("seen.*"):
+        old.unlink()
+    (folder / "schedule").write_text(schedule)
+    (folder / "control").write_bytes(bytes(1 << 15))
+    command = [tool(LAUNCHERS[program.library], program.library), *LAUNCH, "-n", str(program.nodes)]
+    shown = {"PGASROB_MODE": mode, "PGASROB_FOLDER": str(folder), **environment}
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
+    running = subprocess.Popen(
+        [*command, str(program.path)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+        env={**os.environ, **allowed, **shown}, start_new_session=True,
+    )  # fmt: skip
+    code: int | None
+    try:
+        out, err = running.communicate(timeout=timeout)
+        code = running.returncode
+    except subprocess.TimeoutExpired:
+        running.send_signal(signal.SIGTERM)
+        try:
+            out, err = running.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)
+            out, err = running.communicate()
+        code = None
+    return _execution(program, out, err, code)
+
+
+def _execution(program: Program, out: str, err: str, code: int | None) -> Execution:
+    output: list[list[str]] = [[] for _ in range(program.nodes)]
+    errors = []
+    for line in (*out.splitlines(), *err.splitlines()):
+        match = TAGGED.fullmatch(line)
+        if match and match[2] == "stdout":
+            output[int(match[1])].append(match[3])
+        elif match or line.strip():
+            errors.append(match[3] if match else line)
+    read: dict[int, bytes] = {}
+    called: dict[int, bytes] = {}
+    cells: dict[tuple[int, int], bytes] = {}
+    stopped = None
+    ended = []
+    for rank in range(program.nodes):
+        path = program.path.parent / f"seen.{rank}"
+        lines = path.read_text().splitlines() if path.exists() else []
+        ended.append(any(line.startswith("followed") for line in lines))
+        for line in lines:
+            what, number, *value = line.split()
+            told = bytes.fromhex(value[0]) if value else b""
+            match what:
+                case "read":
+                    read[int(number)] = told
+                case "call":
+                    called[int(number)] = told
+                case "cell":
+                    cells[int(number), rank] = told
+                case "abandoned":
+                    stopped = int(number)
+    return Execution(tuple(map(tuple, output)), tuple(errors), code, read, called, cells, stopped, tuple(ended))
+
+
+def interposed_functions(library: Library, known: Sequence[Function]) -> frozenset[str]:
+    return frozenset(function.name for function in known if interposed(library, function))

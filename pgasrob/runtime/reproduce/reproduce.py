@@ -1,0 +1,342 @@
+"""A counterexample on the real library: the program with the shim follows it, beside a run that follows nothing."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pgasrob.program.statements import place_of
+from pgasrob.runtime.reproduce.execute import (
+    CannotRun,
+    Execution,
+    Unit,
+    build,
+    execute,
+    interposed_functions,
+    library_functions,
+)
+from pgasrob.runtime.reproduce.rewrite import NAME, Rewriting, Shown, located
+from pgasrob.runtime.reproduce.schedule import DELIVER, Entry, Schedule, Shim, schedule
+from pgasrob.runtime.reproduce.wrappers import collective, holds
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.lower import CProgram
+    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.statements import Span
+    from pgasrob.robustness.verdict import EndValue, Verdict, Witness
+    from pgasrob.runtime.interposed import Function, Library
+    from pgasrob.semantics.replay import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A value that tells the run from SC runs: what it is in the ``counterexample``, what SC runs have there, and what
+    it was in the normal run and in the reproduced one; None where it was not seen."""
+
+    name: str
+    rank: int
+    line: int | None
+    counterexample: int
+    in_sc: tuple[int, ...]
+    normal: int | None
+    reproduced: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An operation that is held back: the ``call`` of ``rank`` in ``line``, until ``until_rank`` has come past
+    ``until_line``."""
+
+    rank: int
+    line: int
+    call: str
+    until_rank: int
+    until_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """How it went. ``shown``: whether each of the ``reproduced`` runs has shown what no SC run does, or, where it is
+    not known what that is, has printed something else than the ``normal`` one. ``why_not``: why not, where that is
+    known. ``values`` are those of the first run that has not, or else of the first."""
+
+    nodes: int
+    library: Library
+    normal: Execution
+    reproduced: tuple[Execution, ...]
+    values: tuple[Compared, ...]
+    held: tuple[Held, ...]
+    shown: bool
+    why_not: str | None = None
+
+
+def reproduce(
+    program: CProgram, verdict: Verdict, front_end: FrontEnd | None = None, runs: int = 1, timeout: float = 20
+) -> Reproduction:
+    """Follow the counterexample of ``verdict``, which is about ``program``, ``runs`` times.
+
+    Raises :class:`CannotRun` where it cannot be: for the API, or what is installed.
+    """
+    library = library_of(program)
+    witness = _to_follow(verdict)
+    known = library_functions(library)
+    shim = Shim(
+        interposed_functions(library, known),
+        lambda name: holds(library, name),
+        library == "openshmem",
+        lambda name: collective(library, name),
+    )
+    return _Followed(program, verdict, witness, library, front_end).reproduce(shim, known, runs, timeout)
+
+
+def hold_all(
+    program: CProgram, nodes: int, front_end: FrontEnd | None = None, runs: int = 1, timeout: float = 20
+) -> Reproduction:
+    """Run ``program`` normally, and with everything held back for as long as the specification allows; ``shown``:
+    whether that has shown a difference. Raises :class:`CannotRun`."""
+    library = library_of(program)
+    known = library_functions(library)
+    source = program.source
+    flags = _flags(front_end)
+    units = [Unit(source.file, located(source.file, source.text), flags)]
+    units += [Unit(path, located(path, source.others[path]), flags) for path in source.units]
+    with tempfile.TemporaryDirectory(prefix="pgasrob-") as name:
+        built = build(Path(name), library, units, nodes, known)
+        normal = execute(built, "watch", "", timeout)
+        # The newest first, then the oldest first: which is allowed where nothing orders them.
+        orders: tuple[dict[str, str], ...] = ({}, {"PGASROB_OLDEST_FIRST": "1"})
+        held = tuple(execute(built, "hold", "", timeout, **orders[run % 2]) for run in range(runs))
+    differs = any(printed(each) != printed(normal) or each.code != normal.code for each in held)
+    return Reproduction(nodes, library, normal, held, (), (), differs)
+
+
+def library_of(program: CProgram) -> Library:
+    """The library that ``program`` calls. Raises :class:`CannotRun` for one that this is not made for."""
+    names = [api.name for api in program.apis]
+    if "openshmem" in names:
+        return "openshmem"
+    if "mpi" in names:
+        return "mpi"
+    told = " and ".join(name.upper() for name in names) or "no communication library"
+    raise CannotRun(f"{program.source.file} uses {told}: runs are reproduced with OpenSHMEM and MPI only")
+
+
+def _to_follow(verdict: Verdict) -> Witness:
+    found = verdict.effect.run if verdict.effect is not None and verdict.effect.run is not None else verdict.witness
+    if verdict.verdict != "not robust" or found is None:
+        raise CannotRun(f"there is no counterexample: the program is {verdict.verdict}")
+    return found
+
+
+class _Followed:
+    """The program as it is built to follow ``witness``."""
+
+    def __init__(
+        self, program: CProgram, verdict: Verdict, witness: Witness, library: Library, front_end: FrontEnd | None
+    ) -> None:
+        self.verdict, self.witness, self.library, self.front_end = verdict, witness, library, front_end
+        self.source = program.source
+        paths = {"": program.source.text, **{path: program.source.others[path] for path in program.source.units}}
+        self.numbers: set[int] = set()  # of the values that are told of
+        self.told: dict[int, list[Shown]] = {}  # by statements
+        self.cells: list[Shown] = []
+        self.files: dict[str, Rewriting] = {}
+        for path, text in paths.items():
+            self.files[path] = Rewriting(path or program.source.file, text, 1_000_000 * len(self.files))
+
+    @property
+    def run(self) -> Run:
+        return self.witness.run
+
+    def statement(self, span: Span) -> int | None:
+        file, _ = place_of(span.line)
+        rewriting = self.files.get(file)
+        found = None if rewriting is None else rewriting.statement(span)
+        return None if found is None else found.number
+
+    def reproduce(self, shim: Shim, known: Sequence[Function], runs: int, timeout: float) -> Reproduction:
+        values = self.values()
+        places = [self.place(value) for value in values]
+        turns = schedule(self.run, self.statement, shim, [place for place in places if place is not None])
+        self.turns = turns
+        self.shown(values, places, turns)
+        with tempfile.TemporaryDirectory(prefix="pgasrob-") as name:
+            folder = Path(name)
+            try:
+                built = build(folder, self.library, self.units(turns), self.run.instance.nodes, known)
+            except CannotRun:
+                if not self.numbers:
+                    raise
+                # A value may have no name where it is read.
+                self.numbers, self.told, self.cells = set(), {}, []
+                built = build(folder, self.library, self.units(turns), self.run.instance.nodes, known)
+            text = turns.text()
+            normal = execute(built, "watch", text, timeout)
+            followed = tuple(execute(built, "follow", text, timeout) for _ in range(runs))
+        each = [self.compared(values, places, turns, normal, one) for one in followed]
+        shown = [self.is_shown(compared, normal, one) for compared, one in zip(each, followed, strict=True)]
+        last = next((i for i, good in enumerate(shown) if not good), 0)
+        why_not = None if all(shown) else self.why_not(normal, followed[last])
+        nodes = self.run.instance.nodes
+        return Reproduction(
+            nodes, self.library, normal, followed, tuple(each[last]), self.held(turns), all(shown), why_not
+        )
+
+    def held(self, turns: Schedule) -> tuple[Held, ...]:
+        """The operations that do not happen at once, with what happens before."""
+        calls: dict[int, Entry] = {}
+        last: Entry | None = None
+        found: dict[int, Held] = {}
+        for entry in turns.entries:
+            if entry.kind != "S":
+                last = entry
+                if entry.kind == "C":
+                    calls[entry.call] = entry
+            elif last is not None and (call := calls[entry.call]) is not last and entry.step != DELIVER:
+                found[entry.call] = Held(entry.rank, self.line(call), call.name, last.rank, self.line(last))
+        return tuple(found.values())
+
+    def line(self, entry: Entry) -> int:
+        return int(self.run.events[entry.events[0]].span.line)
+
+    def values(self) -> list[EndValue]:
+        """The values to compare: those that no SC run has, or else those that the loads of the cycle see."""
+        from pgasrob.robustness.verdict import EndValue
+
+        effect = self.verdict.effect
+        if effect is not None and effect.run is not None:
+            return list(effect.values)
+        found = {}
+        for edge in self.witness.cycle or ():
+            for place in edge[:2]:
+                replayed = self.run.events[place]
+                event = replayed.event
+                if event.kind == "load" and event.cell is not None and replayed.read is not None:
+                    name = self.run.instance.cell_name(event.cell)
+                    found[place] = EndValue(name, event.rank, replayed.read, (), event.occurrence)
+        return list(found.values())
+
+    def place(self, value: EndValue) -> int | None:
+        """The event that reads ``value``."""
+        if value.occurrence is None:
+            return None
+        of = [
+            place
+            for place, replayed in enumerate(self.run.events)
+            if not replayed.event.is_step
+            and (replayed.event.rank, replayed.event.occurrence) == (value.rank, value.occurrence)
+        ]
+        return of[-1] if of else None
+
+    def shown(self, values: Sequence[EndValue], places: Sequence[int | None], turns: Schedule) -> None:
+        """Say in the schedule and in the sources which values are to be told."""
+        for number, (value, place) in enumerate(zip(values, places, strict=True)):
+            text = value.name.rpartition("@")[0] or value.name
+            base = NAME.match(text)
+            if base is None or number > 29:
+                continue
+            if place is None:
+                if self.files[""].declares(base[0]):
+                    self.numbers.add(number)
+                    self.cells.append(Shown(number, text))
+                continue
+            entry = turns.of.get(place)
+            if entry is None or entry.kind != "P":
+                continue
+            if base[0] in self.names(entry.statement):
+                self.numbers.add(number)
+                entry.shown.append(number)
+                self.told.setdefault(entry.statement, []).append(Shown(number, text))
+
+    def names(self, number: int) -> set[str]:
+        for rewriting in self.files.values():
+            for statement in rewriting.statements.values():
+                if statement.number == number:
+                    return rewriting.names(statement)
+        return set()
+
+    def units(self, turns: Schedule) -> list[Unit]:
+        told = {entry.statement for entry in turns.entries if entry.kind == "P"}
+        flags = _flags(self.front_end)
+        return [
+            Unit(rewriting.path, rewriting.rewritten(told, self.told, self.cells if not path else ()), flags)
+            for path, rewriting in self.files.items()
+        ]
+
+    def compared(
+        self,
+        values: Sequence[EndValue],
+        places: Sequence[int | None],
+        turns: Schedule,
+        normal: Execution,
+        followed: Execution,
+    ) -> list[Compared]:
+        found = []
+        for number, (value, place) in enumerate(zip(values, places, strict=True)):
+            entry = None if place is None else turns.of.get(place)
+            seen = [self.seen(number, value, entry, execution) for execution in (normal, followed)]
+            line = None if place is None else int(self.run.events[place].span.line)
+            found.append(Compared(value.name, value.rank, line, value.value, value.in_sc, *seen))
+        return found
+
+    def seen(self, number: int, value: EndValue, entry: Entry | None, execution: Execution) -> int | None:
+        """What ``value`` was in ``execution``; None where it was not told."""
+        told = None
+        if entry is not None and entry.kind == "C":
+            told = execution.called.get(entry.call)
+        elif number in self.numbers and value.occurrence is None:
+            told = execution.cells.get((number, value.rank))
+        elif number in self.numbers:
+            told = execution.read.get(number)
+        return None if told is None else _as_in_run(told, value.value)
+
+    def is_shown(self, values: Sequence[Compared], normal: Execution, followed: Execution) -> bool:
+        effect = self.verdict.effect
+        if effect is not None and effect.assertion is not None:
+            return followed.failed_assertion is not None
+        if effect is not None and effect.run is not None and values and all(v.reproduced is not None for v in values):
+            return all(value.reproduced == value.counterexample for value in values)
+        return printed(followed) != printed(normal)
+
+    def why_not(self, normal: Execution, followed: Execution) -> str:
+        if normal.code is not None and normal.code > 128 and normal.failed_assertion is None:
+            return f"the program crashes in the library when it runs normally: {normal.errors[0]}"
+        if followed.stopped_at is not None:
+            place = followed.stopped_at
+            entry = self.turns.entries[place] if place < len(self.turns.entries) else None
+            told = "" if entry is None else f": rank {entry.rank} did not come to {self.told_of(entry)}"
+            return f"the library did not go along with the order of the run{told}"
+        return "the run was followed, and what it should show did not show"
+
+    def told_of(self, entry: Entry) -> str:
+        where = f"line {self.line(entry)}"
+        match entry.kind:
+            case "P":
+                return where
+            case "C":
+                return f"{entry.name} in {where}"
+            case "S":
+                return f"where what it has called in {where} happens"
+
+
+def _flags(front_end: FrontEnd | None) -> tuple[str, ...]:
+    """What the compiler is told of macros and folders of headers."""
+    if front_end is None:
+        return ()
+    defined = [f"-D{name}={value}" for name, value in front_end.defines]
+    return (*defined, *(f"-I{os.path.abspath(folder)}" for folder in front_end.folders))
+
+
+def printed(execution: Execution) -> list[list[str]]:
+    """What each rank has printed."""
+    return [list(lines) for lines in execution.output]
+
+
+def _as_in_run(told: bytes, value: int) -> int:
+    """The integer that ``told`` is, signed if the run has it so."""
+    unsigned, signed = int.from_bytes(told, "little"), int.from_bytes(told, "little", signed=True)
+    return unsigned if unsigned == value else signed

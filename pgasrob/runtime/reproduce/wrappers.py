@@ -1,0 +1,202 @@
+"""The functions that the shim puts before those of a communication library.
+
+What a function does is read off its name, as its specification has it: whether its operations may be held back, what it
+completes, whether it blocks. A function that is none of these is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pgasrob.runtime.interposed import INCLUDES, Function, Library
+
+CONTEXT = r"shmemx?_(?:ctx_)?"
+PUT = re.compile(CONTEXT + r"(?:\w+_put|put(?:\d+|mem))(_nbi)?")
+STRIDED_PUT = re.compile(CONTEXT + r"(?:\w+_iput|iput\d+)")
+P = re.compile(CONTEXT + r"\w+_p")
+GET_NBI = re.compile(CONTEXT + r"(?:\w+_get|get(?:\d+|mem))_nbi")
+UPDATE = re.compile(
+    CONTEXT + r"\w+_atomic_(?:set|inc|add|and|or|xor)|shmemx?_(?:\w*int\w*|\w*long|float|double)_(?:set|inc|add)"
+)
+FETCHING = re.compile(
+    CONTEXT + r"(?:\w+_(?:get|iget|g|fetch|swap|cswap|fadd|finc|compare_swap|fetch_\w+)|i?get(?:\d+|mem))"
+)
+WAIT = re.compile(r"shmemx?_(\w+)_wait(_until)?|shmem_wait")
+TEST = re.compile(r"shmem_(?:\w+_)?test(?:_lock)?")
+COLLECTIVE = re.compile(
+    r"shmem_(?P<completes>barrier|(?P<world>barrier_all|malloc|calloc|free|realloc|align))|shmem_(?P<sync>sync_all)"
+    r"|shmemx?_(?:sync|f?collect\d+|broadcast\d+|alltoalls?\d+|\w+_to_all)"
+)
+ELEMENT = re.compile(r"i?(?:put|get)(?:(\d+)|mem)")
+
+PROFILING: dict[Library, str] = {"openshmem": "#include <pshmem.h>\n", "mpi": ""}
+LEAVE = "    pgasrob_leave(entry);\n"
+
+
+def wrappers(library: Library, functions: Iterable[Function]) -> str:
+    """C source that defines those of the ``functions`` of ``library`` that the shim has to see."""
+    own = f'#define _GNU_SOURCE\n#include "real.h"\n#include "{library}.h"'
+    made = [_wrapper(function, body) for function in functions if (body := _body(library, function)) is not None]
+    return "\n".join([own, INCLUDES[library], PROFILING[library], *made]) + "\n"
+
+
+def interposed(library: Library, function: Function) -> bool:
+    """Whether the shim stands before ``function``."""
+    return _body(library, function) is not None
+
+
+def holds(library: Library, name: str) -> bool:
+    """Whether the operations of the function ``name`` can be held back."""
+    return any(each.fullmatch(name) for each in (PUT, STRIDED_PUT, P, GET_NBI, UPDATE))
+
+
+def collective(library: Library, name: str) -> bool:
+    """Whether ranks wait for each other within the function ``name``, and data moves that cannot be held back."""
+    return COLLECTIVE.fullmatch(name) is not None
+
+
+def _wrapper(function: Function, body: str) -> str:
+    """``function`` with a ``body``. Calls from within the library go on to it."""
+    name = function.name
+    call = f"real_{name}({function.passed});"
+    on = f"{{ {call} return; }}" if function.result == "void" else f"return {call}"
+    return (
+        f"static {function.result} (*real_{name})({function.declared});\n{_kept(function)}#undef {name}\n"
+        f"{function.result} {name}({function.declared}) {{\n"
+        f'    if (!real_{name}) real_{name} = pgasrob_real("{function.profiling_name}", "{name}");\n'
+        f"    if (pgasrob_inside) {on}\n{body}}}\n"
+    )
+
+
+def _body(library: Library, function: Function) -> str | None:
+    """The body of the function before ``function``, unless that is left alone."""
+    if function.variadic or library != "openshmem":
+        return None
+    return _operation(function) or _synchronisation(function)
+
+
+def _enter(function: Function, blocking: str = "ALONE") -> str:
+    return f'    struct entry *entry = pgasrob_enter("{function.name}", {blocking});\n'
+
+
+def _context(function: Function) -> tuple[str, list[str]]:
+    """The context of ``function`` and its other parameters."""
+    parameters = [parameter.name for parameter in function.parameters]
+    if re.match(r"shmemx?_ctx_(?!create)", function.name):
+        return parameters[0], parameters[1:]
+    return "SHMEM_CTX_DEFAULT", parameters
+
+
+def _operation(function: Function) -> str | None:
+    """The body for an operation on the memory of another PE, or a look at one's own."""
+    name, size = function.name, _size(function)
+    context, parameters = _context(function)
+    if match := PUT.fullmatch(name):
+        to, source, count, pe = parameters
+        body = f"    pgasrob_put(entry, {context}, {to}, {source}, {size}, {count}, 1, 1, {pe}, {int(not match[1])});\n"
+    elif STRIDED_PUT.fullmatch(name):
+        to, source, to_stride, stride, count, pe = parameters
+        strides = f"{to_stride}, {stride}"
+        body = f"    pgasrob_put(entry, {context}, {to}, {source}, {size}, {count}, {strides}, {pe}, 1);\n"
+    elif P.fullmatch(name):
+        to, value, pe = parameters
+        body = f"    pgasrob_put(entry, {context}, {to}, &{value}, sizeof {value}, 1, 1, 1, {pe}, 1);\n"
+    elif GET_NBI.fullmatch(name):
+        to, source, count, pe = parameters
+        body = f"    pgasrob_get(entry, {context}, {to}, {source}, {size}, {count}, {pe});\n"
+    elif UPDATE.fullmatch(name):
+        body = _update(function, context, parameters[-1])
+    elif FETCHING.fullmatch(name):
+        return _enter(function) + _called(function) + _saw(function) + LEAVE + "    pgasrob_poll();\n" + _back(function)
+    elif match := WAIT.fullmatch(name):
+        fails = f"!pshmem_{match[1]}_test({function.passed})" if match[2] else f"*{parameters[0]} == {parameters[1]}"
+        wait = f"    while (pgasrob_holding_all() && {fails}) pgasrob_idle();\n"
+        return _enter(function) + wait + _called(function) + LEAVE
+    elif TEST.fullmatch(name):
+        return _enter(function) + _called(function) + LEAVE + "    if (!result) pgasrob_poll();\n" + _back(function)
+    else:
+        return None
+    return _enter(function) + body + LEAVE
+
+
+def _synchronisation(function: Function) -> str | None:
+    """The body for what completes or orders operations, or has PEs wait for each other."""
+    name, call = function.name, _called(function)
+    context, _ = _context(function)
+    complete = f"    pgasrob_complete((void *){context}, -1);\n"
+    match name:
+        case "shmem_init" | "shmem_init_thread" | "start_pes":
+            return call + "    pgasrob_begin();\n" + _back(function)
+        case "shmem_finalize":
+            own = "    pgasrob_inside++;\n    pgasrob_finalize();\n    pgasrob_inside--;\n"
+            return f'    pgasrob_enter("{name}", BLOCKING);\n    pgasrob_complete_all();\n{own}'
+        case "shmem_quiet" | "shmem_ctx_quiet" | "shmem_clear_lock":
+            return _enter(function) + complete + call + LEAVE
+        case "shmem_ctx_destroy":
+            return (
+                _enter(function) + f"    pgasrob_complete((void *){function.parameters[0].name}, -1);\n" + call + LEAVE
+            )
+        case "shmem_fence" | "shmem_ctx_fence":
+            return _enter(function) + f"    pgasrob_fence((void *){context});\n" + call + LEAVE
+        case "shmem_set_lock":
+            # Who holds the lock may have to let something go before it comes to release it.
+            return _enter(function) + "    pgasrob_release_slowly();\n" + call + LEAVE
+    if found := COLLECTIVE.fullmatch(name):
+        complete = complete if found["completes"] else ""
+        meet = "gather" if found["world"] or found["sync"] else "release_slowly"
+        return _enter(function, "BLOCKING") + complete + f"    pgasrob_{meet}();\n" + call + LEAVE + _back(function)
+    return None
+
+
+def _update(function: Function, context: str, pe: str) -> str:
+    """A deferred atomic: its arguments are kept, and it is done later."""
+    name = function.name
+    kept = f"struct kept_{name}"
+    given = "".join(f"    kept->{each.name} = {each.name};\n" for each in function.parameters)
+    return (
+        "    struct operation *operation =\n"
+        f"        pgasrob_operation((void *){context}, {pe}, do_{name}, sizeof({kept}));\n"
+        f"    {kept} *kept = ({kept} *)operation->arguments;\n{given}"
+        "    operation->fenced = 1;\n    pgasrob_issue(operation, entry, 0, 1);\n"
+    )
+
+
+def _kept(function: Function) -> str:
+    """What keeps the arguments of a deferred atomic, and does it; "" for other functions."""
+    if not UPDATE.fullmatch(function.name):
+        return ""
+    kept = f"struct kept_{function.name}"
+    passed = ", ".join(f"kept->{parameter.name}" for parameter in function.parameters)
+    fields = "".join(f"    {parameter.declared};\n" for parameter in function.parameters)
+    return (
+        f"{kept} {{\n{fields}}};\nstatic void do_{function.name}(struct operation *operation) {{\n"
+        f"    {kept} *kept = ({kept} *)operation->arguments;\n    real_{function.name}({passed});\n}}\n"
+    )
+
+
+def _size(function: Function) -> str:
+    """The bytes of one element that ``function`` transfers."""
+    found = ELEMENT.search(function.name)
+    if found is not None and found[1]:
+        return str(int(found[1]) // 8)
+    if found is not None and found[0].endswith("mem"):
+        return "1"
+    parameters = _context(function)[1]
+    return f"sizeof *{parameters[0]}" if parameters else ""
+
+
+def _called(function: Function) -> str:
+    result = "" if function.result == "void" else f"{function.result} result = "
+    return f"    pgasrob_inside++;\n    {result}real_{function.name}({function.passed});\n    pgasrob_inside--;\n"
+
+
+def _back(function: Function) -> str:
+    return "" if function.result == "void" else "    return result;\n"
+
+
+def _saw(function: Function) -> str:
+    """Tell of what has been read."""
+    if function.result != "void":
+        return "    pgasrob_saw(entry, &result, sizeof result);\n"
+    return f"    pgasrob_saw(entry, {_context(function)[1][0]}, {_size(function)});\n"
