@@ -66,7 +66,7 @@ def reproduce(
     from pgasrob.frontends.lower import CProgram
     from pgasrob.render.json import errors_to_json
     from pgasrob.render.lines import terminal_width, write
-    from pgasrob.render.reproduced import nothing_reproduced, reproduced_lines, reproduced_to_json
+    from pgasrob.render.reproduced import nothing_reproduced, pieces_of, reproduced_lines, reproduced_to_json
     from pgasrob.robustness.check import check, load
     from pgasrob.robustness.limits import Limits
     from pgasrob.runtime.reproduce.execute import CannotRun
@@ -99,7 +99,7 @@ def reproduce(
                 code = {"robust": ROBUST, "error": ERROR}.get(verdict.verdict, UNKNOWN)
                 reason = f": {verdict.reason}" if verdict.reason is not None else ""
                 nothing(verdict.verdict, f"{file} is {verdict.verdict} on {verdict.nodes} nodes{reason}", code)
-            found = reproduced(program, verdict, front_end, runs, timeout)
+            found = reproduced(program, verdict, pieces_of, front_end, runs, timeout)
             assert verdict.witness is not None
             doubles = verdict.witness.run.instance.program.doubles
             state = "reproduced" if found.shown else "not reproduced"

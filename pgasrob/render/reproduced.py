@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypedDict
 
 from pgasrob.diagnostics import visible
+from pgasrob.render.calls import Calls, pieces
 from pgasrob.render.doubles import value
 from pgasrob.render.english import count, listed, on_nodes
 from pgasrob.render.json import Error
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from pgasrob.runtime.reproduce.execute import Execution
     from pgasrob.runtime.reproduce.reproduce import Compared, Reproduction
+    from pgasrob.semantics.replay import Run
 
 LIBRARIES = {"openshmem": "OpenSHMEM", "mpi": "MPI"}
 
@@ -62,6 +64,15 @@ class ReproducedObject(TypedDict):
     values: list[ValueObject]
     held: list[HeldObject]
     errors: list[Error]
+
+
+def pieces_of(run: Run) -> list[tuple[int, str | None]]:
+    """The pieces of source that the events of ``run`` are of, and the functions of the library that they come from."""
+    calls = Calls(run.instance)
+    return [
+        (piece, None if event.is_step else calls.of(event))
+        for event, piece in zip(run.computation, pieces(run), strict=True)
+    ]
 
 
 def nothing_reproduced(

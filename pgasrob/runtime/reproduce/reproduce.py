@@ -20,7 +20,7 @@ from pgasrob.runtime.reproduce.execute import (
     library_functions,
 )
 from pgasrob.runtime.reproduce.rewrite import NAME, Rewriting, Shown, located
-from pgasrob.runtime.reproduce.schedule import DELIVER, Entry, Schedule, Shim, schedule
+from pgasrob.runtime.reproduce.schedule import DELIVER, Entry, Pieces, Schedule, Shim, schedule
 from pgasrob.runtime.reproduce.wrappers import collective, holds
 
 if TYPE_CHECKING:
@@ -75,7 +75,12 @@ class Reproduction:
 
 
 def reproduce(
-    program: CProgram, verdict: Verdict, front_end: FrontEnd | None = None, runs: int = 1, timeout: float = 20
+    program: CProgram,
+    verdict: Verdict,
+    pieces: Pieces,
+    front_end: FrontEnd | None = None,
+    runs: int = 1,
+    timeout: float = 20,
 ) -> Reproduction:
     """Follow the counterexample of ``verdict``, which is about ``program``, ``runs`` times.
 
@@ -85,6 +90,7 @@ def reproduce(
     witness = _to_follow(verdict)
     known = library_functions(library)
     shim = Shim(
+        pieces,
         interposed_functions(library, known),
         lambda name: holds(library, name),
         library == "openshmem",

@@ -7,13 +7,12 @@ leaves several orders, that of the run is kept; where it leaves none, conflicts 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from pgasrob.render.calls import Calls, pieces
 from pgasrob.semantics.computation import writes
 
 if TYPE_CHECKING:
@@ -67,12 +66,18 @@ class Schedule:
         return "".join(f"{entry.line(turn)}\n" for turn, entry in enumerate(self.entries))
 
 
+Pieces = Callable[["Run"], Sequence[tuple[int, str | None]]]
+"""For each event of a run the number of the piece of source that it is of, as in `render.calls.pieces`, and the
+function of the library that it comes from, None for what the program does by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shim:
-    """What the shim does: the functions it stands before (``interposed``), those whose operations it can hold back
-    (``holds``) and keeps apart by elements (``elements``), and those in which all wait for each other
-    (``collective``)."""
+    """What the shim sees and does: the ``pieces`` of a run, the functions that it stands before (``interposed``), those
+    whose operations it can hold back (``holds``) and keeps apart by ``elements``, and those in which all wait for each
+    other (``collective``)."""
 
+    pieces: Pieces
     interposed: Collection[str]
     holds: Callable[[str], bool]
     elements: bool
@@ -90,10 +95,10 @@ def schedule(run: Run, statement: Callable[[Span], int | None], shim: Shim, need
 
 
 def _entries(run: Run, statement: Callable[[Span], int | None], shim: Shim) -> Iterator[Entry]:
-    calls = Calls(run.instance)
+    pieces = shim.pieces(run)
     groups: dict[int, list[int]] = {}
     steps: dict[tuple[int, int], list[int]] = {}
-    for place, (replayed, piece) in enumerate(zip(run.events, pieces(run), strict=True)):
+    for place, (replayed, (piece, _)) in enumerate(zip(run.events, pieces, strict=True)):
         event = replayed.event
         if event.is_step:
             steps.setdefault(event.issued, []).append(place)
@@ -102,7 +107,7 @@ def _entries(run: Run, statement: Callable[[Span], int | None], shim: Shim) -> I
     executed: dict[int, tuple[Entry, set[Span]]] = {}  # by ranks: the last execution of a statement
     for number, places in enumerate(groups.values()):
         rank = run.events[places[0]].event.rank
-        called = [calls.of(run.events[place].event) for place in places]
+        called = [pieces[place][1] for place in places]
         first = next((i for i, name in enumerate(called) if name in shim.interposed), len(places))
         if first:
             span = run.events[places[0]].span
