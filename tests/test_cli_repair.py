@@ -93,7 +93,7 @@ def test_json_says_why_not() -> None:
     path = PROGRAMS / "lectures/4_completion_ordering_arrival/4_12_shmem_last_element.c"
     found = json.loads(repair(path, "--format", "json").stdout)
     assert (found["state"], found["answers"]) == ("not repaired", [])
-    assert found["survivor"].startswith("Rank 1 reads data[0] in line 18 before the shmem_int_put of rank 0 in line 15")
+    assert found["survivor"].startswith("Rank 1 reads data[0] in line 19 before the shmem_int_put of rank 0 in line 16")
     assert found["rejected"] and all(each["why"] and each["steps"] for each in found["rejected"])
 
 

@@ -68,7 +68,7 @@ def test_nothing_else_is_printed() -> None:
     first, second = found.stdout.splitlines()
     assert found.exit_code == 1
     assert first.endswith("rget.c: robust on 2 nodes")
-    assert re.search(r"put_order\.c:17:9: not robust: The MPI_Put of rank 0 in line 18 writes x of rank 1 ", second)
+    assert re.search(r"put_order\.c:18:9: not robust: The MPI_Put of rank 0 in line 19 writes x of rank 1 ", second)
 
 
 @pytest.mark.parametrize("other", ["--verbose", "--full", "--assumptions", "--format=json"])
@@ -79,10 +79,10 @@ def test_no_two_ways_to_print(other: str) -> None:
 
 def test_why_is_a_note() -> None:
     path = str(PROGRAMS / "c/openshmem/message_passing_fence.c")
-    found = CliRunner().invoke(cli, ["check", "--brief", path, "--why", "15,17"])
+    found = CliRunner().invoke(cli, ["check", "--brief", path, "--why", "16,18"])
     robust, note = found.stdout.splitlines()
     assert found.exit_code == 0 and robust.endswith("fence.c: robust on 2 nodes")
-    assert "fence.c:15:1: note: The shmem_fence in line 16 orders the shmem_long_put in line 15" in note
+    assert "fence.c:16:1: note: The shmem_fence in line 17 orders the shmem_long_put in line 16" in note
 
 
 def test_why_in_the_report_and_in_json() -> None:

@@ -44,18 +44,18 @@ TOLD = {
     "exchange/exchange.pgas": "The write of rank 1 in line 12 reads x before the write of rank 0 in line 12 has "
     "arrived there, although the write of rank 0 in line 12 reads x before the write of rank 1 in line 12 changes it. "
     "The write of rank 0 is not done at once, and nothing can wait between its steps.",
-    "c/openshmem/source_reuse_nbi.c": "Rank 0 overwrites value in line 16 before its shmem_int_put_nbi in line 15 has "
-    "read it. Nothing before line 16 waits until the shmem_int_put_nbi has read its source.",
-    "c/gaspi/gaspi_waitsome_no_reset.c": "The gaspi_notify of rank 1 in line 44 writes notification 1 of rank 0 before "
-    "the earlier gaspi_notify of rank 1 in line 44 has arrived there. Nothing orders the gaspi_notify before the next "
-    "gaspi_notify in line 44.",
-    "c/mpi/lock_no_flush.c": "Rank 0 reads value in line 18 before its MPI_Get in line 17 has arrived there. Nothing "
-    "before line 18 waits until the MPI_Get has brought its value.",
-    "c/gaspi/gaspi_wait_then_barrier.c": "Rank 0 reads cells[1] in line 26 before the gaspi_write of rank 1 in line 23 "
-    "has arrived there, although both have passed the gaspi_barrier in line 25. Nothing up to line 25 waits until the "
-    "gaspi_write is complete at its target (gaspi_wait in line 24 and gaspi_barrier in line 25 do not).",
-    "c/mpi/send_after_put.c": "Rank 1 reads x in line 21 before the MPI_Put of rank 0 in line 17 has arrived there, "
-    "although the MPI_Recv of rank 1 in line 20 comes after the MPI_Send of rank 0 in line 18. Nothing before line 18 "
+    "c/openshmem/source_reuse_nbi.c": "Rank 0 overwrites value in line 17 before its shmem_int_put_nbi in line 16 has "
+    "read it. Nothing before line 17 waits until the shmem_int_put_nbi has read its source.",
+    "c/gaspi/gaspi_waitsome_no_reset.c": "The gaspi_notify of rank 1 in line 45 writes notification 1 of rank 0 before "
+    "the earlier gaspi_notify of rank 1 in line 45 has arrived there. Nothing orders the gaspi_notify before the next "
+    "gaspi_notify in line 45.",
+    "c/mpi/lock_no_flush.c": "Rank 0 reads value in line 19 before its MPI_Get in line 18 has arrived there. Nothing "
+    "before line 19 waits until the MPI_Get has brought its value.",
+    "c/gaspi/gaspi_wait_then_barrier.c": "Rank 0 reads cells[1] in line 27 before the gaspi_write of rank 1 in line 24 "
+    "has arrived there, although both have passed the gaspi_barrier in line 26. Nothing up to line 26 waits until the "
+    "gaspi_write is complete at its target (gaspi_wait in line 25 and gaspi_barrier in line 26 do not).",
+    "c/mpi/send_after_put.c": "Rank 1 reads x in line 22 before the MPI_Put of rank 0 in line 18 has arrived there, "
+    "although the MPI_Recv of rank 1 in line 21 comes after the MPI_Send of rank 0 in line 19. Nothing before line 19 "
     "waits until the MPI_Put is complete at its target.",
 }
 
@@ -68,4 +68,4 @@ def test_what_is_said(name: str, sentences: str) -> None:
 def test_a_run_in_which_ranks_meet_comes_before_a_put_to_oneself() -> None:
     """Every rank sends to itself as well, and what it sends there may come as late."""
     sentences = told(check(load(PROGRAMS / "c/openshmem/bucket_sort_sync.c"), nodes=3))
-    assert sentences.startswith("Rank 2 reads inbox[1][0] in line 60 before the shmem_int_put_nbi of rank 1 in line 46")
+    assert sentences.startswith("Rank 2 reads inbox[1][0] in line 61 before the shmem_int_put_nbi of rank 1 in line 47")

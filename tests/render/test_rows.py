@@ -76,16 +76,16 @@ def test_rows_are_the_run(path: Path) -> None:
 def test_an_operation_is_a_row_however_many_cells_it_has() -> None:
     """And its access on the cycle has a row for itself."""
     rows = plain(report(to_json(check(load(PROGRAMS / "c/openshmem/message_passing_no_fence.c"))), 120))
-    assert "  1-2 │ 15  source[2] = {7, 8}  source[0..1]@0: 0 -> {7, 8} " in rows
-    assert "  3-5 │*16  shmem_long_put(data, source, 2, 1) " in rows
+    assert "  1-2 │ 16  source[2] = {7, 8}  source[0..1]@0: 0 -> {7, 8} " in rows
+    assert "  3-5 │*17  shmem_long_put(data, source, 2, 1) " in rows
     assert "reads source[0..1]@0 = {7, 8}; data[1]@1: 0 -> 8 " in rows
-    assert "   10 │*16  arrives: data[0]@1: 0 -> 7 (of step 3)" in rows
+    assert "   10 │*17  arrives: data[0]@1: 0 -> 7 (of step 3)" in rows
 
 
 def test_what_the_cycle_does_not_need_is_folded() -> None:
     result = to_json(check(load(PROGRAMS / "c/openshmem/bucket_sort_sync.c")))
     short, full = plain(report(result)), plain(report(result, full=True))
-    assert re.search(r"^ +1-50 │ 0 1 2 3 │ \.\.\. 50 events of 4 ranks in lines 37-78$", short, re.MULTILINE)
+    assert re.search(r"^ +1-50 │ 0 1 2 3 │ \.\.\. 50 events of 4 ranks in lines 38-79$", short, re.MULTILINE)
     assert len(short.splitlines()) < 50 < 400 < len(full.splitlines())
     assert "--full shows them" in short and "--full" not in full and "..." not in full.split("id one command)")[0]
 

@@ -43,10 +43,10 @@ def test_what_an_atomic_returns_goes_to_its_variable() -> None:
 @pytest.mark.parametrize(
     ("name", "line", "steps"),
     [
-        ("histogram_sync", 18, "7"),
-        ("transpose_sync", 20, "22-23"),
-        ("armci_stencil_no_fence", 27, "26-27"),
-        ("armci_spmv_no_wait", 76, "13-14"),
+        ("histogram_sync", 19, "7"),
+        ("transpose_sync", 21, "22-23"),
+        ("armci_stencil_no_fence", 28, "26-27"),
+        ("armci_spmv_no_wait", 77, "13-14"),
     ],
 )
 def test_each_call_has_its_row_however_often_its_line_is_executed(name: str, line: int, steps: str) -> None:
@@ -115,8 +115,8 @@ def test_the_second_row_of_a_call_says_that_it_is() -> None:
 
 
 def test_what_arrives_within_a_library_is_nothing_that_is_listed() -> None:
-    assert "18  arrives: dest@1: 0 -> 7 (of steps 2-5)" in told("broadcast_third_party")
-    assert "27  arrives (of step 31)" in told("complete_barrier", 200)
+    assert "19  arrives: dest@1: 0 -> 7 (of steps 2-5)" in told("broadcast_third_party")
+    assert "28  arrives (of step 31)" in told("complete_barrier", 200)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_what_arrives_within_a_library_is_nothing_that_is_listed() -> None:
     [
         ("put_then_put_signal", "reads two[0..1]@0 = {2, 3}; body[0..1]@1: 0 -> {2, 3}"),
         ("message_passing_no_fence", "source[2] = {7, 8} source[0..1]@0: 0 -> {7, 8}"),
-        ("mcs_lock_no_quiet", "20 before != NOBODY is false"),
+        ("mcs_lock_no_quiet", "21 before != NOBODY is false"),
         ("gaspi_source_reuse", "arrives: cells[1]@1: 0 -> 2; notification 0@1: 0 -> 1 (of steps 4-6)"),
     ],
 )
@@ -172,12 +172,12 @@ def test_two_operations_of_one_name_are_told_apart_by_their_lines(name: str) -> 
 
 
 def test_what_reads_nothing_at_its_target_arrives_there_and_updates_nothing() -> None:
-    assert "shmem_ctx_long_p of rank 0 in line 17 arrives at x@1" in cycle(told("context_barrier"))
-    assert "shmem_int_atomic_add of rank 1 in line 18 updates bins[0]@0" in cycle(told("histogram_sync"))
+    assert "shmem_ctx_long_p of rank 0 in line 18 arrives at x@1" in cycle(told("context_barrier"))
+    assert "shmem_int_atomic_add of rank 1 in line 19 updates bins[0]@0" in cycle(told("histogram_sync"))
 
 
 def test_the_events_of_a_barrier_are_one_barrier() -> None:
-    assert "shmem_sync_all of rank 0 in line 20) are one barrier." in cycle(told("histogram_sync"))
+    assert "shmem_sync_all of rank 0 in line 21) are one barrier." in cycle(told("histogram_sync"))
 
 
 def test_the_legend_says_what_a_cell_of_a_rank_is() -> None:

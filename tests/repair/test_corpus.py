@@ -79,17 +79,17 @@ CHEAPEST = {
     "message_passing/message_passing_two_queues.pgas": [
         [(11, "write(one, 1, x, p)")], [(12, "write(one, 1, flag, q)")],
     ],
-    "c/openshmem/message_passing_no_fence.c": [[(17, "shmem_fence();")]],
-    "c/openshmem/ring_halo_sync.c": [[(26, "shmem_barrier_all()")], [(26, "shmem_quiet();")]],
+    "c/openshmem/message_passing_no_fence.c": [[(18, "shmem_fence();")]],
+    "c/openshmem/ring_halo_sync.c": [[(27, "shmem_barrier_all()")], [(27, "shmem_quiet();")]],
     "c/armci/armci_nbput_source_reuse.c": [
-        [(27, "ARMCI_Put(cells, (int *) base[right] + 1, sizeof(int), right)")], [(28, "ARMCI_Wait(&handle);")],
+        [(28, "ARMCI_Put(cells, (int *) base[right] + 1, sizeof(int), right)")], [(29, "ARMCI_Wait(&handle);")],
     ],
-    "c/mpi/message_passing_no_flush.c": [[(21, "MPI_Win_flush(1, win);")], [(21, "MPI_Win_flush_all(win);")]],
-    "c/mpi/barrier_halo.c": [[(26, "MPI_Win_fence(0, win);")]],  # a flush is for epochs that locks open
+    "c/mpi/message_passing_no_flush.c": [[(22, "MPI_Win_flush(1, win);")], [(22, "MPI_Win_flush_all(win);")]],
+    "c/mpi/barrier_halo.c": [[(27, "MPI_Win_fence(0, win);")]],  # a flush is for epochs that locks open
     "c/gpi/gpi_flag_two_queues.c": [
-        [(19, "writeDmaGPI(0, 8, sizeof(int), 1, GPIQueue1)")], [(20, "writeDmaGPI(4, 12, sizeof(int), 1, GPIQueue0)")],
+        [(20, "writeDmaGPI(0, 8, sizeof(int), 1, GPIQueue1)")], [(21, "writeDmaGPI(4, 12, sizeof(int), 1, GPIQueue0)")],
     ],
-    "c/gasnet/gasnet_stencil_late_sync.c": [[(52, "gasnet_wait_syncnb_all(handles, 2);")]],
+    "c/gasnet/gasnet_stencil_late_sync.c": [[(53, "gasnet_wait_syncnb_all(handles, 2);")]],
 }  # fmt: skip
 
 

@@ -35,18 +35,18 @@ def without(program: Program, *suspects: Suspect) -> Program:
 
 
 ORDERED = {
-    ("openshmem/lock.c", 13, 13): "The shmem_clear_lock in line 14 completes the shmem_int_p in line 13.",
-    ("openshmem/message_passing_fence.c", 15, 17): "The shmem_fence in line 16 orders the shmem_long_put in line 15 "
-    "before the shmem_int_p in line 17.",
-    ("openshmem/source_reuse.c", 16, 15): "The shmem_int_put in line 15 has read its source when it returns.",
-    ("openshmem/source_reuse.c", 15, 20): "The shmem_barrier_all in line 18 completes the shmem_int_put in line 15.",
-    ("openshmem/put_signal.c", 16, 20): "The signal of the shmem_int_put_signal_nbi in line 16 comes after its data.",
-    ("gaspi/gaspi_notify_same_queue.c", 34, 41): "The gaspi_notify in line 35 comes after the gaspi_write in line 34, "
+    ("openshmem/lock.c", 14, 14): "The shmem_clear_lock in line 15 completes the shmem_int_p in line 14.",
+    ("openshmem/message_passing_fence.c", 16, 18): "The shmem_fence in line 17 orders the shmem_long_put in line 16 "
+    "before the shmem_int_p in line 18.",
+    ("openshmem/source_reuse.c", 17, 16): "The shmem_int_put in line 16 has read its source when it returns.",
+    ("openshmem/source_reuse.c", 16, 21): "The shmem_barrier_all in line 19 completes the shmem_int_put in line 16.",
+    ("openshmem/put_signal.c", 17, 21): "The signal of the shmem_int_put_signal_nbi in line 17 comes after its data.",
+    ("gaspi/gaspi_notify_same_queue.c", 35, 42): "The gaspi_notify in line 36 comes after the gaspi_write in line 35, "
     "as notifications and signals do.",
-    ("mpi/accumulate_order.c", 17, 18): "The MPI_Accumulate in line 17 keeps its place among the rank's updates of one "
+    ("mpi/accumulate_order.c", 18, 19): "The MPI_Accumulate in line 18 keeps its place among the rank's updates of one "
     "cell.",
-    ("mpi/lock_exclusive.c", 17, 19): "The MPI_Win_flush in line 18 completes the MPI_Get in line 17.",
-    ("gasnet/gasnet_put.c", 37, 39): "The gasnet_put in line 37 is complete when it returns.",
+    ("mpi/lock_exclusive.c", 18, 20): "The MPI_Win_flush in line 19 completes the MPI_Get in line 18.",
+    ("gasnet/gasnet_put.c", 38, 40): "The gasnet_put in line 38 is complete when it returns.",
 }
 
 

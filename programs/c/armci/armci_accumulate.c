@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Accumulates of all ranks into one cell commute in value, and each is atomic. They are complete before the barrier:
 // accumulate -> barrier -> load.
 #include <armci.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Blocking puts to one process are ordered, so whoever sees the flag sees the data: put -> put of the flag -> load of
 // the flag -> load.
 #include <armci.h>

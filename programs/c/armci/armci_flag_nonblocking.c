@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Nonblocking puts are not ordered, not even to one process: load -> ARMCI_NbPut of the data -> ARMCI_NbPut of the flag
 // -> load of the flag -> load.
 #include <armci.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The data are complete on the other side before the flag is put: ARMCI_NbPut -> ARMCI_Fence -> put of the flag -> load
 // of the flag -> load.
 #include <armci.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 3
+// races: 1 pair
 // Puts are ordered to the same process, not to different ones: the flag at 2 may arrive before the data at 1. get ->
 // put of the data -> put of the flag -> load of the flag -> get.
 #include <armci.h>

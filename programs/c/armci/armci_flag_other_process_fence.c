@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // The data at 1 are complete before the flag goes to 2: put -> fence -> put of the flag -> load of the flag -> get.
 #include <armci.h>
 #include <assert.h>

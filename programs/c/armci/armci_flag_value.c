@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The flag as a single value, which is a blocking put like any other: put -> ARMCI_PutValueInt -> load of the flag ->
 // load.
 #include <armci.h>

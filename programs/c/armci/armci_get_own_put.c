@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Where people go wrong, 10: a blocking get waits for its own data only, and the put before it may arrive after the get
 // has looked: get -> put by the conflict, put -> get by program order.
 #include <armci.h>

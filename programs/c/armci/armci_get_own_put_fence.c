@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Where people go wrong, 10, repaired: the put is complete when ARMCI_Fence returns. put -> fence -> get.
 #include <armci.h>
 #include <assert.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The put has arrived before the mutex is given on, so critical sections do not overlap and all conflicts follow the
 // mutex.
 #include <armci.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 2 pairs
 // ARMCI_Unlock promises no fence: the next holder may get the counter before the put has arrived, and an update is
 // lost. get (next holder) -> put -> unlock -> lock -> get.
 #include <armci.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The source of a nonblocking put is read some time after the call: store of 2 -> ARMCI_NbPut by the conflict on the
 // source, ARMCI_NbPut -> store by program order.
 #include <armci.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // ARMCI_Wait frees the source, which is all that is asked of it here; the put itself is completed by ARMCI_Barrier. put
 // -> wait -> store, put -> barrier -> load.
 #include <armci.h>

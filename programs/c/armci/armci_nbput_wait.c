@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Where people go wrong, 3: ARMCI_Wait says that the source may be used again, not that the put has arrived. load ->
 // ARMCI_NbPut -> armci_msg_barrier -> load.
 #include <armci.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Where people go wrong, 3, repaired: after the wait for the local side a fence completes the put on the other one. put
 // -> fence -> barrier -> load.
 #include <armci.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // armci_notify comes after all earlier calls to its process, whatever they were: put -> armci_notify ->
 // armci_notify_wait -> load.
 #include <armci.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Where people go wrong, 2, repaired: ARMCI_Barrier fences all processes before it arrives, so every put is complete:
 // put -> barrier -> load. The source may be changed at once, it has been captured.
 #include <armci.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Where people go wrong, 4: a fence of ARMCI waits for remote completion, so put -> fence -> barrier -> load is the
 // order of events.
 #include <armci.h>

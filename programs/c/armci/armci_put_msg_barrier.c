@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Where people go wrong, 2 and 5: a blocking put is complete on the local side, and armci_msg_barrier completes
 // nothing. load -> ARMCI_Put -> armci_msg_barrier -> load.
 #include <armci.h>

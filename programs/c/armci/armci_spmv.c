@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // A sparse matrix times a vector, 20 times over: rows and entries of x are spread over the processes, and each gets the
 // entries of x that its rows need by nonblocking gets. They are all complete before they are used, and all are read
 // before the barrier after which x changes. get -> WaitAll -> load, and get -> WaitAll -> barrier -> store of the new x.

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 3 pairs
 // The product of armci_spmv.c without the wait for the gets: a row may be computed before its entries of x have come.
 // load -> get by the conflict on the landing place, get -> load by program order.
 #include <armci.h>

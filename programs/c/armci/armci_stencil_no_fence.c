@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 4
+// races: 1 pair
 // The stencil of armci_stencil.c without the fence: ARMCI_Wait is local, so a border may arrive after the ghost cell
 // has been loaded. load -> ARMCI_NbPut -> armci_msg_barrier -> load.
 #include <armci.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // A token and a word of data go around: the data are put before the token, and blocking puts to one process are
 // ordered. put -> put of the token -> load of the token -> load.
 #include <armci.h>

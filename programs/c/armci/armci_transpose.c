@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Every rank puts its row as a column into the others, one strided put for each, and completes them before the barrier:
 // put -> ARMCI_Barrier -> load.
 #include <armci.h>

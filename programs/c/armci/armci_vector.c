@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // One vector put carries two pieces to one process and a blocking get brings them back after the fence: put -> fence ->
 // get.
 #include <armci.h>

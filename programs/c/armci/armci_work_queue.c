@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Tasks are drawn with a fetch-and-add, which is blocking, and the results go to cells of their own, complete before
 // the barrier.
 #include <armci.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The barrier is tried until all have notified; the put is complete before this rank notifies: put -> notify -> try ->
 // load.
 #include <gasnet.h>

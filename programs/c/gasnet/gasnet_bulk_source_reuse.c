@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A bulk put reads its source until it is waited for: store of 2 -> put by the conflict on the source, put -> store by
 // program order.
 #include <gasnet.h>

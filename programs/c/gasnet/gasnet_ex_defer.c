@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // GASNet-EX: with GEX_EVENT_DEFER the source is read until the implicit set is complete; here it is changed before.
 // store of 2 -> put by the conflict on the source, put -> store by program order.
 #include <gasnetex.h>

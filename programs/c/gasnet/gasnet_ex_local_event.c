@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // GASNet-EX: the local event frees the source, the other one is waited for before the barrier. put -> local event ->
 // store, put -> event -> barrier -> load.
 #include <gasnetex.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // GASNet-EX: the local event says nothing about the other side, so the put may arrive after the barrier: load -> put ->
 // barrier -> load.
 #include <gasnetex.h>

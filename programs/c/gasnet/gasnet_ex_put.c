@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // GASNet-EX: the put is complete on the other side when its event is, before the barrier: put -> event -> barrier ->
 // load.
 #include <gasnetex.h>

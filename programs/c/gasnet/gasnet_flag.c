@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The data have arrived when gasnet_put returns, and only then the flag is put: put -> put of the flag -> load of the
 // flag -> load.
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Nothing orders implicit puts, not even to the same rank: load -> put -> put of the flag -> load of the flag -> load.
 #include <gasnet.h>
 #include <assert.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The access region gives one handle for all pieces of data, which are complete before the flag is put: put -> sync ->
 // put of the flag -> load of the flag -> load.
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The puts of an access region are not in the implicit set any more: gasnet_wait_syncnbi_all does not wait for them.
 // load -> put -> put of the flag -> load of the flag -> load.
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A blocking get has brought its data when it returns, and nobody changes them: store -> barrier -> get.
 #include <gasnet.h>
 #include <assert.h>

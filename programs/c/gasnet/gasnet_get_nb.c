@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The data are used before the get has been waited for: load -> get by the conflict on the landing cell, get -> load by
 // program order.
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The handle is tried until it is complete, which is as good as a wait: get -> try -> load.
 #include <gasnet.h>
 #include <assert.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A put that is no bulk put has captured its source when it returns: it may be changed at once. put -> sync -> barrier
 // -> load.
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Where people go wrong, 2: a blocking put of GASNet is complete on the other side, so put -> barrier -> load is the
 // order of events.
 #include <gasnet.h>

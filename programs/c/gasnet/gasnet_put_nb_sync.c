@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Where people go wrong, 3: waiting is remote in GASNet. The handle is complete when the put has arrived: put ->
 // gasnet_wait_syncnb -> barrier -> load.
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // An explicit handle is not in the implicit set: gasnet_wait_syncnbi_all does not wait for it, and the put may arrive
 // after the barrier. load -> put -> barrier -> load.
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Where people go wrong, 5: the barrier completes nothing, and the implicit put may arrive after it: load -> put ->
 // barrier -> load.
 #include <gasnet.h>

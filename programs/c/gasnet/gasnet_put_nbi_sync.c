@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Where people go wrong, 5, repaired: the implicit puts are complete on the other side before the rank arrives. put ->
 // gasnet_wait_syncnbi_puts -> barrier -> load.
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Work between the two halves of a barrier. The put is complete before the first half, and the load comes after the
 // second one.
 #include <gasnet.h>

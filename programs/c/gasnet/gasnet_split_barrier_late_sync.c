@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The put is begun before the first half of the barrier and waited for after the second one: the neighbour may load
 // before it arrives. load -> put -> notify -> wait -> load.
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The put is waited for between the halves, after the others have been told that this rank has arrived: load -> put ->
 // notify -> wait -> load.
 #include <gasnet.h>

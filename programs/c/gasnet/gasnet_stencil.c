@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // A one-dimensional stencil with two rows that take turns. Borders have arrived before the barrier of their step; the
 // row of step s is written again in step s + 2, after another barrier.
 #include <gasnet.h>

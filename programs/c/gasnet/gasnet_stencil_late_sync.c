@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 4
+// races: 1 pair
 // The stencil of gasnet_stencil.c with sync and barrier exchanged: a rank waits for its own puts, but loads what its
 // neighbours have put, who may not have waited yet. load -> put -> barrier -> load.
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // A token goes around twice by blocking puts; each rank waits for it in its own memory and passes it on. Every put has
 // arrived before the next rank acts.
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // Every rank puts one element of its row to every rank, with a list of handles that are all complete before the
 // barrier: put -> sync -> barrier -> load.
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // One rank asks for the barrier until it succeeds, the other one blocks. A rank that was told GASPI_TIMEOUT has arrived
 // all the same; it reads only after the barrier. store -> barrier -> read -> load.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // A pipeline with credits: 64 blocks go from rank to rank through a few slots. A block is announced by a notification
 // that comes after it; a slot is written again only after its reader has given it back by a notification, and its
 // source only after gaspi_wait. write -> notification -> waitsome -> load -> notify (credit) -> waitsome -> write.

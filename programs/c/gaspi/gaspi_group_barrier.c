@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // Ranks 0 and 1 form a group, notify each other and meet in its barrier; rank 2 goes its own way. What is loaded after
 // the barrier was stored before it: store -> barrier -> read -> load.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 2 pairs
 // A counter on rank 0 under a lock. gaspi_wait completes the write on the local side only, so the lock may be given on
 // while it is in flight, and the next holder reads the old value: read (next holder) -> write -> release -> acquire ->
 // read.

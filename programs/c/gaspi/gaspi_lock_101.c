@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // api: gaspi-1.01
 // The program of gaspi_lock.c under the document of 2013: gaspi_wait completes the write on both sides before the lock
 // is released, so critical sections do not overlap and all conflicts follow the lock.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A counter under a lock, updated by a blocking atomic, which has taken effect when it returns. All accesses are bound,
 // so every run is an SC run.
 #include <GASPI.h>

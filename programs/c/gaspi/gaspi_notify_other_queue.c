@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Where people go wrong, 7: a notification comes after the earlier writes of its own queue and says nothing about
 // another one. load -> write -> gaspi_notify -> waitsome -> load.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Where people go wrong, 7, repaired: the notification is in the queue of the write, to the same rank, and so comes
 // after it, both elements. write -> notification -> waitsome -> load.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Every rank writes to its right neighbour with a notification, and loads after its left neighbour's has come. The
 // notification comes after its own payload: write -> notification -> waitsome -> load.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // Rank 0 asks for work, whoever sends first; the message is in its segment when gaspi_passive_receive returns. Every
 // message is sent from memory that nobody changes.
 #include <GASPI.h>

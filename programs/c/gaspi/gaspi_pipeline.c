@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // A pipeline of ranks: each row goes to the right with a notification of its own, and the next rank waits for exactly
 // that. write -> notification -> waitsome -> load, for each row and rank.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 3
+// races: 1 pair
 // The pipeline of gaspi_pipeline.c with data and notification in two queues. gaspi_wait between them is local, so the
 // row may come after its notification: load -> write -> gaspi_notify -> waitsome -> load.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A counter is asked by adding 0 to it. That is an atomic like any other, no read: each round counts. They are done when
 // the call returns, so all orders are those of the program. add -> add of 0.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A flag is no notification: nothing orders two writes of one queue. load -> write -> write of the flag -> load of the
 // flag -> load.
 #include <GASPI.h>

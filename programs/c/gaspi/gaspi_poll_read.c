@@ -1,6 +1,7 @@
 // expect: robust
 // expect with failed polls counted: not robust
 // nodes: 2
+// races: none
 // Each rank writes a flag to the other and reads the one that it has been written back, until it is set; the read goes
 // over the network and is waited for. Nobody else uses the cell that it goes to, so a round that brings 0 changes
 // nothing. Counted: read (rank 0) -> write (rank 1) -> read (rank 1) -> write (rank 0) -> read (rank 0).

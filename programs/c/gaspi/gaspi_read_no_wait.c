@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The data of a read are used before it has been waited for: load -> read by the conflict on the landing cell, read ->
 // load by program order.
 #include <GASPI.h>

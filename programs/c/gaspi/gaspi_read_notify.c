@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // gaspi_read_notify sets a slot here when the data have arrived, which is what waitsome waits for: read -> notification
 // -> waitsome -> load.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Local completion of a read is the arrival of its data, and nobody changes what is read: gaspi_wait is enough. store
 // -> barrier -> read -> load.
 #include <GASPI.h>

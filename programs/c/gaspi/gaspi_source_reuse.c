@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The source of a write is read some time after the call. Here it is changed before it has been waited for: store of 2
 // -> write by the conflict on the source, write -> store by program order.
 #include <GASPI.h>

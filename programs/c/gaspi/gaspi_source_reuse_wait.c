@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // gaspi_wait completes on the local side, which is what the reuse of a source needs: write -> gaspi_wait -> store. For
 // the other side there is the notification.
 #include <GASPI.h>

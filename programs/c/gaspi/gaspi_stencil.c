@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // A one-dimensional stencil with two rows that take turns: borders go to the neighbours' ghost cells with a
 // notification each. A rank sends the border of step s + 1 only after both borders of step s have come, so its
 // neighbours have left step s - 1, whose row it writes.

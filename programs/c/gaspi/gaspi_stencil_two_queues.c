@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 4
+// races: 1 pair
 // The stencil of gaspi_stencil.c with data and notifications in queues of their own: a notification says nothing about
 // the other queue, so a ghost cell may be loaded before it is written. load -> write -> notify -> waitsome -> load.
 #include <GASPI.h>

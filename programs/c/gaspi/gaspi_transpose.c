@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Every rank writes one element of its row to every rank with a notification of its own, and takes them as they come.
 // Notifications come after their payload; no cell is written twice.
 #include <GASPI.h>

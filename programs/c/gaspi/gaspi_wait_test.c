@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A timeout may pass before the queue is complete, and nobody looks at the result: the source is changed while the
 // write may still read it. store -> write -> store.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The queue is asked until it is complete, so the source is free when the loop ends: write -> gaspi_wait -> store.
 #include <GASPI.h>
 #include <assert.h>

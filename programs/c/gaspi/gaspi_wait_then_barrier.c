@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Where people go wrong, 8: since 2016 gaspi_wait completes the write on the local side only, and a barrier completes
 // nothing. The neighbour may load before the write arrives: load -> write -> gaspi_barrier -> load.
 #include <GASPI.h>

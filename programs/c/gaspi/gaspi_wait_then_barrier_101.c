@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // api: gaspi-1.01
 // The program of gaspi_wait_then_barrier.c under the document of 2013, where gaspi_wait completes both sides: every
 // write has arrived before its rank enters the barrier, and write -> barrier -> load is the order of events.

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 2 pairs
 // Where people go wrong, 9: waitsome does not reset. The third round finds the slots of the first one still set, so
 // rank 0 writes its third item while the second is on its way, and the third may arrive first: write 2 -> write 3 ->
 // write 2.

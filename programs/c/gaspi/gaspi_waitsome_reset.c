@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Where people go wrong, 9, repaired: both sides reset the slot they have waited for. Every acknowledgement is for the
 // latest item, so items do not meet: write -> waitsome -> load -> acknowledgement -> next write.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Both ranks ask for the notification until it is there. An answer that it is not depends on nothing, and the slot is set
 // after the data: write -> notification -> waitsome -> load.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Ranks draw task numbers from a counter on rank 0 and read the task from there. Tasks do not change, each read is
 // waited for, and results are added by atomics.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Where people go wrong, 6, repaired: both pieces are the payload of one gaspi_write_list_notify. write -> notification
 // -> waitsome -> load for each of them.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // api: gaspi-1.01
 // The program of gaspi_write_notify_covers_its_own.c under the document of 2013, where gaspi_write_notify is a write
 // and a notification, and a notification comes after all earlier writes of its queue to its rank.

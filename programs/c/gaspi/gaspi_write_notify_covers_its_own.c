@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Where people go wrong, 6: since 2016 the notification of gaspi_write_notify covers its own payload alone. The earlier
 // write of the same queue may arrive after it: load of cells[2] -> write -> gaspi_write_notify -> waitsome -> load.
 #include <GASPI.h>

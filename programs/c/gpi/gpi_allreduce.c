@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A reduction of what every rank has; all have arrived when it returns, and each writes its own memory. Writes of the
 // first part are complete before.
 #include <GPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Data and flag go through one queue to one rank, which keeps their order: write -> write of the flag -> load of the
 // flag -> load.
 #include <GPI.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Data and flag go through two queues, which nothing orders: load -> write -> write of the flag -> load of the flag ->
 // load.
 #include <GPI.h>

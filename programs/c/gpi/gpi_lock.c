@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A counter on rank 0 under the global lock; the write has arrived before the lock is given on, so critical sections do
 // not overlap.
 #include <GPI.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 3 pairs
 // The lock is given on while the write is in flight: read (next holder) -> write -> unlock -> lock -> read.
 #include <GPI.h>
 #include <assert.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The barrier does not complete the write: load -> writeDmaGPI -> barrierGPI -> load. The paper's first example.
 #include <GPI.h>
 #include <assert.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // waitDmaGPI completes both sides, so every write has arrived when its rank enters the barrier: write -> barrier ->
 // load.
 #include <GPI.h>

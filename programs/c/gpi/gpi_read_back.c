@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A queue keeps the order of what arrives, but a read may look at the other side before an earlier write has arrived
 // there: read -> write by the conflict on the cell, write -> read by program order.
 #include <GPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The write is complete on both sides before the read is posted: write -> waitDmaGPI -> read.
 #include <GPI.h>
 #include <assert.h>

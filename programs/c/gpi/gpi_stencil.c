@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // A one-dimensional stencil with two rows that take turns. Borders are complete before the barrier of their step, so
 // ghost cells are loaded after they are written; the row of step s is written again in step s + 2, after another
 // barrier.

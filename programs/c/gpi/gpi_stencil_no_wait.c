@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 4
+// races: 1 pair
 // The stencil of gpi_stencil.c without the wait before the barrier, which completes nothing: load of a ghost cell ->
 // write -> barrierGPI -> load.
 #include <GPI.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Ranks draw numbers from a global counter until all tasks are taken, and add to the sum with another counter. Atomics
 // are blocking, so every run is an SC run.
 #include <GPI.h>

@@ -1,6 +1,7 @@
 // expect: robust
 // expect with all conflicts: not robust
 // nodes: 2
+// races: none
 // Every rank counts in two bins of rank 0, in an order of its own. Sums of integers that fetch nothing do not conflict,
 // and a flush and the barrier come before the bins are read. As conflicts: accumulate to bin 1 (rank 0) -> accumulate to
 // it (rank 1) -> accumulate to bin 0 (rank 1) -> accumulate to it (rank 0) -> accumulate to bin 1 (rank 0).

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Accumulates of one origin to one place come in program order, also without a flush.
 #include <assert.h>
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Order is promised for each place alone: the flag may be raised before the data is there.
 #include <mpi.h>
 #include <stdio.h>

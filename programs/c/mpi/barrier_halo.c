@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 4
+// races: 2 pairs
 // A barrier in place of the fence completes nothing: the halo cells may be old.
 #include <mpi.h>
 #include <stdio.h>

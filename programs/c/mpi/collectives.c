@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // Values through collectives; nothing one-sided.
 #include <assert.h>
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A column of a matrix goes to the neighbour as a vector type.
 #include <mpi.h>
 #include <stdio.h>

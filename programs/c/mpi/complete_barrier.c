@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 3
+// races: 1 pair
 // MPI_Win_complete is about the origin: without MPI_Win_wait the put may come after the barrier.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // Halo cells by puts between fences.
 #include <mpi.h>
 #include <stdio.h>

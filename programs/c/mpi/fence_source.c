@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The origin buffer of a put belongs to MPI until the next fence; a store before it may be what is delivered.
 #include <mpi.h>
 #include <stdio.h>

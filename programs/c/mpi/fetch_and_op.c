@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // A work queue: indices are drawn from a counter at rank 0, results are put to places of their own.
 #include <mpi.h>
 #include <stdio.h>

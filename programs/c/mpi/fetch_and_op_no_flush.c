@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Every atomic of MPI is nonblocking: the old value may come after it has been used.
 #include <mpi.h>
 #include <stdio.h>

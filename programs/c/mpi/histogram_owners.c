@@ -1,6 +1,7 @@
 // expect: robust
 // expect with all conflicts: not robust
 // nodes: 4
+// races: none
 // A distributed histogram: 64 bins, spread over the ranks; every rank draws 100 keys and adds one to the bin of each, at
 // the rank that has it. Sums that fetch nothing commute; all are complete at their targets before the barrier, and bins
 // are read after it: accumulate -> flush_all -> barrier -> load. As conflicts: two ranks count in two bins in different

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 4
+// races: 1 pair
 // The histogram of histogram_owners.c without the flush: a barrier completes no accumulates, so that a bin may be read
 // before the last ones have arrived. load -> accumulate -> barrier -> load.
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Read, add and write under an exclusive lock; the flush brings the value before it is used.
 #include <assert.h>
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 2 pairs
 // A get has brought nothing before it is completed: what is added to is anything.
 #include <assert.h>
 #include <mpi.h>

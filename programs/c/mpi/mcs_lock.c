@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The MCS lock over MPI-3 atomics: the tail at rank 0, in each rank its successor and whether it waits.
 #include <assert.h>
 #include <mpi.h>

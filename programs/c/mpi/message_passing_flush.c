@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A flush completes the data at the target before the flag is put.
 #include <mpi.h>
 #include <stdio.h>

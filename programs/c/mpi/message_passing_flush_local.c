@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A local flush says that the buffer may be used again, not that the data is there.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Puts are not ordered: the flag may arrive before the data.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // expect: robust
 // expect with failed polls counted: not robust
 // nodes: 2
+// races: none
 // Each rank fetches its flag and flushes until it is set. The variable that the flag is fetched into is its own, so a
 // round that brings 0 changes nothing. put -> flush -> accumulate of the flag -> fetch -> load. Counted: fetch (rank 0) ->
 // accumulate (rank 1) -> fetch (rank 1) -> accumulate (rank 0) -> fetch (rank 0).

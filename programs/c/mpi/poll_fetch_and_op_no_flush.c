@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // As poll_fetch_and_op, but the data are not flushed before the flag is set: load -> put -> accumulate -> fetch -> load.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // expect: robust
 // expect with failed polls counted: not robust
 // nodes: 2
+// races: none
 // As poll_fetch_and_op with a get: flag and get are of one word. put -> flush -> put of the flag -> get -> load. Counted:
 // get (rank 0) -> put of its flag (rank 1) -> get (rank 1) -> put of its flag (rank 0) -> get (rank 0).
 #include <mpi.h>

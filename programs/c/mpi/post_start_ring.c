@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // General active target synchronisation: each rank exposes its window to its left neighbour and puts to its right one.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Two puts to one place may arrive in either order.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Two messages are received when a test says that both are there. It may say no at any time, which depends on nothing.
 // put -> flush -> send -> test -> load.
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A test of the request of a put says that it is complete at the origin; the message may come before the data.
 // load -> put -> test -> send -> receive -> load.
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The wait completes the put at its origin, the flush at its target.
 #include <mpi.h>
 #include <stdio.h>

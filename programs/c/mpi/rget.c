@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The wait for a get means that the data is there. Neighbours are asked while nobody changes anything.
 #include <mpi.h>
 #include <stdio.h>

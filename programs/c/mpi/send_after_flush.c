@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The put has arrived before the message is sent.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A message tells that the put has been issued, not that it has arrived.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A spin lock by compare-and-swap; everything is flushed before the lock is released.
 #include <assert.h>
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 2 pairs
 // The lock is released while the put is under way.
 #include <assert.h>
 #include <mpi.h>

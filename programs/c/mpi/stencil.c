@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // A 1-D heat stencil: halo cells go to the neighbours by puts between fences, into one of two fields by turns. The ranks
 // agree on the greatest change by a reduction, and rank 0 collects the field at the end under shared locks.
 #include <mpi.h>

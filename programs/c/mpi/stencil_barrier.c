@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 4
+// races: 2 pairs
 // A 1-D heat stencil with barriers in place of fences, which complete nothing: halo cells may be read before they have
 // arrived. Halo cells go into one of two fields by turns.
 #include <mpi.h>

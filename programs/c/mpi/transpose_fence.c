@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // Every rank puts one element of its row into every other's column; the fence completes them all.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // Each PE puts its slot and then adds to a counter behind a fence; who counts all of them finds all slots.
 #include <assert.h>
 #include <shmem.h>

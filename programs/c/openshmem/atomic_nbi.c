@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The old value arrives some time before the next quiet, and is used before.
 #include <shmem.h>
 #include <stdio.h>

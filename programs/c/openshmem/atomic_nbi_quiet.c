@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A quiet brings the old value.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // Everybody reads what it has received itself.
 #include <assert.h>
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 3
+// races: 1 pair
 // A broadcast promises a PE its own destination and nothing of the others': the root may be through before it arrives.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // A bucket sort: every PE draws 64 keys, puts those of each range into the inbox that the PE of that range has for it,
 // and their number. After the all-to-all it sorts what has come, and the PEs compare their ends with their neighbours'.
 // A barrier completes puts: put -> barrier -> load, and the largest keys are put before the next barrier.

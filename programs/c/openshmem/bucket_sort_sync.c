@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 4
+// races: 2 pairs
 // The bucket sort of bucket_sort.c with shmem_sync_all after the all-to-all, which completes nothing: a PE may look for
 // keys that have not arrived. load -> put -> sync -> load.
 #include <shmem.h>

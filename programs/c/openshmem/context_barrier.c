@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // shmem_barrier_all completes the default context. What another context has under way may arrive after it.
 #include <shmem.h>
 #include <stdio.h>

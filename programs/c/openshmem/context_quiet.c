@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The context is completed by its own quiet before the barrier.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A fence before the barrier only orders what is under way with what comes later.
 #include <shmem.h>
 #include <stdio.h>

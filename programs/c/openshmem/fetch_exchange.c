@@ -1,6 +1,7 @@
 // expect: robust
 // expect with failed polls counted: not robust
 // nodes: 2
+// races: none
 // The flag is an atomic that is fetched until it is set: a loop of fetches of its own PE's memory, and a wait as well.
 // put -> fence -> atomic set -> fetch -> load. Counted: fetch (PE 0) -> set (PE 1) -> fetch (PE 1) -> set (PE 0) -> fetch.
 #include <shmem.h>

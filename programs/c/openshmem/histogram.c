@@ -1,6 +1,7 @@
 // expect: robust
 // expect with all conflicts: not robust
 // nodes: 2
+// races: none
 // Every PE counts its values in bins that lie on all PEs. The additions fetch nothing, so it does not matter which of two
 // to one bin comes first; the barrier completes them before anybody looks. As conflicts they make a cycle over two bins:
 // add (PE 0) -> add (PE 1) -> add to the other bin (PE 1) -> add to it (PE 0) -> add (PE 0).

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // As histogram, with atomics that give the old count, which nobody uses: they fetch, and are reads of the bins all the
 // same. Each is done when the call returns, so the order of a PE's own is kept: add -> next add -> barrier -> load.
 #include <shmem.h>

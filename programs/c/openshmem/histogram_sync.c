@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // As histogram, but shmem_sync_all completes nothing: a bin may be read before an addition has arrived, which conflicts
 // with it. load -> add by the conflict, add -> sync -> load by program order.
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // shmem_clear_lock completes what its holder has put in the default context.
 #include <shmem.h>
 

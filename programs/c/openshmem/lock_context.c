@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // shmem_clear_lock completes the default context only: the next holder may miss a put of another context.
 #include <shmem.h>
 

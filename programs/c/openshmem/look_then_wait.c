@@ -1,6 +1,7 @@
 // expect: robust
 // expect with failed polls counted: not robust
 // nodes: 2
+// races: none
 // Each PE looks at its flag before it waits for it. A look that comes too early leads to the wait, where a later one leads
 // past it to the same place. Counted: look (PE 0) -> put (PE 1) -> look (PE 1) -> put (PE 0) -> look (PE 0).
 #include <shmem.h>

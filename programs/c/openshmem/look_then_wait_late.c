@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // As look_then_wait, but a PE that has had to wait tells the other: what the look has seen is known after it. look (PE 0)
 // -> put (PE 1) -> look (PE 1) -> put (PE 0) -> look (PE 0).
 #include <shmem.h>

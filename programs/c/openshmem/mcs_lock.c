@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The MCS lock: a queue of PEs whose tail is at PE 0; each waits on a flag of its own.
 #include <shmem.h>
 

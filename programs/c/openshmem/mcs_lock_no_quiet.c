@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // An MCS lock that is released while the put of the critical section is under way.
 #include <shmem.h>
 

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A blocking atomic acts at once, and a fence does not hold it back: the flag may be up before the data is there.
 #include <assert.h>
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Without a result the atomic is delivered like a put, and the fence orders it behind the data.
 #include <assert.h>
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A fence delivers the puts of the data before the put of the flag, both to PE 1.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Successive puts are not ordered, blocking or not: the flag may overtake the data.
 // load of data -> put of data by the conflict, put of data -> put of flag -> wait -> load.
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // The point-to-point pipeline: each PE waits for its left neighbour's value, adds its own and passes it on.
 #include <shmem.h>
 #include <stdio.h>

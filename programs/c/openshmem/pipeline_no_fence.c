@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 4
+// races: 2 pairs
 // The pipeline without a fence: a PE may go on with a value that has not arrived.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A barrier completes the puts of the default context before anybody goes on.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A fence delivers the first put before the payload of the second and its signal.
 #include <shmem.h>
 #include <stdint.h>

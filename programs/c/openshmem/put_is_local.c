@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A blocking put has left when it returns, and need not have arrived: the barrier's arrival may be seen before the data.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // After a quiet the put has arrived, and the get finds it.
 #include <shmem.h>
 #include <stdio.h>

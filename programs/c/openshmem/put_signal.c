@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Payload and signal in one call.
 #include <shmem.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A blocking get waits for itself alone and may miss the put before it.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The signal comes behind its own payload and says nothing of the put before.
 #include <shmem.h>
 #include <stdint.h>

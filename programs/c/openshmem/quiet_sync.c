@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A quiet completes the put; then arrival is all that a barrier has to tell.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // Sums over all PEs and over the even ones.
 #include <assert.h>
 #include <shmem.h>

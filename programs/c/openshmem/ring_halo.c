@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // Halo cells from both neighbours; the barriers complete the puts and keep the next step from overwriting them.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 4
+// races: 2 pairs
 // Halo cells from both neighbours; the first barrier tells that they have been sent, not that they are there.
 #include <shmem.h>
 #include <stdio.h>

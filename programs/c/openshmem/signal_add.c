@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // Signals that add count the producers, in whatever order they come.
 #include <assert.h>
 #include <shmem.h>

@@ -1,6 +1,7 @@
 // expect: robust
 // expect with failed polls counted: not robust
 // nodes: 2
+// races: none
 // Each PE puts an item with a signal to the other and fetches its own signal until it has come: put -> signal -> fetch ->
 // load. Counted: fetch (PE 0) -> signal (PE 1) -> fetch (PE 1) -> signal (PE 0) -> fetch (PE 0).
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The second signal may arrive first: it stands for its own payload, and the first is still under way.
 #include <shmem.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A fence between them keeps the signals in order.
 #include <shmem.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A blocking put has read its source when it returns; the source may be used again.
 #include <assert.h>
 #include <shmem.h>

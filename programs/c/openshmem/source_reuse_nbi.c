@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A nonblocking put may read its source as late as the next quiet, and deliver what has been stored there meanwhile.
 #include <assert.h>
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // A 1-D heat stencil on a ring. Neighbours tell each other with signals that a halo cell is there (put, fence, put of
 // the step number) and that it has been read (so that it may be overwritten); no barrier in the loop. At the end the
 // PEs agree on the greatest change, and PE 0 gets and prints the field.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // A 2-D heat stencil on a grid of PEs, 100 steps, no barrier in the loop. Fields, halos and flags take turns by the
 // parity of the step. Halo rows and packed columns travel by nonblocking puts; after a fence the step number follows
 // into a flag. A halo is written again two steps later, when the neighbour's flag of the step between has come, which

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 4
+// races: 4 pairs
 // The stencil of stencil_2d.c without the fence between halos and flags: a flag may overtake the halo that it speaks of,
 // and the neighbour reads what was there before. load -> put of the halo -> atomic_set -> wait_until -> load.
 #include <math.h>

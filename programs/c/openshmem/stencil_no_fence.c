@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 4
+// races: 3 pairs
 // A 1-D heat stencil on a ring that trusts the order of puts: a halo cell may be read before it has arrived.
 // load of the halo cell -> put of it by the conflict, put -> put of the step number -> wait -> load.
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Both PEs may read 0: each put may arrive after the other PE has looked.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: 1 pair
 // Each put has arrived before its PE looks, so at least one of them reads 1.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // The even PEs form a team, add up their numbers, and tell PE 1.
 #include <assert.h>
 #include <shmem.h>

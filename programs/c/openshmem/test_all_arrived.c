@@ -1,6 +1,7 @@
 // expect: robust
 // expect with failed polls counted: not robust
 // nodes: 2
+// races: none
 // Every PE tells every PE, itself included, that it has put its item, and works until all have told it. A test that fails
 // has seen one flag that is not set, and the loop comes back to it: as good as shmem_int_wait_until_all. Counted: test (PE
 // 0) -> put of PE 1 -> test (PE 1) -> put of PE 0 -> test (PE 0).

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // PE 0 takes any slot that is full until it has taken all of them; the status array leaves out those it has. The answer
 // that none is full changes nothing. put -> fence -> put of the flag -> test -> load.
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 3
+// races: 1 pair
 // As test_any_take without the fence: a slot may be found full before its item has arrived. load -> put -> put of the flag
 // -> test -> load.
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: 1 pair
 // PE 0 goes through the slots of the others and takes those that are full, until it has taken all: a test that fails
 // decides nothing but that the next slot is tried. put -> fence -> put of the flag -> test -> load.
 #include <shmem.h>

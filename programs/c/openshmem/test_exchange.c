@@ -1,6 +1,7 @@
 // expect: robust
 // expect with failed polls counted: not robust
 // nodes: 2
+// races: none
 // Each PE puts an item and a flag behind a fence, and tests its own flag until it is set. A test that fails changes
 // nothing, so the loop is shmem_int_wait_until: put -> fence -> put of the flag -> test -> load. Counted, both may test too
 // early: test (PE 0) -> put of its flag (PE 1) -> test (PE 1) -> put of its flag (PE 0) -> test (PE 0).

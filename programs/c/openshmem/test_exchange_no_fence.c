@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // As test_exchange without the fence: the flag may overtake the item, and the test succeeds before it has arrived.
 // load -> put -> put of the flag -> test -> load.
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A lock that is tried until it is free. A try that fails has seen it taken and changes nothing. Who holds it completes
 // its put before it gives it on: put -> clear of the lock -> test of the lock -> get.
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: 1 pair
 // As test_any_take, with all slots that a test finds full at once. put -> fence -> put of the flag -> test -> load.
 #include <shmem.h>
 #include <stdio.h>

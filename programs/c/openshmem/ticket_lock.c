@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Tickets and turns are atomics at PE 0; the put of the critical section is complete before the lock is given on.
 #include <shmem.h>
 

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 2 pairs
 // The lock is given on while the put is under way: the next holder may read the old total.
 #include <shmem.h>
 

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 4
+// races: none
 // Every PE puts a block of its row to every other; the barrier completes them.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 3
+// races: 1 pair
 // Every PE puts a block of its row to every other, and the synchronisation completes nothing.
 #include <shmem.h>
 #include <stdio.h>

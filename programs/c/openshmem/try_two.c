@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: 1 pair
 // PE 1 tests for work and for the end until one of them is there, and for work once more at the end. A round in which
 // both tests fail is a wait; all else that is seen counts. put of work -> fence -> put of stop -> test of stop -> test.
 #include <sched.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 2 pairs
 // As try_two without the fence: stop is seen and work is missed, which decides what is told to PE 0. test of work -> put
 // of work -> put of stop -> test of stop -> test of work.
 #include <sched.h>

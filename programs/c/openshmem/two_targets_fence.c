@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 3
+// races: 1 pair
 // A fence orders puts to each PE by itself and completes nothing. PE 2 sees the flag, and the data may not have
 // reached PE 1: get of data -> put of data -> put of flag -> wait -> get.
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // A quiet waits until the data is at PE 1 before the flag goes to PE 2.
 #include <shmem.h>
 #include <stdio.h>

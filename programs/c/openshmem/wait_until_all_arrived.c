@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // As test_all_arrived, waiting: put -> fence -> put of the flag -> wait -> load.
 #include <shmem.h>
 #include <stdio.h>

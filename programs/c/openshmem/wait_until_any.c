@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // PE 0 takes what comes first; each slot is a flag and a value behind a fence.
 #include <shmem.h>
 #include <stdio.h>

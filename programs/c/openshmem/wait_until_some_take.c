@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // As test_some_take, waiting until some slot is full. put -> fence -> put of the flag -> wait -> load.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 3
+// races: none
 // Work is drawn from a counter at PE 0 and results are put to places of their own.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // shmem_sync_all is a barrier that completes nothing: load -> put -> sync -> load.
 #include <assert.h>
 #include <shmem.h>

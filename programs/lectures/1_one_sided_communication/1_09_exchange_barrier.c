@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // shmem_barrier_all completes the puts of this PE before it arrives: put -> barrier -> load.
 #include <assert.h>
 #include <shmem.h>

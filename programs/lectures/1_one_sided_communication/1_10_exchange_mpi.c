@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The second fence of MPI completes what its callers have issued, and nobody leaves it before all have come.
 #include <assert.h>
 #include <mpi.h>

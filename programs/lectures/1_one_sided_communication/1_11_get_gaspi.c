@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // gaspi_read only posts the request: what it reads may come after cells[1] has been looked at.
 #include <GASPI.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // gaspi_wait returns when the read has arrived: this is completion on the local side, which is all that a get needs.
 #include <GASPI.h>
 #include <stdio.h>

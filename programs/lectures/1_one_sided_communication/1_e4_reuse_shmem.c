@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // shmem_int_put_nbi may read its source as late as the next quiet: store -> put by the conflict on value.
 #include <shmem.h>
 

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Store buffering with blocking puts, which may be on their way when x is looked at.
 #include <shmem.h>
 

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: 1 pair
 // Store buffering repaired: the quiet completes the put before x is looked at.
 #include <shmem.h>
 

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Message passing with MPI_Put: nothing orders two puts of one epoch, and the flag may overtake the data.
 #include <mpi.h>
 

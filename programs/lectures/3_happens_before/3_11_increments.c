@@ -1,6 +1,7 @@
 // expect: robust
 // expect with all conflicts: not robust
 // nodes: 2
+// races: none
 // Atomics that fetch nothing may return before they are made, and may change places, which nobody can tell. As conflicts:
 // add 2 -> add 1 -> add 2.
 #include <shmem.h>

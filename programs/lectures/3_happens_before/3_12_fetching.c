@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A fetching atomic has been made when it returns, so the two are made in program order.
 #include <shmem.h>
 

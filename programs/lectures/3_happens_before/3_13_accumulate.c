@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // MPI keeps the accumulates of one origin to one location in program order, without any flush.
 #include <mpi.h>
 

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // A fence orders puts and completes none; the barrier of shmem_sync_all completes none either: load -> put -> fence ->
 // sync -> load.
 #include <assert.h>

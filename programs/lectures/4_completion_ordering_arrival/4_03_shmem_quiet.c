@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // shmem_quiet completes what this PE has put, shmem_sync_all tells the others: put -> quiet -> sync -> load.
 #include <assert.h>
 #include <shmem.h>

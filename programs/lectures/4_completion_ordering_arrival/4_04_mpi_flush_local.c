@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // MPI_Win_flush_local completes the put at the origin: x may be used again. load -> put -> flush_local -> barrier ->
 // load.
 #include <assert.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // MPI_Win_flush completes the put at the origin and at the target: put -> flush -> barrier -> load.
 #include <assert.h>
 #include <mpi.h>

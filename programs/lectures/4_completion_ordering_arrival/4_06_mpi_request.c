@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Waiting for the request of a put completes it at the origin only: load -> put -> wait -> barrier -> load.
 #include <assert.h>
 #include <mpi.h>

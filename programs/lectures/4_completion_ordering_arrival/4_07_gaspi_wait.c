@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Since 2016 gaspi_wait completes the write on the local side, and a barrier completes nothing: load -> write -> wait
 // -> barrier -> load.
 #include <GASPI.h>

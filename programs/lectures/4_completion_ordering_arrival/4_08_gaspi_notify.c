@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The notification comes after its own data, and tells the neighbour at once: write -> notification -> waitsome ->
 // load.
 #include <GASPI.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // ARMCI_Wait says that the source may be used again: load -> put -> wait -> barrier -> load.
 #include <armci.h>
 #include <assert.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A fence of ARMCI waits until the puts to that process have arrived: put -> fence -> barrier -> load.
 #include <armci.h>
 #include <assert.h>

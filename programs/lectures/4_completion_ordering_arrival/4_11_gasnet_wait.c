@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Waiting is remote in GASNet: the handle is complete when the put has arrived. put -> wait -> barrier -> load.
 #include <assert.h>
 #include <gasnet.h>

@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The elements of one put arrive in any order, so the last one tells nothing of the first: load -> put of the first
 // element by the conflict, put -> put of the last -> wait -> load.
 #include <assert.h>

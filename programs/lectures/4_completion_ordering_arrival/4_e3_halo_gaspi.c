@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Two writes, and a notification that covers the second only (write_notify since 2016): load -> first write -> second
 // write -> notification -> waitsome -> load.
 #include <GASPI.h>

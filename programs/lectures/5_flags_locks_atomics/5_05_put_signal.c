@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // Data and signal in one call: who sees the signal finds the data.
 #include <assert.h>
 #include <shmem.h>

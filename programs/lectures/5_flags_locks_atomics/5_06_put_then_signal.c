@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // The signal covers the data of its own call and no put before it: load of header -> put of header -> put_signal ->
 // wait -> load of header.
 #include <assert.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // The fence orders the first put before what comes later to the same PE, signals included.
 #include <assert.h>
 #include <shmem.h>

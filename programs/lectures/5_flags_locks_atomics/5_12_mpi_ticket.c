@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// races: 1 pair
 // Every atomic of MPI is nonblocking: ticket is looked at before the old value has come. load -> fetch -> load.
 #include <mpi.h>
 

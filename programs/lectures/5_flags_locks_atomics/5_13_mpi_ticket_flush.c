@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A local flush is enough for a result: it has come to this side.
 #include <mpi.h>
 

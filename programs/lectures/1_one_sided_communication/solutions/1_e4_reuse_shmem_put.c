@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // A blocking put has read its source when it returns. It may still be on its way.
 #include <shmem.h>
 

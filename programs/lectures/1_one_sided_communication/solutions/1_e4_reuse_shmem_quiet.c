@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // After the quiet the first put is complete on both sides, and its source has been read.
 #include <shmem.h>
 

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: none
 // gaspi_notify comes after all earlier writes of its queue to that rank: write, write -> notification -> load.
 #include <GASPI.h>
 #include <assert.h>
