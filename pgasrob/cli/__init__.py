@@ -104,6 +104,8 @@ NAMES = (
     "draw",
     "show",
     "export",
+    "build",
+    "record",
     "catalogue",
     "explain_error",
     "explain_assumption",

@@ -1,9 +1,9 @@
 """The functions of a communication library as its header declares them, to put functions of our own before them.
 
-A shim defines every function of the library under its own name. The linker prefers the definitions of the program, so the
-program's calls come to the shim, which goes on to the library's function by its name in the profiling interface (OpenSHMEM
-1.4, section 10; MPI 3.1, section 14.2): ``pshmem_put`` and ``PMPI_Put``, or, where the library has none, by the next
-definition of the plain name.
+A shim defines every function of the library under its own name. The linker prefers the definitions of the program, so
+the program's calls come to the shim, which goes on to the library's function by its name in the profiling interface
+(OpenSHMEM 1.4, section 10; MPI 3.1, section 14.2): ``pshmem_put`` and ``PMPI_Put``, or, where the library has none, by
+the next definition of the plain name.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ def declarations(text: str, prefixes: tuple[str, ...]) -> Iterable[Function]:
     source = text.encode()
     seen = set()
     for node in Parser(Language(tree_sitter_c.language())).parse(source).root_node.children:
-        if node.type == "declaration" and (found := _function(node)) is not None:
-            if found.name.startswith(prefixes) and found.name not in seen:
-                seen.add(found.name)
-                yield found
+        found = _function(node) if node.type == "declaration" else None
+        if found is not None and found.name.startswith(prefixes) and found.name not in seen:
+            seen.add(found.name)
+            yield found
 
 
 def _text(node: Node | None) -> str:

@@ -1,0 +1,33 @@
+"""`pgasrob build`: compile a program so that it records what it does."""
+
+from __future__ import annotations
+
+import click
+
+from pgasrob.cli.options import HELP, refuse
+
+EXAMPLES = """\b
+Examples:
+  pgasrob build -- oshcc ring.c -o ring
+  pgasrob build -- mpicxx -O2 -c halo.cpp
+  make CC="pgasrob build -- mpicc"
+"""
+
+
+@click.command(context_settings={**HELP, "ignore_unknown_options": True}, epilog=EXAMPLES)
+@click.argument("command", metavar="-- COMPILER ARGUMENT...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.pass_context
+def build(ctx: click.Context, /, command: tuple[str, ...]) -> None:
+    """Compile and link a program with a compiler of OpenSHMEM or MPI so that `pgasrob record` can record it.
+
+    The compiler (oshcc, mpicc, mpicxx, mpifort, ..., all on GCC) gets its arguments and what makes the program tell of
+    its accesses and calls. Without `pgasrob record` the program runs as ever, but slower. The exit code is the
+    compiler's.
+    """
+    from pgasrob.runtime.record.build import build as built
+    from pgasrob.runtime.tools import ToolError
+
+    try:
+        ctx.exit(built(command))
+    except ToolError as error:
+        refuse(f"pgasrob: {error}")

@@ -1,0 +1,132 @@
+"""Compiles and links a program so that it records what it does (`pgasrob build`).
+
+Its loads and stores: GCC's ``-fsanitize=thread`` puts a call before each, which the runtime of this folder answers in
+the place of the sanitizer's. Its communication: the functions of `pgasrob.runtime.interposed` stand before the
+library's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pgasrob.runtime.interposed import HeaderError
+from pgasrob.runtime.record import mpi, openshmem
+from pgasrob.runtime.tools import ToolError, c_compiler_of, found, has_header, is_gcc, library_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pgasrob.runtime.interposed import Library
+
+SOURCES = Path(__file__).parent
+SHARED = SOURCES.parent
+NOT_LINKING = ("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "--help", "-dumpversion")
+IN_MEMORY = ("memcpy", "memmove", "memset", "memcmp", "strlen", "strcpy", "strncpy")
+"""Functions of the C library of whose accesses the runtime tells."""
+MARK = b"pgasrob records: "
+"""Stands in a program that records; the library follows."""
+
+
+def build(command: Sequence[str]) -> int:
+    """Runs the compiler ``command`` with what recording needs. Gives its exit code.
+
+    Raises ``ToolError`` when the compiler is missing, is none of OpenSHMEM or MPI, or cannot do it.
+    """
+    compiler, *arguments = command
+    path = found(compiler)
+    c_compiler = c_compiler_of(compiler)
+    if not is_gcc(path):
+        raise ToolError(f"{compiler} is not GCC, for which alone recording is made: let it use gcc (OMPI_CC=gcc, ...)")
+    for argument in arguments:
+        if argument.startswith("-fsanitize=") or argument == "-static":
+            raise ToolError(f"{argument} and recording exclude each other: leave it out")
+    flags = instrumenting(compiler)
+    if any(argument in NOT_LINKING for argument in arguments):
+        return subprocess.run([path, *flags, *arguments], check=False).returncode
+    folder = runtime(c_compiler, library_of(compiler))
+    linked: list[str] = [f"-L{folder}", "-Wl," + ",".join(f"--wrap={name}" for name in IN_MEMORY)]
+    if "-shared" in arguments:
+        linked += [str(folder / "module.o")]
+    else:
+        linked += [*map(str, sorted(folder.glob("*.o"))), "-ldl", "-lpthread"]
+        linked += [f"-Wl,--export-dynamic-symbol={names}" for names in ("__tsan_*", "pgasrob_module")]
+    return subprocess.run([path, *flags, f"-L{folder}", *arguments, *linked], check=False).returncode
+
+
+def instrumenting(compiler: str) -> list[str]:
+    """The options of compiling. Copies are left to the C library, whose calls are seen at linking."""
+    flags = ["-g", "-fsanitize=thread", "--param=tsan-distinguish-volatile=1"]
+    flags += ["--param=tsan-instrument-func-entry-exit=0", "-U_FORTIFY_SOURCE"]
+    fortran = Path(compiler).name.removesuffix("_wrapper").endswith(("fort", "f77", "f90", "f08"))
+    return flags if fortran else [*flags, *(f"-fno-builtin-{name}" for name in IN_MEMORY)]
+
+
+def runtime(c_compiler: str, library: Library) -> Path:
+    """The folder with the compiled runtime, which is kept for the next time. Raises ``ToolError``."""
+    sources = generated(c_compiler, library)
+    for path in (*SOURCES.glob("*.[ch]"), *SHARED.glob("*.[ch]")):
+        sources[f"{path.parent.name}/{path.name}"] = path.read_text(encoding="utf-8")
+    version = subprocess.run([c_compiler, "--version"], capture_output=True, text=True, check=False).stdout
+    key = hashlib.sha256(repr((c_compiler, version, sorted(sources.items()))).encode()).hexdigest()[:16]
+    kept = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "pgasrob", f"record-{key}")
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as made:
+            _compile(c_compiler, library, sources, Path(made))
+            try:
+                shutil.copytree(made, f"{made}.whole")
+                os.rename(f"{made}.whole", kept)
+            except OSError:  # another build was quicker
+                shutil.rmtree(f"{made}.whole", ignore_errors=True)
+    return kept
+
+
+def generated(c_compiler: str, library: Library) -> dict[str, str]:
+    """The C sources that follow from the library's header, by their names."""
+    try:
+        texts = {"record/generated_openshmem.c": openshmem.recording([c_compiler])} if library == "openshmem" else {}
+        if library == "mpi" or has_header(c_compiler, "mpi"):
+            texts["record/generated_mpi.c"] = mpi.recording([c_compiler])
+    except HeaderError as error:
+        raise ToolError(str(error)) from None
+    mark = f'__attribute__((used)) static const char mark[] = "{MARK.decode()}{library}";\n'
+    return {**texts, "record/mark.c": mark}
+
+
+def _compile(c_compiler: str, library: Library, sources: dict[str, str], into: Path) -> None:
+    """Objects of all C sources that the library needs, and an empty archive in the place of the sanitizer's library."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in sources.items():
+            path = Path(folder, "runtime" if "/" not in name else "", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        wanted = {Path(folder, name) for name in sources if name.endswith(".c")}
+        wanted -= {Path(folder, "record/openshmem.c")} if library == "mpi" else set()
+        wanted -= set() if "record/generated_mpi.c" in sources else {Path(folder, "record/mpi.c")}
+        for path in sorted(wanted):
+            flags = ["-O2", "-std=gnu11", "-fPIC", "-ftls-model=initial-exec", "-w", f"-I{folder}/record"]
+            command = [c_compiler, *flags, f"-I{folder}/runtime", "-c", str(path), "-o", str(into / f"{path.stem}.o")]
+            told = subprocess.run(command, capture_output=True, text=True, check=False)
+            if told.returncode:
+                raise ToolError(f"{c_compiler} cannot compile the recording runtime:\n{told.stderr}")
+    (into / "libtsan.a").write_bytes(b"!<arch>\n")
+
+
+def library_of_program(program: Path) -> Library:
+    """The library with which ``program`` records. Raises ``ToolError`` when it was not built by `pgasrob build`."""
+    try:
+        content = program.read_bytes()
+    except OSError as error:
+        raise ToolError(f"cannot read {program}: {error.strerror}") from None
+    for library in ("openshmem", "mpi"):
+        if MARK + library.encode() in content:
+            return "openshmem" if library == "openshmem" else "mpi"
+    raise ToolError(
+        f"{program} does not record: build it with `pgasrob build -- oshcc ...` (or mpicc, mpicxx, mpifort)"
+    )

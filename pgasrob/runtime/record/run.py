@@ -1,0 +1,86 @@
+"""Runs a program that was built to record, and leaves its trace (`pgasrob record`)."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pgasrob.runtime.record import trace
+from pgasrob.runtime.record.build import library_of_program
+from pgasrob.runtime.tools import ToolError, found, launch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GRACE = 5.0
+"""Seconds between asking the launcher to end and ending it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """``exit_code``: of the launcher; negative: minus the signal. ``full``: recording stopped before the end."""
+
+    path: Path
+    exit_code: int
+    timed_out: bool
+    interrupted: bool
+    full: bool
+    contents: trace.Contents
+
+
+def record(
+    command: Sequence[str], ranks: int, output: Path, timeout: float | None, limit: int, launcher: Sequence[str] = ()
+) -> Recorded:
+    """Runs ``command`` on ``ranks`` ranks of this machine and writes the trace to ``output``.
+
+    However the program ends, its trace is whole up to the last full record of each rank. ``launcher``: what to put
+    before the command in the place of ``oshrun`` or ``mpirun``. Raises ``ToolError`` when the launcher or the program
+    is missing or the program does not record, ``OSError`` when the trace cannot be written.
+    """
+    program = Path(found(command[0]))
+    library = library_of_program(program)
+    before, environment = launch(program, library, ranks) if not launcher else (list(launcher), dict(os.environ))
+    about: dict[str, object] = {
+        "command": list(command),
+        "program": str(program.resolve()),
+        "host": platform.node(),
+        "library": library,
+    }
+    trace.create(output, about, limit)
+    environment["PGASROB_TRACE"] = str(output.resolve())
+    # A session of its own, so that what the launcher started ends with it.
+    running = subprocess.Popen([*before, str(program), *command[1:]], env=environment, start_new_session=True)
+    timed_out = interrupted = False
+    try:
+        running.wait(timeout)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+    except KeyboardInterrupt:
+        interrupted = True
+    if running.returncode is None:
+        _end(running)
+    exit_code = running.returncode
+    ended = trace.ENDED_BY_TIMEOUT if timed_out else trace.ENDED_BADLY if exit_code else trace.ENDED_WELL
+    contents = trace.finish(output, ended, exit_code)
+    if not contents.seen:
+        output.unlink()
+        raise ToolError(
+            f"{command[0]} recorded nothing: it did not come to shmem_init or MPI_Init (exit code {exit_code})"
+        )
+    return Recorded(output, exit_code, timed_out, interrupted, contents.full, contents)
+
+
+def _end(running: subprocess.Popen[bytes]) -> None:
+    """Ends the launcher, which ends its ranks, and then whatever is left of its session."""
+    for kind in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(running.pid, kind)
+            running.wait(GRACE)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
+    running.wait()
