@@ -9,10 +9,13 @@
     // expect with failed polls counted and all conflicts: not robust
     // races: none
     // races: none at 2, 3 pairs at 4
+    // unified: defined
+    // separate: undefined at 2, defined
 
 What is expected of another reading than the default one, where the verdict is another, stands behind it in lines of
-their own, and so does how many pairs of lines race (`Race.lines` says what a pair is). A C file may write
-`/* expect: robust */` as well and, having no other place for it, its node count: `// nodes: 4`.
+their own, and so does how many pairs of lines race (`Race.lines` says what a pair is), and what the program is worth in
+a memory model of MPI: defined, eventual or undefined (`races.mpi`). A C file may write `/* expect: robust */` as well
+and, having no other place for it, its node count: `// nodes: 4`.
 """
 
 from __future__ import annotations
@@ -31,20 +34,22 @@ from pgasrob.program.statements import Span
 COMMENT = re.compile(r"\s*(?://(?P<line>[^\n]*)|/\*(?P<block>.*?)(?:\*/|\Z))", re.DOTALL)
 """The next comment, when nothing but blanks stands before it."""
 ENTRY = re.compile(
-    r"[ \t*]*(?P<entry>(?P<key>expect\w*|races?|nodes)\b[ \t]*(?:with\b[ \t]*(?P<with>[^:]*?)[ \t]*(?=:))?(?P<colon>:?)"
+    r"[ \t*]*(?P<entry>(?P<key>expect\w*|races?|nodes|unified|separate)\b[ \t]*(?:with\b[ \t]*(?P<with>[^:]*?)[ \t]*(?=:))?(?P<colon>:?)"
     r"[ \t]*(?P<value>.*))",
     re.IGNORECASE,
 )
 """A line of a comment that begins with one of the words, however it goes on."""
 LATER = re.compile(
     r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>(?P<races>races[ \t]*:[ \t]*(?=none|[0-9]))?"
-    r"(?(races)|expect(?:[ \t]+with\b[^:\r\n]*)?[ \t]*:)[^\r\n]*)",
+    r"(?P<model>(?:unified|separate)[ \t]*:[ \t]*(?=defined|undefined|eventual))?"
+    r"(?(races)|(?(model)|expect(?:[ \t]+with\b[^:\r\n]*)?[ \t]*:))[^\r\n]*)",
     re.MULTILINE,
 )
 """A line that would be an expectation if it stood at the head."""
 AT = r"(?: at ([0-9]{1,5})(?:\.\.([0-9]{1,5}))?)?"
 CASE = re.compile(rf"(robust|not robust|error){AT}")
 RACES = re.compile(rf"(none|1 pair|(?!1 )[1-9][0-9]{{0,6}} pairs){AT}")
+STATUS = re.compile(rf"(defined|eventual|undefined){AT}")
 READINGS = {
     "failed polls counted": Reading(failed_polls="count"),
     "all conflicts": Reading(conflicts="all"),
@@ -53,13 +58,14 @@ READINGS = {
 HINT = "write `expect: robust`, `not robust` or `error`; for some node counts only, `robust at 2..3, not robust at 4`"
 TO_THE_TOP = "move it to the top of the file"
 RACES_HINT = "write `races: none` or `races: 3 pairs`; for some node counts only, `none at 2..3, 1 pair at 4`"
+STATUS_HINT = "write `defined`, `eventual` or `undefined`; for some node counts only, `defined at 2..3, undefined at 4`"
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """``verdict`` is expected on as many nodes as ``counts`` says; None: on every count that no other case names.
 
-    Of races it is the number of pairs in words: ``none``, ``1 pair``, ``3 pairs``.
+    Of races it is the number of pairs in words: ``none``, ``1 pair``, ``3 pairs``; of a memory model the status.
     """
 
     verdict: str
@@ -68,8 +74,8 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The cases of the `expect:` line, those of the lines for other readings and of the `races:` line, and the count of
-    the `nodes:` line.
+    """The cases of the `expect:` line, those of the lines for other readings and of the `races:` line, the count of the
+    `nodes:` line, and the cases of the lines for memory ``models``.
 
     Each may be missing.
     """
@@ -78,6 +84,11 @@ class Expectation:
     nodes: int | None = None
     readings: tuple[tuple[Reading, tuple[Case, ...]], ...] = ()
     races: tuple[Case, ...] = ()
+    models: tuple[tuple[str, tuple[Case, ...]], ...] = ()
+
+    def status_at(self, model: str, nodes: int | None) -> str | None:
+        """The status expected in a memory ``model``, `unified` or `separate`, None when nothing is said about it."""
+        return _at(dict(self.models).get(model, ()), nodes)
 
     def races_at(self, nodes: int | None) -> str | None:
         """How many pairs of lines are expected to race on ``nodes`` nodes in the default reading (``none``, ``1 pair``,
@@ -128,6 +139,7 @@ class _Head:
         self.verdicts = verdicts
         self.cases: dict[Reading, tuple[Case, ...]] = {}
         self.races: tuple[Case, ...] = ()
+        self.models: dict[str, tuple[Case, ...]] = {}
         self.nodes: int | None = None
 
     def read(self) -> Expectation | None:
@@ -138,12 +150,13 @@ class _Head:
                 self.read_line(line[0].rstrip(" \t\r*"), comment.start(kind) + line.start(), first)
             end, first = comment.end(), False
         if self.verdicts and (later := LATER.search(text, end)):
-            hint = "move it to the comments at the top of the file" if later["races"] else TO_THE_TOP
+            anywhere = later["races"] or later["model"]
+            hint = "move it to the comments at the top of the file" if anywhere else TO_THE_TOP
             self.misplaced(later["entry"], later.start("entry"), hint)
-        if not self.cases and not self.nodes and not self.races:
+        if not self.cases and not self.nodes and not self.races and not self.models:
             return None
         default = self.cases.pop(DEFAULT_READING, ())
-        return Expectation(default, self.nodes, tuple(self.cases.items()), self.races)
+        return Expectation(default, self.nodes, tuple(self.cases.items()), self.races, tuple(self.models.items()))
 
     def read_line(self, line: str, place: int, first: bool) -> None:
         """Note the entry of ``line``, if it is one; ``first``: the line is in the first comment."""
@@ -162,6 +175,9 @@ class _Head:
                 self.read_races(entry, value, place_of_entry, place_of_value)
             elif re.match(r"none\b|[0-9]+ pair", value):  # otherwise a sentence that begins with the word
                 self.fail("the races that are expected are written `races: ...`", entry, place_of_entry, RACES_HINT)
+        elif key.lower() in ("unified", "separate"):
+            if colon and key in ("unified", "separate") and match["with"] is None:
+                self.read_status(key, entry, value, place_of_entry, place_of_value)
         elif match["with"] is not None:
             reading = READINGS.get(" ".join(match["with"].lower().split()))
             if reading is None:
@@ -194,6 +210,12 @@ class _Head:
         if self.races:
             self.fail("a second expectation of races", entry, place_of_entry, "keep one of them")
         self.races = self.split(value, place, RACES, RACES_HINT)
+
+    def read_status(self, model: str, entry: str, value: str, place_of_entry: int, place: int) -> None:
+        """Note the status in a memory model."""
+        if model in self.models:
+            self.fail(f"a second expectation of the {model} model", entry, place_of_entry, "keep one of them")
+        self.models[model] = self.split(value, place, STATUS, STATUS_HINT)
 
     def split(self, value: str, place: int, form: re.Pattern[str], hint: str) -> tuple[Case, ...]:
         """The cases of ``value``, which commas separate, each of the ``form``."""

@@ -8,7 +8,7 @@ applying all rules until nothing is new, on all pairs of actions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 ACCUMULATES = ("acc", "gacc", "cas")
@@ -19,8 +19,8 @@ LOCAL_FLUSHES = ("flush_local", "flush_local_all")
 @dataclass(frozen=True)
 class Statement:
     """``what``: load, store, poll; put, get, acc, gacc, cas; fence, lock, lock_all, unlock, unlock_all, flush,
-    flush_all, flush_local, flush_local_all, request, win_sync, post, start, complete, wait; barrier, send, recv; ragpoll, a loop of an
-    atomic read and a flush.
+    flush_all, flush_local, flush_local_all, request, win_sync, post, start, complete, wait; barrier, send, recv;
+    ragpoll, a loop of an atomic read and a flush.
 
     ``cell``: of the statement's own rank for load, store and poll, at the ``target`` for communication; ``buffer``: at
     the origin, ``result`` where an atomic has another one. ``op``: sum, replace or no_op, or `exclusive` of a lock.
@@ -53,10 +53,12 @@ def is_window(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class Run:
-    """What of a run is more than the program: which unlock came before which lock, and what polls have read."""
+    """What of a run is more than the program: which unlock came before which lock, what polls have read, and which
+    accumulates came before which that fetch."""
 
     locks: frozenset[tuple[tuple[int, int], tuple[int, int]]]
     polled: frozenset[tuple[tuple[int, int], tuple[int, int]]]
+    fetched: frozenset[tuple[tuple[int, int], tuple[int, int]]]
     ended: tuple[int, ...]
 
 
@@ -70,11 +72,14 @@ class State:
     done: frozenset[tuple[object, ...]] = frozenset()
     locks: frozenset[tuple[tuple[int, int], tuple[int, int]]] = frozenset()
     polled: frozenset[tuple[tuple[int, int], tuple[int, int]]] = frozenset()
+    fetched: frozenset[tuple[tuple[int, int], tuple[int, int]]] = frozenset()
+    updates: frozenset[tuple[tuple[int, str], tuple[int, int]]] = frozenset()
 
     def key(self) -> object:
         return (
             self.at, frozenset(self.memory.items()), frozenset(self.wrote.items()), frozenset(self.held),
             frozenset(self.released), self.done, self.locks, self.polled,
+            self.fetched, self.updates,
         )  # fmt: skip
 
 
@@ -91,7 +96,7 @@ def runs(program: Program) -> Iterator[Run]:
         after = [next for rank in range(len(program)) if (next := step(program, state, rank)) is not None]
         stack += after
         if not after:
-            run = Run(state.locks, state.polled, state.at)
+            run = Run(state.locks, state.polled, state.fetched, state.at)
             if run not in found:
                 found.add(run)
                 yield run
@@ -109,7 +114,7 @@ def step(program: Program, state: State, rank: int) -> State | None:
     do = program[rank][place]
     after = State(
         tuple(at + (each == rank) for each, at in enumerate(state.at)), dict(state.memory), dict(state.wrote),
-        state.held, state.released, state.done, state.locks, state.polled,
+        state.held, state.released, state.done, state.locks, state.polled, state.fetched, state.updates,
     )  # fmt: skip
 
     def value(owner: int, cell: str) -> int:
@@ -123,6 +128,10 @@ def step(program: Program, state: State, rank: int) -> State | None:
         return (what, *key) in state.done
 
     me = (rank, place)
+    if do.what in ("gacc", "cas", "ragpoll"):
+        after.fetched |= {(by, me) for where, by in state.updates if where == (do.target, do.cell) and by[0] != rank}
+    if do.what in ACCUMULATES and do.op != "no_op":
+        after.updates |= {((do.target, do.cell), me)}
     match do.what:
         case "store":
             write(rank, do.cell, 1, None)
@@ -131,7 +140,7 @@ def step(program: Program, state: State, rank: int) -> State | None:
             if value(owner, do.cell) == 0:
                 return None
             by = after.wrote.get((owner, do.cell))
-            if by is not None:
+            if by is not None and do.what == "poll":
                 after.polled |= {(by, me)}
         case "put":
             write(do.target, do.cell, value(rank, do.buffer), me)
@@ -332,12 +341,10 @@ class Relations:
             same = (r, do.target, do.cell) == (r2, do2.target, do2.cell)
             if same and p < p2 and not {do.what, do2.what} & {"put", "get"}:
                 self.both(("v", r, p), ("v", r2, p2))
-        for by, poll in self.run.polled:  # G9, G10
-            writer, reader = self.program[by[0]][by[1]], self.program[poll[0]][poll[1]]
-            if reader.what == "poll" and self.unified:
-                self.both(("v", *by), ("l", *poll))
-            if reader.what == "ragpoll" and writer.what in ACCUMULATES:
-                self.both(("v", *by), ("v", *poll))
+        for by, poll in self.run.polled if self.unified else ():  # G9, G10
+            self.both(("v", *by), ("l", *poll))
+        for by, fetch in self.run.fetched:  # (23)
+            self.both(("v", *by), ("v", *fetch))
 
     def order(self) -> None:
         """The rules for consistency order: what they relate has to be related by happens-before."""
@@ -428,11 +435,10 @@ class Relations:
     def status(self) -> str:
         """3.3.2; G10."""
         accesses = [node for node in self.nodes if node[0] in ("l", "b", "v")]
-        polls = [(by, poll) for by, poll in self.run.polled if self.program[poll[0]][poll[1]].what == "poll"]
         eventual = False
-        if polls and self.unified:
-            blind = Relations(self.program, Run(self.run.locks, frozenset(), self.run.ended), True)
-            eventual = any((("v", *by), ("l", *poll)) not in blind.co for by, poll in polls)
+        if self.run.polled and self.unified:
+            blind = Relations(self.program, replace(self.run, polled=frozenset()), True)
+            eventual = any((("v", *by), ("l", *poll)) not in blind.co for by, poll in self.run.polled)
         for n, one in enumerate(accesses):
             for other in accesses[n + 1 :]:
                 if not self.conflict(one, other) or (one, other) in self.co or (other, one) in self.co:

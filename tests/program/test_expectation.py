@@ -199,3 +199,26 @@ def test_every_program_of_the_corpus_says_what_is_expected(file: Path) -> None:
     expectation = read_expectation(file.read_text(encoding="utf-8"), str(file))
     assert expectation is not None
     assert expectation.cases
+
+
+def test_memory_models() -> None:
+    some = read_expectation("// expect: robust\n// unified: defined at 2..3,  undefined\n// separate: eventual\n")
+    assert some is not None
+    assert [some.status_at("unified", nodes) for nodes in (2, 3, 4, None)] == ["defined", "defined"] + 2 * ["undefined"]
+    assert some.status_at("separate", 2) == "eventual"
+    plain = read_expectation("// expect: robust\n// Unified windows: one copy.\n// separate windows")
+    assert plain == Expectation((Case("robust"),))
+    assert plain.status_at("unified", 2) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("// unified: fine", "PG070.*`fine` is not an expectation"),
+        ("// unified: defined\n// unified: defined", "a second expectation of the unified model"),
+        ("// expect: robust\nint x;\n// separate: undefined", "an expectation that is not at the head"),
+    ],
+)
+def test_wrong_memory_models(text: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        read_expectation(text)

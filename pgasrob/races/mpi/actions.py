@@ -96,8 +96,8 @@ class Synchronisation:
 @dataclass(slots=True)
 class Execution:
     """``po``: program order, from each action of a rank to its next one. ``so``: synchronisation order beside that.
-    ``coso``: pairs in both synchronisation and consistency order (3.2.2). ``polled``: from a vac to what reads it in a
-    loop that polls, a load or the vac of an accumulate or get. ``ended``: whether all ranks have; else some poll for
+    ``coso``: pairs in both synchronisation and consistency order (3.2.2). ``polled``: from a vac to the load of a loop
+    that polls that reads what it wrote; ``fetched``: from the vac of an accumulate to those that fetch a later value. ``ended``: whether all ranks have; else some poll for
     ever."""
 
     ranks: int
@@ -108,4 +108,5 @@ class Execution:
     operations: list[Operation] = field(default_factory=list)
     synchronisations: list[Synchronisation] = field(default_factory=list)
     polled: list[Edge] = field(default_factory=list)
+    fetched: list[Edge] = field(default_factory=list)
     ended: bool = True

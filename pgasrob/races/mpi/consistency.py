@@ -127,17 +127,18 @@ def accumulates(orders: Orders) -> Iterator[Edge]:
         of_rank[key].append(operation)
 
 
+def fetches(orders: Orders) -> Iterator[Edge]:
+    """(23) for atomics: what brings a value comes after the accumulates of others that made it."""
+    yield from orders.execution.fetched
+
+
 def polls(orders: Orders) -> Iterator[Edge]:
-    """3.5, G9: what a poll waits for comes before what sees it: a load in the unified model, an accumulate in both."""
-    actions = orders.execution.actions
-    for vac, poll in orders.execution.polled:
-        kinds = {actions[each].rma.kind for each in (vac, poll) if actions[each].kind == "vac"}
-        by_load = actions[poll].kind == "load"
-        if orders.model == "unified" if by_load else not kinds & {"put", "get"}:
-            yield vac, poll
+    """3.5, G9: what a poll waits for comes before the load that sees it, in the unified model."""
+    if orders.model == "unified":
+        yield from orders.execution.polled
 
 
-ORDERED: tuple[Rule, ...] = (accumulates, polls)
+ORDERED: tuple[Rule, ...] = (accumulates, fetches, polls)
 
 
 # Consistency order

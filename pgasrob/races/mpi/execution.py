@@ -66,7 +66,9 @@ class _Reader:
         self._wrote: dict[Cell, Operation | None] = {}
         self._at_origin: dict[int, _Cells] = defaultdict(_Cells)
         self._at_target: dict[int, _Cells] = defaultdict(_Cells)
-        self._polls: list[tuple[Operation, Operation | int]] = []
+        self._polls: list[tuple[Operation, int]] = []
+        self._updates: dict[Cell, list[Operation]] = defaultdict(list)
+        self._fetches: list[tuple[Operation, Operation]] = []
 
     def read(self, event: Event) -> None:
         rank, transition = event.rank, event.transitions[0]
@@ -86,10 +88,15 @@ class _Reader:
         """Nothing more happens."""
         for rank in range(self.instance.nodes):
             self._settle(rank)
-        for wrote, by in self._polls:
-            number = by.vac if isinstance(by, Operation) else by
-            if wrote.vac is not None and number is not None:
-                self.execution.polled.append((wrote.vac, number))
+        execution, actions = self.execution, self.execution.actions
+        execution.polled = [(each.vac, load) for each, load in self._polls if each.vac is not None]
+        for update, by in self._fetches:
+            one, other = update.vac, by.vac
+            if one is None or other is None or actions[one].origin == actions[other].origin:
+                continue
+            # Of several elements each is atomic by itself, so that the calls have no order (section 2.3).
+            if len(actions[one].cells) == len(actions[other].cells) == 1:
+                execution.fetched.append((one, other))
         return self.execution
 
     # Actions
@@ -195,6 +202,8 @@ class _Reader:
             where = self._at_target if step.kind == at_target else self._at_origin
             if step.access.reads or step.kind in ("popa", "popd"):
                 where[rank].reads.add(step.access.cell)
+            if step.kind == at_target:
+                self._updated(operation, step.access.cell, step.access.reads or fetches, step.access.writes)
             if step.access.writes:
                 where[rank].writes.add(step.access.cell)
                 self._wrote[step.access.cell] = operation if step.kind == at_target else None
@@ -204,9 +213,14 @@ class _Reader:
         assert isinstance(event.operands, core.Immediate)
         cell = event.operands.access.cell
         self._at_target[rank].reads.add(cell)
-        wrote = self._wrote.get(cell)
-        if event.operands.may_block and wrote is not None:
-            self._polls.append((wrote, operation))
+        self._updated(operation, cell, reads=True, writes=False)
+
+    def _updated(self, operation: Operation, cell: Cell, reads: bool, writes: bool) -> None:
+        """``operation`` accesses ``cell`` at its target: note which accumulates it comes after."""
+        if operation.call.kind in ("get_accumulate", "compare_and_swap") and reads:
+            self._fetches += ((each, operation) for each in self._updates[cell] if each is not operation)
+        if operation.call.kind not in ("put", "get") and writes:
+            self._updates[cell].append(operation)
 
     def _settle(self, rank: int) -> None:
         """The operation that ``rank`` is at has all its elements: make its actions (3.2.2, 3.2.3)."""

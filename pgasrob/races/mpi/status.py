@@ -53,10 +53,9 @@ def judge(
 def _seen(execution: Execution, model: MemoryModel, without: frozenset[str]) -> Iterator[ModelRace]:
     """The loads that a loop polls by, and what they see, where nothing else orders them."""
     actions = execution.actions
-    seen = [(vac, poll) for vac, poll in execution.polled if actions[poll].kind == "load"]
-    if model == "unified" and seen:
+    if model == "unified" and execution.polled:
         alone = Orders(execution, model, without | {"polls"})
-        for vac, load in seen:
+        for vac, load in execution.polled:
             if not alone.consistent(vac, load):
                 yield ModelRace(actions[vac], actions[load], "happens-before")
 

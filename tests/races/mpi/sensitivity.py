@@ -74,6 +74,17 @@ TELLING: dict[str, Program] = {
         ],
         [S("recv", 0, number=1), S("load", cell="x")],
     ],
+    # A flag that is raised and polled by atomics.
+    "fetches": [
+        [
+            S("lock_all"),
+            S("put", 1, "y", "a"),
+            S("flush", 1),
+            S("acc", 1, "x", "a", op="replace"),
+            S("unlock_all"),
+        ],
+        [S("lock_all"), S("ragpoll", 1, "x"), S("load", cell="y"), S("unlock_all")],
+    ],
     "stores": [
         [S("lock", 0, op="exclusive"), S("store", cell="x"), S("unlock", 0), S("send", 1, number=1)],
         [S("recv", 0, number=1), S("lock", 0, op="exclusive"), S("get", 0, "x", "a"), S("unlock", 0)],
