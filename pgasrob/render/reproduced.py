@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from pgasrob.diagnostics import visible
 from pgasrob.render.calls import Calls, pieces
 from pgasrob.render.doubles import value
-from pgasrob.render.english import count, listed, on_nodes
+from pgasrob.render.english import capital, count, listed, on_nodes
 from pgasrob.render.json import Error
 from pgasrob.render.lines import Line, headline, paragraph
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from pgasrob.runtime.reproduce.reproduce import Compared, Reproduction
     from pgasrob.semantics.replay import Run
 
+ALL_HELD = (
+    "No run is known whose result no sequentially consistent run has; with everything held back for as long as it may "
+    "be, the program prints something else."
+)
 LIBRARIES = {"openshmem": "OpenSHMEM", "mpi": "MPI"}
 
 
@@ -63,6 +67,7 @@ class ReproducedObject(TypedDict):
     reproduced: list[ExecutionObject]
     values: list[ValueObject]
     held: list[HeldObject]
+    all_held: bool
     errors: list[Error]
 
 
@@ -80,7 +85,8 @@ def nothing_reproduced(
 ) -> ReproducedObject:
     return {
         "schema": 1, "file": file, "nodes": nodes, "state": state, "reason": reason, "library": None, "normal": None,
-        "reproduced": [], "values": [], "held": [], "errors": list(errors),
+        "reproduced": [], "values": [], "held": [], "all_held": False,
+        "errors": list(errors),
     }  # fmt: skip
 
 
@@ -88,6 +94,7 @@ def reproduced_to_json(file: str, found: Reproduction, state: str, doubles: Coll
     return {
         **nothing_reproduced(file, found.nodes, state, found.why_not),
         "library": found.library,
+        "all_held": found.all_held,
         "normal": _execution(found.normal),
         "reproduced": [_execution(each) for each in found.reproduced],
         "values": [_value(each, doubles) for each in found.values],
@@ -134,13 +141,15 @@ def reproduced_lines(file: str, found: Reproduction, state: str, doubles: Collec
     where = f"{on_nodes(found.nodes)}, with {LIBRARIES[found.library]}"
     lines = headline(f"{visible(file)}: ", [(told, style), (where, "")], width)
     if found.why_not:
-        lines += paragraph(f"{found.why_not}.", width, "", "  ")
+        lines += paragraph(f"{capital(found.why_not)}.", width, "", "  ")
+    elif found.all_held and state == "reproduced":
+        lines += paragraph(ALL_HELD, width, "", "  ")
     return [*lines, [], *_side_by_side(found, width), *_values(found, doubles, width), *_held(found, width)]
 
 
 def _side_by_side(found: Reproduction, width: int) -> Iterator[Line]:
     shown = found.reproduced[0]
-    right = "held back" if not found.held and not found.values and not found.why_not else "reproduced run"
+    right = "held back" if found.all_held else "reproduced run"
     columns = [_column(found.normal), _column(shown)]
     longest = max((len(line) for rank in columns[0] for line in rank), default=0)
     room = min(max(11, longest) + 3, max(14, width // 2))

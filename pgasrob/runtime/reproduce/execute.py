@@ -121,7 +121,12 @@ def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, kno
     if lacking:
         raise CannotRun(f"the {LIBRARY_NAMES[library]} that is installed has no {', '.join(lacking)}")
     (folder / "wrappers.c").write_text(wrappers(library, [each for each in known if each.name in needed]))
-    shim = [str(folder / "wrappers.c"), str(HERE / f"{library}.c"), str(HERE / "hold.c"), str(HERE.parent / "real.c")]
+    shim = [
+        str(folder / "wrappers.c"),
+        str(HERE / f"hold_{library}.c"),
+        str(HERE / "hold.c"),
+        str(HERE.parent / "real.c"),
+    ]
     path = folder / "program"
     _compile(
         [

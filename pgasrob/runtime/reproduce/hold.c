@@ -37,7 +37,7 @@ static enum mode mode;
 static int me = -1, ranks, entries, cursor, total;
 static struct entry *schedule, *open_statement;
 static struct control *control;
-static struct operation *queue;
+static struct operation *queue, *kept;
 static int stack[MOST_NESTED], depth;
 static int newest_first = 1;
 static double waits_for = 5, quiet_since;
@@ -120,7 +120,9 @@ static int overlap(const struct operation *one, const struct operation *other) {
 }
 
 static int goes_first(const struct operation *earlier, const struct operation *later) {
-    if (earlier->place != later->place || earlier->target != later->target) return 0;
+    if (earlier->place != later->place) return 0;
+    if (later->last) return 1;
+    if (earlier->target != later->target) return 0;
     if (earlier->fenced && later->fenced && earlier->epoch < later->epoch) return 1;
     return earlier->located && later->located && overlap(earlier, later);
 }
@@ -145,17 +147,45 @@ static void do_step(struct operation *operation, int step) {
     operation->done |= step;
 }
 
+static void forget(struct operation *operation) {
+    for (int i = 0; i < 2; i++) free(operation->source[i].to);
+    free((void *)operation->result.from);
+    free(operation);
+}
+
+void pgasrob_forget(const void *place) {
+    for (struct operation **link = &kept; *link;) {
+        struct operation *operation = *link;
+        if (operation->place != place) {
+            link = &operation->next;
+            continue;
+        }
+        *link = operation->next;
+        forget(operation);
+    }
+}
+
+static int is_first(const struct operation *operation) {
+    for (const struct operation *earlier = queue; earlier != operation; earlier = earlier->next)
+        if (earlier->place == operation->place) return 0;
+    return 1;
+}
+
 static void drop_finished(void) {
     for (struct operation **link = &queue; *link;) {
         struct operation *operation = *link;
+        if (operation->last && is_first(operation)) do_step(operation, PERFORM);
         if (operation->steps & ~operation->done) {
             link = &operation->next;
             continue;
         }
         *link = operation->next;
-        for (int i = 0; i < 2; i++) free(operation->source[i].to);
-        free((void *)operation->result.from);
-        free(operation);
+        if (operation->keep) {
+            operation->next = kept;
+            kept = operation;
+        } else {
+            forget(operation);
+        }
     }
 }
 
@@ -171,9 +201,10 @@ static void release_all(void) {
 }
 
 static void release_one(void) {
-    struct operation *operation = queue;
-    while (newest_first && operation && operation->next) operation = operation->next;
-    if (operation) finish(operation);
+    struct operation *chosen = NULL;
+    for (struct operation *operation = queue; operation; operation = operation->next)
+        if (!operation->last && (newest_first || !chosen)) chosen = operation;
+    if (chosen) finish(chosen);
     drop_finished();
 }
 
@@ -212,6 +243,13 @@ void pgasrob_issue(struct operation *operation, struct entry *entry, int element
     drop_finished();
 }
 
+void pgasrob_issue_last(struct operation *operation) {
+    struct operation **link = &queue;
+    while (*link) link = &(*link)->next;
+    *link = operation;
+    drop_finished();
+}
+
 static int concerns(const struct operation *operation, const void *place, int target) {
     return operation->place == place && (target < 0 || operation->target == target);
 }
@@ -230,7 +268,7 @@ void pgasrob_complete_all(void) {
 
 static void finish_locally(struct operation *operation) {
     do_step(operation, READ_SOURCE);
-    if (operation->steps & DELIVER) finish(operation);
+    if (operation->fetches) finish(operation);
 }
 
 void pgasrob_complete_locally(const void *place, int target) {
@@ -243,6 +281,12 @@ void pgasrob_complete_request(const void *request) {
     for (struct operation *operation = queue; operation; operation = operation->next)
         if (operation->request == request) finish_locally(operation);
     drop_finished();
+}
+
+int pgasrob_waits_for(const void *request) {
+    for (struct operation *operation = queue; operation; operation = operation->next)
+        if (operation->request == request) return operation->fetches || !(operation->done & READ_SOURCE);
+    return 0;
 }
 
 int pgasrob_holds(const void *place, int target) {

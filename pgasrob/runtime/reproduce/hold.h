@@ -33,6 +33,9 @@ struct operation {
     struct piece result;        /* from the buffer to where the program wants it */
     void (*perform)(struct operation *);
     void *request;              /* MPI: of a request-based operation */
+    int fetches;                /* it is complete at its origin when it has been done */
+    int keep;                   /* the library may use its buffers until pgasrob_forget */
+    int last;                   /* all operations on its place come first */
     char arguments[] __attribute__((aligned(16)));
 };
 
@@ -63,6 +66,10 @@ void pgasrob_complete(const void *place, int target);
 void pgasrob_complete_all(void);
 void pgasrob_complete_locally(const void *place, int target);
 void pgasrob_complete_request(const void *request);
+int pgasrob_waits_for(const void *request);
+void pgasrob_forget(const void *place);
+/* It happens when nothing on its place is held back. */
+void pgasrob_issue_last(struct operation *operation);
 void pgasrob_fence(const void *place);
 int pgasrob_holds(const void *place, int target);
 

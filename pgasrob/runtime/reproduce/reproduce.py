@@ -21,7 +21,7 @@ from pgasrob.runtime.reproduce.execute import (
 )
 from pgasrob.runtime.reproduce.rewrite import NAME, Rewriting, Shown, located
 from pgasrob.runtime.reproduce.schedule import DELIVER, Entry, Pieces, Schedule, Shim, schedule
-from pgasrob.runtime.reproduce.wrappers import collective, holds
+from pgasrob.runtime.reproduce.wrappers import SYNCHRONISING, collective, holds
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -62,7 +62,8 @@ class Held:
 class Reproduction:
     """How it went. ``shown``: whether each of the ``reproduced`` runs has shown what no SC run does, or, where it is
     not known what that is, has printed something else than the ``normal`` one. ``why_not``: why not, where that is
-    known. ``values`` are those of the first run that has not, or else of the first."""
+    known. ``values`` are those of the first run that has not, or else of the first. ``all_held``: no run was followed;
+    everything was held back for as long as it may be."""
 
     nodes: int
     library: Library
@@ -72,6 +73,7 @@ class Reproduction:
     held: tuple[Held, ...]
     shown: bool
     why_not: str | None = None
+    all_held: bool = False
 
 
 def reproduce(
@@ -92,9 +94,10 @@ def reproduce(
     shim = Shim(
         pieces,
         interposed_functions(library, known),
-        lambda name: holds(library, name),
+        holds,
         library == "openshmem",
-        lambda name: collective(library, name),
+        collective,
+        SYNCHRONISING,
     )
     return _Followed(program, verdict, witness, library, front_end).reproduce(shim, known, runs, timeout)
 
@@ -117,7 +120,7 @@ def hold_all(
         orders: tuple[dict[str, str], ...] = ({}, {"PGASROB_OLDEST_FIRST": "1"})
         held = tuple(execute(built, "hold", "", timeout, **orders[run % 2]) for run in range(runs))
     differs = any(printed(each) != printed(normal) or each.code != normal.code for each in held)
-    return Reproduction(nodes, library, normal, held, (), (), differs)
+    return Reproduction(nodes, library, normal, held, (), (), differs, all_held=True)
 
 
 def library_of(program: CProgram) -> Library:
@@ -183,6 +186,12 @@ class _Followed:
             text = turns.text()
             normal = execute(built, "watch", text, timeout)
             followed = tuple(execute(built, "follow", text, timeout) for _ in range(runs))
+            if self.outcome_unknown and any(printed(each) == printed(normal) for each in followed):
+                # Nobody knows what to follow: what may be late is.
+                late = tuple(execute(built, "hold", "", timeout) for _ in range(runs))
+                if all(printed(each) != printed(normal) for each in late):
+                    nodes = self.run.instance.nodes
+                    return Reproduction(nodes, self.library, normal, late, (), (), True, all_held=True)
         each = [self.compared(values, places, turns, normal, one) for one in followed]
         shown = [self.is_shown(compared, normal, one) for compared, one in zip(each, followed, strict=True)]
         last = next((i for i, good in enumerate(shown) if not good), 0)
@@ -191,6 +200,11 @@ class _Followed:
         return Reproduction(
             nodes, self.library, normal, followed, tuple(each[last]), self.held(turns), all(shown), why_not
         )
+
+    @property
+    def outcome_unknown(self) -> bool:
+        effect = self.verdict.effect
+        return effect is None or effect.run is None
 
     def held(self, turns: Schedule) -> tuple[Held, ...]:
         """The operations that do not happen at once, with what happens before."""
@@ -312,21 +326,22 @@ class _Followed:
         if normal.code is not None and normal.code > 128 and normal.failed_assertion is None:
             return f"the program crashes in the library when it runs normally: {normal.errors[0]}"
         if followed.stopped_at is not None:
-            place = followed.stopped_at
-            entry = self.turns.entries[place] if place < len(self.turns.entries) else None
-            told = "" if entry is None else f": rank {entry.rank} did not come to {self.told_of(entry)}"
-            return f"the library did not go along with the order of the run{told}"
+            return f"the library did not go along with the order of the run{self.stuck(followed.stopped_at)}"
+        effect = self.verdict.effect
+        if effect is not None and effect.kind == "none found":
+            told = "" if effect.reason is None else f" ({effect.reason})"
+            return f"no run is known whose result no sequentially consistent run has{told}"
         return "the run was followed, and what it should show did not show"
 
-    def told_of(self, entry: Entry) -> str:
-        where = f"line {self.line(entry)}"
-        match entry.kind:
-            case "P":
-                return where
-            case "C":
-                return f"{entry.name} in {where}"
-            case "S":
-                return f"where what it has called in {where} happens"
+    def stuck(self, turn: int) -> str:
+        """What a rank did when it was not there for its ``turn``."""
+        if turn >= len(self.turns.entries):
+            return ""
+        entry = self.turns.entries[turn]
+        own = [each for each in self.turns.entries[:turn] if each.rank == entry.rank and each.kind == "C"]
+        if own and collective(own[-1].name):
+            return f": rank {entry.rank} did not come back from {own[-1].name} in line {self.line(own[-1])}"
+        return f": rank {entry.rank} did not come to line {self.line(entry)}"
 
 
 def _flags(front_end: FrontEnd | None) -> tuple[str, ...]:

@@ -75,13 +75,14 @@ function of the library that it comes from, None for what the program does by it
 class Shim:
     """What the shim sees and does: the ``pieces`` of a run, the functions that it stands before (``interposed``), those
     whose operations it can hold back (``holds``) and keeps apart by ``elements``, and those in which all wait for each
-    other (``collective``)."""
+    other (``collective``), or do so in libraries without having to (``synchronising``)."""
 
     pieces: Pieces
     interposed: Collection[str]
     holds: Callable[[str], bool]
     elements: bool
     collective: Callable[[str], bool]
+    synchronising: Collection[str]
 
 
 def schedule(run: Run, statement: Callable[[Span], int | None], shim: Shim, needed: Collection[int] = ()) -> Schedule:
@@ -90,7 +91,7 @@ def schedule(run: Run, statement: Callable[[Span], int | None], shim: Shim, need
     entries = list(_entries(run, statement, shim))
     kept = _relevant(run, entries, needed)
     entries = [entry for entry in entries if entry.kind != "P" or entry.statement in kept]
-    ordered = _ordered(run, entries)
+    ordered = _ordered(run, entries, shim)
     return Schedule(ordered, {event: entry for entry in ordered for event in entry.events})
 
 
@@ -137,7 +138,7 @@ def _steps(run: Run, call: Entry, steps: list[list[int]], shim: Shim) -> Iterato
     if not shim.holds(call.name):
         call.events += [place for found in operations for place in found]
         return
-    call.step = 1
+    call.step = int(bool(operations))
     made: dict[tuple[int, int], Entry] = {}
     issues = {run.events[place].event.issued: run.events[place].event for place in call.events}
     for element, places in enumerate(operations):
@@ -179,7 +180,7 @@ def _relevant(run: Run, entries: Iterable[Entry], needed: Collection[int]) -> se
     }
 
 
-def _ordered(run: Run, entries: list[Entry]) -> list[Entry]:
+def _ordered(run: Run, entries: list[Entry], shim: Shim) -> list[Entry]:
     """``entries`` in an order that keeps that of each rank, and as far as it can that of conflicting events."""
     key = [max(entry.events) if entry.kind == "C" else min(entry.events) for entry in entries]
     hard: list[set[int]] = [set() for _ in entries]  # what each comes before
@@ -208,7 +209,7 @@ def _ordered(run: Run, entries: list[Entry]) -> list[Entry]:
         last = sorted(stepping[rank], key=lambda number: key[number])
         for one, other in pairwise(last):
             hard[one].add(other)
-    for meeting in _meetings(run, of):
+    for meeting in (*_meetings(run, of), *_further_meetings(entries, shim)):
         for one in meeting:
             for other in meeting:
                 if other in following and one != other:
@@ -237,6 +238,17 @@ def _meetings(run: Run, of: dict[int, int]) -> Iterator[set[int]]:
     arrivals = [place for place, replayed in enumerate(run.events) if replayed.event.kind == "barrier"]
     for first in range(0, len(arrivals), nodes):
         yield {of[place] for place in arrivals[first : first + nodes] if place in of}
+
+
+def _further_meetings(entries: list[Entry], shim: Shim) -> Iterator[set[int]]:
+    """The calls in which the library has ranks meet, the first of each rank, the second, and so on."""
+    numbered: dict[tuple[str, int], set[int]] = defaultdict(set)
+    counts: dict[tuple[str, int], int] = defaultdict(int)
+    for number, entry in enumerate(entries):
+        if entry.kind == "C" and entry.name in shim.synchronising:
+            numbered[entry.name, counts[entry.name, entry.rank]].add(number)
+            counts[entry.name, entry.rank] += 1
+    yield from numbered.values()
 
 
 def _sorted(key: list[int], hard: list[set[int]], soft: list[set[int]], late: list[bool]) -> Iterator[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import assert_never
 
 from pgasrob.runtime.interposed import INCLUDES, Function, Library
 
@@ -30,13 +31,27 @@ COLLECTIVE = re.compile(
 )
 ELEMENT = re.compile(r"i?(?:put|get)(?:(\d+)|mem)")
 
+TRANSFERS = {
+    "MPI_Put": "PUT", "MPI_Get": "GET", "MPI_Accumulate": "ACCUMULATE", "MPI_Get_accumulate": "GET_ACCUMULATE",
+    "MPI_Fetch_and_op": "FETCH_AND_OP", "MPI_Compare_and_swap": "COMPARE_AND_SWAP",
+    "MPI_Rput": "PUT", "MPI_Rget": "GET", "MPI_Raccumulate": "ACCUMULATE", "MPI_Rget_accumulate": "GET_ACCUMULATE",
+}  # fmt: skip
+MEETING = re.compile(
+    r"MPI_(?:Barrier|Bcast|I?(?:All)?[Rr]educe|(?:All)?[Gg]atherv?|Scatterv?|Alltoall[vw]?|Scan|Exscan|Reduce_scatter(?:_block)?"
+    r"|Win_(?:allocate|create|free|fence|start|wait)|(?:S|Ss|R)end|Recv|Sendrecv|Probe|Finalize|Comm_(?:split|dup|create|free))"
+)
+"""Calls in which a rank may wait for others."""
+SYNCHRONISING = ("MPI_Win_fence",)
+"""Calls in which the library has all ranks wait for each other, though the specification does not always."""
+ALONE = re.compile(r"MPI_(?:Isend|Irecv|Issend|Iprobe|Win_(?:post|test|sync|lock|unlock|lock_all|unlock_all|flush\w*))")
+
 PROFILING: dict[Library, str] = {"openshmem": "#include <pshmem.h>\n", "mpi": ""}
 LEAVE = "    pgasrob_leave(entry);\n"
 
 
 def wrappers(library: Library, functions: Iterable[Function]) -> str:
     """C source that defines those of the ``functions`` of ``library`` that the shim has to see."""
-    own = f'#define _GNU_SOURCE\n#include "real.h"\n#include "{library}.h"'
+    own = f'#define _GNU_SOURCE\n#include "real.h"\n#include "hold_{library}.h"'
     made = [_wrapper(function, body) for function in functions if (body := _body(library, function)) is not None]
     return "\n".join([own, INCLUDES[library], PROFILING[library], *made]) + "\n"
 
@@ -46,14 +61,14 @@ def interposed(library: Library, function: Function) -> bool:
     return _body(library, function) is not None
 
 
-def holds(library: Library, name: str) -> bool:
+def holds(name: str) -> bool:
     """Whether the operations of the function ``name`` can be held back."""
-    return any(each.fullmatch(name) for each in (PUT, STRIDED_PUT, P, GET_NBI, UPDATE))
+    return name in TRANSFERS or any(each.fullmatch(name) for each in (PUT, STRIDED_PUT, P, GET_NBI, UPDATE))
 
 
-def collective(library: Library, name: str) -> bool:
+def collective(name: str) -> bool:
     """Whether ranks wait for each other within the function ``name``, and data moves that cannot be held back."""
-    return COLLECTIVE.fullmatch(name) is not None
+    return COLLECTIVE.fullmatch(name) is not None or MEETING.fullmatch(name) is not None
 
 
 def _wrapper(function: Function, body: str) -> str:
@@ -71,9 +86,15 @@ def _wrapper(function: Function, body: str) -> str:
 
 def _body(library: Library, function: Function) -> str | None:
     """The body of the function before ``function``, unless that is left alone."""
-    if function.variadic or library != "openshmem":
+    if function.variadic:
         return None
-    return _operation(function) or _synchronisation(function)
+    match library:
+        case "openshmem":
+            return _operation(function) or _synchronisation(function)
+        case "mpi":
+            return _mpi(function)
+        case _:
+            assert_never(library)
 
 
 def _enter(function: Function, blocking: str = "ALONE") -> str:
@@ -160,6 +181,84 @@ def _update(function: Function, context: str, pe: str) -> str:
         f"    {kept} *kept = ({kept} *)operation->arguments;\n{given}"
         "    operation->fenced = 1;\n    pgasrob_issue(operation, entry, 0, 1);\n"
     )
+
+
+def _mpi(function: Function) -> str | None:
+    """The body for a function of MPI (MPI 3.1, chapter 11)."""
+    name, call, given = function.name, _called(function), [parameter.name for parameter in function.parameters]
+    enter, back = _enter(function), _back(function)
+    if name in TRANSFERS:
+        return enter + _transfer(name, given) + LEAVE + back
+    match name:
+        case "MPI_Init" | "MPI_Init_thread":
+            return call + "    pgasrob_begin();\n" + back
+        case "MPI_Finalize":
+            own = "    pgasrob_complete_all();\n    pgasrob_inside++;\n    pgasrob_finalize();\n    pgasrob_inside--;\n"
+            return _enter(function, "BLOCKING") + own + call + LEAVE + back
+        case "MPI_Win_flush" | "MPI_Win_unlock" | "MPI_Win_flush_local":
+            rank, win = given
+            local = "_locally" if name.endswith("local") else ""
+            unlocked = f"    pgasrob_locked({win}, -1);\n" if name == "MPI_Win_unlock" else ""
+            poll = "" if unlocked else "    pgasrob_poll();\n"
+            return f"{enter}    pgasrob_complete{local}(PLACE({win}), {rank});\n{call}{unlocked}{LEAVE}{poll}{back}"
+        case "MPI_Win_flush_all" | "MPI_Win_unlock_all" | "MPI_Win_flush_local_all":
+            local = "_locally" if "local" in name else ""
+            unlocked = f"    pgasrob_locked({given[0]}, -1);\n" if name == "MPI_Win_unlock_all" else ""
+            return f"{enter}    pgasrob_complete{local}(PLACE({given[0]}), -1);\n{call}{unlocked}{LEAVE}{back}"
+        case "MPI_Win_lock" | "MPI_Win_lock_all":
+            # Who holds the lock may have to let something go before it comes to release it.
+            return f"{enter}    pgasrob_release_slowly();\n{call}    pgasrob_locked({given[-1]}, 1);\n{LEAVE}{back}"
+        case "MPI_Win_fence" | "MPI_Win_free" | "MPI_Win_start":
+            win = f"*{given[0]}" if name == "MPI_Win_free" else given[-1]
+            place = f"    const void *place = PLACE({win});\n"
+            complete = "    pgasrob_complete(place, -1);\n    pgasrob_release_slowly();\n"
+            return f"{_enter(function, 'BLOCKING')}{place}{complete}{call}    pgasrob_forget(place);\n{LEAVE}{back}"
+        case "MPI_Win_complete":
+            return f"{enter}    pgasrob_ends({given[0]});\n{LEAVE}    return MPI_SUCCESS;\n"
+        case "MPI_Wait":
+            return f"{enter}    pgasrob_requests(1, {given[0]});\n{call}{LEAVE}{back}"
+        case "MPI_Waitall" | "MPI_Waitany" | "MPI_Waitsome" | "MPI_Testall" | "MPI_Testany" | "MPI_Testsome":
+            return f"{enter}    pgasrob_requests({given[0]}, {given[1]});\n{call}{LEAVE}{back}"
+        case "MPI_Test":
+            request, flag, _ = given
+            no = f"{{ *{flag} = 0; {LEAVE.strip()} return MPI_SUCCESS; }}"
+            not_yet = f"    if (pgasrob_not_yet(entry, {request})) {no}\n"
+            return enter + not_yet + call + LEAVE + f"    if (!*{flag}) pgasrob_poll();\n" + back
+        case "MPI_Barrier" | "MPI_Send" | "MPI_Recv":
+            slow = {"MPI_Barrier": "barrier", "MPI_Send": "send", "MPI_Recv": "receive"}[name]
+            either = f"pgasrob_holding_all() ? pgasrob_{slow}({function.passed}) : real_{name}({function.passed})"
+            own = f"    pgasrob_inside++;\n    int result = {either};\n    pgasrob_inside--;\n"
+            return _enter(function, "BLOCKING") + own + LEAVE + back
+    if MEETING.fullmatch(name):
+        return _enter(function, "BLOCKING") + "    pgasrob_release_slowly();\n" + call + LEAVE + back
+    if ALONE.fullmatch(name):
+        return enter + call + LEAVE + "    pgasrob_poll();\n" + back
+    return None
+
+
+def _transfer(name: str, given: list[str]) -> str:
+    """An operation of MPI, which may be held back; ``given``: its arguments, in the order of its kind."""
+    request = "NULL"
+    if name.startswith("MPI_R"):
+        *given, request = given
+    nothing = ["NULL", "0", "MPI_DATATYPE_NULL"]
+    match TRANSFERS[name], given:
+        case "PUT", [*source, rank, place, count, type, win]:
+            passed = [*source, "NULL", *nothing, rank, place, count, type, "MPI_REPLACE", win]
+        case "GET", [*result, rank, place, count, type, win]:
+            passed = [*nothing, "NULL", *result, rank, place, count, type, "MPI_NO_OP", win]
+        case "ACCUMULATE", [*source, rank, place, count, type, op, win]:
+            passed = [*source, "NULL", *nothing, rank, place, count, type, op, win]
+        case "GET_ACCUMULATE", [source, number, kind, *result, rank, place, count, type, op, win]:
+            passed = [source, number, kind, "NULL", *result, rank, place, count, type, op, win]
+        case "FETCH_AND_OP", [source, result, type, rank, place, op, win]:
+            passed = [source, "1", type, "NULL", result, "1", type, rank, place, "1", type, op, win]
+        case "COMPARE_AND_SWAP", [source, compared, result, type, rank, place, win]:
+            passed = [source, "1", type, compared, result, "1", type, rank, place, "1", type, "MPI_REPLACE", win]
+        case _:
+            raise AssertionError(f"{name} has other parameters: {given}")
+    call = f"pgasrob_transfer(entry, {TRANSFERS[name]}, {', '.join(passed)}, {request})"
+    return f"    int result = {call};\n"
 
 
 def _kept(function: Function) -> str:

@@ -1,6 +1,6 @@
 /* OpenSHMEM: what is held back, and how it is let go. The wrappers of its functions are generated (wrappers.py). */
 #define _GNU_SOURCE
-#include "openshmem.h"
+#include "hold_openshmem.h"
 
 #include <pshmem.h>
 #include <stdio.h>
@@ -42,6 +42,7 @@ static void transfer(struct entry *entry, shmem_ctx_t context, char *remote, cha
         *(struct transfer *)operation->arguments =
             (struct transfer){context, remote + (ptrdiff_t)(i * size) * remote_stride, size};
         operation->fenced = !fetches;
+        operation->fetches = fetches;
         if (fetches)
             pgasrob_result(operation, local + (ptrdiff_t)(i * size) * local_stride, size);
         else
