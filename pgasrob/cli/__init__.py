@@ -26,6 +26,7 @@ Examples:
   pgasrob check programs --expect         all programs of a folder, with headers
   pgasrob check ring.pgas --witness ring.html
                                           the run that shows it, step by step
+  pgasrob race ring.pgas                  accesses that nothing orders
   pgasrob outcomes ring.pgas              what it can compute, and how often
   pgasrob explain ring.pgas               the theory behind the answer
   pgasrob explain-error PG010             what an error code means
@@ -95,6 +96,7 @@ def cli() -> None:
 
 NAMES = (
     "check",
+    "race",
     "outcomes",
     "run",
     "repair",

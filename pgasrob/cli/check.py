@@ -8,32 +8,35 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.exit_codes import ERROR, GRAVEST_FIRST, INTERRUPTED, NOT_ROBUST, ROBUST, UNKNOWN
+from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
+from pgasrob.cli.many import (
+    answer,
+    jobs_for,
+    limit_options,
+    nodes_option,
+    output_options,
+    paths_argument,
+    programs,
+    spared,
+)
 from pgasrob.cli.options import (
     DEFAULT_ENGINE,
     HELP,
     MOST_SC_STATES,
-    MOST_STATES,
     EngineName,
     FromTable,
     Lines,
-    NodeCounts,
     Reduction,
-    Size,
     TwoLines,
     c_options,
     listed,
-    memory_for,
     mention_a_missing_kernel,
     progress_display,
     reading_options,
-    seconds,
 )
-from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, WitnessPath, endings, fold_option, holding_many
+from pgasrob.cli.witness_files import Witnesses
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.declarations import Source
     from pgasrob.program.reading import Reading
@@ -67,33 +70,18 @@ Examples:
 
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("paths", metavar="FILE...", nargs=-1, type=click.Path())
-@click.option("-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
-              help="Node counts: 2, 2..5 or 2,4. Default: the program's own, or 2.")  # fmt: skip
+@paths_argument
+@nodes_option
 @click.option("--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
               cls=FromTable, told=lambda: f"How to decide. {EngineName().told()}")  # fmt: skip
-@click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
-              help="Give up on a check (unknown) after so many states; 0: never.")  # fmt: skip
 @click.option("--max-sc-states", type=click.IntRange(min=0), default=MOST_SC_STATES, show_default=True, metavar="N",
               help="Leave assertions and deadlocks open after so many SC states that are looked at for them alone; 0: "
               "never.")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
-              help="Give up on a check (unknown) after so many seconds. Default: never.")  # fmt: skip
-@click.option("--memory-limit", type=Size(), metavar="SIZE",
-              help="Give up on a check (unknown) that takes so much memory: 500M, 2G; 0: never. Default: three "
-              "quarters of what is available, shared by the jobs.")  # fmt: skip
-@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N",
-              help="Check so many at a time, each in a process of its own. Default: one per core.")  # fmt: skip
+@limit_options("check")
 @click.option("--cluster", metavar="ADDRESS",
               help="Check on the workers of the Dask scheduler there (tcp://host:8786), one job per thread of theirs. "
               "The same pgasrob has to be on all machines.")  # fmt: skip
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
-              help="json: one object per program and node count, one per line.")  # fmt: skip
-@click.option("--witness", "witnesses", type=WitnessPath(), multiple=True, metavar="PATH",
-              cls=FromTable, told=lambda: f"Write the run to a file: {endings()} by its ending. Of several "
-              f"results {holding_many()} hold all; else say {listed(PLACEHOLDERS_SHOWN)} in PATH. Can be "
-              "repeated.")  # fmt: skip
-@fold_option
+@output_options("the run")
 @click.option("--expect", is_flag=True, help="Compare every verdict with the program's header `// expect: ...`.")
 @click.option("--strict", is_flag=True,
               help="A failing assertion or a deadlock makes the exit code 1; when left open, 3.")  # fmt: skip
@@ -105,6 +93,8 @@ Examples:
 @click.option(
     "--brief", is_flag=True, help="A line per program, as compilers print: file:line:column: not robust: why."
 )
+@click.option("--races", is_flag=True,
+              help="Say too whether there are races, as `pgasrob race` does; the exit code is as without.")  # fmt: skip
 @click.option("--why", "pair", type=Lines(), metavar="LINE,LINE",
               help="Say why the operations and accesses of two lines of a robust FILE (16,20 or, of a further file, "
               "16,ring.c:20) are in order: what would be without each command between them.")  # fmt: skip
@@ -141,6 +131,7 @@ def check(
     report: str,
     verbose: bool,
     brief: bool,
+    races: bool,
     pair: TwoLines | None,
     full: bool,
     assumptions: bool,
@@ -158,12 +149,11 @@ def check(
     A C file with `main` is a program, together with those of the other C files that define what it needs. With
     --compile-commands and no FILE all programs of the database are checked.
     """
-    from pgasrob.frontends.sources import apart
+    from pgasrob.races.question import RaceQuestion
     from pgasrob.render.json import checked_to_json
-    from pgasrob.render.printers import printer
-    from pgasrob.robustness.batch import Job, find_programs, tasks, unwatched
-    from pgasrob.robustness.cluster import ClusterError
-    from pgasrob.robustness.limits import Limits, available_cores
+    from pgasrob.render.printers import VerdictForm, printer
+    from pgasrob.robustness.batch import Job, tasks, unwatched
+    from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.side_by_side import convert_all
 
     if heads is not None and engine != "product":
@@ -173,8 +163,6 @@ def check(
             engine = "attack"
         if given and engine != "attack":
             raise click.UsageError(f"{option} is for the attack engine.")
-    if not paths and not front_end.commands:
-        raise click.UsageError("Missing argument 'FILE...'.")
     if pair is not None and (cluster is not None or any(map(os.path.isdir, paths)) or not paths):
         raise click.UsageError(ONE_FILE)
     if brief and (verbose or full or assumptions or format_ == "json"):
@@ -185,80 +173,51 @@ def check(
         raise click.UsageError("--jobs is for this machine: workers of a cluster do as many jobs as they have threads.")
     if cluster is not None and engine == "spin":
         raise click.UsageError("the spin engine works on this machine alone: leave --cluster out.")
-    database = () if paths else dict.fromkeys(file for file, _, _ in front_end.commands)
-    found, problems = find_programs((*paths, *database))
-    files, front_end = apart(found, front_end)
-    if pair is not None and len(paths) > 1 + len(found) - len(files):
+    found = programs(paths, front_end)
+    files, front_end = found.files, found.front_end
+    if pair is not None and len(paths) > 1 + len(found.units):
         raise click.UsageError(ONE_FILE)
-    for problem in problems:
-        click.echo(f"pgasrob: {problem}", err=True)
     writing = Witnesses(witnesses, files, nodes, cycle_only)
     mention_a_missing_kernel(engine)
     if engine == "spin":
         _require_spin()
-    outcomes = [ERROR] * len(problems)
-    jobs = min(jobs or available_cores(), max(len(files) * len(nodes or (None,)), 1))
-    memory = (memory_limit or None) if cluster is not None else memory_for(memory_limit, jobs)
-    limits = Limits(max_states or None, timeout, memory, max_sc_states or None)
+    jobs = jobs_for(jobs, files, nodes)
+    memory = spared(memory_limit, jobs, cluster is not None)
     job = Job(
-        nodes, engine, limits, heads, expect, _reductions(no_reduction, without), front_end=front_end, reading=reading
+        nodes,
+        engine,
+        Limits(max_states or None, timeout, memory, max_sc_states or None),
+        heads,
+        expect,
+        _reductions(no_reduction, without),
+        front_end=front_end,
+        reading=reading,
+        further=RaceQuestion() if races else None,
     )
     printing = printer(
-        files, expect, format_ == "json", verbose, strict, assumptions, full, brief, len(nodes or ()) > 1
+        files, VerdictForm(expect, assumptions, full), format_ == "json", verbose, strict, brief, len(nodes or ()) > 1
     )
-    display = progress_display(limits.max_states)
+    display = progress_display(job.limits.max_states)
     watch = display or unwatched
-    interrupted = False
-    try:
-        if cluster is not None:
-            from pgasrob.robustness.cluster.client import check_on_cluster
+    if cluster is not None:
+        from pgasrob.robustness.cluster.client import check_on_cluster
 
-            todo = tasks(files, job)
-            results = check_on_cluster(todo, job, checked_to_json, cluster, watch, own_memory=memory_limit is None)
-        else:
-            results = convert_all(files, job, checked_to_json, jobs, watch)
-        for result in results:
-            if display:
-                display.clear()
-            try:
-                if pair is not None:
-                    _tell_why(result, pair, job)
-            finally:  # Ctrl-C leaves what is known
-                printing.result(result)
-            writing.result(result)
-            outcomes.append(outcome(result, expect, strict, report == "outcomes"))
-    except KeyboardInterrupt:
-        interrupted = True
-    except ClusterError as error:
-        click.echo(f"pgasrob: {error}", err=True)
-        outcomes.append(ERROR)
-    printing.end()
-    if unused := _unused([file for file in found if file not in files], printing.results) if paths else "":
-        click.echo(f"pgasrob: {unused}", err=True)
-        outcomes.append(ERROR)
-    if not writing.end():
-        outcomes.append(ERROR)
-    if interrupted:
-        left = len(files) - len({result["file"] for result in printing.results})
-        unreached = f", {left} of {len(files)} files not reached" if left else ""
-        several = " at the node count above" if nodes and len(nodes) > 1 else ""
-        click.echo(f"pgasrob: interrupted{several}{unreached}", err=True)
-        ctx.exit(INTERRUPTED)
-    ctx.exit(next(code for code in GRAVEST_FIRST if code in outcomes))
-
-
-def _unused(units: Sequence[str], results: Sequence[Result]) -> str:
-    """That some ``units`` are in no program, since none needs what they define; "" when all are."""
-    used = {unit for result in results for unit in result.get("units", [])}
-    if any(result["verdict"] == "error" and result["nodes"] is None for result in results):
-        return ""  # there it is not known
-    from pgasrob.diagnostics import visible
-    from pgasrob.frontends.sources import included
-
-    parts = included([*units, *(result["file"] for result in results)]) if units else set()
-    left = [visible(unit) for unit in units if unit not in used and os.path.basename(unit) not in parts]
-    verb = "has no `main`, and is" if len(left) == 1 else "have no `main`, and are"
-    return f"{listed(left, 'and')} {verb} not checked: no program needs what is defined there" if left else ""
+        todo = tasks(files, job)
+        results = check_on_cluster(todo, job, checked_to_json, cluster, watch, own_memory=memory_limit is None)
+    else:
+        results = convert_all(files, job, checked_to_json, jobs, watch)
+    answer(
+        ctx,
+        found,
+        nodes,
+        results,
+        printing,
+        writing,
+        lambda result: outcome(result, expect, strict, report == "outcomes"),
+        display,
+        named=bool(paths),
+        further=None if pair is None else lambda result: _tell_why(result, pair, job),
+    )
 
 
 def _line(source: Source, file: str, number: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 ROBUST, NOT_ROBUST, ERROR, UNKNOWN = 0, 1, 2, 3
+NO_RACE, RACE = ROBUST, NOT_ROBUST
 CRASHED = 70
 """As sysexits.h has it for an error of the software itself."""
 INTERRUPTED = 130

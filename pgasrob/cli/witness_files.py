@@ -15,6 +15,7 @@ from pgasrob.cli.options import FromTable, listed
 if TYPE_CHECKING:
     from pgasrob.render.files import Format
     from pgasrob.render.json import Result, RunResult
+    from pgasrob.render.races_json import RaceResult
 
 PLACEHOLDERS = ("name", "path", "nodes")
 PLACEHOLDERS_SHOWN = [f"{{{name}}}" for name in PLACEHOLDERS]
@@ -97,14 +98,14 @@ class Witnesses:
         need_a_drawing(cycle_only, "--witness", paths)
         self.cycle_only = cycle_only
         self.formats = {path: format_of(path) for path in dict.fromkeys(paths)}
-        self.kept: dict[str, list[Result]] = {}
-        self.nothing: list[tuple[str, Result]] = []
+        self.kept: dict[str, list[Result | RaceResult]] = {}
+        self.nothing: list[tuple[str, Result | RaceResult]] = []
         self.written: list[str] = []
         self.failed = False
         for path, format_ in self.formats.items():
             _check(path, format_.holds_many, files, nodes)
 
-    def result(self, result: Result) -> None:
+    def result(self, result: Result | RaceResult) -> None:
         for path, format_ in self.formats.items():
             target = filled(path, result["file"], result["nodes"])
             if not format_.can_show(result):
@@ -130,7 +131,7 @@ class Witnesses:
             click.echo(f"pgasrob: of {len(self.nothing)} there is no run to draw; not written: {targets}", err=True)
         return not self.failed
 
-    def _write(self, results: list[Result], target: str) -> None:
+    def _write(self, results: list[Result | RaceResult], target: str) -> None:
         from pgasrob.render.files import write
 
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.program.reading import DEFAULT_READING, Reading
@@ -83,4 +83,9 @@ class RaceVerdict:
     errors: tuple[Diagnostic, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     robustness: Verdict | None = None
+
+    def without_runs(self, reason: Reason | None = None) -> RaceVerdict:
+        """The same without its races, for a ``reason`` that it gives unless it has one."""
+        return replace(self, races=(), reason=self.reason or reason)
+
     fault: Witness | None = None

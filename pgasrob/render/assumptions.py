@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pgasrob.program.assumptions import Kind
 from pgasrob.render import english
 from pgasrob.render.json import Assumption, Result
 from pgasrob.render.lines import Line, paragraph, together, wrap
+
+if TYPE_CHECKING:
+    from pgasrob.render.races_json import RaceResult
 
 LONGEST = 150
 """Characters of the sentence: two lines of 80."""
@@ -17,7 +22,7 @@ ORDINARY = frozenset(
 OPTION = "--assumptions"
 
 
-def sentence(result: Result) -> str | None:
+def sentence(result: Result | RaceResult) -> str | None:
     """What ``result`` rests on: what every verdict does, and what constructs of the program add to that.
 
     None where that says nothing: no verdict, or a run that rests on no more than those of all programs do.
@@ -25,7 +30,7 @@ def sentence(result: Result) -> str | None:
     found = result.get("assumptions", [])
     own = [each for each in found if each["scope"] == "construct"]
     named = [together(_with_lines(each)) for each in own if each["code"] not in ORDINARY]
-    robust = result["verdict"] == "robust"
+    robust = result["verdict"] in ("robust", "no race")  # about all runs, and not of one that is shown
     if not found or not (robust or named):
         return None
     every = f"what every verdict {'on C ' * any(each['scope'] == 'C' for each in found)}does"
@@ -40,7 +45,7 @@ def sentence(result: Result) -> str | None:
     return text
 
 
-def listed(result: Result, width: int) -> list[Line]:
+def listed(result: Result | RaceResult, width: int) -> list[Line]:
     """All that ``result`` rests on, each by its code."""
     found = result.get("assumptions", [])
     if not found:

@@ -9,12 +9,13 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from pgasrob.diagnostics.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from pgasrob.render.json import Result
+    from pgasrob.render.races_json import RaceResult
 
 TEXT_WIDTH = 100
 
@@ -41,14 +42,29 @@ class Format:
     holds_many: bool = False
     verdicts_only: bool = False
 
-    def can_show(self, result: Result) -> bool:
+    def can_show(self, result: Result | RaceResult) -> bool:
         from pgasrob.render.diagram.model import shown
 
-        return not self.needs_run or shown(result) is not None
+        return not self.needs_run or shown(_drawable(result)) is not None
+
+    def text(self, results: Sequence[Result | RaceResult], cycle_only: bool) -> str:
+        """The text of ``results``; of races what can be drawn, where it draws."""
+        shown = [_drawable(result) if self.draws else cast("Result", result) for result in results]
+        return self.render(shown, cycle_only)
 
 
 class UnknownFormat(ValueError):
     """No format has the ending of a file; the message lists those there are."""
+
+
+def _drawable(result: Result | RaceResult) -> Result:
+    from pgasrob.render.races_json import is_about_races
+
+    if is_about_races(result):
+        from pgasrob.render.races_text import drawable
+
+        return drawable(result)
+    return cast("Result", result)
 
 
 def _svg(results: Sequence[Result], cycle_only: bool = False) -> str:
@@ -138,14 +154,14 @@ def format_of(path: str) -> Format:
     raise UnknownFormat(f"{path!r}: there is no format {ending}; {known}{hint and '; '}{hint}")
 
 
-def write(results: Sequence[Result], path: str, cycle_only: bool = False) -> None:
+def write(results: Sequence[Result | RaceResult], path: str, cycle_only: bool = False) -> None:
     """Write ``results`` to ``path`` in the format of its ending: one, or several where a file can hold them.
 
     ``cycle_only``: in a picture, what the cycle does not pass is folded away.
 
     Raises :class:`UnknownFormat`, `run_graph.NoRun` where there is no run to draw, and OSError.
     """
-    replace_file(path, format_of(path).render(results, cycle_only))
+    replace_file(path, format_of(path).text(results, cycle_only))
 
 
 def replace_file(path: str, text: str) -> None:

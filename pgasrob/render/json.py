@@ -27,6 +27,7 @@ from pgasrob.semantics.happens_before import HappensBefore
 
 if TYPE_CHECKING:
     from pgasrob.diagnostics import Diagnostic
+    from pgasrob.program import assumptions as kinds
     from pgasrob.program.control import Transition
     from pgasrob.program.core import Cell
     from pgasrob.program.instance import Instance
@@ -94,6 +95,8 @@ class Event(TypedDict):
     Of a C program alone: ``call`` is the call that it comes from, null for what the program does by itself, and
     ``piece`` is one number for all that its rank does in one execution of a call, assignment or condition. ``truth``
     is there for a condition without a call.
+
+    ``access`` is there where the event is one of two accesses that race, after their run: what it would do.
     """
 
     event: str
@@ -116,10 +119,12 @@ class Event(TypedDict):
     call: NotRequired[str | None]
     piece: NotRequired[int]
     truth: NotRequired[bool]
+    access: NotRequired[Literal["read", "write", "read and write"]]
 
 
 Edge = TypedDict("Edge", {"from": int, "to": int, "relation": str})
-"""An edge of happens-before between two places of the computation: "po", "cf" or "id"."""
+"""An edge of happens-before between two places of the computation: "po", "cf" or "id"; where two accesses race, a
+picture has "race" between them."""
 
 
 class Sequential(TypedDict):
@@ -447,7 +452,8 @@ class RunResult(TypedDict):
     outcome: NotRequired[Example | None]
 
 
-def _stats(stats: library.Stats) -> Stats:
+def stats_to_json(stats: library.Stats) -> Stats:
+    """What a search cost."""
     found: Stats = {
         "states": stats.states,
         "transitions": stats.transitions,
@@ -478,15 +484,12 @@ def to_json(verdict: library.Verdict) -> Result:
         "polls": verdict.polls,
         "failed_polls": verdict.reading.failed_polls,
         "conflicts": verdict.reading.conflicts,
-        "assumptions": [
-            {"code": each.kind.value, "text": str(each), "lines": list(each.lines), "scope": scope(each.kind)}
-            for each in verdict.assumptions
-        ],
+        "assumptions": assumptions_to_json(verdict.assumptions),
         "effect": None if verdict.effect is None else verdict.effect.kind,
         "effect_detail": None
         if verdict.effect is None or verdict.witness is None
         else _effect(verdict.effect, verdict.witness.run.instance),
-        "stats": _stats(verdict.stats),
+        "stats": stats_to_json(verdict.stats),
         "witness": witness,
         "assertion_run": witness_to_json(verdict.assertion_run),
         "deadlock_run": witness_to_json(verdict.deadlock_run),
@@ -498,6 +501,13 @@ def to_json(verdict: library.Verdict) -> Result:
     if verdict.alike:
         found["alike"] = {"elements": verdict.alike[0], "shown": verdict.alike[1]}
     return found
+
+
+def assumptions_to_json(assumptions: Iterable[kinds.Assumption]) -> list[Assumption]:
+    return [
+        {"code": each.kind.value, "text": str(each), "lines": list(each.lines), "scope": scope(each.kind)}
+        for each in assumptions
+    ]
 
 
 def _effect(effect: library.Effect, instance: Instance) -> EffectDetail:
@@ -663,7 +673,7 @@ def _events(run: Run, texts: WrittenCommands, parts: Sequence[int], marks: Seque
     }
     unknown = (None,) * len(run.events)
     found = [
-        _event(run.instance, replayed, commands[replayed.event.issued], part, mark)
+        event_to_json(run.instance, replayed, commands[replayed.event.issued], part, mark)
         for replayed, part, mark in zip(run.events, parts or unknown, marks or unknown, strict=True)
     ]
     if not run.instance.program.source.shows_commands:
@@ -690,8 +700,12 @@ def _sequential(
     return {"without": list(order.without), "places": list(order.places), "events": events}
 
 
-def _event(
-    instance: Instance, replayed: ReplayedEvent, command: str, part: int | None, marks: frozenset[str] | None
+def event_to_json(
+    instance: Instance,
+    replayed: ReplayedEvent,
+    command: str,
+    part: int | None = None,
+    marks: frozenset[str] | None = None,
 ) -> Event:
     event, span = replayed.event, replayed.span
     return {

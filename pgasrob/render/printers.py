@@ -4,140 +4,218 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic
 
 from pgasrob.render import words
 from pgasrob.render.json import Result, Witness
-from pgasrob.render.lines import Line, glyphs_for, paragraph, terminal_width, write
+from pgasrob.render.lines import Glyphs, Line, glyphs_for, paragraph, terminal_width, write
 from pgasrob.render.places import dumps
-from pgasrob.render.table import Table
+from pgasrob.render.races_json import RaceResult
+from pgasrob.render.table import R, Table, VerdictTable
 
 
-class Printer:
-    """Prints results as they come; ``end`` prints what is about all of them.
+class Form(ABC, Generic[R]):
+    """How results of one kind are told of.
 
-    ``strict``: a failing assertion or a deadlock counts as a failure, which ``end`` has to say. ``list_assumptions``:
-    reports name all that a verdict rests on. ``full``: they show every event.
-    ``several_counts``: programs are checked on several node counts.
+    ``expect``: they are compared with headers. ``list_assumptions``: reports name all that a verdict rests on.
+    ``full``: they show every event.
     """
 
+    hint: str
+    """What to say below rows some of which have more to show."""
+
+    def __init__(self, expect: bool = False, list_assumptions: bool = False, full: bool = False) -> None:
+        self.expect, self.list_assumptions, self.full = expect, list_assumptions, full
+
+    @abstractmethod
+    def brief(self, result: R, several: bool) -> Iterator[str]:
+        """``result`` in lines as compilers print them."""
+
+    @abstractmethod
+    def report(self, result: R, width: int, glyphs: Glyphs) -> list[Line]:
+        """The report of ``result``."""
+
+    @abstractmethod
+    def table(self, files: Sequence[str], width: int, glyphs: Glyphs) -> Table[R]:
+        """The table for results of ``files``."""
+
+    @abstractmethod
+    def kept(self, result: R) -> R:
+        """``result`` without its runs."""
+
+    @abstractmethod
+    def has_more(self, result: R) -> bool:
+        """Whether there is more to show than a row does."""
+
+
+class VerdictForm(Form[Result]):
+    """Verdicts on robustness."""
+
+    hint = "Counterexamples are shown for a single program or with --verbose."
+
+    def brief(self, result: Result, several: bool) -> Iterator[str]:
+        from pgasrob.render.brief import brief
+
+        return brief(result, several)
+
+    def report(self, result: Result, width: int, glyphs: Glyphs) -> list[Line]:
+        from pgasrob.render.text import verdict_report
+
+        return verdict_report(result, width, glyphs, self.list_assumptions, self.full)
+
+    def table(self, files: Sequence[str], width: int, glyphs: Glyphs) -> VerdictTable:
+        return VerdictTable(files, width, self.expect, glyphs)
+
+    def kept(self, result: Result) -> Result:
+        witness = result["witness"]
+        fault: Witness | None = None
+        if witness and witness["fault"]:
+            fault = {**witness, "computation": [], "memory": [], "standing": [], "source": ""}
+        return {**result, "witness": fault, "assertion_run": None, "deadlock_run": None, "effect_run": None}
+
+    def has_more(self, result: Result) -> bool:
+        return result["verdict"] == "not robust"
+
+
+class RaceForm(Form[RaceResult]):
+    """Answers about races. ``every_run``: reports show a run to each race."""
+
+    hint = "Races are shown for a single program or with --verbose."
+
     def __init__(
-        self,
-        files: Sequence[str],
-        expect: bool,
-        strict: bool = False,
-        list_assumptions: bool = False,
-        full: bool = False,
-        several_counts: bool = False,
+        self, expect: bool = False, list_assumptions: bool = False, full: bool = False, every_run: bool = False
     ) -> None:
-        self.files = files
-        self.expect = expect
+        super().__init__(expect, list_assumptions, full)
+        self.every_run = every_run
+
+    def brief(self, result: RaceResult, several: bool) -> Iterator[str]:
+        from pgasrob.render.races_text import brief
+
+        return brief(result, several)
+
+    def report(self, result: RaceResult, width: int, glyphs: Glyphs) -> list[Line]:
+        from pgasrob.render.races_text import race_report
+
+        return race_report(result, width, glyphs, self.list_assumptions, self.full, self.every_run)
+
+    def table(self, files: Sequence[str], width: int, glyphs: Glyphs) -> Table[RaceResult]:
+        from pgasrob.render.races_table import RaceTable
+
+        return RaceTable(files, width, self.expect, glyphs)
+
+    def kept(self, result: RaceResult) -> RaceResult:
+        other = result.get("robustness")
+        without = [{**race, "computation": [], "source": "", "sources": {}, "memory": []} for race in result["races"]]
+        kept: RaceResult = {**result, "races": without}  # type: ignore[typeddict-item]
+        if other:
+            kept["robustness"] = VerdictForm().kept(other)
+        return kept
+
+    def has_more(self, result: RaceResult) -> bool:
+        return result["verdict"] == "race"
+
+
+class Printer(Generic[R]):
+    """Prints results as they come, in a ``form``; ``end`` prints what is about all of them.
+
+    ``strict``: a failing assertion or a deadlock counts as a failure, which ``end`` has to say. ``several_counts``:
+    programs are checked on several node counts.
+    """
+
+    def __init__(self, files: Sequence[str], form: Form[R], strict: bool = False, several_counts: bool = False) -> None:
+        self.form: Form[R] = form
         self.strict = strict
-        self.list_assumptions = list_assumptions
-        self.full = full
         self.several_counts = several_counts
         self.width = terminal_width()
         self.glyphs = glyphs_for(sys.stdout)
-        self.results: list[Result] = []
+        self.table: Table[R] = form.table(files, self.width, self.glyphs)
+        self.results: list[R] = []
         self.began = time.monotonic()
 
-    def result(self, result: Result) -> None:
+    def result(self, result: R) -> None:
         raise NotImplementedError
 
     def end(self) -> None:
         pass
 
-    def table(self) -> Table:
-        return Table(self.files, self.width, self.expect, self.glyphs)
-
     def write(self, lines: Iterable[Line]) -> None:
         write(lines, sys.stdout)
 
-    def keep(self, result: Result) -> None:
+    def keep(self, result: R) -> None:
         """Note ``result`` for the end, without its runs: of thousands of programs they would fill the memory."""
-        witness = result["witness"]
-        fault: Witness | None = None
-        if witness and witness["fault"]:
-            fault = {**witness, "computation": [], "memory": [], "standing": [], "source": ""}
-        without: Result = {**result, "witness": fault, "assertion_run": None, "deadlock_run": None, "effect_run": None}
-        self.results.append(without)
+        self.results.append(self.form.kept(result))
 
-    def summary(self, table: Table) -> None:
-        self.write(table.end(self.results, time.monotonic() - self.began, self.strict))
+    def summary(self) -> None:
+        self.write(self.table.end(self.results, time.monotonic() - self.began, self.strict))
 
 
-class JsonLines(Printer):
+class JsonLines(Printer[R]):
     """One object per line and nothing else."""
 
-    def result(self, result: Result) -> None:
+    def result(self, result: R) -> None:
         print(dumps(result), flush=True)
         self.keep(result)
 
 
-class Brief(Printer):
+class Brief(Printer[R]):
     """A line per result, and nothing else."""
 
-    def result(self, result: Result) -> None:
-        from pgasrob.render.brief import brief
-
-        self.write([[(line, "")] for line in brief(result, self.several_counts)])
+    def result(self, result: R) -> None:
+        self.write([[(line, "")] for line in self.form.brief(result, self.several_counts)])
         self.keep(result)
 
 
-class Reports(Printer):
+class Reports(Printer[R]):
     """A report per result, and a table when there are several."""
 
-    def result(self, result: Result) -> None:
-        from pgasrob.render.text import verdict_report
-
-        report = verdict_report(result, self.width, self.glyphs, self.list_assumptions, self.full)
-        self.write([[]] * bool(self.results) + report)
+    def result(self, result: R) -> None:
+        self.write([[]] * bool(self.results) + self.form.report(result, self.width, self.glyphs))
         self.keep(result)
 
     def end(self) -> None:
         if len(self.results) > 1:
-            table = self.table()
-            self.write([[], table.header(), *map(table.row, self.results)])
-            self.summary(table)
+            self.write([[], self.table.header(), *map(self.table.row, self.results)])
+            self.summary()
             return
-        if codes := words.codes(self.results):
+        codes: list[str] = self.table.codes(self.results)
+        failing: str = self.table.only_strict(self.results)
+        if codes:
             self.write([[], *paragraph(words.explained(codes), self.width, "faint")])
-        if self.strict and (failing := words.only_strict(self.results, self.expect)):
+        if self.strict and failing:
             self.write([[], *paragraph(failing, self.width, "bad")])
 
 
-class Rows(Printer):
+class Rows(Printer[R]):
     """A row per result."""
 
-    def result(self, result: Result) -> None:
-        table = self.table()
-        self.write([table.header()] * (not self.results) + [table.row(result)])
+    def result(self, result: R) -> None:
+        self.write([self.table.header()] * (not self.results) + [self.table.row(result)])
         self.keep(result)
 
     def end(self) -> None:
         if not self.results:
             return
-        self.summary(self.table())
-        if any(result["verdict"] == "not robust" for result in self.results):
-            self.write([[("Counterexamples are shown for a single program or with --verbose.", "faint")]])
+        self.summary()
+        if any(map(self.form.has_more, self.results)):
+            self.write([[(self.form.hint, "faint")]])
 
 
 def printer(
     files: Sequence[str],
-    expect: bool,
+    form: Form[R],
     as_json: bool,
     verbose: bool,
     strict: bool = False,
-    list_assumptions: bool = False,
-    full: bool = False,
     brief: bool = False,
     several_counts: bool = False,
-) -> Printer:
+) -> Printer[R]:
     """The printer for results of ``files``: a line each when ``brief``, reports for a single file or when ``verbose``
     or when assumptions are to be listed, else rows."""
     if hasattr(sys.stdout, "reconfigure"):
         # A file name or source text that the encoding does not have is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
-    reports = verbose or list_assumptions or full or len(files) == 1
-    kind = JsonLines if as_json else Brief if brief else Reports if reports else Rows
-    return kind(files, expect, strict, list_assumptions, full, several_counts)
+    reports = verbose or form.list_assumptions or form.full or len(files) == 1
+    kind: type[Printer[R]] = JsonLines if as_json else Brief if brief else Reports if reports else Rows
+    return kind(files, form, strict, several_counts)

@@ -17,6 +17,8 @@ from pgasrob.render.json import Event, Witness
 
 FEWEST_FOLDED = 2
 """Rows that are worth folding."""
+SHORT_WAY = 16
+"""Rows up to which all of the way to a race is shown, as nothing says which of them it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,10 @@ def every_event(witness: Witness) -> list[Row]:
 
 
 def in_short(witness: Witness) -> list[Row]:
-    """A row for each operation; what does not touch the cycle, where there is one, is folded."""
+    """A row for each operation; what does not touch the cycle, or the race if the way to it is long, is folded."""
     rows = _with_barriers(list(_by_call(witness)), witness)
-    return list(_folded(rows, witness)) if witness["cycle"] else rows
+    long_way = len(rows) > SHORT_WAY and bool(words.cycle_steps(witness))
+    return list(_folded(rows, witness)) if witness["cycle"] or long_way else rows
 
 
 def _by_call(witness: Witness) -> Iterator[Row]:
@@ -58,7 +61,7 @@ def _by_call(witness: Witness) -> Iterator[Row]:
     def fits(place: int, row: range) -> bool:
         """Whether the event at ``place`` goes on with the call that ``row`` is of."""
         before, event = events[row[0]], events[place]
-        if not words.is_c(event) or "barrier" in (before["event"], event["event"]):
+        if not words.is_c(event) or "barrier" in (before["event"], event["event"]) or "access" in event:
             return False
         if _call(before) != _call(event) or before["part"] != event["part"]:
             return False

@@ -24,6 +24,8 @@ MOST_TRACKS = 10
 MARK = "*"
 BAR = " {}"
 """What stands left of a lane, with a vertical line in the middle. A lane begins with the place of the mark."""
+NEXT = "next"
+"""The number of what is still to come."""
 CONTINUED = " (continued)"
 """Behind a call that another row has told of, too."""
 DELAYED = "delayed"
@@ -100,7 +102,7 @@ _Told = _Entry | _Folded
 class _TableRow:
     """A row with what it says of each rank, ``together`` in one column."""
 
-    row: Row
+    number: str
     part: int | None
     by_rank: dict[int, _Told]
     together: list[tuple[str, tuple[int, ...], _Told]]
@@ -142,7 +144,7 @@ def table(witness: Witness, width: int, glyphs: Glyphs, full: bool = True) -> li
     named = full or witness["cycle_type"] is not None  # else nothing speaks of the parts of the normal form
     parts = {row.part for row in found}
     names = [_part_name(part, named, glyphs) for part in parts]
-    gutter = max(len("step"), *(len(row.row.number) for row in found), *(len(name) - 1 for name in names)) + 1
+    gutter = max(len("step"), *(len(row.number) for row in found), *(len(name) - 1 for name in names)) + 1
     column = _column(found, ranks, gutter, width, glyphs, named)
     room = (width - gutter) // len(ranks) - len(BAR.format(0))
     if room < NARROWEST_LANE and len(ranks) > 1:
@@ -167,16 +169,17 @@ def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
         by_rank: dict[int, _Told] = {}
         together: list[tuple[str, tuple[int, ...], _Told]] = []
         ranks = tuple(sorted({event["rank"] for event in events}))
+        number = NEXT if "access" in events[0] else row.number
         if row.folded:
             own = {rank: [event for event in events if event["rank"] == rank] for rank in ranks}
             by_rank = {rank: _Folded(summary.folded(own[rank])) for rank in ranks}
-            together = [(row.number, ranks, _Folded(summary.folded_of_ranks(events)))]
+            together = [(number, ranks, _Folded(summary.folded_of_ranks(events)))]
         elif events[-1]["event"] != "barrier":
             line = f"{label(events[0]['line']):>{digits}}"
             action, effects, origin = _told(row.places[0], events, computation, number_of_issue)
             goes_on = not full and _goes_on(events[0], begun)
             entry = _Entry(not marked.isdisjoint(row.places), line, action + CONTINUED * goes_on, effects, origin)
-            by_rank, together = {ranks[0]: entry}, [(row.number, ranks, entry)]
+            by_rank, together = {ranks[0]: entry}, [(number, ranks, entry)]
         else:
             for place, event in zip(row.places, events, strict=True):
                 if event["event"] == "barrier":
@@ -186,10 +189,10 @@ def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
                     together.append((str(place + 1), (event["rank"],), entry))
             if not full and len({(told.line, told.action) for _, _, told in together if isinstance(told, _Entry)}) == 1:
                 entry = _Entry(not marked.isdisjoint(row.places), entry.line, entry.action, [], "")
-                together = [(row.number, ranks, entry)]
+                together = [(number, ranks, entry)]
         for place in row.places:
             number_of_issue[place] = row.number
-        table_rows.append(_TableRow(row, events[0]["part"], by_rank, together))
+        table_rows.append(_TableRow(number, events[0]["part"], by_rank, together))
     return table_rows
 
 
@@ -239,7 +242,7 @@ def _lanes(found: list[_TableRow], ranks: list[int], gutter: int, lane: int, gly
             lines.append(_separator(part, gutter, [lane] * len(ranks), glyphs, named))
         cells = {rank: entry.lines(lane) for rank, entry in row.by_rank.items()}
         for index in range(max(map(len, cells.values()))):
-            number = row.row.number if index == 0 else ""
+            number = row.number if index == 0 else ""
             lines.append(line(number, [_nth(cells.get(rank, []), index) for rank in ranks]))
     return lines
 

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, Generic, TypeVar
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
 from pgasrob.render.json import Error, Result
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, shorten
 from pgasrob.render.places import located
+from pgasrob.render.races_json import RaceResult
+
+R = TypeVar("R", Result, RaceResult)
 
 SHORTEST_FILE = 8
-VERDICTS = ("robust", "not robust", "unknown", "error")
 ASSERTIONS: dict[object, Segment] = {
     "hold": ("hold", "good"),
     "violated": ("fail", "bad"),
@@ -29,8 +32,9 @@ DEADLOCK: dict[object, Segment] = {
     None: ("-", "faint"),
 }
 
-# Name and format of the columns after the file; the blanks before a name set it off from the column on its left.
-PLAIN = (
+Column = tuple[str, str]
+"""Name and format of a column after the file; the blanks before a name set it off from the column on its left."""
+PLAIN: tuple[Column, ...] = (
     ("nodes", "{:>7}"),
     ("verdict", "  {:<10}"),
     ("asserts", "  {:<7}"),
@@ -38,7 +42,7 @@ PLAIN = (
     ("states", "{:>7}"),
     ("seconds", "{:>9}"),
 )
-EXPECT = (
+EXPECT: tuple[Column, ...] = (
     ("nodes", "{:>6}"),
     ("found", "  {:<10}"),
     ("", " {:<2}"),
@@ -50,15 +54,47 @@ EXPECT = (
 )
 
 
-class Table:
+class Table(Generic[R]):
     """The table for results of ``files``, at most ``width`` characters wide.
 
     With ``expect`` the verdict found and the one expected stand side by side, `!=` between them when they differ.
     """
 
+    plain: ClassVar[tuple[Column, ...]]
+    expecting: ClassVar[tuple[Column, ...]]
+    verdicts: ClassVar[tuple[str, ...]]
+
+    def cells(self, result: R) -> list[Segment]:
+        """The cells of the row of ``result`` behind the file."""
+        raise NotImplementedError
+
+    def found(self, result: R) -> str:
+        """What was found, as it is compared with what was expected."""
+        return result["verdict"]
+
+    def fault(self, result: R) -> str:
+        """The fault that makes a program one with an error, "" where there is none."""
+        return ""
+
+    def nothing_expected(self, result: R) -> str:
+        """Why nothing can be compared with ``result``."""
+        raise NotImplementedError
+
+    def facts(self, result: R) -> Iterator[str]:
+        """What is counted at the end beside the verdicts."""
+        return iter(())
+
+    def codes(self, results: Sequence[R]) -> list[str]:
+        """The codes of all that is wrong with ``results``."""
+        return sorted({error["code"] for result in results for error in result["errors"]})
+
+    def only_strict(self, results: Sequence[R]) -> str:
+        """How many of ``results`` would be good but for `--strict`, "" when there are none."""
+        return ""
+
     def __init__(self, files: Iterable[str], width: int = 80, expect: bool = False, glyphs: Glyphs = UNICODE) -> None:
         self._expect = expect
-        self._columns = EXPECT if expect else PLAIN
+        self._columns = self.expecting if expect else self.plain
         self._width = width
         self._glyphs = glyphs
         others = sum(len(layout.format(name)) for name, layout in self._columns)
@@ -69,13 +105,16 @@ class Table:
         """The names of the columns."""
         return self._line("file", [(name, "heading") for name, _ in self._columns], "heading")
 
-    def row(self, result: Result) -> Line:
+    def row(self, result: R) -> Line:
         """The row of one result."""
         nodes, stats = result["nodes"], result["stats"]
-        cells: list[Segment] = [("-" if nodes is None else str(nodes), ""), (result["verdict"], result["verdict"])]
+        cells: list[Segment] = [("-" if nodes is None else str(nodes), "")]
         if self._expect:
-            cells += [_mark(result), (result.get("expected") or "nothing", "")]
-        cells += [ASSERTIONS[result["assertions"]], DEADLOCK[result["deadlock"]]]
+            cells += [(self.found(result), result["verdict"]), _mark(result)]
+            cells += [(result.get("expected") or "nothing", "")]
+        else:
+            cells.append((result["verdict"], result["verdict"]))
+        cells += self.cells(result)
         cells += [(amount(stats["states"]), ""), (_seconds(stats["seconds"]), "")]
         return self._line(visible(result["file"]), cells)
 
@@ -85,49 +124,89 @@ class Table:
             line.append((layout.format(text), style))
         return line
 
-    def end(self, results: Sequence[Result], seconds: float, strict: bool = False) -> list[Line]:
+    def end(self, results: Sequence[R], seconds: float, strict: bool = False) -> list[Line]:
         """What follows the rows: errors, reasons, verdicts other than expected, and the summary.
 
         With ``strict`` the summary says how many results a failing assertion or a deadlock alone makes fail.
         """
-        notes = [line for result in results for line in self._notes(result)]
+        notes: list[Line] = [line for result in results for line in self._notes(result)]
         lines: list[Line] = [[], *notes] if notes else []
-        if codes := words.codes([result for result in results if self._surprising(result)]):
+        if codes := self.codes([result for result in results if self._surprising(result)]):
             lines += paragraph(words.explained(codes), self._width, "faint")
         lines += [[]]
-        lines += paragraph(_summary(results, seconds), self._width, "heading")
+        lines += paragraph(self._summary(results, seconds), self._width, "heading")
         if self._expect:
             good = sum(bool(result.get("as_expected")) for result in results)
             bad = len(results) - good
             lines += [[(f"{good} as expected, ", "heading"), (f"{bad} not.", "bad" if bad else "heading")]]
-        if strict and (failing := words.only_strict(results, self._expect)):
+        if strict and (failing := self.only_strict(results)):
             lines += paragraph(failing, self._width, "bad")
         return lines
 
-    def _surprising(self, result: Result) -> bool:
+    def _surprising(self, result: R) -> bool:
         return not (self._expect and result.get("as_expected"))
 
-    def _notes(self, result: Result) -> Iterator[Line]:
+    def _notes(self, result: R) -> Iterator[Line]:
         """What the row of ``result`` has no room for."""
         where = visible(result["file"])
         if result["nodes"] is not None:
             where += f" (nodes: {result['nodes']})"
         surprising = self._surprising(result)
-        fault = result["witness"] and result["witness"]["fault"]
+        fault = self.fault(result)
         if surprising:
             yield from _findings(result["file"], result["errors"], self._width)
         if surprising and fault:
-            yield from paragraph(words.fault(result["file"], fault), self._width, "", "", "    ")
+            yield from paragraph(fault, self._width, "", "", "    ")
         elif surprising and result["reason"] and not (result["verdict"] == "error" and result["errors"]):
             yield from paragraph(f"{where}: {result['verdict']}: {result['reason']}", self._width, "", "", "    ")
         if self._expect and surprising and result["verdict"] != "unknown":
             expected = result.get("expected")
-            wanted = f"expected {expected}" if expected else f"but {words.nothing_expected(result)}"
-            text = f"{where}: found {result['verdict']}, {wanted}"
+            wanted = f"expected {expected}" if expected else f"but {self.nothing_expected(result)}"
+            text = f"{where}: found {self.found(result)}, {wanted}"
             yield from paragraph(text, self._width, "bad", "", "    ")
 
+    def _summary(self, results: Sequence[R], seconds: float) -> str:
+        counts: Counter[str] = Counter(result["verdict"] for result in results)
+        found = ", ".join(f"{counts[verdict]} {verdict}" for verdict in self.verdicts if counts[verdict])
+        facts = Counter(fact for result in results for fact in self.facts(result))
+        more = "".join(f", {count} with {fact}" for fact, count in facts.items())
+        things = "1 result" if len(results) == 1 else f"{len(results)} results"
+        return f"{things} in {_seconds(seconds)} s: {found or 'none'}{more}."
 
-def _mark(result: Result) -> Segment:
+
+class VerdictTable(Table[Result]):
+    """The table of verdicts on robustness."""
+
+    plain = PLAIN
+    expecting = EXPECT
+    verdicts = ("robust", "not robust", "unknown", "error")
+
+    def cells(self, result: Result) -> list[Segment]:
+        return [ASSERTIONS[result["assertions"]], DEADLOCK[result["deadlock"]]]
+
+    def fault(self, result: Result) -> str:
+        fault = result["witness"] and result["witness"]["fault"]
+        return words.fault(result["file"], fault) if fault else ""
+
+    def nothing_expected(self, result: Result) -> str:
+        return words.nothing_expected(result)
+
+    def facts(self, result: Result) -> Iterator[str]:
+        if result["assertions"] == "violated":
+            yield "a failing assertion"
+        if result["deadlock"] is True:
+            yield "a deadlock"
+        if result.get("effect") == "none found":
+            yield "no outcome found that only the network has"
+
+    def codes(self, results: Sequence[Result]) -> list[str]:
+        return words.codes(results)
+
+    def only_strict(self, results: Sequence[Result]) -> str:
+        return words.only_strict(results, self._expect)
+
+
+def _mark(result: R) -> Segment:
     if result["verdict"] == "unknown":
         return "?", "open"
     return ("=", "faint") if result.get("as_expected") else ("!=", "bad")
@@ -138,24 +217,6 @@ def _findings(file: str, errors: list[Error], width: int) -> Iterator[Line]:
     for error in errors:
         place = located(file, error["line"], error["column"]) if error["line"] else visible(file)
         yield from paragraph(f"{place}: error[{error['code']}]: {error['message']}", width, "", "", "    ")
-
-
-def _summary(results: Sequence[Result], seconds: float) -> str:
-    counts: Counter[str] = Counter(result["verdict"] for result in results)
-    found = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    facts = Counter(fact for result in results for fact in _facts(result))
-    more = "".join(f", {count} with {fact}" for fact, count in facts.items())
-    things = "1 result" if len(results) == 1 else f"{len(results)} results"
-    return f"{things} in {_seconds(seconds)} s: {found or 'none'}{more}."
-
-
-def _facts(result: Result) -> Iterator[str]:
-    if result["assertions"] == "violated":
-        yield "a failing assertion"
-    if result["deadlock"] is True:
-        yield "a deadlock"
-    if result.get("effect") == "none found":
-        yield "no outcome found that only the network has"
 
 
 def amount(count: float) -> str:

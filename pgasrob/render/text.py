@@ -230,8 +230,11 @@ def _legend(witness: Witness, width: int, full: bool) -> list[Line]:
     legend = []
     if witness["cycle"]:
         legend.append(f"{MARK} marks the steps of a happens-before cycle.")
+    if witness["shows"] == "race":
+        legend.append(f"{MARK} marks the two accesses that race.")
     if not full and any(row.folded for row in in_short(witness)):
-        legend.append("Events that the cycle does not need are folded (--full shows them).")
+        what = "cycle does not need" if witness["cycle"] else "race is not about"
+        legend.append(f"Events that the {what} are folded (--full shows them).")
     if any(event["event"] in words.STEPS for event in events):
         legend += steps_in(events)
     if told := _of_a_rank(witness, full):

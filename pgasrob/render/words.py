@@ -31,6 +31,8 @@ UPDATING = ("update", "update_from", "notify", "signal")
 """Operations that update the cell at their target, or fetch it."""
 RUNS = ("witness", "assertion_run", "deadlock_run")
 """The keys of a result under which its runs are."""
+DOES = {"read": "reads", "write": "writes", "read and write": "updates"}
+"""What an access that is still to come does."""
 FAILS = "FAILS"
 """The effect of an assertion that is false."""
 
@@ -93,8 +95,12 @@ def issue_of(place: int, computation: list[Event]) -> int:
 def effects(event: Event) -> list[str]:
     """What an event read and changed: ``reads y@0 = 1`` (a step: ``y@0 = 1``), ``y@1: 0 -> 1``, ``r stays 0``.
 
-    Of a C program without what has no name in its source.
+    Of a C program without what has no name in its source. Of an access that is still to come, what it does: ``writes
+    y@1``.
     """
+    if does := event.get("access"):
+        verb = "" if is_c(event) and event["event"] in STEPS else f"{DOES[does]} "
+        return [f"{verb}{cell(event['address'])}"]
     found = []
     hidden = is_hidden(event["address"])
     if event["written"] and not hidden:
@@ -197,7 +203,7 @@ def _phrase_of_call(event: Event, rank: str) -> str:
             return f"{rank} issues the {call}"
         case "put":
             return f"{rank} issues the {call} of {where}"
-        case "popb" if event["read"] is not None:
+        case "popb" if event["read"] is not None or event.get("access") == "read and write":
             return f"{whose} updates {where}"
         case "popb":
             return f"{whose} arrives at {where}"
@@ -356,12 +362,15 @@ def title(witness: Witness) -> str:
             return f"An SC run in which the assertion{where} fails"
         case "deadlock":
             return "An SC run into the deadlock"
+        case "race":
+            return "A run to where both are next, an SC run in which operations may stop half way"
     return "A run"
 
 
 def cycle_steps(witness: Witness) -> set[int]:
-    """The places of the events on the cycle."""
-    return {place for edge in witness["cycle"] or () for place in (edge["from"], edge["to"])}
+    """The places of the events on the cycle, or of the two accesses that race."""
+    racing = {place for place, event in enumerate(witness["computation"]) if "access" in event}
+    return racing | {place for edge in witness["cycle"] or () for place in (edge["from"], edge["to"])}
 
 
 def fault(file: str, fault: Fault) -> str:

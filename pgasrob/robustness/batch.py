@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.expectation import read_expectation
@@ -19,7 +19,7 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.check import Interrupted, check, load
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import Interruption, LeftUndone, NoProgram, Reason
+from pgasrob.robustness.reasons import Interruption, LeftUndone, NoProgram, NotAsked, Reason
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import GRACE, LimitReached, Progress, Watch
 
@@ -43,11 +43,39 @@ def unwatched(title: str) -> AbstractContextManager[None]:
     return nullcontext()
 
 
+class Answer(Protocol):
+    """The answer to a :class:`Question`; ``robustness``: what it has asked of that."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def robustness(self) -> Verdict | None: ...
+    def without_runs(self, reason: Reason | None = None) -> Answer:
+        """The same without the runs that show it, for a ``reason`` that it gives unless it has one."""
+        ...
+
+
+class Question(Protocol):
+    """What else is asked of programs: whether they have races.
+
+    ``robustness``: that is asked "first" and as a whole, or "after" this question and without what it means that a
+    program is not robust, or "never".
+    """
+
+    @property
+    def robustness(self) -> Literal["first", "after", "never"]: ...
+    def ask(
+        self, program: Program | CProgram, nodes: int, job: Job, watch: Watch, robustness: Verdict | None
+    ) -> Answer:
+        """The answer for ``program``. Ctrl-C raises a KeyboardInterrupt whose ``verdict`` is what was known."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """What to check every program for; ``expect`` also compares each verdict with the program's own header.
 
-    ``front_end`` says how C files are read, ``files`` where all are.
+    ``front_end`` says how C files are read, ``files`` where all are. ``further`` is asked, too.
     """
 
     nodes: tuple[int, ...] | None = None
@@ -60,6 +88,7 @@ class Job:
     front_end: FrontEnd | None = None
     reading: Reading = DEFAULT_READING
     files: Files = DISK
+    further: Question | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +96,9 @@ class Checked:
     """The verdict on ``file`` at one node count.
 
     Under ``compared``, ``expected`` is what the header says about that count, None when it says nothing, and
-    ``header_errors`` what is wrong with it. ``interrupted``: the verdict is what was known at Ctrl-C.
+    ``header_errors`` what is wrong with it; ``expected_races`` is the same for races. ``interrupted``: the verdict is
+    what was known at Ctrl-C. ``further``: the answer to the further question; None where there is no such question,
+    or ``verdict`` says why there is no answer: an `error`, or a limit.
     """
 
     file: str
@@ -76,12 +107,14 @@ class Checked:
     expected: str | None = None
     header_errors: tuple[Diagnostic, ...] = ()
     interrupted: bool = False
+    further: Answer | None = None
+    expected_races: str | None = None
 
     def without_runs(self) -> Checked:
         """The same without the runs that show it, which are large."""
         effect = self.verdict.effect and replace(self.verdict.effect, run=None)
         verdict = replace(self.verdict, witness=None, assertion_run=None, deadlock_run=None, effect=effect)
-        return replace(self, verdict=verdict)
+        return replace(self, verdict=verdict, further=self.further and self.further.without_runs())
 
 
 class Task(NamedTuple):
@@ -174,25 +207,47 @@ class Checker:
                 return self.checked(task.file, program) if task.first else None
             self.nodes = task.nodes or program.nodes or DEFAULT_NODES
             with watch(f"{task.title}, {self.nodes} nodes") as limits.progress:
-                verdict = check(
-                    program,
-                    self.nodes,
-                    job.engine,
-                    heads=job.heads,
-                    reductions=job.reductions,
-                    threads=job.threads,
-                    failed_polls=job.reading.failed_polls,
-                    conflicts=job.reading.conflicts,
-                    found=self.found,
-                    watch=limits,
-                )
+                return self.decided(task.file, program, self.nodes)
         except LimitReached as limit:
             return self.unknown(task.file, task.nodes, limit.reason)
-        except Interrupted as interrupt:
-            return replace(self.checked(task.file, interrupt.verdict), interrupted=True)
         except KeyboardInterrupt:
             return replace(self.unknown(task.file, task.nodes, Interruption()), interrupted=True)
-        return self.checked(task.file, verdict)
+
+    def decided(self, file: str, program: Program | CProgram, nodes: int) -> Checked:
+        """Ask what the job asks of ``program``, one question after the other."""
+        question, watch = self.job.further, self._watch
+        verdict = Verdict(file, program.name, nodes, self.job.engine, "unknown", NotAsked(), reading=self.job.reading)
+        answer: Answer | None = None
+        try:
+            if question is None or question.robustness == "first":
+                verdict = self._robustness(program, nodes, watch, effect=True)
+            if question is not None and verdict.verdict != "error":
+                known = verdict if question.robustness == "first" else None
+                answer = question.ask(program, nodes, self.job, watch, known)
+                if question.robustness == "after" and answer.verdict != "error":
+                    verdict = answer.robustness or self._robustness(program, nodes, watch, effect=False)
+        except Interrupted as interrupt:
+            return replace(self.checked(file, interrupt.verdict, answer), interrupted=True)
+        except KeyboardInterrupt as interrupt:
+            found: Answer | None = getattr(interrupt, "verdict", answer)
+            return replace(self.checked(file, replace(verdict, reason=Interruption()), found), interrupted=True)
+        return self.checked(file, verdict, answer)
+
+    def _robustness(self, program: Program | CProgram, nodes: int, watch: Watch, effect: bool) -> Verdict:
+        job = self.job
+        return check(
+            program,
+            nodes,
+            job.engine,
+            heads=job.heads,
+            reductions=job.reductions,
+            threads=job.threads,
+            failed_polls=job.reading.failed_polls,
+            conflicts=job.reading.conflicts,
+            found=self.found,
+            effect=effect,
+            watch=watch,
+        )
 
     def told(self, checked: Checked, convert: Callable[[Checked], T]) -> T:
         """``checked``, of the latest task, as ``convert`` makes it; without its runs when a limit ends that."""
@@ -201,7 +256,8 @@ class Checker:
         except LimitReached as limit:
             reason = checked.verdict.reason or LeftUndone("the run is not shown", limit.reason)
             without = checked.without_runs()
-            return convert(replace(without, verdict=replace(without.verdict, reason=reason)))
+            further = without.further and without.further.without_runs(reason)
+            return convert(replace(without, verdict=replace(without.verdict, reason=reason), further=further))
 
     def unknown(self, file: str, nodes: int | None, reason: Reason) -> Checked:
         """The result of a check that came to nothing."""
@@ -209,16 +265,19 @@ class Checker:
             file, Verdict(file, None, nodes, self.job.engine, "unknown", reason, reading=self.job.reading)
         )
 
-    def checked(self, file: str, verdict: Verdict) -> Checked:
-        """``verdict``, compared with the header of the program if that is part of the job."""
+    def checked(self, file: str, verdict: Verdict, further: Answer | None = None) -> Checked:
+        """``verdict`` and the answer to the ``further`` question, compared with the header of the program if that is
+        part of the job."""
         if not self.job.expect:
-            return Checked(file, verdict)
+            return Checked(file, verdict, further=further)
         try:
             expectation = read_expectation(read_text(file, self.job.files), file)
         except SourceError as error:
-            return Checked(file, verdict, True, None, tuple(error.diagnostics))
+            return Checked(file, verdict, True, None, tuple(error.diagnostics), further=further)
         # A text that is no program has no node count; its header is read as that of a program on the default count.
-        return Checked(file, verdict, True, expectation.at(verdict.nodes, verdict.reading) if expectation else None)
+        expected = expectation.at(verdict.nodes, verdict.reading) if expectation else None
+        expected_races = expectation.races_at(verdict.nodes) if expectation and self.job.further else None
+        return Checked(file, verdict, True, expected, further=further, expected_races=expected_races)
 
     def load(self, file: str) -> Program | CProgram | Verdict:
         """The program in ``file``, or the verdict `error` that says why there is none."""

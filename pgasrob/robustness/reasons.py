@@ -114,6 +114,16 @@ class Interruption(Reason):
 
 
 @dataclass(eq=False, repr=False)
+class NotAsked(Reason):
+    """Nobody wanted to know."""
+
+    code = "not-asked"
+
+    def __str__(self) -> str:
+        return "it was not asked"
+
+
+@dataclass(eq=False, repr=False)
 class WorkerDied(Reason):
     """The process that checked it is gone; ``how`` completes the sentence."""
 

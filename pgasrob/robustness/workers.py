@@ -24,7 +24,6 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pgasrob.program.parser import parse
 from pgasrob.robustness.batch import Checked, Checker, Job, Task, Watcher
-from pgasrob.robustness.check import check
 from pgasrob.robustness.native import MissingKernelWarning
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.watch import Progress
@@ -157,11 +156,9 @@ class _Crew(Generic[T]):
 
     def start(self, jobs: int) -> None:
         # Once, before there are several processes, import whatever a check needs.
-        job, nothing = self._job, parse("process { }")
-        verdict = check(nothing, 1, job.engine, job.limits, None, job.heads, job.reductions, job.threads)
-        self._convert(Checked("", verdict))
+        self._convert(self._checker.decided("", parse("process { }"), 1))
         for _ in range(jobs):
-            self._workers.append(_Worker(job, self._convert, self._workers))
+            self._workers.append(_Worker(self._job, self._convert, self._workers))
 
     def end(self) -> None:
         for worker in self._workers:

@@ -8,7 +8,7 @@ import pytest
 
 from pgasrob.program.parser import parse
 from pgasrob.render.json import Result, to_json
-from pgasrob.render.printers import printer
+from pgasrob.render.printers import VerdictForm, printer
 from pgasrob.robustness.check import check
 from tests.render.test_table import SYNTAX, expected, result
 
@@ -24,7 +24,7 @@ def printed(
     verbose: bool = False,
     strict: bool = False,
 ) -> str:
-    printing = printer(sorted({each["file"] for each in results}), expect, as_json, verbose, strict)
+    printing = printer(sorted({each["file"] for each in results}), VerdictForm(expect), as_json, verbose, strict)
     for each in results:
         printing.result(each)
     printing.end()

@@ -8,7 +8,7 @@ import pytest
 
 from pgasrob.render import lines as styled
 from pgasrob.render.json import Error, Result
-from pgasrob.render.table import Table, amount
+from pgasrob.render.table import VerdictTable, amount
 
 SYNTAX: Error = {
     "code": "PG011",
@@ -36,7 +36,7 @@ def expected(file: str, verdict: str, wanted: str | None, **more: Any) -> Result
 
 
 def text(results: list[Result], width: int = 80, expect: bool = False, strict: bool = False) -> list[str]:
-    table = Table([each["file"] for each in results], width, expect)
+    table = VerdictTable([each["file"] for each in results], width, expect)
     lines = [table.header(), *map(table.row, results), *table.end(results, 1.5, strict)]
     return styled.plain(lines).splitlines()
 

@@ -1,0 +1,249 @@
+"""The JSON object of an answer about races, from which all renderers of races draw.
+
+It is made like that of a verdict (`render.json`): each race holds the run that leads to it, as a witness does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeGuard
+
+from pgasrob.program.core import steps_of
+from pgasrob.program.reading import Conflicts, FailedPolls
+from pgasrob.races.verdict import Race as FoundRace
+from pgasrob.races.verdict import RaceKind, RaceVerdict
+from pgasrob.render.calls import Calls
+from pgasrob.render.json import (
+    SCHEMA,
+    Assumption,
+    Error,
+    Event,
+    Result,
+    Stats,
+    Witness,
+    assumptions_to_json,
+    errors_to_json,
+    event_to_json,
+    stats_to_json,
+    to_json,
+    unicode_name,
+    witness_to_json,
+)
+from pgasrob.render.written import WrittenCommands
+from pgasrob.robustness.reasons import NotAsked
+from pgasrob.robustness.verdict import Witness as FoundWitness
+from pgasrob.semantics.computation import POPS, EventKind
+from pgasrob.semantics.computation import Event as StepOrIssue
+from pgasrob.semantics.replay import ReplayedEvent
+
+if TYPE_CHECKING:
+    from pgasrob.program.control import Transition
+    from pgasrob.races.verdict import RacingAccess as FoundAccess
+    from pgasrob.robustness.batch import Checked
+
+NO_RACES, ONE_PAIR = "none", "1 pair"
+
+
+class RacingAccess(Event):
+    """One of two accesses that are both next after the run of a race: the event that it would be there.
+
+    ``access`` is what it would do to the ``cell`` (``x@1``), ``atomic`` the type in which it is atomic, null if it is
+    plain. ``pending``: it is a step of an operation that has been issued; else its rank stands before the command.
+    """
+
+    cell: str
+    atomic: str | None
+    pending: bool
+
+
+class Race(Witness):
+    """Two accesses that race, in the order of the source, and the run that leads to them; ``lines`` are theirs.
+
+    ``computation`` is an SC run in which some operations stop before their last steps; it ``shows`` "race".
+    """
+
+    kind: RaceKind
+    lines: list[int]
+    accesses: list[RacingAccess]
+
+
+class RaceResult(TypedDict):
+    """The answer about races for one program at one node count: a :class:`~pgasrob.render.json.Result` of another
+    question, whose keys of the same name mean the same.
+
+    ``races`` has one race for each pair of lines, or the first one found alone unless all were asked for (``all``).
+    Where ``reason`` is not null and the verdict is "race", there may be more. ``strict``: an await and a value that
+    arrives count as a race. ``robustness`` answers the other question, if it was asked beside this one. ``expected`` is
+    "none", "1 pair", "3 pairs" or "error".
+    """
+
+    schema: int
+    file: str
+    units: NotRequired[list[str]]
+    program: str | None
+    nodes: int | None
+    engine: str
+    verdict: Literal["race", "no race", "unknown", "error"]
+    reason: str | None
+    reason_code: str | None
+    limit: str | None
+    strict: bool
+    all: bool
+    races: list[Race]
+    failed_polls: FailedPolls
+    conflicts: Conflicts
+    assumptions: list[Assumption]
+    stats: Stats
+    errors: list[Error]
+    expected: NotRequired[str | None]
+    as_expected: NotRequired[bool]
+    robustness: NotRequired[Result | None]
+
+
+def is_about_races(result: Result | RaceResult) -> TypeGuard[RaceResult]:
+    """Whether ``result`` answers the question of races, and not that of robustness."""
+    return isinstance(result.get("races"), list)
+
+
+def races_to_json(verdict: RaceVerdict, every: bool = False) -> RaceResult:
+    """``verdict`` as an object that `json.dumps` can write; ``every``: all races were asked for."""
+    reason = verdict.reason
+    found: RaceResult = {
+        "schema": SCHEMA,
+        "file": unicode_name(verdict.file),
+        "program": None if verdict.program is None else unicode_name(verdict.program),
+        "nodes": verdict.nodes,
+        "engine": verdict.engine,
+        "verdict": verdict.verdict,
+        "reason": None if reason is None else str(reason),
+        "reason_code": None if reason is None else reason.code,
+        "limit": None if reason is None else reason.option,
+        "strict": verdict.strict,
+        "all": every,
+        "races": [race_to_json(race) for race in verdict.races],
+        "failed_polls": verdict.reading.failed_polls,
+        "conflicts": verdict.reading.conflicts,
+        "assumptions": assumptions_to_json(verdict.assumptions),
+        "stats": stats_to_json(verdict.stats),
+        "errors": errors_to_json(verdict.errors, verdict.file),
+        "robustness": None if verdict.robustness is None else to_json(verdict.robustness),
+    }
+    return found
+
+
+def checked_races(checked: Checked, strict: bool = False, every: bool = False) -> RaceResult:
+    """What ``checked`` says about races, beside it what it says about robustness if that was asked, and how the number
+    of pairs compares with the header if that was compared."""
+    robustness = checked.verdict
+    found = checked.further
+    races = (
+        found
+        if isinstance(found, RaceVerdict)
+        else RaceVerdict(
+            robustness.file,
+            robustness.program,
+            robustness.nodes,
+            "races",
+            "error" if robustness.verdict == "error" else "unknown",
+            reason=robustness.reason,
+            strict=strict,
+            reading=robustness.reading,
+            errors=robustness.errors,
+        )
+    )
+    asked = found is not None and not isinstance(robustness.reason, NotAsked)
+    result = races_to_json(replace(races, robustness=robustness if asked else None), every)
+    if robustness.units:
+        result["units"] = list(map(unicode_name, robustness.units))
+    if checked.compared:
+        result["errors"] += errors_to_json(checked.header_errors, checked.file)
+        result["expected"] = checked.expected_races
+        result["as_expected"] = counted(result) == checked.expected_races
+    return result
+
+
+def counted(result: RaceResult) -> str:
+    """The number of pairs that race, as a header has it, or "unknown" or "error" where there is no number."""
+    match result["verdict"]:
+        case "race" if result["reason"] is None:
+            return number_of_pairs(result)
+        case "no race":
+            return NO_RACES
+        case "error":
+            return "error"
+    return "unknown"
+
+
+def number_of_pairs(result: RaceResult) -> str:
+    """How many pairs are listed."""
+    count = len(result["races"])
+    return ONE_PAIR if count == 1 else f"{count} pairs" if count else NO_RACES
+
+
+def race_to_json(race: FoundRace) -> Race:
+    """One race, with its run."""
+    run = witness_to_json(FoundWitness("race", race.run))
+    assert run is not None
+    ordered = sorted(race.accesses, key=lambda each: (each.span.line, each.span.column, each.rank))
+    accesses = [_access(race, access, run) for access in ordered]
+    return {**run, "kind": race.kind, "lines": list(race.lines), "accesses": accesses}
+
+
+def _access(race: FoundRace, access: FoundAccess, witness: Witness) -> RacingAccess:
+    run, rank = race.run, access.rank
+    transition = next(edge for edge in run.instance.automata[rank].transitions if edge.occurrence == access.occurrence)
+    own = [replayed for replayed in run.events if replayed.event.rank == rank]
+    issued = sum(not replayed.event.is_step for replayed in own)
+    pending = access.operation is not None
+    number = issued if access.operation is None else access.operation
+    of_operation = [replayed for replayed in own if replayed.event.operation == number]
+    kind = _next_step(transition, of_operation) if of_operation else transition.command.kind
+    issue = of_operation[0] if of_operation else None
+    event = StepOrIssue(kind, rank, number, access.cell, access.occurrence)
+    texts = WrittenCommands(run.instance)
+    text = texts.text(rank, access.occurrence)
+    made = ReplayedEvent(event, text, access.span)
+    if issue:
+        made = replace(made, queue=issue.queue, target=issue.target)
+    told = event_to_json(run.instance, made, text)
+    if not run.instance.program.source.shows_commands:
+        told["call"] = Calls(run.instance, texts).of(issue.event if issue else event)
+        pieces = [each["piece"] for each in witness["computation"]]
+        told["piece"] = pieces[run.events.index(issue)] if issue else max(pieces, default=-1) + 1
+    address = told["address"]
+    assert address is not None
+    return {
+        **told,
+        "access": access.access,
+        "cell": f"{address['name']}@{address['rank']}",
+        "atomic": access.atomic or None,
+        "pending": pending,
+    }
+
+
+def _next_step(transition: Transition, events: list[ReplayedEvent]) -> EventKind:
+    """Which step comes next of the operation that ``events`` are of."""
+    happened = {replayed.event.kind for replayed in events}
+    return next(step.kind for step in steps_of(transition.form) if step.kind not in happened)
+
+
+def with_accesses(race: Race) -> Witness:
+    """The run of ``race`` with the two accesses at its end, as if they had happened: as it is drawn.
+
+    An edge "race" joins them.
+    """
+    events: list[Event] = [*race["computation"], *race["accesses"]]
+    edges = list(race["happens_before"])
+    length = len(race["computation"])
+    for place, access in enumerate(race["accesses"], start=length):
+        before = [
+            earlier
+            for earlier, event in enumerate(race["computation"])
+            if event["rank"] == access["rank"]
+            and (event["operation"] == access["operation"] if access["pending"] else event["event"] not in POPS)
+        ]
+        if before:
+            edges.append({"from": before[-1], "to": place, "relation": "id" if access["pending"] else "po"})
+    edges.append({"from": length, "to": length + 1, "relation": "race"})
+    run: Witness = race
+    return {**run, "computation": events, "happens_before": edges}

@@ -1,0 +1,254 @@
+"""What is said of races: in sentences, with the lines of the source, in a report, in a line each.
+
+Drawn from the JSON object alone (`races_json`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pgasrob.diagnostics import Diagnostic, visible
+from pgasrob.program.statements import place_of
+from pgasrob.render import assumptions, english, words
+from pgasrob.render.json import Result
+from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, wrap
+from pgasrob.render.places import located
+from pgasrob.render.races_json import Race, RaceResult, RacingAccess, counted, with_accesses
+from pgasrob.render.text import SC, section
+
+WHAT: dict[str, str] = {
+    "local buffer": "local buffer",
+    "remote": "remote memory",
+    "local": "own memory",
+}
+"""Whose memory a race of a kind is about."""
+
+
+def race_report(
+    result: RaceResult,
+    width: int = 80,
+    glyphs: Glyphs = UNICODE,
+    list_assumptions: bool = False,
+    full: bool = False,
+    every_run: bool = False,
+) -> list[Line]:
+    """The report of ``result`` in lines of at most ``width`` characters (a long line of the source may be longer).
+
+    ``list_assumptions``: name all that it rests on. ``full``: show every event of a run. ``every_run``: show a run to
+    each race, and not to the first alone.
+    """
+    lines: list[Line] = [_headline(result)]
+    for error in result["errors"]:
+        other, number = place_of(error["line"])
+        place = {"file": other or result["file"], "line": number, "notes": tuple(error.get("notes", ()))}
+        lines += [[(line, "")] for line in Diagnostic(**{**error, **place}).render().splitlines()]  # type: ignore[arg-type]
+    lines += _body(result, width)
+    if list_assumptions:
+        lines += assumptions.listed(result, width)
+    for race in result["races"][: None if every_run else 1]:
+        several = f" to the race of {english.lines(distinct(race))}" if len(result["races"]) > 1 else ""
+        title = f"{words.title(race)}{several}"
+        lines += [[], *section({}, with_accesses(race), width, glyphs, title, full)]  # type: ignore[typeddict-item]
+    return lines
+
+
+def beside(result: RaceResult, width: int) -> list[Line]:
+    """What is said of races below a verdict, without runs."""
+    told = [("Races: ", "heading"), (result["verdict"], result["verdict"]), (_number(result), "heading")]
+    return [[("  ", ""), *told], *_body(result, width)]
+
+
+def _headline(result: RaceResult) -> Line:
+    line: Line = [(f"{visible(result['file'])}: ", "heading"), (result["verdict"], result["verdict"])]
+    if result["nodes"] is not None:
+        line.append((english.on_nodes(result["nodes"]), "heading"))
+    line.append((_number(result), "heading"))
+    if "as_expected" in result:
+        right = result["as_expected"]
+        line.append((" (as expected)" if right else f" ({wrong(result)})", "good" if right else "bad"))
+    return line
+
+
+def _number(result: RaceResult) -> str:
+    """How many pairs race, where all were asked for."""
+    return f": {english.count(len(result['races']), 'pair')} of lines" if result["all"] and result["races"] else ""
+
+
+def wrong(result: RaceResult) -> str:
+    """That the number of pairs is not what the header says, or that it says nothing."""
+    expected = result.get("expected")
+    return f"expected {expected}" if expected else nothing_expected(result)
+
+
+def nothing_expected(result: RaceResult) -> str:
+    """Why nothing can be compared with ``result``."""
+    return "no `// races:` says how many pairs are expected"
+
+
+def _body(result: RaceResult, width: int) -> list[Line]:
+    lines: list[Line] = []
+    if result["reason"] and not (result["verdict"] == "error" and result["errors"]):
+        lines += paragraph(result["reason"], width, "", "  ")
+    if result["stats"]["seconds"]:
+        lines += paragraph(cost(result), width, "faint", "  ")
+    for race in result["races"]:
+        lines += paragraph(f"{english.capital(lines_race(race))}:", width, "bad", "  ")
+        lines += excerpts(result, race, width)
+    for told, style in sentences(result):
+        lines += paragraph(told, width, style, "  ")
+    return lines
+
+
+def cost(result: RaceResult) -> str:
+    """What the search for races cost."""
+    stats = result["stats"]
+    return f"{result['engine']} for races: {english.count(stats['states'], 'state')}, {stats['seconds']:.2f} s"
+
+
+def distinct(race: Race) -> list[int]:
+    """The lines of ``race``, each once."""
+    return list(dict.fromkeys(race["lines"]))
+
+
+def lines_race(race: Race) -> str:
+    """Which lines race for what: ``lines 16 and 20 race for x of rank 1 (remote memory)``."""
+    lines, address = distinct(race), race["accesses"][0]["address"]
+    races = "race" if len(lines) > 1 else "races with itself"
+    where = f" for {visible(address['name'])} of rank {address['rank']}" if address else ""
+    return f"{english.lines(lines)} {races}{where} ({WHAT[race['kind']]})"
+
+
+def sentence(race: Race) -> str:
+    """The same, and what the two accesses are."""
+    one, other = phrases(race)
+    return f"{lines_race(race)}: {one}, and {other}, in either order"
+
+
+def phrases(race: Race) -> tuple[str, str]:
+    """The two accesses in words: `the shmem_put of rank 0 arrives at x@1`, `rank 1 reads x@1`."""
+    computation = with_accesses(race)["computation"]
+    one, other = (visible(words.phrase(place, computation)) for place in (-2 + len(computation), -1 + len(computation)))
+    return one, other
+
+
+def excerpts(result: RaceResult, race: Race, width: int) -> Iterator[Line]:
+    """The lines of the source with the two commands marked, and what is accessed there."""
+    known: RacingAccess | None = None
+    gutter = max(len(str(int(access["line"]))) for access in race["accesses"]) + 6
+    for access, phrase in zip(race["accesses"], phrases(race), strict=True):
+        other, number = place_of(access["line"])
+        source = race.get("sources", {}).get(other, "") if other else race["source"]
+        texts = source.split("\n")
+        if number < 1 or number > len(texts):
+            continue
+        text = texts[number - 1].rstrip("\r")
+        if known is None or known["line"] != access["line"]:
+            if other:
+                yield [(f"{' ' * gutter}{visible(located(result['file'], access['line']))}", "faint")]
+            yield [(f"{number:>{gutter}} | ", "faint"), (text, "")]
+        known = access
+        start = access["column"] - 1
+        lead = "".join("\t" if char == "\t" else " " for char in text[:start])
+        one_line = int(access["end_line"]) == number
+        end = access["end_column"] - 1 if one_line else len(text)
+        carets = "^" * max(1, min(end, len(text)) - start)
+        told = f"{phrase}{f' ({atomic(access)})' if access['atomic'] else ''}"
+        yield [(f"{' ' * gutter} | ", "faint"), (f"{lead}{carets}", "cycle")]
+        yield from ([(f"{' ' * gutter} | ", "faint"), (line, "")] for line in wrap(told, width - gutter - 3))
+
+
+def atomic(access: RacingAccess) -> str:
+    """In which type an access is atomic."""
+    return f"atomic, {access['atomic']}"
+
+
+def sentences(result: RaceResult) -> Iterator[tuple[str, str]]:
+    """What follows from the answer about races, and what the other one is, each with a style."""
+    verdict = result["verdict"]
+    if verdict == "no race":
+        where = english.capital(english.on_nodes(result["nodes"] or 0).lstrip())
+        yield f"{where} no two accesses to one cell can be next at once, unless both read or are atomic.", "good"
+        if not result["strict"]:
+            yield "A wait and the value that it waits for are no race here (--strict: they are).", "faint"
+    if verdict == "unknown":
+        yield "This says nothing about races.", "open"
+    if result["limit"]:
+        yield "--max-states, --timeout and --memory-limit set the limits.", "open"
+    if verdict == "error" and not result["errors"] and result["nodes"] is not None:
+        yield f"`{check_command(result)}` shows the run.", ""
+    if told := robustness(result):
+        yield told
+    if rests_on := assumptions.sentence(result):
+        yield rests_on, "faint"
+
+
+def robustness(result: RaceResult) -> tuple[str, str] | None:
+    """The answer to the other question, with a style; None where it was not asked."""
+    other = result.get("robustness")
+    race = result["verdict"] == "race"
+    if other is None or result["verdict"] == "error":
+        return None
+    match other["verdict"]:
+        case "robust":
+            all_the_same = "robust all the same" if race else "robust, too"
+            tell = ": a race that no run can tell" if race else ""
+            return f"The program is {all_the_same}{tell}. Every run on the network looks like a {SC} run.", "good"
+        case "not robust":
+            why = words.diagnosis(other["witness"]) or f"A run on the network looks like no {SC} run."
+            same = "" if race else " all the same"
+            return f"The program is not robust{same}: {why} `{check_command(result)}` shows the run.", "bad"
+        case "unknown" | "error":
+            known = "in error" if other["verdict"] == "error" else "robust"
+            if known == "robust":
+                return f"Whether the program is robust is unknown: {other['reason']}.", "open"
+            return f"The program is in error: {other['reason']}.", "bad"
+
+
+def check_command(result: RaceResult) -> str:
+    """What shows the counterexample."""
+    nodes = f" -n {result['nodes']}" if result["nodes"] is not None else ""
+    return f"pgasrob check {visible(result['file'])}{nodes}"
+
+
+def brief(result: RaceResult, several: bool = False) -> Iterator[str]:
+    """The lines of ``result``, as compilers print what they find; ``several``: each says for which node count."""
+    file, on = visible(result["file"]), english.on_nodes(result["nodes"])
+    where = on if several else ""
+    wrongly = f" ({wrong(result)}, found {counted(result)})" if result.get("as_expected") is False else ""
+    other = result.get("robustness")
+    known = f"; {other['verdict']}" if other and other["verdict"] in ("robust", "not robust") else ""
+    match result["verdict"]:
+        case "race":
+            for race in result["races"]:
+                first = race["accesses"][0]
+                place = located(result["file"], first["line"], first["column"])
+                yield f"{place}: race{where}: {sentence(race)}{known}{wrongly}"
+            if result["reason"]:
+                yield f"{file}: race{where}: {visible(result['reason'])}"
+        case "no race":
+            yield f"{file}: no race{on}{known}{wrongly}"
+        case "unknown":
+            yield f"{file}: unknown{where}: {visible(result['reason'] or 'no reason is known')}{wrongly}"
+        case "error":
+            for error in result["errors"]:
+                place = located(result["file"], error["line"], error["column"]) if error["line"] else file
+                yield f"{place}: error[{error['code']}]: {visible(error['message'])}{wrongly}"
+            if not result["errors"]:
+                yield f"{file}: error: {visible(result['reason'] or 'no reason is known')}{wrongly}"
+
+
+def drawable(result: RaceResult) -> Result:
+    """``result`` in the form that pictures are drawn from: with the run to its first race, at whose end are the two
+    accesses."""
+    races: Sequence[Race] = result["races"]
+    drawn = {
+        **result,
+        "assertions": None,
+        "deadlock": None,
+        "communicates": None,
+        "witness": with_accesses(races[0]) if races else None,
+        "assertion_run": None,
+        "deadlock_run": None,
+    }
+    del drawn["races"]
+    return drawn  # type: ignore[return-value]
