@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "openshmem.h"
+#include "pgasrob_openshmem.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -62,7 +62,7 @@ def recording(compiler: Sequence[str]) -> str:
     """C source that defines the functions of the header that ``compiler`` finds. Raises ``HeaderError``."""
     from pgasrob.runtime.interposed import definitions
 
-    return '#include "openshmem.h"\n' + definitions("openshmem", functions(compiler, "openshmem"), body)
+    return '#include "pgasrob_openshmem.h"\n' + definitions("openshmem", functions(compiler, "openshmem"), body)
 
 
 def body(function: Function) -> str | None:

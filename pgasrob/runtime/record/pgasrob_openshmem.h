@@ -1,6 +1,6 @@
 /* What the generated functions of OpenSHMEM (openshmem.py) call before and after the library's own. */
-#ifndef PGASROB_RECORD_OPENSHMEM_H
-#define PGASROB_RECORD_OPENSHMEM_H
+#ifndef PGASROB_OPENSHMEM_H
+#define PGASROB_OPENSHMEM_H
 
 #include "ending.h"
 #include "trace.h"
