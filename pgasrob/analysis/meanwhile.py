@@ -45,6 +45,7 @@ MOST_CELLS: Final = 256
 ANY: Final[Interval] = (-(1 << 63), (1 << 64) - 1)
 """Whatever fits 64 bits."""
 _ZERO: Final[Interval] = (0, 0)
+NOTHING: Final = Touched()
 
 Passes = Callable[[int, Transition], bool]
 """Whether the command of a transition that leaves the control state of a rank may ever be issued by a rank of sigma."""
@@ -70,10 +71,18 @@ def landmarks(instance: Instance) -> list[int]:
     return sorted(values)
 
 
-def is_left_alone(instance: Instance, standing: Standing, staying: int, next: Touched, passes: Passes) -> bool:
-    """Whether no rank but ``staying`` may make an access that conflicts with ``next`` before it comes to a barrier."""
+def is_left_alone(
+    instance: Instance,
+    standing: Standing,
+    staying: int,
+    next: Touched,
+    passes: Passes,
+    awaited: Touched = NOTHING,
+) -> bool:
+    """Whether no rank but ``staying`` may make an access that conflicts with ``next`` before it comes to a barrier, or
+    stand before an await of a value that conflicts with ``awaited``."""
     try:
-        _Fixpoint(instance, standing, staying, next).run(passes)
+        _Fixpoint(instance, standing, staying, next, awaited).run(passes)
     except _Answered:
         return False
     return True
@@ -91,8 +100,8 @@ class _Region(NamedTuple):
 
 
 class _Fixpoint:
-    def __init__(self, instance: Instance, standing: Standing, staying: int, next: Touched) -> None:
-        self.instance, self.standing, self.next = instance, standing, next
+    def __init__(self, instance: Instance, standing: Standing, staying: int, next: Touched, awaited: Touched) -> None:
+        self.instance, self.standing, self.next, self.awaited = instance, standing, next, awaited
         self.ranks = [rank for rank in range(instance.nodes) if rank != staying]
         self.most = ranges(instance).most
         self.files: dict[tuple[int, int], list[Interval]] = {}
@@ -212,8 +221,8 @@ class _Fixpoint:
         value = self.standing.memory[cell]
         return self.cells.get(cell, (value, value))
 
-    def meet(self, region: _Region, access: Access[Place]) -> None:
-        if any(self.next.hits(Access(cell, *access[1:])) for cell in self.of(region)):
+    def meet(self, region: _Region, access: Access[Place], next: Touched) -> None:
+        if any(next.hits(Access(cell, *access[1:])) for cell in self.of(region)):
             raise _Answered
 
     def write(self, region: _Region, values: Interval) -> None:
@@ -227,6 +236,7 @@ class _Fixpoint:
             return False
         held = self.held(region)
         if form.condition is not None:
+            self.meet(region, form.access, self.awaited)
             value = rough(form.condition.value, self.file)
             if value is None or not may_be_related(form.condition.relation, held, value):
                 return False
@@ -242,7 +252,7 @@ class _Fixpoint:
                 before = most - given[0][0]
                 held = min(held[0], before), min(held[1], before)
             updated = _updated(form.update, held, *given)
-        self.meet(region, form.access)
+        self.meet(region, form.access, self.next)
         if updated is not None:
             self.write(region, updated)
         if form.register is not None:
@@ -264,10 +274,10 @@ class _Fixpoint:
             regions.append(region)
         if form.captured is not None:
             captured = regions.pop(0)
-            self.meet(captured, form.captured)
+            self.meet(captured, form.captured, self.next)
             carried = self.held(captured)
         for region, step in zip(regions, form.steps, strict=True):
-            self.meet(region, step.access)
+            self.meet(region, step.access, self.next)
             held = self.held(region)
             match step.kind:
                 case "popa":

@@ -12,7 +12,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.races.engine import FoundRace
 from pgasrob.races.pairs import Places, places
 from pgasrob.races.rules import rules
-from pgasrob.races.search import found_race
+from pgasrob.races.search import found_race, has_awaits
 from pgasrob.robustness import native
 from pgasrob.robustness.attack_search import PIECE
 from pgasrob.robustness.native import LARGE, LARGE_PIECE, Retold
@@ -63,6 +63,7 @@ class NativeRaceSearch:
             memory_limit=memory_limit,
             threads=threads,
         )
+        self._keeps_races_alone = not strict and "persistent" in reductions and has_awaits(instance)
         self.races: dict[Places, FoundRace] = {}
         self._fault: FoundFault | None = None
 
@@ -74,7 +75,7 @@ class NativeRaceSearch:
 
     @property
     def needs_robust(self) -> bool:
-        return self._search.harmless
+        return self._keeps_races_alone or self._search.harmless
 
     @property
     def states(self) -> int:

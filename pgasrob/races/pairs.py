@@ -74,6 +74,10 @@ class Pairs:
             (first.waits and self._arrives(other, second)) or (second.waits and self._arrives(one, first))
         )
 
+    def counts_for_awaits(self, next: Next) -> bool:
+        """Whether an await may race with it, as far as no type is asked for."""
+        return self._strict or not self._arrives(next, self.fact(next))
+
     def _arrives(self, next: Next, fact: Fact) -> bool:
         """Whether it is a value that arrives: somebody else's, or that of an operation, or an atomic one."""
         remote = self._instance.owner(next.access.cell) != next.rank
@@ -160,6 +164,13 @@ def _examples(rank: int, transition: Transition) -> Iterator[Next]:
         yield Next(rank, transition, 0, core.Access(0, reads, writes, commutes), stands=True)
     for place in range(len(core.steps_of(form))):
         yield step_of(rank, transition, place, cell=0)
+
+
+def accesses(rank: int, transition: Transition, operands: Operands) -> list[Next]:
+    """All accesses of a command, in their order."""
+    made = core.at_issue(operands)
+    first = [] if made is None else [Next(rank, transition, 0, made, stands=True)]
+    return [*first, *(step(rank, transition, operands, place) for place in range(len(core.steps_of(operands))))]
 
 
 def step(rank: int, transition: Transition, operands: Operands, place: int) -> Next:

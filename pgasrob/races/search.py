@@ -15,15 +15,18 @@ This is the readable reference, which the kernel follows state for state (`races
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import reduce
 from itertools import combinations
 
 from pgasrob.analysis.placement import DELAYED, NOW, fenced, lower_bounds, placed, wait_is_over
+from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.control import Transition
+from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
 from pgasrob.races.engine import FoundRace
-from pgasrob.races.pairs import Kinds, Next, Pairs, Places, places, standing, step, step_of
+from pgasrob.races.pairs import Kinds, Next, Pairs, Places, accesses, places, standing, step, step_of
 from pgasrob.robustness.attack import Attack, Edge, Found, State, moved
 from pgasrob.robustness.normal_form import Letter, Word, numbered, word_of
 from pgasrob.robustness.reasons import Reason
@@ -108,10 +111,11 @@ class RaceSearch(Exploration):
         self._pairs = Pairs(instance, strict)
         self._kinds = Kinds(self._pairs, instance)
         self._stopping = StoppingSpace(instance, self._kinds)
-        super().__init__(instance, self._stopping, reductions, races=True)
+        super().__init__(instance, self._stopping, reductions, self._counting_for_awaits)
         self.races: dict[Places, FoundRace] = {}
         self.fault: FoundFault | None = None
-        self.needs_robust = False
+        # Where others stand before an await, persistent sets keep races alone.
+        self.needs_robust = not strict and "persistent" in reductions and has_awaits(instance)
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every state; ends at a fault or when all have been seen."""
@@ -150,6 +154,11 @@ class RaceSearch(Exploration):
                             last = word_of(rank, transition, operands, parts)
                             self._tell(places(source, each), state, [last], [])
 
+    def _counting_for_awaits(self, rank: int, transition: Transition, operands: Operands) -> Touched:
+        """What may race, of the accesses of a command, with an await."""
+        made = accesses(rank, transition, operands)
+        return reduce(Touched.adding, (each.access for each in made if self._pairs.counts_for_awaits(each)), Touched())
+
     def _meets(self, source: Next, other: Next) -> bool:
         """Whether the two race; notes a conflict that is no race."""
         race = self._pairs.race(source, other)
@@ -175,6 +184,11 @@ class RaceSearch(Exploration):
                     words, ranks = self._path(state)
                     self.fault = found_fault(self._instance, words, ranks[rank], transition.occurrence)
                     return
+
+
+def has_awaits(instance: Instance) -> bool:
+    """Whether a rank may wait for a value."""
+    return any(isinstance(form, core.Immediate) and form.condition is not None for form in instance.forms)
 
 
 def found_race(instance: Instance, words: list[Word], before: Sequence[tuple[int, int]]) -> FoundRace:

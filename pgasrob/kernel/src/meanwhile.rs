@@ -38,6 +38,8 @@ pub struct Meanwhile {
     cells: Known,
     /// The ways that conflict with what the ranks that stay are about to access, by cell; and the cells.
     guarded: Vec<Ways>,
+    /// The same for those who stand before an await.
+    awaited: Vec<Ways>,
     guards: Vec<usize>,
     file: Vec<Interval>,
     evaluation: Evaluation,
@@ -70,13 +72,14 @@ struct Region {
 
 impl Meanwhile {
     /// Whether no rank but `staying` may make an access, before it comes to a barrier, that conflicts with one of
-    /// `next`. `passes` says of a transition that leaves the control state of a rank whether its command may ever be
+    /// `next`, or stand before an await that conflicts with one of `awaited`. `passes` says of a transition that leaves the control state of a rank whether its command may ever be
     /// issued as one of sigma.
     pub fn is_left_alone(
         &mut self,
         standing: Standing<'_>,
         staying: usize,
         next: &[Access],
+        awaited: &[Access],
         passes: impl Fn(usize, usize) -> bool,
     ) -> Result<bool> {
         self.prepare(standing.tables)?;
@@ -85,10 +88,16 @@ impl Meanwhile {
             self.guards.try_reserve(1)?;
             self.guards.push(access.cell);
         }
+        for access in awaited {
+            self.awaited[access.cell] |= access.against();
+            self.guards.try_reserve(1)?;
+            self.guards.push(access.cell);
+        }
         let mut around = Around { standing, known: self, changed: false, rank: 0 };
         let alone = around.fixpoint(staying, passes);
         for cell in self.guards.drain(..) {
             self.guarded[cell] = 0;
+            self.awaited[cell] = 0;
         }
         alone
     }
@@ -97,6 +106,7 @@ impl Meanwhile {
         if self.guarded.len() < tables.memory.len() {
             let states: usize = tables.states.iter().map(|&count| count as usize).sum();
             self.guarded = filled(0, tables.memory.len())?;
+            self.awaited = filled(0, tables.memory.len())?;
             self.files = Known { asked: filled(0, states)?, intervals: filled(ZERO, states * tables.registers)? };
             self.cells =
                 Known { asked: filled(0, tables.memory.len())?, intervals: filled(ZERO, tables.memory.len())? };
@@ -294,6 +304,9 @@ impl Around<'_> {
         };
         let mut held = self.held(&region);
         if let Some((relation, value)) = command.condition {
+            if self.cells(&region).any(|cell| self.known.awaited[cell] & command.ways != 0) {
+                return Ok(Err(Stop::Answered));
+            }
             let Some(value) = self.value(value)? else { return Ok(Err(Stop::Blocked)) };
             if !held.may_be(relation, value) {
                 return Ok(Err(Stop::Blocked));

@@ -5,6 +5,7 @@ use crate::meanwhile::{Meanwhile, Standing};
 use crate::memory::{Result, filled};
 use crate::moves::Space;
 use crate::operands::{Operands, World};
+use crate::races::rules::Next;
 use crate::state::State;
 use crate::steps::Access;
 
@@ -18,6 +19,8 @@ struct Rank {
     moves: bool,
     /// The accesses of the commands that it stands before.
     next: Vec<Access>,
+    /// What counts of these for those who stand before an await: in search for races what may race with it.
+    awaited: Vec<Access>,
     /// The control states behind those that can be passed without a barrier.
     behind: Vec<usize>,
     /// For every command that leaves its control state whether it may ever be passed.
@@ -56,6 +59,7 @@ impl Persistent {
             let leaving = tables.leaving(rank, state.control[rank]);
             (looked.active, looked.at_barrier, looked.moves) = (!leaving.is_empty(), false, false);
             looked.next.clear();
+            looked.awaited.clear();
             looked.behind.clear();
             looked.passes.clear();
             looked.passes.try_reserve(leaving.len())?;
@@ -71,6 +75,16 @@ impl Persistent {
                 looked.moves |= outlook.moves;
                 looked.next.try_reserve(outlook.accesses.len())?;
                 looked.next.extend(outlook.accesses.into_iter().flatten());
+                if let Some(rules) = &tables.rules {
+                    looked.awaited.try_reserve(outlook.accesses.len())?;
+                    for (place, access) in outlook.accesses.into_iter().flatten().enumerate() {
+                        let kind = rules.kind(transition, place)?;
+                        let remote = access.cell / tables.size != rank;
+                        if rules.counts_for_awaits(Next { kind, cell: access.cell, remote }) {
+                            looked.awaited.push(access);
+                        }
+                    }
+                }
                 if outlook.passes {
                     looked.passes.last_mut().into_iter().for_each(|passes| *passes = true);
                     looked.behind.try_reserve(1)?;
@@ -85,9 +99,7 @@ impl Persistent {
     /// there is no other; else it is [`Self::set`].
     pub fn find(&mut self, space: Space<'_>, world: &World, state: &State, analyses: &Analyses) -> Result<bool> {
         let nodes = self.ranks.len();
-        // What a rank waits before counts for races, and not for what may be done meanwhile.
-        let looks = if space.tables.rules.is_none() { 2 } else { 1 };
-        while self.seed < looks * nodes {
+        while self.seed < 2 * nodes {
             let (seed, closely) = (self.seed % nodes, self.seed >= nodes);
             self.seed += 1;
             if self.active < 2 || !self.is_seed(seed) || !self.ranks[seed].moves || self.found[seed] {
@@ -99,7 +111,7 @@ impl Persistent {
                     ranks[rank].passes[transition - space.tables.leaving(rank, state.control[rank]).start]
                 };
                 let standing = Standing { tables: space.tables, analyses, world, state };
-                meanwhile.is_left_alone(standing, seed, &ranks[seed].next, passes)?
+                meanwhile.is_left_alone(standing, seed, &ranks[seed].next, &ranks[seed].awaited, passes)?
             } else {
                 (0..nodes).all(|other| other == seed || !self.demands(analyses, seed, other))
             };

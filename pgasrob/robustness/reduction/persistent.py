@@ -6,7 +6,7 @@ make before its next barrier. The barrier itself cannot happen while a rank of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import NamedTuple
 
@@ -25,26 +25,32 @@ from pgasrob.robustness.reduction.liveness import has_ended
 class Outlook(NamedTuple):
     """What a rank is about to access, and all that it could access before its next barrier comes.
 
-    ``passing``: the commands that it may ever pass as part of sigma.
+    ``passing``: the commands that it may ever pass as part of sigma. ``awaited``: what counts of ``next`` for those who
+    stand before an await.
     """
 
     next: Touched
     future: Touched
     at_barrier: bool
     passing: list[Transition]
+    awaited: Touched
+
+
+Awaited = Callable[[int, Transition, Operands], Touched]
+"""What counts of the accesses of a command of a rank for those who stand before an await."""
 
 
 def persistent_sets(
-    instance: Instance, futures: Futures, state: State, races: bool = False
+    instance: Instance, futures: Futures, state: State, awaited: Awaited | None = None
 ) -> Iterator[tuple[int, ...]]:
     """The sets of ranks that may be expanded alone when one of their ranks can move, smallest first.
 
     Of equally large sets that comes first which has been closed from a smaller rank; single ranks that are found only
-    by looking at what others may do meanwhile come after the others, and not at all for ``races``: what a rank waits
-    before counts for these, and not there.
+    by looking at what others may do meanwhile come after the others. ``awaited``: for races, for which it counts that
+    a rank stands before an await.
     """
     outlooks = {
-        rank: _outlook(instance, futures, state, rank)
+        rank: _outlook(instance, futures, state, rank, awaited)
         for rank in range(instance.nodes)
         if not has_ended(instance, state, rank) and instance.automata[rank].out[state.control[rank]]
     }
@@ -56,7 +62,7 @@ def persistent_sets(
     closed = dict.fromkeys(_closure(rank, demanded) for rank in seeds)
     usable = sorted((ranks for ranks in closed if len(ranks) < len(outlooks)), key=len)
     yield from (ranks for ranks in usable if len(ranks) == 1)
-    if len(outlooks) > 1 and not races:
+    if len(outlooks) > 1:
         yield from (
             (rank,) for rank in seeds if (rank,) not in closed and _is_left_alone(instance, state, rank, outlooks)
         )
@@ -68,7 +74,7 @@ def _is_left_alone(instance: Instance, state: State, rank: int, outlooks: dict[i
         return other in outlooks and transition in outlooks[other].passing
 
     standing = Standing(state.control, state.registers, state.memory)
-    return is_left_alone(instance, standing, rank, outlooks[rank].next, passes)
+    return is_left_alone(instance, standing, rank, outlooks[rank].next, passes, outlooks[rank].awaited)
 
 
 def _closure(start: int, demanded: dict[int, list[int]]) -> tuple[int, ...]:
@@ -80,17 +86,21 @@ def _closure(start: int, demanded: dict[int, list[int]]) -> tuple[int, ...]:
     return tuple(sorted(members))
 
 
-def _outlook(instance: Instance, futures: Futures, state: State, rank: int) -> Outlook:
-    near = far = Touched()
+def _outlook(instance: Instance, futures: Futures, state: State, rank: int, awaited: Awaited | None = None) -> Outlook:
+    near = far = waiting = Touched()
     passing = []
     for transition, operands in instance.evaluated(rank, state.control[rank], state.registers[rank]):
         own = _touched(operands)
         near, far = near.joined(own), far.joined(own)
+        if awaited is not None:
+            waiting = waiting.joined(awaited(rank, transition, operands))
         if not _is_blocked(state, rank, operands):
             far = far.joined(futures.before_barrier[rank][transition.target])
             passing.append(transition)
     leaving = instance.automata[rank].out[state.control[rank]]
-    return Outlook(near, far, any(isinstance(transition.form, core.Barrier) for transition in leaving), passing)
+    return Outlook(
+        near, far, any(isinstance(transition.form, core.Barrier) for transition in leaving), passing, waiting
+    )
 
 
 def _touched(operands: Operands) -> Touched:

@@ -18,7 +18,7 @@ from pgasrob.robustness.normal_form import Word
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.reduction.liveness import has_ended
 from pgasrob.robustness.reduction.normalised import Normaliser, Order
-from pgasrob.robustness.reduction.persistent import persistent_sets
+from pgasrob.robustness.reduction.persistent import Awaited, persistent_sets
 
 
 class Predecessor(NamedTuple):
@@ -40,17 +40,20 @@ class Space(Protocol):
 
 
 class Exploration:
-    """Breadth-first through a space, with some of the reductions; ``races``: in search for races."""
+    """Breadth-first through a space, with some of the reductions; ``awaited``: in search for races, as for
+    :func:`~pgasrob.robustness.reduction.persistent.persistent_sets`."""
 
-    def __init__(self, instance: Instance, space: Space, reductions: Collection[str], races: bool = False) -> None:
+    def __init__(
+        self, instance: Instance, space: Space, reductions: Collection[str], awaited: Awaited | None = None
+    ) -> None:
         self.path: list[Word] | None = None
         self.transitions = 0
         self._instance = instance
         self._space = space
         self._futures = futures(instance)
         self._persistent = "persistent" in reductions
-        self._races = races
-        self._normaliser = Normaliser(instance, self._futures, reductions, races)
+        self._awaited = awaited
+        self._normaliser = Normaliser(instance, self._futures, reductions, races=awaited is not None)
         self._same: Order = tuple(range(instance.nodes))
         self._reached: dict[State | Found, Predecessor] = {}
         self._frontier: deque[State | Found] = deque()
@@ -77,7 +80,7 @@ class Exploration:
             return list(self._space.moves(state, rank))
 
         followed: dict[int, bool] = {}  # rank -> whether an ordinary move of it has led to something new
-        sets = persistent_sets(self._instance, self._futures, state, self._races)
+        sets = persistent_sets(self._instance, self._futures, state, self._awaited)
         for members in sets if self._persistent else []:
             if any(_is_ordinary(state, target) for rank in members for _, target in moves(rank)):
                 for rank in members:

@@ -102,6 +102,11 @@ impl Rules {
         self.strict || !((first.waits && self.arrives(other)) || (second.waits && self.arrives(one)))
     }
 
+    /// Whether an await may race with it, as far as no type is asked for.
+    pub fn counts_for_awaits(&self, next: Next) -> bool {
+        self.strict || !self.arrives(next)
+    }
+
     /// Whether it is a value that arrives: somebody else's, or that of an operation, or an atomic one.
     fn arrives(&self, next: Next) -> bool {
         let kind = &self.kinds[next.kind];
