@@ -45,7 +45,6 @@ MOST_CELLS: Final = 256
 ANY: Final[Interval] = (-(1 << 63), (1 << 64) - 1)
 """Whatever fits 64 bits."""
 _ZERO: Final[Interval] = (0, 0)
-NOTHING: Final = Touched()
 
 Passes = Callable[[int, Transition], bool]
 """Whether the command of a transition that leaves the control state of a rank may ever be issued by a rank of sigma."""
@@ -77,10 +76,13 @@ def is_left_alone(
     staying: int,
     next: Touched,
     passes: Passes,
-    awaited: Touched = NOTHING,
+    awaited: Touched | None = None,
 ) -> bool:
-    """Whether no rank but ``staying`` may make an access that conflicts with ``next`` before it comes to a barrier, or
-    stand before an await of a value that conflicts with ``awaited``."""
+    """Whether no rank but ``staying`` may make an access that conflicts with ``next`` before it comes to a barrier.
+
+    With ``awaited``: nor stand before an await that conflicts with that, or an await_add that conflicts with ``next``,
+    whether or not they may hold.
+    """
     try:
         _Fixpoint(instance, standing, staying, next, awaited).run(passes)
     except _Answered:
@@ -100,7 +102,9 @@ class _Region(NamedTuple):
 
 
 class _Fixpoint:
-    def __init__(self, instance: Instance, standing: Standing, staying: int, next: Touched, awaited: Touched) -> None:
+    def __init__(
+        self, instance: Instance, standing: Standing, staying: int, next: Touched, awaited: Touched | None
+    ) -> None:
         self.instance, self.standing, self.next, self.awaited = instance, standing, next, awaited
         self.ranks = [rank for rank in range(instance.nodes) if rank != staying]
         self.most = ranges(instance).most
@@ -236,7 +240,8 @@ class _Fixpoint:
             return False
         held = self.held(region)
         if form.condition is not None:
-            self.meet(region, form.access, self.awaited)
+            if self.awaited is not None:
+                self.meet(region, form.access, self.awaited if form.update is None else self.next)
             value = rough(form.condition.value, self.file)
             if value is None or not may_be_related(form.condition.relation, held, value):
                 return False

@@ -72,7 +72,8 @@ struct Region {
 
 impl Meanwhile {
     /// Whether no rank but `staying` may make an access, before it comes to a barrier, that conflicts with one of
-    /// `next`, or stand before an await that conflicts with one of `awaited`. `passes` says of a transition that leaves the control state of a rank whether its command may ever be
+    /// `next`, or, in search for races, stand before an await that
+    /// conflicts with one of `awaited`, or an await_add that conflicts with one of `next`, whether or not they may hold. `passes` says of a transition that leaves the control state of a rank whether its command may ever be
     /// issued as one of sigma.
     pub fn is_left_alone(
         &mut self,
@@ -304,7 +305,9 @@ impl Around<'_> {
         };
         let mut held = self.held(&region);
         if let Some((relation, value)) = command.condition {
-            if self.cells(&region).any(|cell| self.known.awaited[cell] & command.ways != 0) {
+            let counting = if command.update.is_none() { &self.known.awaited } else { &self.known.guarded };
+            let races = self.standing.tables.rules.is_some();
+            if races && self.cells(&region).any(|cell| counting[cell] & command.ways != 0) {
                 return Ok(Err(Stop::Answered));
             }
             let Some(value) = self.value(value)? else { return Ok(Err(Stop::Blocked)) };

@@ -25,15 +25,15 @@ from pgasrob.robustness.reduction.liveness import has_ended
 class Outlook(NamedTuple):
     """What a rank is about to access, and all that it could access before its next barrier comes.
 
-    ``passing``: the commands that it may ever pass as part of sigma. ``awaited``: what counts of ``next`` for those who
-    stand before an await.
+    ``passing``: the commands that it may ever pass as part of sigma. ``awaited``: for races what counts of ``next`` for
+    those who stand before an await.
     """
 
     next: Touched
     future: Touched
     at_barrier: bool
     passing: list[Transition]
-    awaited: Touched
+    awaited: Touched | None
 
 
 Awaited = Callable[[int, Transition, Operands], Touched]
@@ -98,9 +98,8 @@ def _outlook(instance: Instance, futures: Futures, state: State, rank: int, awai
             far = far.joined(futures.before_barrier[rank][transition.target])
             passing.append(transition)
     leaving = instance.automata[rank].out[state.control[rank]]
-    return Outlook(
-        near, far, any(isinstance(transition.form, core.Barrier) for transition in leaving), passing, waiting
-    )
+    at_barrier = any(isinstance(transition.form, core.Barrier) for transition in leaving)
+    return Outlook(near, far, at_barrier, passing, None if awaited is None else waiting)
 
 
 def _touched(operands: Operands) -> Touched:
