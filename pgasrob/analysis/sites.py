@@ -61,14 +61,15 @@ class Site:
     values: Sequence[int] = ()
 
 
-def sites(instance: Instance, rank: int) -> list[Site]:
-    """The sites of ``rank``. No control state is within two of them."""
-    return [*_Finder(instance, rank).found()]
+def sites(instance: Instance, rank: int, one_place: bool = False) -> list[Site]:
+    """The sites of ``rank``. No control state is within two of them. ``one_place``: the commands of a row stand at one
+    place in the source, too."""
+    return [*_Finder(instance, rank, one_place).found()]
 
 
 class _Finder:
-    def __init__(self, instance: Instance, rank: int) -> None:
-        self._instance, self._rank = instance, rank
+    def __init__(self, instance: Instance, rank: int, one_place: bool) -> None:
+        self._instance, self._rank, self._one_place = instance, rank, one_place
         self._automaton: ControlAutomaton = instance.automata[rank]
         self._out = self._automaton.out
         self._live = live_registers(self._automaton)
@@ -103,11 +104,16 @@ class _Finder:
         return value is not None and value >= 0 and (role is core.Role.QUEUE or value < self._instance.nodes)
 
     def _walk(self, place: Place, first: int, step: int, rounds: int) -> Walk | None:
-        """The walk from address ``first`` on; None when it stays where it is, or leaves the memory."""
+        """The walk from address ``first`` on; None when it stays where it is, leaves the memory, or goes over memory of
+        the program and what is made up."""
         rank = self._rank if place.rank is None else constant(place.rank)
         assert rank is not None
         ends = first, first + step * (rounds - 1)
-        return Walk(rank, first, step) if step and min(ends) >= 0 and max(ends) < self._instance.size else None
+        if not step or min(ends) < 0 or max(ends) >= self._instance.size:
+            return None
+        objects = (each for each in self._instance.program.memory if each.address <= max(ends))
+        made_up = {each.made_up for each in objects if each.address + each.cells > min(ends)}
+        return Walk(rank, first, step) if len(made_up) == 1 else None
 
     # Loops
 
@@ -238,7 +244,7 @@ class _Finder:
             end = begin + 1
             step: list[int] | None = None
             cells = _cells(row[begin][1].form)
-            while end < len(row) and _alike(row[begin][1].form) == _alike(row[end][1].form):
+            while end < len(row) and self._alike(row[begin][1]) == self._alike(row[end][1]):
                 before, cells = cells, _cells(row[end][1].form)
                 assert before is not None and cells is not None
                 further = [after - each for each, after in zip(before, cells, strict=True)]
@@ -249,6 +255,23 @@ class _Finder:
             if end - begin > LEAST_ROUNDS and (site := self._row(row[begin:end])) is not None:
                 yield site
             begin = end
+
+    def _alike(self, transition: Transition) -> object:
+        """What commands in a row have in common."""
+        command, form = transition.command, transition.form
+        ranks = tuple(made.cell.rank for made in core.accesses_of(form))
+        others = tuple(expr for role, expr in core.expressions(form) if role in (core.Role.RANK, core.Role.QUEUE))
+        return (
+            type(form),
+            ranks,
+            others,
+            core.register_set(form),
+            tuple(step.kind for step in core.steps_of(form)),
+            (tuple(made[1:] for made in core.accesses_of(form))),
+            (command.atomic, command.bytes) if isinstance(command, commands.Accessing) else None,
+            isinstance(command, commands.Load) and command.polling,
+            transition.span if self._one_place else None,
+        )
 
     def _row(self, row: list[tuple[int, Transition]]) -> Site | None:
         places = [core.accesses_of(transition.form) for _, transition in row]
@@ -388,17 +411,3 @@ def _cells(form: Form) -> list[int] | None:
     """The addresses of a command's accesses, where they are constants."""
     found = [constant(made.cell.address) for made in core.accesses_of(form)]
     return None if None in found else [each for each in found if each is not None]
-
-
-def _alike(form: Form) -> object:
-    """What commands in a row have in common."""
-    ranks = tuple(made.cell.rank for made in core.accesses_of(form))
-    others = tuple(expr for role, expr in core.expressions(form) if role in (core.Role.RANK, core.Role.QUEUE))
-    return (
-        type(form),
-        ranks,
-        others,
-        core.register_set(form),
-        tuple(step.kind for step in core.steps_of(form)),
-        (tuple(made[1:] for made in core.accesses_of(form))),
-    )

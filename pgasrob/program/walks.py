@@ -143,7 +143,7 @@ class Walks:
         same = TRUE
         for register in sorted(self.live[state] & values.keys()):
             value = values[register]
-            same = both(same, FALSE if value is None else Binary("==", value, Register(f"r{register}", register)))
+            same = both(same, FALSE if value is None else Binary("==", value, _held(register)))
         return same
 
     def _includes(self, leaving: Sequence[Transition], state: int) -> bool:
@@ -202,6 +202,15 @@ class Walks:
                 case _:
                     assert_never(role)
         return found
+
+
+def back_at(expr: Expr) -> Expr | None:
+    """What stands in conditions for what a register has held, if ``expr`` is a register."""
+    return _held(expr.index) if isinstance(expr, Register) else None
+
+
+def _held(register: int) -> Register:
+    return Register(f"r{register}", register)
 
 
 def unchanged_at(state: int, kept: frozenset[int]) -> Goal:

@@ -5,13 +5,20 @@ These are facts of commands and memory objects, and no engine of robustness asks
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.commands import BY, Accessing, Await, Command, Load
 from pgasrob.program.control import Transition
 from pgasrob.program.declarations import Declared
+from pgasrob.program.expressions import Binary, Const, Expr, Unary, registers_of, rewritten
 from pgasrob.program.instance import Instance
+from pgasrob.program.walks import FALSE, back_at
+
+MOST_ATOMS = 10
+"""Conditions of which a poll is made up to which it is looked at what they are together."""
 
 
 class Fact(NamedTuple):
@@ -33,9 +40,63 @@ def facts_of(transition: Transition) -> tuple[Fact, ...]:
     """One fact for each of ``core.accesses_of(transition.form)``, in their order."""
     form = transition.form
     facts = command_facts(transition.command)
-    if isinstance(form, core.Immediate) and form.until is not None:
+    if isinstance(form, core.Immediate) and form.until is not None and _looks_for_a_value(form):
         return tuple(fact._replace(waits=True) for fact in facts)
     return facts
+
+
+def _looks_for_a_value(form: core.Immediate[core.Place, Expr]) -> bool:
+    """Whether it depends on the value that a read brings whether it fails.
+
+    A loop that goes over an array comes back with another counter: its reads have conditions (`program.polls`), but
+    none that a value decides. So registers that the loop sets are taken to change. Where that is wrong, or there is too
+    much to look at, a poll is no wait, which shows races that are none, and hides none.
+    """
+    assert form.until is not None
+    holds = rewritten(form.until.holds, lambda expr: FALSE if _comes_back(expr) else None)
+    atoms = [*dict.fromkeys(_atoms(holds))]
+    told = [place for place, atom in enumerate(atoms) if form.register in registers_of(atom)]
+    if len(atoms) > MOST_ATOMS:
+        return False
+    for truths in product((False, True), repeat=len(atoms)):
+        if not _holds(holds, dict(zip(atoms, truths, strict=True))):
+            for others in product((False, True), repeat=len(told)):
+                changed = dict(zip((atoms[place] for place in told), others, strict=True))
+                if _holds(holds, dict(zip(atoms, truths, strict=True)) | changed):
+                    return True
+    return False
+
+
+def _comes_back(expr: Expr) -> bool:
+    """Whether it says that a register is set to what it has held (`Walks.agree`)."""
+    return isinstance(expr, Binary) and expr.operator == "==" and expr.right == back_at(expr.right) != expr.left
+
+
+def _atoms(expr: Expr) -> Iterator[Expr]:
+    """The conditions that a condition is made of."""
+    match expr:
+        case Unary("!", operand):
+            yield from _atoms(operand)
+        case Binary("&&" | "||", left, right):
+            yield from _atoms(left)
+            yield from _atoms(right)
+        case Const():
+            return
+        case _:
+            yield expr
+
+
+def _holds(expr: Expr, truths: Mapping[Expr, bool]) -> bool:
+    match expr:
+        case Const(value):
+            return bool(value)
+        case Unary("!", operand):
+            return not _holds(operand, truths)
+        case Binary("&&", left, right):
+            return _holds(left, truths) and _holds(right, truths)
+        case Binary("||", left, right):
+            return _holds(left, truths) or _holds(right, truths)
+    return truths[expr]
 
 
 def command_facts(command: Command) -> tuple[Fact, ...]:

@@ -81,6 +81,41 @@ def test_a_polling_read_waits() -> None:
     assert [facts_of(each) for each in polling.automata[0].out[0]] == [(Fact(waits=True),)]
 
 
+@pytest.mark.parametrize(
+    ("loop", "waits"),
+    [
+        ("s <- 0; while (s == 0) { s <- mem[x]; }", [True]),
+        ("again: s <- mem[x]; if (s < r) { goto again; }", [True]),
+        ("again: s <- mem[x]; if (s == 0) { goto again; } t <- mem[y]; if (t == 0) { goto again; }", [True, True]),
+        # Rounds of a loop that counts differ, whatever it reads.
+        ("r <- 0; while (r < 5) { s <- mem[x + r]; r <- r + 1; }", [False]),
+        ("r <- 0; while (r < 5 && s == 0) { s <- mem[x + r]; r <- r + 1; }", [False]),
+        ("r <- 0; while (r < 5) { s <- mem[x]; if (s == 1) { r <- 9; } r <- r + 1; }", [False]),
+        # Nobody can end it.
+        ("loop { s <- mem[x]; }", [False]),
+        # It does something else.
+        ("s <- 0; while (s == 0) { s <- mem[x]; mem[y] <- 1; }", [False]),
+        # There may be more to it than is looked at.
+        (f"again: s <- mem[x]; if ({' || '.join(f's == {value}' for value in range(11))}) {{ goto again; }}", [False]),
+    ],
+)
+def test_which_loops_poll(loop: str, waits: list[bool]) -> None:
+    looping = instance(loop, nodes=1, declarations="memory x, y, a[9]; register r, s, t;")
+    reads = {
+        edge.occurrence: fact.waits
+        for edge in looping.automata[0].transitions
+        if edge.command.kind == "load"
+        for fact in facts_of(edge)
+    }
+    assert [*reads.values()] == waits
+
+
+def test_a_loop_over_an_array_races_with_what_arrives() -> None:
+    reads = "while (r < 3) { s <- mem[a + r]; r <- r + 1; }"
+    both = program("put(x, 1, a + 1, q);", reads, declarations="memory x, a[3]; register r, s; queue q;")
+    assert races(both, 2).verdict == races(both, 2, engine="definition").verdict == "race"
+
+
 def test_which_accesses_exclude_each_other() -> None:
     plain, add, set, any = Fact(), Fact("int", "add"), Fact("int", "set"), Fact("int")
     assert atomic_together(add, add) and atomic_together(add, any) and atomic_together(any, set)

@@ -36,9 +36,11 @@ class Represented:
     kept: int
 
 
-def represented(instance: Instance, worthwhile: int | None = None) -> Represented | None:
-    """``instance`` with a few elements for all that are alike; None where there is nothing to leave out."""
-    found = [sites(instance, rank) for rank in range(instance.nodes)]
+def represented(instance: Instance, worthwhile: int | None = None, one_place: bool = False) -> Represented | None:
+    """``instance`` with a few elements for all that are alike; None where there is nothing to leave out. With
+    ``one_place`` only what stands at one place in the source is alike, so that the pairs of places that race are those
+    of the whole."""
+    found = [sites(instance, rank, one_place) for rank in range(instance.nodes)]
     families = _Families(instance, found)
     kept = families.kept(WORTHWHILE if worthwhile is None else worthwhile)
     if not kept:
