@@ -13,26 +13,91 @@ static inline __attribute__((always_inline)) bool matters(uintptr_t address, siz
     return pgasrob_in_region(address, bytes);
 }
 
-static inline __attribute__((always_inline)) void record(enum kind kind, unsigned log2, unsigned flags,
-                                                         const volatile void *at, void *caller) {
-    uintptr_t address = (uintptr_t)at;
-    if (!matters(address, 1u << log2) || unlikely(!pgasrob_recording)) return;
+/* --- runs: a loop repeats the accesses of its body, each with a stride of its own --- */
+
+enum { MOST_PERIOD = 64, CALLERS = 256 };
+
+struct past { void *caller; uintptr_t address; word first; intptr_t stride; };
+
+static __thread struct {
+    unsigned long now;                                                   /* how many accesses there were */
+    struct { void *caller; unsigned long when; } last[CALLERS];          /* of each place in the program, by a hash */
+    struct past past[MOST_PERIOD];
+    unsigned period, streak;                                             /* so many were a period after the last of their place */
+    struct expected body[MOST_PERIOD];
+} loops;
+
+/* Notes an access that is in no run. Once each place of a loop has been passed twice, its third round is expected. */
+static void look_for_loop(struct log *log, uintptr_t address, void *caller, word first) {
+    unsigned at = ((uintptr_t)caller * 2654435761u >> 16) % CALLERS;
+    unsigned long now = loops.now++, before = now - loops.last[at].when;
+    bool seen = loops.last[at].caller == caller && before <= MOST_PERIOD;
+    struct past *past = &loops.past[now % MOST_PERIOD];
+    intptr_t stride = seen ? (intptr_t)(address - loops.past[loops.last[at].when % MOST_PERIOD].address) : 0;
+    loops.last[at].caller = caller;
+    loops.last[at].when = now;
+    *past = (struct past){caller, address, first, stride};
+    if (!seen || stride != (int32_t)stride) {
+        loops.period = 0;
+        return;
+    }
+    if (before != loops.period) loops.period = (unsigned)before, loops.streak = 0;
+    if (++loops.streak < loops.period) return;
+    loops.streak = 0;
+    for (unsigned i = 0; i < loops.period; i++) {
+        const struct past *round = &loops.past[(now + 1 - loops.period + i) % MOST_PERIOD];
+        loops.body[i] = (struct expected){round->address + (uintptr_t)round->stride, round->caller, round->stride,
+                                          &loops.body[(i + 1) % loops.period], round->first};
+    }
+    log->run = NULL;
+    log->expected = loops.body;
+}
+
+/* The record of the run that is expected, when the first access of it has happened. */
+static __attribute__((noinline)) bool begin_run(struct log *log) {
+    size_t words = 2 + 2 * loops.period;
+    word *record = pgasrob_room(words);
+    if (!record) return false;
+    for (unsigned i = 0; i < loops.period; i++) {
+        const struct expected *entry = &loops.body[i];
+        record[2 + 2 * i] = entry->first | entry->address << 16;
+        record[3 + 2 * i] = pgasrob_pc(entry->caller) | (word)(uint32_t)entry->stride << 32;
+    }
+    log->run = record + 1;
+    log->expected = loops.body;
+    pgasrob_commit(record, KIND_RUN | (word)loops.period << 8 | (word)words << 16);
+    return true;
+}
+
+static __attribute__((noinline)) void record_one(enum kind kind, unsigned log2, unsigned flags, uintptr_t address,
+                                                 void *caller) {
     struct log *log = &pgasrob_log;
-    word pc = pgasrob_pc(caller);
-    size_t words = 2 + (log2 == 3) + 2 * (log2 == 4);
-    word *record;
-    if (likely((size_t)(log->end - log->next) >= words && log->next)) {
-        pgasrob_fill(log);
-        record = log->next;
-        log->next += words;
-    } else if (!(record = pgasrob_room(words))) return;
-    char *value = log2 < 3 ? (char *)(record + 1) + 4 : (char *)(record + 2);
+    if (!pgasrob_recording) return;
+    word pc = pgasrob_pc(caller), first = kind | (word)(log2 | flags) << 8;
+    word *record = pgasrob_room(2 + (log2 == 3) + 2 * (log2 == 4));
+    if (!record) return;
     record[1] = pc;
     log->stored = (const char *)address;
     log->stored_log2 = log2;
-    log->unfilled = value;
+    log->unfilled = log2 < 3 ? (char *)(record + 1) + 4 : (char *)(record + 2);
     if (kind == KIND_LOAD) pgasrob_fill(log);
-    pgasrob_commit(record, kind | (word)(log2 | flags) << 8 | address << 16);
+    pgasrob_commit(record, first | address << 16);
+    if (!flags) look_for_loop(log, address, caller, first);
+}
+
+static inline __attribute__((always_inline)) void record(enum kind kind, unsigned log2, unsigned flags,
+                                                         const volatile void *at, void *caller) {
+    uintptr_t address = (uintptr_t)at;
+    struct log *log = &pgasrob_log;
+    struct expected *expected = log->expected;
+    if (expected->address == address && expected->caller == caller) {
+        if (unlikely(!log->run) && !begin_run(log)) return;
+        ++*log->run;
+        expected->address += (uintptr_t)expected->stride;
+        log->expected = expected->next;
+        return;
+    }
+    if (matters(address, 1u << log2)) record_one(kind, log2, flags, address, caller);
 }
 
 static void record_range(enum kind kind, const void *at, size_t bytes, void *caller) {

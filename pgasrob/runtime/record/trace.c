@@ -16,7 +16,8 @@
 #include <unwind.h>
 
 bool pgasrob_recording;
-__thread struct log pgasrob_log;
+struct expected pgasrob_no_access;
+__thread struct log pgasrob_log = {.expected = &pgasrob_no_access};
 
 static struct header *header;
 static int file = -1;
@@ -109,6 +110,7 @@ static bool next_chunk(struct log *log) {
 word *pgasrob_room(size_t words) {
     struct log *log = &pgasrob_log;
     pgasrob_fill(log);
+    log->expected = &pgasrob_no_access;
     if ((size_t)(log->end - log->next) < words || !log->next) {
         if (!pgasrob_recording || words * sizeof(word) > header->chunk_bytes - CHUNK_HEADER_BYTES || !next_chunk(log))
             return NULL;

@@ -62,6 +62,9 @@ bool pgasrob_find_region(enum region kind, const void *address, const char **sta
 
 /* --- for accesses.c --- */
 
+/* One of the accesses that a run is expected to repeat. */
+struct expected { uintptr_t address; void *caller; intptr_t stride; struct expected *next; word first; };
+
 struct log {
     word *next, *end;             /* where the next record goes */
     char *unfilled;               /* where the value of the last store goes, not known yet */
@@ -75,9 +78,12 @@ struct log {
     unsigned depth;               /* of calls into the library */
     bool begun, own;              /* own: the runtime itself is at work */
     uint32_t strings, sites, modules;
+    struct expected *expected;    /* the next access of the run that this thread is in; its caller NULL: in none */
+    word *run;                    /* how many accesses it has, in its record; NULL: it has not begun */
 };
 
 extern __thread struct log pgasrob_log;
+extern struct expected pgasrob_no_access;
 
 /* Room for a record of so many words; NULL: nothing is recorded any more. The record counts once its first word is set, by
  * pgasrob_commit. */

@@ -17,7 +17,8 @@ CLOCK, CHUNKS, IDENTITIES, ABOUT = 64, 128, 192, 256
 ENDED, APPENDIX = 24, 40
 ENDED_WELL, ENDED_BADLY, ENDED_BY_TIMEOUT, ENDED_FULL = 1, 2, 3, 4
 FIRST_FRESH_IDENTITY = 2
-LOAD, STORE, UPDATE, CALL, RETURN, STRING, SITE, MODULE, REGION, END = 1, 2, 5, 0x10, 0x11, 0x20, 0x21, 0x22, 0x24, 0x3F
+STORE, UPDATE, RUN, CALL = 2, 5, 6, 0x10
+STRING, SITE, MODULE, REGION, END = 0x20, 0x21, 0x22, 0x24, 0x3F
 LINES_AT_ONCE = 20_000
 
 
@@ -155,6 +156,9 @@ def _read(
         if kind in (CALL, REGION):
             pcs.add(first >> 32)
             found.calls += kind == CALL
+        elif kind == RUN:
+            accesses += words[at + 1]
+            pcs.update(word & 0xFFFFFFFF for word in words[at + 3 : at + length : 2])
         elif kind == STRING:
             strings[first >> 32] = words[at + 1 : at + length].tobytes().rstrip(b"\0").decode(errors="replace")
         elif kind == SITE:
