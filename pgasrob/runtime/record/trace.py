@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import json
-import mmap
-import os
 import struct
 import subprocess
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-MAGIC, VERSION = b"PGASTRCE", 1
-HEADER_BYTES, CHUNK_BYTES, CHUNK_HEADER_BYTES = 4096, 65536, 32
-CHUNK_MAGIC = 0x4B4E4843
-CLOCK, CHUNKS, IDENTITIES, ABOUT = 64, 128, 192, 256
-ENDED, APPENDIX = 24, 40
+from pgasrob.runtime.record.records import ABOUT, APPENDIX, ENDED, HEADER_BYTES, MAGIC, VERSION, Kind, Trace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHUNK_BYTES = 65536
+IDENTITIES, FIRST_FRESH_IDENTITY = 192, 2
 ENDED_WELL, ENDED_BADLY, ENDED_BY_TIMEOUT, ENDED_FULL = 1, 2, 3, 4
-FIRST_FRESH_IDENTITY = 2
-STORE, UPDATE, RUN, CALL = 2, 5, 6, 0x10
-STRING, SITE, MODULE, REGION, END = 0x20, 0x21, 0x22, 0x24, 0x3F
 LINES_AT_ONCE = 20_000
-
-
-class TraceError(Exception):
-    """The file is no trace; the message says why."""
 
 
 def create(path: Path, about: dict[str, object], limit: int) -> None:
@@ -50,7 +43,6 @@ class Contents:
 
     ranks: int = 0
     bytes: int = 0
-    records: int = 0
     calls: int = 0
     accesses: int = 0
     full: bool = False
@@ -66,108 +58,50 @@ def finish(path: Path, ended: int | None = None, exit_code: int = 0) -> Contents
 
     ``ended``: how (None: it is not known). Raises ``TraceError`` and ``OSError``.
     """
+    with Trace(path) as trace:
+        contents = look(trace)
+        whole = trace.appendix is not None
+    text = b"" if whole else json.dumps(_appendix(contents), separators=(",", ":")).encode()
     with open(path, "r+b") as file:
-        size = os.fstat(file.fileno()).st_size
-        header = file.read(HEADER_BYTES)
-        if len(header) < HEADER_BYTES or header[:8] != MAGIC:
-            raise TraceError(f"{path} is no trace of `pgasrob record`")
-        if struct.unpack_from("<I", header, 8)[0] != VERSION:
-            raise TraceError(f"{path} is of version {struct.unpack_from('<I', header, 8)[0]}, not {VERSION}")
-        taken, limit = struct.unpack_from("<Q", header, CHUNKS)[0], struct.unpack_from("<Q", header, 32)[0]
-        end = min(HEADER_BYTES + min(taken, limit) * CHUNK_BYTES, size)
-        with mmap.mmap(file.fileno(), size) as content:
-            contents = look(content, end)
-            was, appendix = struct.unpack_from("<I", content, ENDED)[0], struct.unpack_from("<Q", content, APPENDIX)[0]
-            if ended is not None:
-                struct.pack_into("<Ii", content, ENDED, was if was == ENDED_FULL else ended, exit_code)
-            contents.full = was == ENDED_FULL
-            content.flush()
-        if appendix:
-            return contents
-        file.truncate(end)
-        text = json.dumps(_appendix(contents), separators=(",", ":")).encode()
-        file.seek(end)
-        file.write(text)
-        file.flush()
-        file.seek(APPENDIX)
-        file.write(struct.pack("<QQ", end, len(text)))
+        if ended is not None and not contents.full:
+            file.seek(ENDED)
+            file.write(struct.pack("<Ii", ended, exit_code))
+        if not whole:
+            file.truncate(contents.bytes)
+            file.seek(contents.bytes)
+            file.write(text)
+            file.flush()
+            file.seek(APPENDIX)
+            file.write(struct.pack("<QQ", contents.bytes, len(text)))
     return contents
 
 
-def look(content: mmap.mmap | bytes, end: int) -> Contents:
-    """Reads all records of a trace up to ``end``."""
-    found = Contents(struct.unpack_from("<I", content, 16)[0], end)
-    logs: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for at in range(HEADER_BYTES, end, CHUNK_BYTES):
-        magic, rank, thread, ordinal = struct.unpack_from("<IIII", content, at)
-        if magic == CHUNK_MAGIC:
-            logs.setdefault((rank, thread), []).append((ordinal, at))
-    for (rank, thread), chunks in logs.items():
-        found.seen.add(rank)
-        if thread:
-            found.threaded.add(rank)
-        strings: dict[int, str] = {}
+def look(trace: Trace) -> Contents:
+    """Reads all records of a trace."""
+    found = Contents(trace.ranks, trace.end, full=trace.ended == ENDED_FULL)
+    for log in trace.logs():
+        found.seen.add(log.rank)
+        if log.thread:
+            found.threaded.add(log.rank)
         pcs: set[int] = set()
-        sites: dict[int, tuple[int, int]] = {}
-        for _, at in sorted(chunks):
-            piece = memoryview(content)[at + CHUNK_HEADER_BYTES : min(at + CHUNK_BYTES, end)]
-            piece = piece[: len(piece) // 8 * 8]
-            words = piece.cast("Q")
-            _read(words, rank, found, strings, sites, pcs)
-            words.release()
-            piece.release()
-        for pc in pcs:
-            if pc >> 31:
-                if pc & 0x7FFFFFFF in sites:
-                    found.places.add(sites[pc & 0x7FFFFFFF])
-            elif pc:
-                found.places.add((0, pc))
+        for words, at, first in log.spans():
+            kind = first & 0xFF
+            if kind <= Kind.UPDATE:
+                pcs.add(words[at + 1] & 0xFFFFFFFF)
+                found.accesses += 1
+            elif kind == Kind.RUN:
+                found.accesses += words[at + 1]
+                pcs.update(word & 0xFFFFFFFF for word in words[at + 3 : at + (first >> 16 & 0xFFFF) : 2])
+            elif kind in (Kind.CALL, Kind.REGION):
+                pcs.add(first >> 32)
+                found.calls += kind == Kind.CALL
+            elif kind == Kind.END:
+                found.ended.add(log.rank)
+            else:
+                log.note(words, at, first)
+        found.places.update(map(log.place, pcs - {0}))
+        found.modules.update(log.modules)
     return found
-
-
-def _read(
-    words: memoryview,
-    rank: int,
-    found: Contents,
-    strings: dict[int, str],
-    sites: dict[int, tuple[int, int]],
-    pcs: set[int],
-) -> None:
-    at, last, records, accesses = 0, len(words), 0, 0
-    sizes = {size: 3 if size == 3 else 4 if size == 4 else 2 for size in range(5)}
-    while at < last and (first := words[at]):
-        kind = first & 0xFF
-        records += 1
-        if kind <= STORE:
-            pcs.add(words[at + 1] & 0xFFFFFFFF)
-            accesses += 1
-            at += sizes[first >> 8 & 7]
-            continue
-        if kind <= UPDATE:
-            pcs.add(words[at + 1] & 0xFFFFFFFF)
-            accesses += 1
-            at += 6 if kind == UPDATE else 3
-            continue
-        if kind == END:
-            found.ended.add(rank)
-            at += 2
-            continue
-        length = first >> 16 & 0xFFFF
-        if kind in (CALL, REGION):
-            pcs.add(first >> 32)
-            found.calls += kind == CALL
-        elif kind == RUN:
-            accesses += words[at + 1]
-            pcs.update(word & 0xFFFFFFFF for word in words[at + 3 : at + length : 2])
-        elif kind == STRING:
-            strings[first >> 32] = words[at + 1 : at + length].tobytes().rstrip(b"\0").decode(errors="replace")
-        elif kind == SITE:
-            sites[first >> 32] = (words[at + 1], words[at + 2])
-        elif kind == MODULE:
-            found.modules[first >> 32] = strings.get(words[at + 3], "")
-        at += length
-    found.records += records
-    found.accesses += accesses
 
 
 def _appendix(contents: Contents) -> dict[str, object]:
