@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,14 +28,14 @@ class Recorded(NamedTuple):
 @dataclass(frozen=True)
 class Recording:
     """``events`` in the order of the run: a command stands there with all its steps, a barrier where its last rank has
-    come to it. ``memory``: the memory of every node with its first values. ``complete``: whether it was written to its
-    end.
+    come to it. ``memory``: the memory of every node with its first values. ``standing``: what ranks stood before at the
+    end, at most one command each.
     """
 
     name: str
     nodes: int
     memory: Sequence[MemoryObject]
     queues: Sequence[Queue]
-    events: Iterable[Recorded]
+    events: Sequence[Recorded]
     source: Source
-    complete: bool = True
+    standing: Sequence[Recorded] = ()

@@ -21,30 +21,42 @@ from pgasrob.semantics.state_space import Letter
 
 def recorded(instance: Instance, words: Sequence[Sequence[Letter]]) -> Recording:
     """The recording of an SC run, given by the words of its commands (`semantics.sequential`)."""
-    program = instance.program
-    events = tuple(_events(instance, words))
-    return Recording(program.name, instance.nodes, program.memory, program.queues, events, program.source)
+    program, run = instance.program, _Run(instance)
+    events = [event for word in words for event in run.issue(word)]
+    standing = [event for rank in range(instance.nodes) for event in run.standing(rank)]
+    return Recording(program.name, instance.nodes, program.memory, program.queues, events, program.source, standing)
 
 
-def _events(instance: Instance, words: Sequence[Sequence[Letter]]) -> Iterator[Recorded]:
-    control = [0] * instance.nodes
-    registers, memory = [instance.registers] * instance.nodes, instance.memory
-    for word in words:
-        if word[0].kind == "barrier":
-            for letter in word:
-                transition = _taken(instance, letter, control)
-                control[letter.rank] = transition.target
-                yield Recorded(letter.rank, transition.command, transition.span)
-            continue
-        rank = word[0].rank
-        transition = _taken(instance, word[0], control)
-        operands = instance.operands(rank, transition, registers[rank])
+class _Run:
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._control = [0] * instance.nodes
+        self._registers, self._memory = [instance.registers] * instance.nodes, instance.memory
+
+    def issue(self, word: Sequence[Letter]) -> Iterator[Recorded]:
+        """What is recorded of a command."""
+        for letter in word[: self._instance.nodes if word[0].kind == "barrier" else 1]:
+            rank = letter.rank
+            transition = _taken(self._instance, letter, self._control)
+            operands = self._instance.operands(rank, transition, self._registers[rank])
+            yield from self._told(rank, transition, operands)
+            after = execute(operands, self._registers[rank], self._memory)
+            assert after is not None, "it was issued"
+            self._control[rank], (self._registers[rank], self._memory) = transition.target, after
+
+    def standing(self, rank: int) -> Iterator[Recorded]:
+        """What ``rank`` stands before now: the first command, if there are several; not a read that polls, of which
+        nobody knows yet what it waits for."""
+        found = self._instance.evaluated(rank, self._control[rank], self._registers[rank])
+        for transition, operands in found:
+            if _seen(operands, self._memory) is None:
+                yield from self._told(rank, transition, operands)
+            return
+
+    def _told(self, rank: int, transition: Transition, operands: Operands) -> Iterator[Recorded]:
         if not isinstance(operands, core.Assign | core.Test):
-            command = map_expressions(transition.command, partial(_value, registers[rank]))
-            yield Recorded(rank, command, transition.span, _seen(operands, memory))
-        after = execute(operands, registers[rank], memory)
-        assert after is not None, "it was issued"
-        control[rank], (registers[rank], memory) = transition.target, after
+            command = map_expressions(transition.command, partial(_value, self._registers[rank]))
+            yield Recorded(rank, command, transition.span, _seen(operands, self._memory))
 
 
 def _taken(instance: Instance, letter: Letter, control: Sequence[int]) -> Transition:

@@ -31,9 +31,9 @@ class NoRun(Exception):
     """The events are no run of their commands: says which one cannot have been where it stands."""
 
 
-def straight_line(recording: Recording, events: Sequence[Recorded], reading: Reading = DEFAULT_READING) -> Instance:
-    """``events`` of a recording as a program of its own; the occurrence of a command is its place among those of its
-    rank, and so is its control state."""
+def straight_line(recording: Recording, reading: Reading = DEFAULT_READING) -> Instance:
+    """A recording as a program; the occurrence of a command is its place among those of its rank, and so is its control
+    state."""
     program = Program(
         recording.name,
         recording.nodes,
@@ -44,43 +44,51 @@ def straight_line(recording: Recording, events: Sequence[Recorded], reading: Rea
         recording.source,
     )
     out: list[list[tuple[Transition, ...]]] = [[] for _ in range(recording.nodes)]
-    for event in events:
+    for event in (*recording.events, *recording.standing):
         place = len(out[event.rank])
         command = event.command
         if isinstance(command, _GIVING):
             command = replace(command, register=_ANY)
         transition = Transition(command, place + 1, place, event.span)
-        out[event.rank].append((transition.with_form(_form(transition, event.seen, reading)),))
+        out[event.rank].append((transition.with_form(form_of(event, reading)),))
     automata = tuple(ControlAutomaton((*leaving, ())) for leaving in out)
     return Instance(program, recording.nodes, automata, reading)
 
 
-def _form(transition: Transition, seen: int | None, reading: Reading) -> core.Form:
-    form = transition.form
+def form_of(event: Recorded, reading: Reading) -> core.Form:
+    """What a recorded command does."""
+    form = core.lower(event.command)
     if reading.conflicts == "all":
         form = core.all_in_conflict(form)
-    if seen is not None:
-        assert isinstance(form, core.Immediate)
-        return replace(form, until=core.Until(Binary("==", _ANY, Const(seen)), spins=True))
+    if isinstance(form, core.Immediate) and form.register is not None:
+        until = None
+        if event.seen is not None:
+            until = core.Until(Binary("==", _ANY, Const(event.seen)), spins=True)
+        return replace(form, register=_ANY.index, until=until)
     return form
 
 
-def turns(events: Iterable[Recorded], nodes: int) -> Iterator[tuple[int, ...]]:
-    """The ranks of each event of the trace: one, or for a barrier all, the last of which has come to it there."""
-    arrived: dict[str, list[int]] = {}
-    for event in events:
+def in_turn(recording: Recording) -> Iterator[tuple[Recorded, ...]]:
+    """The events of the trace: one each, or for a barrier those of all ranks, where the last of them has come to it."""
+    arrived: dict[str, list[Recorded]] = {}
+    for event in recording.events:
         if event.command.kind != "barrier":
-            yield (event.rank,)
+            yield (event,)
             continue
         here = arrived.setdefault(event.command.name, [])
-        here.append(event.rank)
-        if len(here) == nodes:
-            yield tuple(sorted(here))
+        here.append(event)
+        if len(here) == recording.nodes:
+            yield tuple(sorted(here, key=lambda each: each.rank))
             arrived[event.command.name] = []
 
 
-def trace_of(instance: Instance, ranks_in_turn: Iterable[tuple[int, ...]]) -> Trace:
-    """The trace of the run in which the ranks come one after the other. Raises :class:`NoRun`."""
+def trace_of(instance: Instance, recording: Recording) -> Trace:
+    """The trace of the run that was recorded, of the program that :func:`straight_line` makes of it. Raises
+    :class:`NoRun`."""
+    return _trace(instance, ([event.rank for event in events] for events in in_turn(recording)))
+
+
+def _trace(instance: Instance, ranks_in_turn: Iterable[Sequence[int]]) -> Trace:
     nodes = instance.nodes
     registers, memory = [instance.registers] * nodes, instance.memory
     events: list[Event] = []
@@ -98,7 +106,7 @@ def trace_of(instance: Instance, ranks_in_turn: Iterable[tuple[int, ...]]) -> Tr
             clock = tuple(count + 1 for count in _joined([last(rank) for rank in ranks]))
             event = Event(len(events), 0, transitions, operands, clock, ())
         else:
-            (rank,) = ranks
+            rank = ranks[0]
             done = performed(operands, registers[rank], memory)
             if done is None:
                 raise NoRun(f"rank {rank} did not wait for what it waited for")

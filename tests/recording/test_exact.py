@@ -14,7 +14,7 @@ from pgasrob.program.parser import parse
 from pgasrob.recording.events import Recording
 from pgasrob.recording.exact import Exact
 from pgasrob.recording.simulated import recorded
-from pgasrob.recording.straight import straight_line, trace_of, turns
+from pgasrob.recording.straight import straight_line, trace_of
 from pgasrob.robustness.moves import Rerun, in_two_parts
 from pgasrob.robustness.traces.delaying import Delaying
 from pgasrob.robustness.traces.trace import Trace
@@ -62,8 +62,8 @@ def drawn(seeds: range) -> Iterator[Drawn]:
         )
         instance = parse(to_pgas(program)).instantiate(program.nodes or 2)
         recording = recorded(instance, sc_run(instance, seed, MOST_COMMANDS))
-        line = straight_line(recording, list(recording.events))
-        trace = trace_of(line, turns(recording.events, recording.nodes))
+        line = straight_line(recording)
+        trace = trace_of(line, recording)
         strict = seed // 2 % 2 == 1
         try:
             cyclic, races = answers(line, trace, strict, MOST_STATES)

@@ -21,6 +21,7 @@ pub mod placement;
 #[cfg(feature = "python")]
 mod python;
 pub mod races;
+pub mod recorded;
 pub mod reduction;
 pub mod search;
 pub mod state;

@@ -11,6 +11,7 @@ use crate::facts::Standing;
 use crate::memory::Error;
 use crate::moves::Told;
 use crate::races::rules::RawRules;
+use crate::recorded::answers::{Answers, GaveUp};
 use crate::search;
 use crate::steps::Phase;
 use crate::tables::{self, Raw};
@@ -474,11 +475,63 @@ fn field<T: for<'a, 'py> FromPyObject<'a, 'py>>(tables: &Bound<'_, PyAny>, name:
     tables.getattr(name).and_then(|value| value.extract().map_err(Into::into)).map_err(malformed)
 }
 
+/// The event of an access, its place in the chain of its command, whether it is a step.
+type ToldEntry = (u32, u8, bool);
+/// The source's event and step, the last event and how many of its steps go before, the event through which the cycle
+/// enters, whether the last event waits, and whether the source has no other update beside it.
+type ToldAttack = (u32, u8, u32, u8, Option<u32>, bool, bool);
+
+/// The answers for one recorded trace, given as ``words`` (``pgasrob/recording/native.py``).
+///
+/// ``limit``: how much may be looked at. ``look`` says whether that was enough.
+#[pyclass(module = "pgasrob._kernel")]
+struct Recorded {
+    answers: Answers,
+}
+
+#[pymethods]
+impl Recorded {
+    #[new]
+    fn new(words: &[u8], nodes: usize, cells: usize, strict: bool, limit: u64) -> PyResult<Self> {
+        let (words, _) = words.as_chunks();
+        let words: Vec<i64> = words.iter().map(|word| i64::from_le_bytes(*word)).collect();
+        Ok(Recorded { answers: guarded(|| Answers::new(&words, nodes, cells, strict, limit))?? })
+    }
+
+    fn look(&mut self, py: Python<'_>, races: bool, attacks: bool) -> PyResult<bool> {
+        let answers = &mut self.answers;
+        Ok(!matches!(py.detach(|| guarded(|| answers.look(races, attacks)))?, Err(GaveUp)))
+    }
+
+    #[getter]
+    fn races(&self) -> Vec<(ToldEntry, ToldEntry)> {
+        let told = self.answers.races.iter();
+        told.map(|race| [race.one, race.other].map(|entry| (entry.event, entry.place, entry.step)).into()).collect()
+    }
+
+    #[getter]
+    fn attacks(&self) -> Vec<ToldAttack> {
+        let trace = &self.answers.trace;
+        let told = self.answers.attacks.iter();
+        told.map(|attack| {
+            let bound = trace.events[attack.source as usize].command.bound();
+            let alone = trace.is_alone(attack.source, bound + attack.step as usize);
+            (attack.source, attack.step, attack.last, attack.taken, attack.through, attack.waits, alone)
+        })
+        .collect()
+    }
+
+    fn ideal(&mut self, roots: Vec<(u32, bool)>, source: Option<(u32, usize)>) -> PyResult<Vec<(u32, u8)>> {
+        guarded(|| self.answers.ideal(&roots, source))
+    }
+}
+
 #[pymodule]
 fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Search>()?;
     module.add_class::<Races>()?;
     module.add_class::<Traces>()?;
+    module.add_class::<Recorded>()?;
     module.add("FORMAT", tables::FORMAT)?;
     module.add("SHAPES", tables::SHAPES)?;
     module.add("STEPS", Phase::ALL.map(|(_, name)| name))?;

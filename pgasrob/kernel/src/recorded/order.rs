@@ -1,0 +1,224 @@
+//! The order of a recorded trace: what comes before each event, and the accesses by cells.
+
+use crate::memory::Result;
+use crate::recorded::events::{Access, Command, Recorded, read};
+
+pub struct Event {
+    pub rank: usize,
+    pub place: u32,
+    pub command: Command,
+    /// Its place among the events of its rank (of a barrier: nothing).
+    pub index: u32,
+    /// Which of the pasts is its own, but for what its rank has of it.
+    past: u32,
+}
+
+impl Event {
+    pub fn is_barrier(&self) -> bool {
+        matches!(self.command, Command::Barrier)
+    }
+}
+
+/// An access to a cell: `place` in the chain of its command, which is number `index` of its rank.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    pub event: u32,
+    pub index: u32,
+    pub place: u8,
+    pub step: bool,
+}
+
+/// The accesses to one cell: in layers of such as follow each other and do not conflict, and by ranks.
+#[derive(Default)]
+pub struct Cell {
+    layers: Vec<Vec<Entry>>,
+    pub of_rank: Vec<(usize, Vec<Entry>)>,
+}
+
+pub struct Trace {
+    pub nodes: usize,
+    pub events: Vec<Event>,
+    /// How many of them have been; what comes behind is what ranks stand before at the end.
+    pub been: usize,
+    pub of_rank: Vec<Vec<u32>>,
+    /// Of each rank the indexes of the events that matter to delayed steps.
+    synchronising: Vec<Vec<u32>>,
+    pub cells: Vec<Cell>,
+    layer_of: Vec<[u32; 4]>,
+    pasts: Vec<u32>,
+}
+
+impl Trace {
+    pub fn new(words: &[i64], nodes: usize, cells: usize) -> Result<Self> {
+        let recorded = read(words, nodes, cells)?;
+        let mut trace = Trace {
+            nodes,
+            events: Vec::with_capacity(recorded.len()),
+            been: 0,
+            of_rank: vec![Vec::new(); nodes],
+            synchronising: vec![Vec::new(); nodes],
+            cells: (0..cells).map(|_| Cell::default()).collect(),
+            layer_of: Vec::with_capacity(recorded.len()),
+            pasts: vec![0; nodes],
+        };
+        let mut latest = vec![0; nodes];
+        let (been, standing): (Vec<_>, Vec<_>) = recorded.into_iter().partition(|each| each.issued);
+        for each in been {
+            trace.add(each, &mut latest);
+        }
+        trace.been = trace.events.len();
+        for Recorded { rank, place, command, .. } in standing {
+            let index = trace.of_rank[rank].len() as u32;
+            let number = trace.events.len() as u32;
+            for (chained, access) in command.accesses().enumerate() {
+                let step = chained >= command.bound();
+                trace.enter(rank, access.cell, Entry { event: number, index, place: chained as u8, step });
+            }
+            trace.layer_of.push([0; 4]);
+            trace.events.push(Event { rank, place, command, index, past: latest[rank] });
+        }
+        Ok(trace)
+    }
+
+    fn add(&mut self, Recorded { rank, place, command, .. }: Recorded, latest: &mut [u32]) {
+        let number = self.events.len() as u32;
+        if let Command::Barrier = command {
+            let mut joined = vec![0; self.nodes];
+            for (each, &of) in latest.iter().enumerate() {
+                self.join(&mut joined, of);
+                joined[each] = joined[each].max(self.of_rank[each].len() as u32);
+            }
+            let past = self.keep(joined.iter().map(|count| count + 1));
+            latest.fill(past);
+            for events in &mut self.of_rank {
+                events.push(number);
+            }
+            self.layer_of.push([0; 4]);
+            self.events.push(Event { rank, place, command, index: 0, past });
+            return;
+        }
+        let index = self.of_rank[rank].len() as u32;
+        let mut met: Vec<u32> = Vec::new();
+        for access in command.accesses() {
+            met.extend(self.met_by(access));
+        }
+        let own = latest[rank];
+        let ahead = met.iter().any(|&event| {
+            let from = &self.events[event as usize];
+            from.rank != rank && (0..self.nodes).any(|of| of != rank && self.count(from, of) > self.known(own, of))
+        });
+        if ahead {
+            let mut joined = vec![0; self.nodes];
+            self.join(&mut joined, own);
+            for event in met {
+                let from = &self.events[event as usize];
+                for (of, count) in joined.iter_mut().enumerate() {
+                    *count = (*count).max(self.count(from, of));
+                }
+            }
+            latest[rank] = self.keep(joined.into_iter());
+        }
+        let mut layers = [0; 4];
+        for (chained, access) in command.accesses().enumerate() {
+            let entry = Entry { event: number, index, place: chained as u8, step: chained >= command.bound() };
+            layers[chained] = self.layer(access, entry, &command);
+            self.enter(rank, access.cell, entry);
+        }
+        self.layer_of.push(layers);
+        self.of_rank[rank].push(number);
+        if command.synchronises() {
+            self.synchronising[rank].push(index);
+        }
+        self.events.push(Event { rank, place, command, index, past: latest[rank] });
+    }
+
+    fn known(&self, past: u32, of: usize) -> u32 {
+        self.pasts[past as usize * self.nodes + of]
+    }
+
+    fn join(&self, joined: &mut [u32], past: u32) {
+        for (of, count) in joined.iter_mut().enumerate() {
+            *count = (*count).max(self.known(past, of));
+        }
+    }
+
+    fn keep(&mut self, past: impl Iterator<Item = u32>) -> u32 {
+        self.pasts.extend(past);
+        (self.pasts.len() / self.nodes - 1) as u32
+    }
+
+    /// The events of the last layer that conflicts with an access, were it next.
+    fn met_by(&self, access: &Access) -> impl Iterator<Item = u32> {
+        let layers = &self.cells[access.cell as usize].layers;
+        let met = layers.iter().rev().find(|layer| self.access(&layer[0]).conflicts(access));
+        met.into_iter().flatten().map(|entry| entry.event)
+    }
+
+    /// Adds an access to a layer of its cell and says which.
+    fn layer(&mut self, access: &Access, entry: Entry, command: &Command) -> u32 {
+        let conflicts = match self.cells[access.cell as usize].layers.last() {
+            Some(last) if last[0].event == entry.event => command.access(last[0].place as usize).conflicts(access),
+            Some(last) => self.access(&last[0]).conflicts(access),
+            None => true,
+        };
+        let layers = &mut self.cells[access.cell as usize].layers;
+        if conflicts {
+            layers.push(Vec::new());
+        }
+        let layer = layers.len() - 1;
+        layers[layer].push(entry);
+        layer as u32
+    }
+
+    fn enter(&mut self, rank: usize, cell: u32, entry: Entry) {
+        let ranks = &mut self.cells[cell as usize].of_rank;
+        match ranks.iter_mut().find(|(of, _)| *of == rank) {
+            Some((_, entries)) => entries.push(entry),
+            None => ranks.push((rank, vec![entry])),
+        }
+    }
+
+    pub fn access(&self, entry: &Entry) -> &Access {
+        self.events[entry.event as usize].command.access(entry.place as usize)
+    }
+
+    /// How many events of rank `of` come before `event`, itself included.
+    pub fn count(&self, event: &Event, of: usize) -> u32 {
+        if !event.is_barrier() && event.rank == of { event.index + 1 } else { self.known(event.past, of) }
+    }
+
+    /// How many events of rank `of` come before a rank has done the first `events` of its own.
+    pub fn count_after(&self, rank: usize, events: u32, of: usize) -> u32 {
+        match events {
+            0 => 0,
+            some => self.count(&self.events[self.of_rank[rank][some as usize - 1] as usize], of),
+        }
+    }
+
+    /// How many of the first events of `rank` have at most `most` events of rank `of` before them.
+    pub fn with_at_most(&self, rank: usize, of: usize, most: u32) -> u32 {
+        let events = &self.of_rank[rank];
+        events.partition_point(|&event| self.count(&self.events[event as usize], of) <= most) as u32
+    }
+
+    /// The next event of `rank` from `index` on that matters to delayed steps.
+    pub fn next_synchronising(&self, rank: usize, index: u32) -> Option<u32> {
+        let all = &self.synchronising[rank];
+        let next = all.get(all.partition_point(|&each| each < index))?;
+        Some(self.of_rank[rank][*next as usize])
+    }
+
+    /// The accesses directly after one of an event that conflict with it.
+    pub fn next_to(&self, event: u32, place: usize) -> &[Entry] {
+        let layer = self.layer_of[event as usize][place] as usize + 1;
+        let cell = self.events[event as usize].command.access(place).cell;
+        self.cells[cell as usize].layers.get(layer).map_or(&[], |entries| entries)
+    }
+
+    /// Whether an access of an event has its layer for itself.
+    pub fn is_alone(&self, event: u32, place: usize) -> bool {
+        let layer = self.layer_of[event as usize][place] as usize;
+        let cell = self.events[event as usize].command.access(place).cell;
+        self.cells[cell as usize].layers[layer].iter().all(|entry| entry.event == event)
+    }
+}
