@@ -81,7 +81,7 @@ def differs(each: Drawn) -> bool:
 
 @pytest.fixture(scope="module")
 def sample() -> list[Drawn]:
-    return list(drawn(range(examples(150, nightly=6_000))))
+    return list(drawn(range(examples(60, nightly=6_000))))
 
 
 def test_the_answers_are_those_of_the_definition(sample: list[Drawn]) -> None:

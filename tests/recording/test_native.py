@@ -24,7 +24,7 @@ def line(each: Drawn, made: Made) -> int:
 
 def test_the_kernel_gives_the_same_answers() -> None:
     met: Counter[str] = Counter()
-    for each in drawn(range(10_000, 10_000 + examples(150, nightly=6_000))):
+    for each in drawn(range(10_000, 10_000 + examples(60, nightly=6_000))):
         asked = NativeExact(each.recording, each.strict)
         assert asked.look(races=True, attacks=True)
         shown = asked.attack()
