@@ -15,7 +15,7 @@ from pgasrob.races.engine import FoundRace, RaceSearch
 from pgasrob.races.facts import updates_may_race
 from pgasrob.races.pairs import Next, Pairs, Places
 from pgasrob.races.verdict import Race, RaceVerdict, RacingAccess
-from pgasrob.robustness.check import LOWERING, MOST_THREADS, PREPARING, Interrupted, check, out_of_memory
+from pgasrob.robustness.check import LEAVING_OUT, LOWERING, MOST_THREADS, PREPARING, Interrupted, check, out_of_memory
 from pgasrob.robustness.limits import Limits, available_cores
 from pgasrob.robustness.reasons import (
     FaultReached,
@@ -27,6 +27,8 @@ from pgasrob.robustness.reasons import (
     RunsLeftOut,
     ScStateLimit,
 )
+from pgasrob.robustness.reduction.elements import represented
+from pgasrob.robustness.reduction.unused import without_unused
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.verdict import Fault, Stats, Verdict, Witness
 from pgasrob.robustness.watch import GRACE, LimitReached, Progress, Watch
@@ -104,6 +106,10 @@ def races(
             nothing = replace(nothing, reading=reading)
             robustness = robustness if robustness is not None and robustness.reading == reading else None
             instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
+        if engine == DEFAULT_ENGINE and not instance.program.source.shows_commands:
+            few = watch.within(LEAVING_OUT, lambda: represented(instance, one_place=True))
+            if few is not None:
+                instance, nothing = without_unused(few.instance), replace(nothing, alike=(few.alike, few.kept))
     except SourceError as error:
         errors = tuple(error.diagnostics)
         return replace(nothing, verdict="error", reason=NoProgram(errors[0].message), errors=errors)
@@ -258,7 +264,7 @@ class _Deciding:
         return Race(self.pairs.kind(*found.accesses), (one, other), run)
 
     def _accessed(self, next: Next, operation: int | None) -> RacingAccess:
-        access = next.access
+        access, fact = next.access, self.pairs.fact(next)
         does: Literal["read", "write", "read and write"] = "write" if access.writes else "read"
         if access.reads and access.writes:
             does = "read and write"
@@ -268,6 +274,6 @@ class _Deciding:
             next.transition.span,
             does,
             access.cell,
-            self.pairs.fact(next).atomic,
+            " by ".join(filter(None, (fact.atomic, fact.by))),
             operation,
         )

@@ -28,9 +28,9 @@ memory."""
 class RacingAccess:
     """One of the two: the access of the command ``occurrence`` of ``rank``, which is written at ``span``.
 
-    ``access`` is what it does: "read", "write", or "read and write"; ``atomic`` the type that it is atomic in, "" for a
-    plain one. ``operation``: which of the rank's issued commands in the run it belongs to, where it is a step of a
-    pending operation; None where the rank stands before the command.
+    ``access`` is what it does: "read", "write", or "read and write"; ``atomic`` the type that it is atomic in, behind
+    "by" what it does where that counts, "" for a plain one. ``operation``: which of the rank's issued commands in the
+    run it belongs to, where it is a step of a pending operation; None where the rank stands before the command.
     """
 
     rank: int
@@ -66,7 +66,9 @@ class RaceVerdict:
     """``races``: one per pair of lines (`Race.lines`), the first found first; one alone unless all were asked for.
 
     ``reason``: why there is no answer, or why the list may not be whole. ``strict``: an await and a value that arrives
-    count as a race. ``robustness``: the answer to the other question, where it was asked.
+    count as a race. ``robustness``: the answer to the other question, where it was asked. ``alike``: as of a
+    :class:`~pgasrob.robustness.verdict.Verdict`, how many elements are accessed alike, and how many of them are looked
+    at.
     ``fault``: the run to the fault that makes it an error.
     """
 
@@ -83,6 +85,7 @@ class RaceVerdict:
     errors: tuple[Diagnostic, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     robustness: Verdict | None = None
+    alike: tuple[int, int] | None = None
 
     def without_runs(self, reason: Reason | None = None) -> RaceVerdict:
         """The same without its races, for a ``reason`` that it gives unless it has one."""

@@ -15,6 +15,7 @@ from pgasrob.races.verdict import RaceKind, RaceVerdict
 from pgasrob.render.calls import Calls
 from pgasrob.render.json import (
     SCHEMA,
+    Alike,
     Assumption,
     Error,
     Event,
@@ -98,6 +99,7 @@ class RaceResult(TypedDict):
     expected: NotRequired[str | None]
     as_expected: NotRequired[bool]
     robustness: NotRequired[Result | None]
+    alike: NotRequired[Alike]
 
 
 def is_about_races(result: Result | RaceResult) -> TypeGuard[RaceResult]:
@@ -128,6 +130,8 @@ def races_to_json(verdict: RaceVerdict, every: bool = False) -> RaceResult:
         "errors": errors_to_json(verdict.errors, verdict.file),
         "robustness": None if verdict.robustness is None else to_json(verdict.robustness),
     }
+    if verdict.alike:
+        found["alike"] = {"elements": verdict.alike[0], "shown": verdict.alike[1]}
     return found
 
 

@@ -91,6 +91,8 @@ def _body(result: RaceResult, width: int) -> list[Line]:
         lines += paragraph(result["reason"], width, "", "  ")
     if result["stats"]["seconds"]:
         lines += paragraph(cost(result), width, "faint", "  ")
+    if counts := result.get("alike"):
+        lines += paragraph(words.alike(counts), width, "faint", "  ")
     for race in result["races"]:
         lines += paragraph(f"{english.capital(lines_race(race))}:", width, "bad", "  ")
         lines += excerpts(result, race, width)

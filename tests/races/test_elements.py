@@ -9,8 +9,10 @@ from collections import Counter
 import pytest
 
 from pgasrob.analysis import sites as module
+from pgasrob.frontends.lower import parse_c
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
+from pgasrob.races.decide import races
 from pgasrob.races.definition import DefinitionSearch
 from pgasrob.races.pairs import Places
 from pgasrob.robustness.reduction.elements import represented
@@ -95,3 +97,25 @@ def test_rows_of_several_places_hide_places() -> None:
     few, same = represented(whole, worthwhile=2), represented(whole, worthwhile=2, one_place=True)
     assert few is not None and same is None
     assert len(pairs(whole) or ()) == 6 and len(pairs(few.instance) or ()) == 2
+
+
+def test_long_arrays_of_c_programs() -> None:
+    """The source of a put is overwritten before the put is complete."""
+    text = """
+    #include <shmem.h>
+    static int a[N], b[N];
+    int main(void) {
+      shmem_init(); int me = shmem_my_pe();
+      for (int i = 0; i < N; i++) a[i] = me + i;
+      shmem_barrier_all();
+      shmem_int_put_nbi(b, a, N, 1 - me);
+      for (int i = 0; i < N; i++) a[i] = 0;
+      shmem_barrier_all();
+      int last = 0;
+      for (int i = 0; i < N; i++) last = b[i];
+      return 0;
+    }"""
+    few, many = (races(parse_c(text.replace("N", size)), 2, all_=True) for size in ("2", "100"))
+    assert few.alike is None and many.alike == (200, 4)
+    assert [race.lines for race in few.races] == [race.lines for race in many.races] == [(8, 9)]
+    assert many.stats.states < 5_000
