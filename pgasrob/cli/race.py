@@ -60,7 +60,8 @@ Examples:
 @click.option("--all", "every", is_flag=True,
               help="All races, one for each pair of lines, and not the first one found alone.")  # fmt: skip
 @click.option("--strict", is_flag=True,
-              help="A wait and the value that it waits for are a race too, unless both are atomic.")  # fmt: skip
+              help="A wait and the value that it waits for are a race too, unless both are atomic, and so are atomics "
+                   "that are only promised to exclude each other when they do the same.")  # fmt: skip
 @click.option("--no-robustness", is_flag=True,
               help="Do not say whether the program is robust all the same, which can take longer.")  # fmt: skip
 @limit_options("search")

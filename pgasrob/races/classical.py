@@ -122,7 +122,7 @@ class _Classical:
             for earlier, other in enumerate(run.accesses):
                 if other is None or not conflict(other.access, access.access):
                     continue
-                if atomic_together(self.pairs.fact(other), fact):
+                if atomic_together(self.pairs.fact(other), fact, strict=True):
                     before |= run.before[earlier]
             for earlier, other in enumerate(run.accesses):
                 if other is None or run.commands[earlier] == command or before >> earlier & 1:

@@ -101,7 +101,7 @@ def races(
         if not isinstance(program, Program):
             watch.within(LOWERING, lambda: program.program(count))
         instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
-        if updates_may_race(instance):
+        if updates_may_race(instance, strict):
             conflicts, reading = "all", Reading(failed_polls, "all")
             nothing = replace(nothing, reading=reading)
             robustness = robustness if robustness is not None and robustness.reading == reading else None

@@ -24,8 +24,9 @@ MOST_ATOMS = 10
 class Fact(NamedTuple):
     """What is to be known of one access.
 
-    ``atomic``: the type that it is atomic in, "" for a plain one. ``by``: where atomics of one type exclude each other
-    only when they do the same to the cell, what this one does; "" for one that excludes all of its type. ``bytes``: the
+    ``atomic``: the type that it is atomic in, "" for a plain one. ``by``: where it is only
+    promised of atomics that do the same to the cell that they exclude each other, what this one does; "" for one that
+    excludes all of its type. ``bytes``: the
     first byte of its cell that it touches and the one after the last; None: the whole cell. ``waits``: it is an await,
     a test or a read in a polling loop, which does nothing but look for a value that comes.
     """
@@ -119,13 +120,14 @@ def command_facts(command: Command) -> tuple[Fact, ...]:
     )
 
 
-def atomic_together(one: Fact, other: Fact) -> bool:
+def atomic_together(one: Fact, other: Fact, strict: bool = False) -> bool:
     """Whether two accesses to a cell exclude each other, as atomics of one type do.
 
-    Where these say what they do, it has to be the same, or the words of one have to begin those of the other.
+    ``strict``: only as far as specifications promise it. Where these say what they do, it has to be the same, or the
+    words of one have to begin those of the other.
     """
-    alike = zip(one.by.split(), other.by.split(), strict=False)
-    return bool(one.atomic) and one.atomic == other.atomic and all(mine == its for mine, its in alike)
+    alike = strict and zip(one.by.split(), other.by.split(), strict=False)
+    return bool(one.atomic) and one.atomic == other.atomic and (not alike or all(mine == its for mine, its in alike))
 
 
 def overlap(one: Fact, other: Fact) -> bool:
@@ -135,8 +137,9 @@ def overlap(one: Fact, other: Fact) -> bool:
     return max(one.bytes[0], other.bytes[0]) < min(one.bytes[1], other.bytes[1])
 
 
-def updates_may_race(instance: Instance) -> bool:
+def updates_may_race(instance: Instance, strict: bool) -> bool:
     """Whether there are updates that commute and do not exclude each other: MPI_SUM on MPI_INT and on MPI_INT32_T.
+    ``strict`` is as of :func:`atomic_together`.
 
     To happens-before such have no conflict. Who looks for races has to read `instance` with all conflicts then.
     """
@@ -147,7 +150,7 @@ def updates_may_race(instance: Instance) -> bool:
                 if made.commutes:
                     facts.setdefault(made.commutes, set()).add(fact)
     return any(
-        overlap(one, other) and not atomic_together(one, other)
+        overlap(one, other) and not atomic_together(one, other, strict)
         for alike in facts.values()
         for one in alike
         for other in alike

@@ -44,7 +44,8 @@ def _in_the_source(span: Span) -> tuple[int, int, int, int]:
 
 
 class Pairs:
-    """Which accesses of ``instance`` race when both are next; ``strict``: an await and what it waits for do, too."""
+    """Which accesses of ``instance`` race when both are next; ``strict``: an await and what it waits for do, too,
+    and atomics of one type of which no specification says that they exclude each other."""
 
     def __init__(self, instance: Instance, strict: bool = False) -> None:
         self._instance, self._strict = instance, strict
@@ -68,7 +69,7 @@ class Pairs:
         if not conflict(one.access, other.access) or self._instance.index(one.access.cell) in self._made_up:
             return False
         first, second = self.fact(one), self.fact(other)
-        if not overlap(first, second) or atomic_together(first, second):
+        if not overlap(first, second) or atomic_together(first, second, self._strict):
             return False
         return self._strict or not (
             (first.waits and self._arrives(other, second)) or (second.waits and self._arrives(one, first))

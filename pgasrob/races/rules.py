@@ -47,7 +47,7 @@ def rules(instance: Instance, strict: bool) -> Rules:
         flags = WAITS * kind.fact.waits + ATOMIC * bool(kind.fact.atomic) + STANDS * kind.stands
         place, fact = where.setdefault(kind.span, len(where)), facts.setdefault(kind.fact, len(facts))
         rows += [place, fact, flags, ways]
-    excluded = [int(atomic_together(one, other) or not overlap(one, other)) for one in facts for other in facts]
+    excluded = [int(atomic_together(one, other, strict) or not overlap(one, other)) for one in facts for other in facts]
     return Rules(
         [0, *accumulate(map(len, kinds.accesses))],
         [kind for of_transition in kinds.accesses for kind in of_transition],

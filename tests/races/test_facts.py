@@ -118,13 +118,15 @@ def test_a_loop_over_an_array_races_with_what_arrives() -> None:
 
 def test_which_accesses_exclude_each_other() -> None:
     plain, add, set, any = Fact(), Fact("int", "add"), Fact("int", "set"), Fact("int")
-    assert atomic_together(add, add) and atomic_together(add, any) and atomic_together(any, set)
-    assert not atomic_together(add, set)
+    for strict in (False, True):
+        assert all(atomic_together(*two, strict) for two in ((add, add), (add, any), (any, set)))
+    assert atomic_together(add, set) and not atomic_together(add, set, strict=True)
     assert not atomic_together(any, Fact("long")) and not atomic_together(plain, plain)
     assert not atomic_together(plain, any)
     signal, set_signal, add_signal, other = (Fact("long", by) for by in ("s", "s set", "s add", "set"))
-    assert atomic_together(signal, set_signal) and atomic_together(add_signal, Fact("long"))
-    assert not atomic_together(set_signal, add_signal) and not atomic_together(set_signal, other)
+    assert atomic_together(signal, set_signal, strict=True) and atomic_together(add_signal, Fact("long"), strict=True)
+    assert not atomic_together(set_signal, add_signal, strict=True)
+    assert not atomic_together(set_signal, other, strict=True)
 
 
 def test_overlap_is_by_bytes() -> None:
@@ -142,7 +144,8 @@ UPDATED = "update(add, 1, 0, y, q) as {};"
     [
         ("MPI_INT by sum", "MPI_INT by sum", False),
         ("MPI_INT by sum", "MPI_INT", False),
-        ("MPI_INT by sum", "MPI_INT by max", True),
+        ("MPI_INT by sum", "MPI_INT by band", False),
+        ("MPI_INT by sum, strictly", "MPI_INT by band", True),
         ("MPI_INT by sum", "MPI_INT32_T by sum", True),
         ("plain", "plain", True),
         ("plain[0-3]", "plain[4-7]", False),
@@ -151,9 +154,10 @@ UPDATED = "update(add, 1, 0, y, q) as {};"
 )
 def test_updates_that_commute_race_all_the_same(engine: str, one: str, other: str, race: bool) -> None:
     """They have no conflict, but may exclude each other or not."""
-    two = program(UPDATED.format(one), UPDATED.format(other))
-    assert updates_may_race(two.instantiate(2)) == race or one == "plain[0-3]"
-    assert races(two, 2, engine=engine).verdict == ("race" if race else "no race")
+    strict = one.endswith(", strictly")
+    two = program(UPDATED.format(one.removesuffix(", strictly")), UPDATED.format(other))
+    assert updates_may_race(two.instantiate(2), strict) == race or one == "plain[0-3]"
+    assert races(two, 2, engine=engine, strict=strict).verdict == ("race" if race else "no race")
 
 
 def test_made_up_memory_does_not_race() -> None:
