@@ -218,7 +218,10 @@ class _Deciding:
         wrong: list[InternalError] = []
 
         def tell() -> None:
-            for found in self.found.values():
+            of_lines: dict[tuple[int, int], FoundRace] = {}
+            for (first, second), found in self.found.items():
+                of_lines.setdefault((first.line, second.line), found)
+            for found in of_lines.values():
                 try:
                     told.append(self._told(found))
                 except ReplayError as error:

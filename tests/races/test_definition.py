@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.program.parser import parse
+from pgasrob.races.decide import races
 from pgasrob.races.definition import DefinitionSearch
 from tests.support import instance
 
@@ -73,3 +75,15 @@ def test_a_polling_load_is_an_await() -> None:
 
 def test_two_operations_of_one_command() -> None:
     assert race_kinds("while (r < 2) { r <- r + 1; write(x, me, y, u); }") == ["0 write step y@0, 0 write step y@0"]
+
+
+def test_places_of_one_line_are_one_pair() -> None:
+    """However their columns differ."""
+    text = (
+        "memory x, y; queue q unordered; register r;\n"
+        "process 0 { write(y, 1, x, q); write(y, 1, x, q); }\n"
+        "process 1 { r <- mem[x]; }"
+    )
+    for engine in ("search", "definition"):
+        found = races(parse(text, "p.pgas"), 2, all_=True, engine=engine).races
+        assert sorted(race.lines for race in found) == [(2, 2), (2, 3)]
