@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("analysis", "automata", "diagnostics", "display", "export", "frontends", "program", "semantics"),
         TOP,
     },
-    "races": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "semantics"},
+    "races": {"analysis", "automata", "diagnostics", "display", "frontends", "program", "robustness", "semantics"},
     "recording": {"analysis", "program", "races", "robustness", "semantics"},
     "runtime": {"frontends", "program", "robustness", "semantics"},
     "runs": {"diagnostics", "program", "robustness", "semantics"},
@@ -60,7 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         TOP,
     },
     "__main__": {"cli"},
-    TOP: {"diagnostics", "display", "program", "render", "robustness", "runs"},
+    TOP: {"diagnostics", "display", "program", "races", "render", "robustness", "runs"},
 }
 """The rooms, the top-level folders and modules of the package, and whom each may import. All of it is needed."""
 

@@ -152,6 +152,7 @@ def check(
     from pgasrob.races.question import RaceQuestion
     from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import VerdictForm, printer
+    from pgasrob.render.races_json import checked_with_races
     from pgasrob.robustness.batch import Job, tasks, unwatched
     from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.side_by_side import convert_all
@@ -198,14 +199,15 @@ def check(
         files, VerdictForm(expect, assumptions, full), format_ == "json", verbose, strict, brief, len(nodes or ()) > 1
     )
     display = progress_display(job.limits.max_states)
+    convert = checked_with_races if races else checked_to_json
     watch = display or unwatched
     if cluster is not None:
         from pgasrob.robustness.cluster.client import check_on_cluster
 
         todo = tasks(files, job)
-        results = check_on_cluster(todo, job, checked_to_json, cluster, watch, own_memory=memory_limit is None)
+        results = check_on_cluster(todo, job, convert, cluster, watch, own_memory=memory_limit is None)
     else:
-        results = convert_all(files, job, checked_to_json, jobs, watch)
+        results = convert_all(files, job, convert, jobs, watch)
     answer(
         ctx,
         found,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -24,7 +24,7 @@ from pgasrob.cli.witness_files import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pgasrob.render.json import Result
+    from pgasrob.render.json import RaceResult, Result
 
 RUNS = {"violation": "witness", "assertion": "assertion_run", "deadlock": "deadlock_run"}
 """The runs of a result by what they show; a fault, or a simulated run, stands where a violation does."""
@@ -85,7 +85,7 @@ def draw(
     from pgasrob.diagnostics import visible
     from pgasrob.render.diagram.model import shown
     from pgasrob.render.english import on_nodes
-    from pgasrob.render.files import FORMATS, TEXT_WIDTH, Format, format_of, write
+    from pgasrob.render.files import FORMATS, TEXT_WIDTH, Format, drawable, format_of, write
     from pgasrob.render.lines import glyphs_for, plain
     from pgasrob.render.report import report
     from pgasrob.render.witness_file import BadWitnessFile, read_results
@@ -112,21 +112,21 @@ def draw(
             raise click.UsageError(f"--result {number}: {file} has {_count(len(results))}.")
         results = [results[number - 1]]
     if run is not None:
-        kept = [result for result in results if result[RUNS[run]]]  # type: ignore[literal-required]
+        kept = [cast("Result", result) for result in results if result.get(RUNS[run])]
         results = [only(result, run) for result in kept]
         numbers = {id(drawn): numbers[id(result)] for drawn, result in zip(results, kept, strict=True)}
         if not results:
             refuse(f"pgasrob: {file}: there is no run of that kind ({run})")
 
-    def chosen(target: Format, results: list[Result] = results) -> list[Result]:
+    def chosen(target: Format, results: list[Result | RaceResult] = results) -> list[Result | RaceResult]:
         if target.holds_many:
             return results
-        with_run = [result for result in results if shown(result)]
+        with_run = [result for result in results if shown(drawable(result))]
         if target.needs_run and not with_run:
             refuse(f"pgasrob: {file}: there is no run to draw; {_without_run(results)}")
         return (with_run or results)[:1]
 
-    def say(where: str, drawn: Result, of: int) -> None:
+    def say(where: str, drawn: Result | RaceResult, of: int) -> None:
         """Of several results only one is drawn: which?"""
         if number is None and of > 1:
             shows = f"{where} shows result {numbers[id(drawn)]} of {count}"
@@ -149,16 +149,16 @@ def draw(
         if format_ == "txt":
             sys.stdout.write("\n".join(plain(report(each, TEXT_WIDTH, glyphs_for(sys.stdout))) for each in drawn))
         else:
-            sys.stdout.buffer.write(target.render(drawn, cycle_only).encode())
+            sys.stdout.buffer.write(target.text(drawn, cycle_only).encode())
         if not target.holds_many:
             say("this", drawn[0], len(results))
 
 
-def _targets(output: str, results: list[Result]) -> dict[str, list[Result]]:
+def _targets(output: str, results: list[Result | RaceResult]) -> dict[str, list[Result | RaceResult]]:
     """The files that ``output`` names with its placeholders filled in, and what goes into each."""
     if not PLACEHOLDER.search(output):
         return {output: results}
-    found: dict[str, list[Result]] = {}
+    found: dict[str, list[Result | RaceResult]] = {}
     for result in results:
         found.setdefault(filled(output, result["file"], result["nodes"]), []).append(result)
     return found
@@ -170,7 +170,7 @@ def only(result: Result, run: str) -> Result:
     return {**result, **others}
 
 
-def _without_run(results: list[Result]) -> str:
+def _without_run(results: list[Result | RaceResult]) -> str:
     if len(results) > 1:
         return f"none of the {len(results)} results has one"
     return f"the verdict is {results[0]['verdict']}"

@@ -31,7 +31,7 @@ from pgasrob.cli.witness_files import Witnesses
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
-    from pgasrob.render.races_json import RaceResult
+    from pgasrob.render.json import RaceResult
 
 EXAMPLES = """\b
 Exit code:

@@ -14,8 +14,7 @@ from pgasrob.cli.options import FromTable, listed
 
 if TYPE_CHECKING:
     from pgasrob.render.files import Format
-    from pgasrob.render.json import Result, RunResult
-    from pgasrob.render.races_json import RaceResult
+    from pgasrob.render.json import RaceResult, Result, RunResult
 
 PLACEHOLDERS = ("name", "path", "nodes")
 PLACEHOLDERS_SHOWN = [f"{{{name}}}" for name in PLACEHOLDERS]

@@ -52,6 +52,9 @@ def allowed(computation: list[Event], complete: bool = True) -> list[str]:
     for place, event in enumerate(computation):
         pending = [operation for operation in pending if operation.pending(place, complete)]
         operation = by_name[event["rank"], event["operation"]]
+        if "access" in event:
+            sentences.append("It is next here, and so is the other access: either may come first.")
+            continue
         if operation.issue == place:
             sentences.append(_issued(place, event, pending, computation))
             pending.append(operation)

@@ -10,7 +10,7 @@ from pgasrob.render.json import Assumption, Result
 from pgasrob.render.lines import Line, paragraph, together, wrap
 
 if TYPE_CHECKING:
-    from pgasrob.render.races_json import RaceResult
+    from pgasrob.render.json import RaceResult
 
 LONGEST = 150
 """Characters of the sentence: two lines of 80."""

@@ -40,6 +40,10 @@ def brief(result: Result, several: bool = False) -> Iterator[str]:
         case "error":
             yield from (f"{line}{wrong}" for line in _errors(result))
     yield from _of_sc_runs(result, where)
+    if races := result.get("races"):
+        from pgasrob.render.races_text import brief as brief_of_races
+
+        yield from brief_of_races(races, several)
     if asked := result.get("why"):
         yield from (
             f"{located(result['file'], asked['lines'][0], 1)}: note{where}: {visible(told)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, one_run, text, words
@@ -139,7 +139,7 @@ def run_words(result: Result, key: str, run: Witness) -> RunWords:
             {
                 "name": words.step_name(place, computation) if event["event"] in words.STEPS else "",
                 "what": english.capital(words.phrase(place, computation)),
-                "effects": _effects(event),
+                "effects": [] if "access" in event else _effects(event),
                 "why": why[place],
             }
             for place, event in enumerate(computation)
@@ -171,6 +171,8 @@ def _closing(result: Result, run: Witness) -> list[tuple[str, str]]:
             return [(f"The cycle is closed: step {start + 1} would have to come before itself.", "bad")]
         case "assertion":
             return [("The assertion fails.", "bad")]
+        case "race":
+            return [("Either of the two accesses may come first: they race.", "bad")]
         case "deadlock":
             return [("No rank can move any more, and not all have ended.", "bad"), *standing]
     return [("The run ends here.", "")]
@@ -243,6 +245,8 @@ def _sentences(result: Result) -> list[tuple[str, str]]:
     reason = [(result["reason"], "")] if result["reason"] else []
     if result["engine"] == "run" and result["witness"]:
         return [*reason, *one_run.sentences(result, result["witness"])]
+    if about_races := cast("dict[str, list[tuple[str, str]]]", result).get("told"):
+        return [*reason, *about_races]
     return [*reason, *((told.replace(" (below)", ""), style) for told, style in text.sentences(result))]
 
 

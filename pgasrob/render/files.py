@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from pgasrob.diagnostics.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from pgasrob.render.json import Result
-    from pgasrob.render.races_json import RaceResult
+    from pgasrob.render.json import RaceResult, Result
 
 TEXT_WIDTH = 100
 
@@ -45,11 +44,11 @@ class Format:
     def can_show(self, result: Result | RaceResult) -> bool:
         from pgasrob.render.diagram.model import shown
 
-        return not self.needs_run or shown(_drawable(result)) is not None
+        return not self.needs_run or shown(drawable(result)) is not None
 
     def text(self, results: Sequence[Result | RaceResult], cycle_only: bool) -> str:
         """The text of ``results``; of races what can be drawn, where it draws."""
-        shown = [_drawable(result) if self.draws else cast("Result", result) for result in results]
+        shown = [drawable(result) if self.draws else cast("Result", result) for result in results]
         return self.render(shown, cycle_only)
 
 
@@ -57,13 +56,14 @@ class UnknownFormat(ValueError):
     """No format has the ending of a file; the message lists those there are."""
 
 
-def _drawable(result: Result | RaceResult) -> Result:
+def drawable(result: Result | RaceResult) -> Result:
+    """``result`` in the form that pictures are drawn from."""
     from pgasrob.render.races_json import is_about_races
 
     if is_about_races(result):
-        from pgasrob.render.races_text import drawable
+        from pgasrob.render.races_text import drawable as with_first_race
 
-        return drawable(result)
+        return with_first_race(result)
     return cast("Result", result)
 
 

@@ -17,6 +17,7 @@ from pgasrob.program.core import accesses_of, at_issue
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.program.reading import Conflicts, FailedPolls
 from pgasrob.program.statements import Line
+from pgasrob.races.verdict import RaceKind
 from pgasrob.render.calls import Calls, gives_status, pieces
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.doubles import shown, value
@@ -351,8 +352,8 @@ class Alike(TypedDict):
 
 
 class Result(TypedDict):
-    """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared, and ``why``
-    when it was asked for.
+    """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared, ``why`` and
+    ``races`` when they were asked for.
 
     ``reason`` is a sentence; ``reason_code`` says of what kind it is (`robustness/reasons.py`), and ``limit`` which
     option of `pgasrob check` sets the limit that was reached, if one was. ``assumptions``: of a robust program all that
@@ -393,6 +394,64 @@ class Result(TypedDict):
     as_expected: NotRequired[bool]
     repair: NotRequired[RepairBeside]
     why: NotRequired[WhyInOrder]
+    races: NotRequired[RaceResult]
+
+
+class RacingAccess(Event):
+    """One of two accesses that are both next after the run of a race: the event that it would be there.
+
+    ``access`` is what it would do to the ``cell`` (``x@1``), ``atomic`` the type in which it is atomic, null if it is
+    plain. ``pending``: it is a step of an operation that has been issued; else its rank stands before the command.
+    """
+
+    cell: str
+    atomic: str | None
+    pending: bool
+
+
+class Race(Witness):
+    """Two accesses that race, in the order of the source, and the run that leads to them; ``lines`` are theirs.
+
+    ``computation`` is an SC run in which some operations stop before their last steps; it ``shows`` "race".
+    """
+
+    kind: RaceKind
+    lines: list[int]
+    accesses: list[RacingAccess]
+
+
+class RaceResult(TypedDict):
+    """The answer about races for one program at one node count: a :class:`Result` of another
+    question, whose keys of the same name mean the same.
+
+    ``races`` has one race for each pair of lines, or the first one found alone unless all were asked for (``all``).
+    Where ``reason`` is not null and the verdict is "race", there may be more. ``strict``: an await and a value that
+    arrives count as a race. ``robustness`` answers the other question, if it was asked beside this one. ``expected`` is
+    "none", "1 pair", "3 pairs" or "error".
+    """
+
+    schema: int
+    file: str
+    units: NotRequired[list[str]]
+    program: str | None
+    nodes: int | None
+    engine: str
+    verdict: Literal["race", "no race", "unknown", "error"]
+    reason: str | None
+    reason_code: str | None
+    limit: str | None
+    strict: bool
+    all: bool
+    races: list[Race]
+    failed_polls: FailedPolls
+    conflicts: Conflicts
+    assumptions: list[Assumption]
+    stats: Stats
+    errors: list[Error]
+    expected: NotRequired[str | None]
+    as_expected: NotRequired[bool]
+    robustness: NotRequired[Result | None]
+    alike: NotRequired[Alike]
 
 
 class Simulation(TypedDict):

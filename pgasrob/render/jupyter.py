@@ -17,11 +17,14 @@ from pgasrob.render import english, words
 from pgasrob.render.diagram.model import numbered, shown
 from pgasrob.render.json import Result, Witness, to_json
 from pgasrob.render.pens.svg import COLOURS
+from pgasrob.render.races_json import races_to_json
+from pgasrob.render.races_text import drawable
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.program.declarations import MemoryObject
     from pgasrob.program.program import Program
+    from pgasrob.races.verdict import RaceVerdict
     from pgasrob.robustness.stages import Stage
     from pgasrob.robustness.verdict import Verdict
 
@@ -63,17 +66,23 @@ color:inherit}
 """
 
 
-def html(shown: Verdict | Program | CProgram) -> str:
-    """What is shown of a verdict or a program."""
+def html(shown: Verdict | RaceVerdict | Program | CProgram) -> str:
+    """What is shown of a verdict, an answer about races, or a program."""
+    from pgasrob.races.verdict import RaceVerdict
     from pgasrob.robustness.verdict import Verdict
 
+    if isinstance(shown, RaceVerdict):
+        return races_html(shown)
     return verdict_html(shown) if isinstance(shown, Verdict) else program_html(shown)
 
 
-def svg(shown: Verdict | Program | CProgram) -> str | None:
-    """The picture of a verdict or a program; None when there is none that can be drawn."""
+def svg(shown: Verdict | RaceVerdict | Program | CProgram) -> str | None:
+    """The picture of a verdict, a race or a program; None when there is none that can be drawn."""
+    from pgasrob.races.verdict import RaceVerdict
     from pgasrob.robustness.verdict import Verdict
 
+    if isinstance(shown, RaceVerdict):
+        return _svg(drawable(races_to_json(shown)))
     return verdict_svg(shown) if isinstance(shown, Verdict) else program_svg(shown)
 
 
@@ -101,9 +110,36 @@ def verdict_html(verdict: Verdict) -> str:
     return _fragment(body)
 
 
+def races_html(verdict: RaceVerdict) -> str:
+    """The headline, the races in sentences, what else is known, and the run to the first one."""
+    from pgasrob.render.races_text import cost, sentence, sentences
+
+    result = races_to_json(verdict)
+    bad = " pgasrob-bad" if result["verdict"] in ("race", "error") else ""
+    body = [
+        f'<p><span class="pgasrob-name">{_text(result["program"] or result["file"])}</span> '
+        f'<span class="pgasrob-verdict{bad}">{result["verdict"]}</span>{english.on_nodes(result["nodes"])} '
+        f'<span class="pgasrob-faint">{_text(result["file"])}</span></p>'
+    ]
+    if result["reason"] and not result["errors"]:
+        body.append(f"<p>{_text(result['reason'])}</p>")
+    body += [f"<p>{_text(english.capital(sentence(race)))}.</p>" for race in result["races"]]
+    body += [f"<p>{_text(told)}</p>" for told, _ in sentences(result)]
+    body += [f"<pre>{escape(error.render())}</pre>" for error in verdict.errors]
+    drawn = drawable(result)
+    if run := shown(drawn):
+        body += _run(drawn, run)
+    if result["stats"]["seconds"]:
+        body.append(f'<p class="pgasrob-faint">{_text(cost(result))}</p>')
+    return _fragment(body)
+
+
 def verdict_svg(verdict: Verdict) -> str | None:
     """The space-time diagram of the first run of ``verdict``; None when there is none, or none that can be drawn."""
-    result = to_json(verdict)
+    return _svg(to_json(verdict))
+
+
+def _svg(result: Result) -> str | None:
     run = shown(result)
     return None if run is None or not _drawable(run) else _drawing(result, run, captions=True)
 

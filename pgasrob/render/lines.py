@@ -23,6 +23,8 @@ STYLES = {
     "": "",
     "robust": "bold green",
     "not robust": "bold red",
+    "no race": "bold green",
+    "race": "bold red",
     "unknown": "bold yellow",
     "error": "bold red",
     "good": "green",

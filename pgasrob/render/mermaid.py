@@ -16,8 +16,8 @@ from pgasrob.render.diagram.model import edges
 from pgasrob.render.json import Edge, Result, Witness
 from pgasrob.render.run_graph import bands, by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
 
-ARROWS = {"po": "-->", "cf": "-.->", "id": "-.-"}
-DASHES = {"po": "", "cf": "stroke-dasharray:9 5", "id": "stroke-dasharray:2 4"}
+ARROWS = {"po": "-->", "cf": "-.->", "id": "-.-", "race": "<-.->"}
+DASHES = {"po": "", "cf": "stroke-dasharray:9 5", "id": "stroke-dasharray:2 4", "race": "stroke-dasharray:9 4 2 4"}
 MOST_EDGES, MOST_TEXT = 500, 50_000
 """Edges and characters beyond which Mermaid draws nothing unless the page that shows it is set up so."""
 LEGEND = "Solid: program order (po). Dashed: conflict (cf). Dotted: one command (id). Thick and numbered: a cycle."
@@ -55,7 +55,7 @@ def _chart(
     folds: Sequence[tuple[str, int | None, int | None]] = (),
 ) -> str:
     """The flowchart of the edges ``found`` and the places ``shown``, and of bands."""
-    standing = ends(witness)
+    standing, cycle = ends(witness), words.cycle_steps(witness)
     lines = ["---", f"title: {json.dumps(title, ensure_ascii=False)}", "---", "flowchart TB", f"  %% {LEGEND}"]
     for rank, places in by_rank(witness, shown).items():
         lines.append(f'  subgraph r{rank}["rank {rank}"]')
@@ -78,9 +78,9 @@ def _chart(
         width = "" if number is None else "stroke-width:4px"
         if style := ",".join(filter(None, [width, DASHES[edge["relation"]]])):
             lines.append(f"  linkStyle {index} {style}")
-    if witness["cycle"]:
+    if cycle:
         lines.append("  classDef cycle stroke-width:4px")
-        lines.append(f"  class {','.join(f'e{place + 1}' for place in sorted(words.cycle_steps(witness)))} cycle")
+        lines.append(f"  class {','.join(f'e{place + 1}' for place in sorted(cycle))} cycle")
     return "\n".join(lines) + "\n"
 
 

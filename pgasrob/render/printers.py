@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic
 
 from pgasrob.render import words
-from pgasrob.render.json import Result, Witness
+from pgasrob.render.json import RaceResult, Result, Witness
 from pgasrob.render.lines import Glyphs, Line, glyphs_for, paragraph, terminal_width, write
 from pgasrob.render.places import dumps
-from pgasrob.render.races_json import RaceResult
 from pgasrob.render.table import R, Table, VerdictTable
 
 
@@ -61,9 +60,9 @@ class VerdictForm(Form[Result]):
         return brief(result, several)
 
     def report(self, result: Result, width: int, glyphs: Glyphs) -> list[Line]:
-        from pgasrob.render.text import verdict_report
+        from pgasrob.render.races_text import with_races
 
-        return verdict_report(result, width, glyphs, self.list_assumptions, self.full)
+        return with_races(result, width, glyphs, self.list_assumptions, self.full)
 
     def table(self, files: Sequence[str], width: int, glyphs: Glyphs) -> VerdictTable:
         return VerdictTable(files, width, self.expect, glyphs)

@@ -6,23 +6,22 @@ It is made like that of a verdict (`render.json`): each race holds the run that 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from pgasrob.program.core import steps_of
-from pgasrob.program.reading import Conflicts, FailedPolls
 from pgasrob.races.verdict import Race as FoundRace
-from pgasrob.races.verdict import RaceKind, RaceVerdict
+from pgasrob.races.verdict import RaceVerdict
 from pgasrob.render.calls import Calls
 from pgasrob.render.json import (
     SCHEMA,
-    Alike,
-    Assumption,
-    Error,
     Event,
+    Race,
+    RaceResult,
+    RacingAccess,
     Result,
-    Stats,
     Witness,
     assumptions_to_json,
+    checked_to_json,
     errors_to_json,
     event_to_json,
     stats_to_json,
@@ -43,63 +42,6 @@ if TYPE_CHECKING:
     from pgasrob.robustness.batch import Checked
 
 NO_RACES, ONE_PAIR = "none", "1 pair"
-
-
-class RacingAccess(Event):
-    """One of two accesses that are both next after the run of a race: the event that it would be there.
-
-    ``access`` is what it would do to the ``cell`` (``x@1``), ``atomic`` the type in which it is atomic, null if it is
-    plain. ``pending``: it is a step of an operation that has been issued; else its rank stands before the command.
-    """
-
-    cell: str
-    atomic: str | None
-    pending: bool
-
-
-class Race(Witness):
-    """Two accesses that race, in the order of the source, and the run that leads to them; ``lines`` are theirs.
-
-    ``computation`` is an SC run in which some operations stop before their last steps; it ``shows`` "race".
-    """
-
-    kind: RaceKind
-    lines: list[int]
-    accesses: list[RacingAccess]
-
-
-class RaceResult(TypedDict):
-    """The answer about races for one program at one node count: a :class:`~pgasrob.render.json.Result` of another
-    question, whose keys of the same name mean the same.
-
-    ``races`` has one race for each pair of lines, or the first one found alone unless all were asked for (``all``).
-    Where ``reason`` is not null and the verdict is "race", there may be more. ``strict``: an await and a value that
-    arrives count as a race. ``robustness`` answers the other question, if it was asked beside this one. ``expected`` is
-    "none", "1 pair", "3 pairs" or "error".
-    """
-
-    schema: int
-    file: str
-    units: NotRequired[list[str]]
-    program: str | None
-    nodes: int | None
-    engine: str
-    verdict: Literal["race", "no race", "unknown", "error"]
-    reason: str | None
-    reason_code: str | None
-    limit: str | None
-    strict: bool
-    all: bool
-    races: list[Race]
-    failed_polls: FailedPolls
-    conflicts: Conflicts
-    assumptions: list[Assumption]
-    stats: Stats
-    errors: list[Error]
-    expected: NotRequired[str | None]
-    as_expected: NotRequired[bool]
-    robustness: NotRequired[Result | None]
-    alike: NotRequired[Alike]
 
 
 def is_about_races(result: Result | RaceResult) -> TypeGuard[RaceResult]:
@@ -163,6 +105,16 @@ def checked_races(checked: Checked, strict: bool = False, every: bool = False) -
         result["errors"] += errors_to_json(checked.header_errors, checked.file)
         result["expected"] = checked.expected_races
         result["as_expected"] = counted(result) == checked.expected_races
+    return result
+
+
+def checked_with_races(checked: Checked) -> Result:
+    """The verdict of ``checked``, and what it says about races beside it."""
+    result = checked_to_json(checked)
+    if checked.further is not None:
+        races = checked_races(replace(checked, compared=False))
+        races.pop("robustness", None)
+        result["races"] = races
     return result
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pgasrob.render.json import RaceResult
 from pgasrob.render.lines import Segment
-from pgasrob.render.races_json import RaceResult, counted, number_of_pairs
+from pgasrob.render.races_json import counted, number_of_pairs
 from pgasrob.render.races_text import nothing_expected
 from pgasrob.render.table import Table
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from pgasrob.diagnostics import Diagnostic, visible
 from pgasrob.program.statements import place_of
 from pgasrob.render import assumptions, english, words
-from pgasrob.render.json import Result
+from pgasrob.render.json import Race, RaceResult, RacingAccess, Result
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, wrap
 from pgasrob.render.places import located
-from pgasrob.render.races_json import Race, RaceResult, RacingAccess, counted, with_accesses
-from pgasrob.render.text import SC, section
+from pgasrob.render.races_json import counted, with_accesses
+from pgasrob.render.text import SC, section, verdict_report
 
 WHAT: dict[str, str] = {
     "local buffer": "local buffer",
@@ -52,10 +52,21 @@ def race_report(
     return lines
 
 
-def beside(result: RaceResult, width: int) -> list[Line]:
+def with_races(
+    result: Result, width: int = 80, glyphs: Glyphs = UNICODE, list_assumptions: bool = False, full: bool = False
+) -> list[Line]:
+    """The report of a verdict, and what is said of races beside it if that was asked; see `text.verdict_report`."""
+    races = result.get("races")
+    return verdict_report(result, width, glyphs, list_assumptions, full, _beside(races, width) if races else ())
+
+
+def _beside(result: RaceResult, width: int) -> list[Line]:
     """What is said of races below a verdict, without runs."""
     told = [("Races: ", "heading"), (result["verdict"], result["verdict"]), (_number(result), "heading")]
-    return [[("  ", ""), *told], *_body(result, width)]
+    lines: list[Line] = [[("  ", ""), *told], *_body(result, width)]
+    if result["races"]:
+        lines += paragraph(f"`{race_command(result)}` shows the way there.", width, "faint", "  ")
+    return lines
 
 
 def _headline(result: RaceResult) -> Line:
@@ -208,8 +219,17 @@ def robustness(result: RaceResult) -> tuple[str, str] | None:
 
 def check_command(result: RaceResult) -> str:
     """What shows the counterexample."""
+    return _command("check", result)
+
+
+def race_command(result: RaceResult) -> str:
+    """What shows the run to a race."""
+    return _command("race", result)
+
+
+def _command(name: str, result: RaceResult) -> str:
     nodes = f" -n {result['nodes']}" if result["nodes"] is not None else ""
-    return f"pgasrob check {visible(result['file'])}{nodes}"
+    return f"pgasrob {name} {visible(result['file'])}{nodes}"
 
 
 def brief(result: RaceResult, several: bool = False) -> Iterator[str]:
@@ -241,8 +261,9 @@ def brief(result: RaceResult, several: bool = False) -> Iterator[str]:
 
 def drawable(result: RaceResult) -> Result:
     """``result`` in the form that pictures are drawn from: with the run to its first race, at whose end are the two
-    accesses."""
+    accesses, and all that is ``told`` of it in sentences."""
     races: Sequence[Race] = result["races"]
+    pairs = [(f"{english.capital(sentence(race))}.", "bad") for race in races]
     drawn = {
         **result,
         "assertions": None,
@@ -251,6 +272,7 @@ def drawable(result: RaceResult) -> Result:
         "witness": with_accesses(races[0]) if races else None,
         "assertion_run": None,
         "deadlock_run": None,
+        "told": [*pairs, *sentences(result)],
     }
     del drawn["races"]
     return drawn  # type: ignore[return-value]

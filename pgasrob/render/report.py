@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import cast
 
-from pgasrob.render.json import Result, RunResult
+from pgasrob.render.json import RaceResult, Result, RunResult
 from pgasrob.render.lines import UNICODE, Glyphs, Line
+from pgasrob.render.races_json import is_about_races
+from pgasrob.render.races_text import race_report, with_races
 from pgasrob.render.simulation import simulation_report
-from pgasrob.render.text import verdict_report
 
 
-def report(result: Result, width: int = 80, glyphs: Glyphs = UNICODE, full: bool = False) -> list[Line]:
+def report(result: Result | RaceResult, width: int = 80, glyphs: Glyphs = UNICODE, full: bool = False) -> list[Line]:
     """The report of ``result`` in lines of at most ``width`` characters (a long line of the source may be longer).
 
     ``full``: with every event of the runs that show the verdict.
     """
+    if is_about_races(result):
+        return race_report(result, width, glyphs, full=full)
     if result["engine"] == "run":
         return simulation_report(cast(RunResult, result), width, glyphs)
-    return verdict_report(result, width, glyphs, full=full)
+    return with_races(cast(Result, result), width, glyphs, full=full)

@@ -13,7 +13,12 @@ from pgasrob.render.graphs.dot import quote
 from pgasrob.render.json import Edge, Result
 from pgasrob.render.run_graph import bands, by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
 
-LINES = {"po": "style=solid", "cf": "style=dashed", "id": "style=dotted, arrowhead=none"}
+LINES = {
+    "po": "style=solid",
+    "cf": "style=dashed",
+    "id": "style=dotted, arrowhead=none",
+    "race": 'style=dashed, dir=both, penwidth=3, label="  race  "',
+}
 LEGEND = "Solid: program order (po). Dashed: conflict (cf). Dotted: one command (id)."
 NUMBERED = "Bold and numbered: a cycle."
 

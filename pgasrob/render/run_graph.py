@@ -9,6 +9,7 @@ from pgasrob.render import english, one_run, words
 from pgasrob.render.diagram.folding import Fold, told
 from pgasrob.render.diagram.model import shown
 from pgasrob.render.json import Edge, Event, Result, Witness
+from pgasrob.render.run_table import NEXT
 
 
 class NoRun(ValueError):
@@ -34,11 +35,12 @@ def label(place: int, witness: Witness) -> list[str]:
 def _label(place: int, computation: list[Event]) -> list[str]:
     event = computation[place]
     effects = words.effects(event)
+    number = NEXT if "access" in event else str(place + 1)
     if event["event"] in words.STEPS:
         name, issue = words.step_name(place, computation), words.issue_of(place, computation)
-        return [f"{place + 1}: {name}", *effects, f"of step {issue + 1}"]
+        return [f"{number}: {name}", *effects, f"of step {issue + 1}"]
     where = [f"line {event['line']}"] if event["line"] else []
-    return [f"{place + 1}: {event['command']}", *effects, *where]
+    return [f"{number}: {event['command']}", *effects, *where]
 
 
 def by_rank(witness: Witness, shown: Collection[int] | None = None) -> dict[int, list[int]]:

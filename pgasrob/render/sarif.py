@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 from pgasrob import __version__
@@ -20,7 +20,9 @@ from pgasrob.diagnostics import visible
 from pgasrob.diagnostics.catalogue import CATALOGUE
 from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
-from pgasrob.render.json import Error, Fault, NextCommand, Result, Witness
+from pgasrob.render.json import Error, Fault, NextCommand, Race, RaceResult, Result, Witness
+from pgasrob.render.races_json import is_about_races, with_accesses
+from pgasrob.render.races_text import phrases, sentence
 from pgasrob.robustness.reasons import InternalError
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -39,6 +41,12 @@ RULES = {
         "The network does not keep an order that every sequentially consistent run keeps: a wait, a fence or a "
         "notification may be missing.",
     ),
+    "race": (
+        "Race",
+        "Two accesses to one cell race",
+        "Both can be next in some state of a run, they are not both reads, and not both atomic in one type. It is a "
+        "mistake where the program is not robust, and may be one where a value depends on which comes first.",
+    ),
     "failing-assertion": (
         "FailingAssertion",
         "An assertion fails in a sequentially consistent run",
@@ -53,7 +61,7 @@ RULES = {
 UNKNOWN = "unknown"
 
 
-def to_sarif(results: Sequence[Result]) -> str:
+def to_sarif(results: Sequence[Result | RaceResult]) -> str:
     """All ``results`` as one SARIF log."""
     found = [each for result in results for each in _results(result)]
     used = sorted({each["ruleId"] for each in found} - set(RULES))
@@ -104,9 +112,15 @@ def _catalogued(code: str) -> Object:
 # --- Results ---------------------------------------------------------------------------------------------------------
 
 
-def _results(result: Result) -> Iterator[Object]:
+def _results(result: Result | RaceResult) -> Iterator[Object]:
     for error in result["errors"]:
         yield _finding(result, error)
+    if is_about_races(result):
+        yield from (_race(result, race, result.get("robustness")) for race in result["races"])
+        return
+    result = cast(Result, result)
+    if races := result.get("races"):
+        yield from (_race(races, race, result) for race in races["races"])
     witness = result["witness"]
     if witness and witness["shows"] == "violation":
         yield _violation(result, witness)
@@ -117,7 +131,7 @@ def _results(result: Result) -> Iterator[Object]:
             yield (_failing_assertion if run["shows"] == "assertion" else _deadlock)(result, run)
 
 
-def _finding(result: Result, error: Error) -> Object:
+def _finding(result: Result | RaceResult, error: Error) -> Object:
     """A finding about the text; its place is counted in the line that it quotes."""
     text = error["message"] + (f". Hint: {error['hint']}" if error["hint"] else "")
     line, column = error["line"], error["column"]
@@ -146,6 +160,23 @@ def _violation(result: Result, witness: Witness) -> Object:
     # An order that no outcome was found to depend on.
     found["level"] = "warning" if result.get("effect") == "none found" else "error"
     found["properties"]["effect"] = result.get("effect")
+    return _with_run(found, result, witness)
+
+
+def _race(result: RaceResult, race: Race, robustness: Result | None) -> Object:
+    """The race at its first access, an error unless the program is robust all the same."""
+    witness = with_accesses(race)
+    places = range(len(race["computation"]), len(witness["computation"]))
+    commands = " ".join(access["command"] for access in race["accesses"])
+    text = f"{_begun(sentence(race))}{_on(result)}."
+    found = _result(result, "race", text, _place(result, witness, places[0]), commands)
+    found["relatedLocations"] = [
+        {"id": number, **_place(result, witness, place), "message": _message(phrase)}
+        for number, (place, phrase) in enumerate(zip(places, phrases(race), strict=True), start=1)
+    ]
+    answer = robustness["verdict"] if robustness else None
+    found["level"] = "warning" if answer == "robust" else "error"
+    found["properties"] |= {"kind": race["kind"], "robustness": answer}
     return _with_run(found, result, witness)
 
 
@@ -182,7 +213,7 @@ def _deadlock(result: Result, witness: Witness) -> Object:
     return _with_run(found, result, witness)
 
 
-def _result(result: Result, rule: str, text: str, location: Object, commands: str) -> Object:
+def _result(result: Result | RaceResult, rule: str, text: str, location: Object, commands: str) -> Object:
     """A result. ``commands`` is what identifies it when lines have moved."""
     identity = "\n".join([rule, visible(result["file"]), str(result["nodes"]), commands])
     return {
@@ -199,7 +230,7 @@ def _result(result: Result, rule: str, text: str, location: Object, commands: st
     }
 
 
-def _with_run(found: Object, result: Result, witness: Witness) -> Object:
+def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> Object:
     """``found`` with the run as a code flow: its steps in their order, a step of an operation nested in its rank."""
     computation = witness["computation"]
     if not computation:
@@ -222,9 +253,10 @@ def _with_run(found: Object, result: Result, witness: Witness) -> Object:
     return found
 
 
-def _notifications(result: Result) -> Iterator[Object]:
+def _notifications(result: Result | RaceResult) -> Iterator[Object]:
     """That a search came to no answer, or that a program is in error for a reason that has no place in the text."""
-    told = result["errors"] or (result["witness"] and result["witness"]["fault"])
+    witness = None if is_about_races(result) else cast(Result, result)["witness"]
+    told = result["errors"] or (witness and witness["fault"])
     if result["verdict"] == "unknown" or (result["verdict"] == "error" and not told):
         yield {
             "descriptor": {"id": UNKNOWN, "index": 0},
@@ -239,23 +271,25 @@ def _notifications(result: Result) -> Iterator[Object]:
 # --- Places and messages ---------------------------------------------------------------------------------------------
 
 
-def _place(result: Result, witness: Witness, place: int) -> Object:
+def _place(result: Result | RaceResult, witness: Witness, place: int) -> Object:
     event = witness["computation"][place]
     return _located(result, witness, event["line"], event["column"], event["end_line"], event["end_column"])
 
 
-def _point(result: Result, witness: Witness, at: Fault | NextCommand) -> Object:
+def _point(result: Result | RaceResult, witness: Witness, at: Fault | NextCommand) -> Object:
     """The place of a command that was not issued, of which the beginning is known."""
     return _located(result, witness, at["line"], at["column"], at["line"], at["column"])
 
 
-def _located(result: Result, witness: Witness, line: int, column: int, end_line: int, end_column: int) -> Object:
+def _located(
+    result: Result | RaceResult, witness: Witness, line: int, column: int, end_line: int, end_column: int
+) -> Object:
     other, number = place_of(line)
     text = witness.get("sources", {}).get(other, "") if other else witness["source"]
     return _location(result, _region(_lines(text), 1, (number, column, int(end_line), end_column)), other)
 
 
-def _location(result: Result, region: Object | None, other: str = "") -> Object:
+def _location(result: Result | RaceResult, region: Object | None, other: str = "") -> Object:
     place = {"artifactLocation": artifact(other or result["file"])}
     return {"physicalLocation": place if region is None else {**place, "region": region}}
 
@@ -293,7 +327,7 @@ def _lines(source: str) -> list[str]:
     return source.split("\n")
 
 
-def _on(result: Result) -> str:
+def _on(result: Result | RaceResult) -> str:
     return english.on_nodes(result["nodes"])
 
 

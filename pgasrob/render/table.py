@@ -11,10 +11,9 @@ from typing import ClassVar, Generic, TypeVar
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
-from pgasrob.render.json import Error, Result
+from pgasrob.render.json import Error, RaceResult, Result
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, shorten
 from pgasrob.render.places import located
-from pgasrob.render.races_json import RaceResult
 
 R = TypeVar("R", Result, RaceResult)
 

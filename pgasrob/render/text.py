@@ -6,7 +6,7 @@ Drawn from the JSON object alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pgasrob.diagnostics import visible
@@ -32,11 +32,12 @@ def verdict_report(
     glyphs: Glyphs = UNICODE,
     list_assumptions: bool = False,
     full: bool = False,
+    further: Sequence[Line] = (),
 ) -> list[Line]:
     """The report of ``result`` in lines of at most ``width`` characters (a long line of the source may be longer).
 
     ``list_assumptions``: name all that it rests on, not only what is special to the program. ``full``: show every event
-    of the runs.
+    of the runs. ``further``: what is said beside the verdict.
     """
     lines = [_headline(result)]
     told = list(sentences(result, assumed=not list_assumptions))
@@ -48,6 +49,7 @@ def verdict_report(
         lines += _error(result["file"], dict(error))
     for sentence, style in told:
         lines += paragraph(sentence, width, style, "  ")
+    lines += further
     if asked := result.get("why"):
         lines += paragraph(f"{english.capital(english.lines(asked['lines']))}:", width, "heading", "  ")
         for sentence in asked["sentences"]:

@@ -63,6 +63,8 @@ PICTURE = r"""\begin{tikzpicture}[x=1pt,y=-1pt,
   run cycle cf/.style={run cf,draw=pgasrobcycle,line width=1.8pt,dash pattern=on 6pt off 3.5pt,
     -{Straight Barb[length=4pt,width=6pt]}},
   run cycle id/.style={run id,draw=pgasrobcycle,line width=2.4pt,dash pattern=on 0pt off 4.4pt},
+  run race/.style={draw=pgasrobcycle,line width=1.8pt,rounded corners=3pt,
+    dash pattern=on 6pt off 2.5pt on 1.5pt off 2.5pt},
   run badge/.style={draw=pgasrobcycle,fill=white,line width=.9pt,rounded corners=4.5pt},
   run badge text/.style={anchor=base,font=\normalfont\ttfamily\fontsize{8}{10}\selectfont}]
 """
@@ -84,6 +86,7 @@ SHAPES = {
     "way po": "run po",
     "way cf": "run cf",
     "way id": "run id",
+    "way race": "run race",
     "way cycle": "run on cycle",
     "way cycle po": "run cycle po",
     "way cycle cf": "run cycle cf",

@@ -17,7 +17,7 @@ from pgasrob.program.instance import MAX_NODES
 from pgasrob.program.statements import Line
 from pgasrob.render.doubles import Double, shown
 from pgasrob.render.doubles import value as value_of
-from pgasrob.render.json import SCHEMA, Edge, Event, Result, RunResult, Witness, mark
+from pgasrob.render.json import SCHEMA, Edge, Event, RaceResult, Result, RunResult, Witness, mark
 from pgasrob.render.places import with_lines
 from pgasrob.render.words import RUNS, STEPS
 
@@ -25,7 +25,7 @@ NAMES: dict[Any, str] = {
     int: "an integer", float: "a number", str: "a text", bool: "true or false", NoneType: "null", list: "a list",
     dict: "an object",
 }  # fmt: skip
-SHOWS = ("violation", "fault", "assertion", "deadlock", "run")
+SHOWS = ("violation", "fault", "assertion", "deadlock", "run", "race")
 RELATIONS = ("po", "cf", "id")
 MOST = 2**63
 """No number of a result is larger, line and column included."""
@@ -45,7 +45,7 @@ class BadWitnessFile(ValueError):
     """A text that holds no results; the message says where it goes wrong."""
 
 
-def read_results(data: bytes) -> list[Result]:
+def read_results(data: bytes) -> list[Result | RaceResult]:
     """The results in ``data``: one JSON object, or several one after the other, as `--format json` has them.
 
     Raises :class:`BadWitnessFile`.
@@ -57,7 +57,7 @@ def read_results(data: bytes) -> list[Result]:
     values = list(_values(text))
     if not values:
         raise BadWitnessFile("there is nothing in it; `pgasrob check FILE --witness run.json` writes what is needed")
-    results = []
+    results: list[Result | RaceResult] = []
     for number, value in enumerate(values, start=1):
         try:
             results.append(validated(with_lines(value)))
@@ -89,7 +89,7 @@ def _blank(text: str, place: int) -> int:
     return place
 
 
-def validated(value: object) -> Result:
+def validated(value: object) -> Result | RaceResult:
     """``value`` as a result, without the keys that the schema does not know. Raises :class:`BadWitnessFile`."""
     if not isinstance(value, dict) or not {"schema", "verdict", "witness"} & value.keys():
         if isinstance(value, dict) and value.get("engine") == "outcomes":
@@ -100,24 +100,61 @@ def validated(value: object) -> Result:
         raise BadWitnessFile(f"schema: this version of pgasrob reads schema {SCHEMA}, and the file has {found}")
     if value.get("engine") == "outcomes":
         raise BadWitnessFile(OUTCOMES)
+    if isinstance(value.get("races"), list):
+        return _about_races(value)
     result = _simulated(value) if value.get("engine") == "run" else cast(Result, _typed(value, Result, ""))
-    nodes = result["nodes"]
-    if nodes is not None:
-        _within("nodes", nodes, 1, MAX_NODES)
+    _check_result(result)
+    return result
+
+
+def _check_result(result: Result, within: str = "") -> None:
+    """That every number in ``result`` is the number of something there is; ``within``: its place in the object."""
+    _check_count(result, within)
     runs = (result["witness"], result["assertion_run"], result["deadlock_run"], result.get("effect_run"))
     for key, run in zip((*RUNS, "effect_run"), runs, strict=True):
         if run is not None:
-            _check_run(run, key)
+            _check_run(run, within + key)
             mark(run)
     if (effect := result.get("effect_detail")) and result["witness"]:
         doubles = result["witness"].get("doubles", [])
         for held in effect["values"]:
             held["value"] = value_of(held["name"], held["value"], doubles)
             held["in_sc"] = [value_of(held["name"], each, doubles) for each in held["in_sc"]]
+    if races := result.get("races"):
+        _check_races(races, "races.")
+
+
+def _check_count(result: Result | RaceResult, within: str = "") -> None:
+    if result["nodes"] is not None:
+        _within(f"{within}nodes", result["nodes"], 1, MAX_NODES)
     for index, error in enumerate(result["errors"]):
         for name in ("line", "column", "length"):
-            _within(f"errors[{index}].{name}", error[name], 0, MOST)
+            _within(f"{within}errors[{index}].{name}", error[name], 0, MOST)
+
+
+def _about_races(value: dict[str, object]) -> RaceResult:
+    """An answer about races."""
+    result = cast(RaceResult, _typed(value, RaceResult, ""))
+    _check_races(result)
+    if other := result.get("robustness"):
+        _check_result(other, "robustness.")
     return result
+
+
+def _check_races(result: RaceResult, within: str = "") -> None:
+    _check_count(result, within)
+    if (result["verdict"] == "race") != bool(result["races"]) and not result["reason"]:
+        raise BadWitnessFile(f"{within}races: a race is needed where the verdict is race, and nowhere else")
+    for index, race in enumerate(result["races"]):
+        at = f"{within}races[{index}]"
+        if len(race["accesses"]) != 2:
+            raise BadWitnessFile(f"{at}.accesses: two accesses are needed, and here are {len(race['accesses'])}")
+        _check_run(race, at)
+        _check_events([*race["computation"], *race["accesses"]], f"{at}.computation and accesses", race["nodes"] - 1)
+        for number, access in enumerate(race["accesses"]):
+            if "access" not in access or access["address"] is None:
+                raise BadWitnessFile(f"{at}.accesses[{number}]: {OTHER_VERSION}")
+        mark(race)
 
 
 def _simulated(value: dict[str, object]) -> Result:

@@ -363,7 +363,7 @@ def title(witness: Witness) -> str:
         case "deadlock":
             return "An SC run into the deadlock"
         case "race":
-            return "A run to where both are next, an SC run in which operations may stop half way"
+            return "A run after which both are next: SC, but for operations that stop half way"
     return "A run"
 
 
@@ -412,7 +412,11 @@ MOST_SC_VALUES = 4
 
 
 def diagnosis(witness: Witness | None) -> str:
-    """What a violation comes down to, in two sentences; "" where there is none, or a file says nothing of it."""
+    """What a violation comes down to, in two sentences, or which two accesses race; "" where there is none, or a file
+    says nothing of it."""
+    if witness and (racing := [place for place, event in enumerate(witness["computation"]) if "access" in event]):
+        one, other = (phrase(place, witness["computation"]) for place in racing)
+        return f"A race: {one}, and {other}, in either order."
     late = witness.get("late") if witness else None
     return late[0]["sentences"] if late else ""
 

@@ -1,7 +1,8 @@
 """The space-time diagram of a run and what stands around it, drawn with any pen.
 
 Nothing depends on colour alone. Program order is a solid line with a full arrow head, a conflict is dashed with an open
-one, and identity is dotted and has none; the edges of the cycle are heavy and numbered.
+one, and identity is dotted and has none; the edges of the cycle are heavy and numbered. Two accesses that race have
+heavy boxes, and between them a heavy line of dashes and dots without a head.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pgasrob.render.diagram.model import GAP, HEADING, LINE, PADDING, Box, Diagr
 from pgasrob.render.json import Event, Witness
 from pgasrob.render.lines import UNICODE, wrap
 from pgasrob.render.pens import Pen
+from pgasrob.render.run_table import NEXT
 from pgasrob.render.text import PAIRS
 
 SENTENCE = 20.0
@@ -29,7 +31,7 @@ SAMPLE = 34.0
 """Width of a sample in the legend."""
 SHARES = {"headline": 0.85, "sentence strong": 0.87}
 """Letters of larger or bold type in the place of one of a sentence."""
-NAMES = {"po": "program order", "cf": "conflict", "id": "one command"}
+NAMES = {"po": "program order", "cf": "conflict", "id": "one command", "race": "either comes first"}
 
 Styled = tuple[str, str]
 """A text and its style."""
@@ -121,7 +123,7 @@ def _legend(pen: Pen, diagram: Diagram, breadth: float, captions: Captions) -> f
             x, y = 0.0, y + SENTENCE + captions.room.between
         with pen.group(at=(x, y)):
             with pen.group(style):
-                if style in ("event step", "fold"):
+                if style in ("event step", "event cycle", "fold"):
                     pen.box(2, -8, SAMPLE - 4, 16)
                 elif style == "number":
                     pen.text(SAMPLE - 8, 4.5, "7", "number")
@@ -141,6 +143,8 @@ def _samples(diagram: Diagram) -> Iterator[tuple[str, str]]:
     for relation, name in NAMES.items():
         if relation in relations:
             yield f"edge-sample {relation}", f"{relation}  {name}"
+    if "race" in relations:
+        yield "event cycle", "heavy: an access that races"
     if any(line.number for line in diagram.lines):
         yield "edge-sample cycle", "heavy, numbered: the cycle"
     if any(box.kind == "step" for box in diagram.boxes):
@@ -187,7 +191,8 @@ def _diagram(pen: Pen, diagram: Diagram, witness: Witness) -> None:
         data = {"step": box.place, "rank": events[box.place]["rank"]}
         with pen.group(style, name=f"e-{box.place}", title=box.full, data=data):
             _box(pen, box, diagram.lanes)
-            pen.text(diagram.lanes[box.lane].number_end(box), box.y - 2.5, str(box.place + 1), "number")
+            number = NEXT if "access" in events[box.place] else str(box.place + 1)
+            pen.text(diagram.lanes[box.lane].number_end(box), box.y - 2.5, number, "number")
     for box in diagram.ends:
         with pen.group(f"standing {box.kind}", title=box.full, data={"rank": diagram.lanes[box.lane].rank}):
             _box(pen, box, diagram.lanes)
@@ -198,6 +203,8 @@ def _diagram(pen: Pen, diagram: Diagram, witness: Witness) -> None:
 
 def _told(line: Line, events: Sequence[Event]) -> str:
     """An edge in words."""
+    if line.relation == "race":
+        return "the two accesses that race: either comes first"
     steps = f"step {line.source + 1} {'and' if line.relation == 'id' else 'before'} step {line.target + 1}"
     event = events[line.source]
     where = words.cell(event["address"]) if line.relation == "cf" else f"rank {event['rank']}"

@@ -64,6 +64,7 @@ fill:@ink}
 .pg-run .cf .way{stroke:@cf;stroke-dasharray:6 4}
 .pg-run .cf .head{fill:none;stroke:@cf;stroke-width:1.6}
 .pg-run .id .way{stroke:@id;stroke-width:2;stroke-dasharray:.1 4.4;stroke-linecap:round}
+.pg-run .race .way{stroke:@accent;stroke-width:2.8;stroke-dasharray:9 4 2 4}
 .pg-run .cycle .way{stroke:@accent;stroke-width:2.8}
 .pg-run .cycle.cf .way{stroke-dasharray:9 5}
 .pg-run .cycle.id .way{stroke-width:4;stroke-dasharray:.1 7}
