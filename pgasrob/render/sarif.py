@@ -41,12 +41,6 @@ RULES = {
         "The network does not keep an order that every sequentially consistent run keeps: a wait, a fence or a "
         "notification may be missing.",
     ),
-    "race": (
-        "Race",
-        "Two accesses to one cell race",
-        "Both can be next in some state of a run, they are not both reads, and not both atomic in one type. It is a "
-        "mistake where the program is not robust, and may be one where a value depends on which comes first.",
-    ),
     "failing-assertion": (
         "FailingAssertion",
         "An assertion fails in a sequentially consistent run",
@@ -56,6 +50,12 @@ RULES = {
         "Deadlock",
         "A sequentially consistent run ends in a deadlock",
         "No rank can go on, and some rank is stuck before something other than false assumes alone.",
+    ),
+    "race": (
+        "Race",
+        "Two accesses to one cell race",
+        "Both can be next in some state of a run, they are not both reads, and not both atomic in one type. It is a "
+        "mistake where the program is not robust, and may be one where a value depends on which comes first.",
     ),
 }
 UNKNOWN = "unknown"
