@@ -125,6 +125,10 @@ SLOW: dict[str, str] = {
     "program/test_spelled.py": """
         the_verdict_is_the_same what_is_shown_is_read_back
     """,
+    "races/test_races_agree.py": """
+        race_free_programs_with_blocking_atomics_are_robust the_classical_definition_agrees
+        the_kernel_stores_the_same_states_and_finds_the_same_runs the_search_agrees_with_the_definition
+    """,
     "render/diagram/test_model.py": """
         every_run_of_the_corpus long_runs_take_little_time
     """,

@@ -66,7 +66,8 @@ class _Classical:
                 return None
             for rank in range(nodes):
                 for each in standing(self.instance, rank, run.state.control[rank], run.state.registers[rank]):
-                    if self.pairs.fact(each).waits:
+                    form = each.transition.form
+                    if isinstance(form, core.Immediate) and form.may_block:
                         self._added(run, [rank], each, command=-1)
             stack += self._longer(run)
         return self.found
