@@ -34,6 +34,10 @@ def library_of(compiler: str) -> Library:
     return "openshmem" if name.startswith(("osh", "shmem")) else "mpi"
 
 
+def is_fortran(compiler: str) -> bool:
+    return Path(compiler).name.endswith(("fort", "f77", "f90", "f08"))
+
+
 def c_compiler_of(compiler: str) -> str:
     """The C compiler wrapper beside that of another language: ``mpicc`` of ``mpifort``."""
     name, folder = Path(compiler).name, Path(found(compiler)).parent

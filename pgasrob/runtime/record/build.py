@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from pgasrob.runtime.interposed import HeaderError
 from pgasrob.runtime.record import mpi, openshmem
-from pgasrob.runtime.tools import ToolError, c_compiler_of, found, has_header, is_gcc, library_of
+from pgasrob.runtime.tools import ToolError, c_compiler_of, found, has_header, is_fortran, is_gcc, library_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +46,8 @@ def build(command: Sequence[str]) -> int:
     for argument in arguments:
         if argument.startswith("-fsanitize=") or argument == "-static":
             raise ToolError(f"{argument} and recording exclude each other: leave it out")
+    if is_fortran(compiler) and library_of(compiler) == "openshmem":
+        raise ToolError("OpenSHMEM's interface for Fortran, which version 1.4 deprecates, cannot be recorded")
     flags = instrumenting(compiler)
     if any(argument in NOT_LINKING for argument in arguments):
         return subprocess.run([path, *flags, *arguments], check=False).returncode
@@ -63,8 +65,7 @@ def instrumenting(compiler: str) -> list[str]:
     """The options of compiling. Copies are left to the C library, whose calls are seen at linking."""
     flags = ["-g", "-fsanitize=thread", "--param=tsan-distinguish-volatile=1"]
     flags += ["--param=tsan-instrument-func-entry-exit=0", "-U_FORTIFY_SOURCE"]
-    fortran = Path(compiler).name.removesuffix("_wrapper").endswith(("fort", "f77", "f90", "f08"))
-    return flags if fortran else [*flags, *(f"-fno-builtin-{name}" for name in IN_MEMORY)]
+    return flags if is_fortran(compiler) else [*flags, *(f"-fno-builtin-{name}" for name in IN_MEMORY)]
 
 
 def runtime(c_compiler: str, library: Library) -> Path:

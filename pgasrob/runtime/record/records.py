@@ -90,11 +90,76 @@ class Operation(IntEnum):
     NOT_KNOWN = 255
 
 
+_SIDES = "rank remote blocks block stride local local_blocks local_block local_stride element value queue"
+OPERANDS: dict[Operation, tuple[str, ...]] = {
+    operation: tuple(names.split())
+    for operation, names in {
+        Operation.PUT: f"{_SIDES} request",
+        Operation.GET: f"{_SIDES} request",
+        Operation.PUT_SIGNAL: f"{_SIDES} signal signal_value update",
+        Operation.ATOMIC: "rank remote element elements update operand expected local expected_at result queue request",
+        Operation.WAIT_UNTIL: "address element elements comparison value mode status",
+        Operation.TEST: "address element elements comparison value mode status",
+        Operation.FENCE: "queue",
+        Operation.QUIET: "queue",
+        Operation.COLLECTIVE: "group which kind root destination source element elements update request",
+        Operation.SET_LOCK: "address",
+        Operation.TEST_LOCK: "address",
+        Operation.CLEAR_LOCK: "address",
+        Operation.ALLOCATE: "bytes alignment",
+        Operation.FREE: "address",
+        Operation.INITIALISE: "rank ranks level",
+        Operation.FINALISE: "",
+        Operation.EXIT: "status",
+        Operation.CONTEXT_CREATE: "options",
+        Operation.CONTEXT_DESTROY: "queue",
+        Operation.POINTER: "rank remote",
+        Operation.WINDOW_CREATE: "group flavour bytes unit unified",
+        Operation.WINDOW_FREE: "window",
+        Operation.WINDOW_FENCE: "window assertion",
+        Operation.POST: "window assertion group",
+        Operation.START: "window assertion group",
+        Operation.COMPLETE: "window",
+        Operation.WAIT: "window",
+        Operation.TEST_EXPOSURE: "window",
+        Operation.LOCK: "window rank exclusive_or_shared assertion",
+        Operation.UNLOCK: "window rank",
+        Operation.LOCK_ALL: "window assertion",
+        Operation.UNLOCK_ALL: "window",
+        Operation.FLUSH: "window rank",
+        Operation.WINDOW_SYNC: "window",
+        Operation.ATTACH: "window address bytes",
+        Operation.DETACH: "window address",
+        Operation.SEND: "group rank tag address bytes mode request",
+        Operation.RECEIVE: "group rank tag address bytes request",
+        Operation.COMPLETE_REQUESTS: "asked waits",
+        Operation.REQUEST_FREE: "request",
+        Operation.PROBE: "group rank tag waits",
+        Operation.COMMUNICATOR: "",
+        Operation.NOT_KNOWN: "",
+    }.items()
+}
+"""The names of the operands of each call; the last of those with a request is there with the flag alone."""
+
+
+def signed(word: int) -> int:
+    """A word as C's int64_t."""
+    return word - (1 << 64) if word >> 63 else word
+
+
 class Place(NamedTuple):
     """A pc: an offset in a module. (0, 0): not known."""
 
     module: int
     offset: int
+
+
+class Module(NamedTuple):
+    """The program (the first) or a shared library that was built to record. ``base``: its load address."""
+
+    path: str
+    base: int
+    bytes: int
 
 
 class Access(NamedTuple):
@@ -118,6 +183,10 @@ class Call(NamedTuple):
     place: Place
     operands: tuple[int, ...]
     number: int
+
+    def named(self) -> dict[str, int]:
+        """The operands by name, with the sign that C's int64_t would give them."""
+        return dict(zip(OPERANDS[self.operation], map(signed, self.operands), strict=False))
 
 
 class Return(NamedTuple):
@@ -168,11 +237,6 @@ class TraceError(Exception):
     """The file is no trace; the message says why."""
 
 
-def signed(word: int) -> int:
-    """A word as C's int64_t."""
-    return word - (1 << 64) if word >> 63 else word
-
-
 @dataclass
 class Log:
     """What one thread of a rank did. Strings, sites and modules are those that were told of so far."""
@@ -182,7 +246,7 @@ class Log:
     chunks: list[memoryview]
     strings: dict[int, str] = field(default_factory=lambda: {0: ""})
     sites: dict[int, Place] = field(default_factory=dict)
-    modules: dict[int, str] = field(default_factory=dict)
+    modules: dict[int, Module] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Record]:
         for words, at, first in self.spans():
@@ -214,7 +278,7 @@ class Log:
             case Kind.SITE:
                 self.sites[name] = Place(words[at + 1], words[at + 2])
             case Kind.MODULE:
-                self.modules[name] = self.strings.get(words[at + 3], "")
+                self.modules[name] = Module(self.strings.get(words[at + 3], ""), words[at + 1], words[at + 2])
 
     def _record(self, words: memoryview, at: int, first: int) -> Record | None:
         kind = first & 0xFF

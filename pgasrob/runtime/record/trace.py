@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 import subprocess
 from dataclasses import dataclass, field
@@ -100,7 +101,7 @@ def look(trace: Trace) -> Contents:
             else:
                 log.note(words, at, first)
         found.places.update(map(log.place, pcs - {0}))
-        found.modules.update(log.modules)
+        found.modules.update((name, module.path) for name, module in log.modules.items())
     return found
 
 
@@ -120,22 +121,33 @@ def _appendix(contents: Contents) -> dict[str, object]:
 
 
 def lines(program: str, offsets: list[int]) -> list[tuple[str, str, int]]:
-    """Function, file and line of each offset by the debug information of ``program``; "" and 0: not known."""
-    found: list[tuple[str, str, int]] = []
+    """Function, file and line of each offset by the debug information of ``program``; "" and 0: not known.
+
+    Of what is inlined from the headers of the compiler (``std::copy``) the place that it is inlined at.
+    """
+    found: dict[int, list[tuple[str, str, int]]] = {}
     for start in range(0, len(offsets), LINES_AT_ONCE):
         asked = "".join(f"{offset:#x}\n" for offset in offsets[start : start + LINES_AT_ONCE])
+        command = ["addr2line", "-a", "-i", "-f", "-C", "-e", program]
         try:
-            told = subprocess.run(
-                ["addr2line", "-f", "-C", "-e", program], input=asked, capture_output=True, text=True, check=False
-            ).stdout.splitlines()
+            told = subprocess.run(command, input=asked, capture_output=True, text=True, check=False).stdout
         except OSError:
-            told = []
-        for function, place in zip(told[::2], told[1::2], strict=False):
-            file, _, line = place.partition(" ")[0].rpartition(":")
-            found.append(
-                ("" if function == "??" else function, "" if file == "??" else file, int(line) if line.isdigit() else 0)
-            )
-    return found + [("", "", 0)] * (len(offsets) - len(found))
+            told = ""
+        frames: list[tuple[str, str, int]] = []
+        lines = iter(told.splitlines())
+        for text in lines:
+            if text.startswith("0x"):
+                frames = found.setdefault(int(text, 16), [])
+                continue
+            file, _, line = next(lines, "").partition(" ")[0].rpartition(":")
+            known = (file if file != "??" else "", int(line) if line.isdigit() else 0)
+            frames.append(("" if text == "??" else text, *known))
+    return [_of_the_program(found.get(offset, [])) for offset in offsets]
+
+
+def _of_the_program(frames: list[tuple[str, str, int]]) -> tuple[str, str, int]:
+    own = [frame for frame in frames if frame[1] and not os.path.normpath(frame[1]).startswith("/usr/")]
+    return next(iter(own or frames), ("", "", 0))
 
 
 def data_symbols(program: str) -> list[tuple[int, int, str]]:

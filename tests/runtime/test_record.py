@@ -1,0 +1,227 @@
+"""Programs are built to record, run, and their traces say what they did: calls, accesses, lines, also after a crash."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from pgasrob.runtime.interposed import functions
+from pgasrob.runtime.record import mpi, openshmem, records, trace
+from pgasrob.runtime.record.records import Access, Call, End, Kind, Operation, Trace
+from tests.runtime.recorded import PROGRAMS, built, needs, pgasrob, told, traced
+
+EXPECTED = Path(__file__).parent / "expected"
+SOURCES = Path(records.__file__).parent
+WHERE = "pgasrob: up to its last full record only: rank "
+
+openshmem_is_there = needs("oshcc")
+mpi_is_there = needs("mpicc")
+
+
+@openshmem_is_there
+def test_each_openshmem_call_is_recorded_once_with_its_operands(tmp_path: Path) -> None:
+    path, said, code = traced(built("oshcc", PROGRAMS / "openshmem_calls.c", tmp_path), 2)
+    assert code == 0, said
+    assert told(path, 0) == (EXPECTED / "openshmem_calls.txt").read_text().splitlines()
+    assert "2 ranks, 61 calls" in said
+
+
+@mpi_is_there
+def test_each_mpi_call_is_recorded_once_with_its_operands(tmp_path: Path) -> None:
+    path, said, code = traced(built("mpicc", PROGRAMS / "mpi_calls.c", tmp_path), 2)
+    assert code == 0, said
+    assert told(path, 0) == (EXPECTED / "mpi_calls.txt").read_text().splitlines()
+    assert "2 ranks, 102 calls" in said
+    # The other end of the message of line 47, which took it from any sender under any tag.
+    other = told(path, 1)
+    received = other.index("48: MPI_Recv MPI_INT group=#5 rank=-1 tag=-1 address=taken bytes=4")
+    assert other[received + 1] == "    -> 0 5 4"
+
+
+@openshmem_is_there
+def test_every_function_of_openshmem_is_described() -> None:
+    found = functions(["oshcc"], "openshmem")
+    unknown = {one.name for one in found if "pgasrob_not_known" in (openshmem.body(one) or "")}
+    assert len(found) > 800 and unknown == {"shmemx_alltoall_global_nb"}
+
+
+@mpi_is_there
+def test_what_of_mpi_is_not_described_is_known() -> None:
+    found = [one for one in functions(["mpicc"], "mpi") if not one.name.startswith("MPI_T_")]
+    unknown = {one.name[4:] for one in found if '"the function is not described"' in (mpi.body(one) or "")}
+    files = {name for name in unknown if re.fullmatch(r"File_i?(read|write)\w*", name)}
+    neighbours = {name for name in unknown if re.fullmatch(r"I?[Nn]eighbor_\w+", name)}
+    assert unknown - files - neighbours == {
+        *("Comm_accept", "Comm_connect", "Comm_disconnect", "Comm_idup", "Comm_join", "Comm_spawn"),
+        *("Comm_spawn_multiple", "Grequest_complete", "Grequest_start", "Improbe", "Imrecv", "Intercomm_create"),
+        *("Intercomm_merge", "Mprobe", "Mrecv", "Pack", "Pack_external", "Reduce_local", "Sendrecv_replace", "Unpack"),
+        "Unpack_external",
+    }
+    assert len(files) >= 20 and len(neighbours) == 10
+
+
+def accesses_of_loops(n: int) -> list[tuple[str, int]]:
+    """What ``loops.c`` loads and stores, by elements, up to its last two statements."""
+    found = [("store", i) for i in range(n)]
+    for i in range(1, n):
+        found += [("load", i), ("load", 2 * i), ("store", i)]
+    found += [("load", i) for i in reversed(range(n))]
+    found += [("load", i * 7919 % n) for i in range(n)]
+    for i in range(5):
+        for j in range(n):
+            found += [("load", j * 5 + i), ("store", i * n + j)]
+    return found + [("store", i) for i in range(0, n, 3)]
+
+
+@mpi_is_there
+def test_runs_are_the_accesses_of_the_loops(tmp_path: Path) -> None:
+    program = built("mpicc", PROGRAMS / "loops.c", tmp_path, "-O1")
+    runs = 0
+    for n in (1, 3, 8, 100):
+        path, said, code = traced(program, 1, arguments=(str(n),))
+        assert code == 0, said
+        with Trace(path) as read:
+            (log,) = read.logs()
+            everything = [record for record in log if isinstance(record, Access)]
+            (window,) = [record for record in log if isinstance(record, records.Region)]
+            runs += sum(first & 0xFF == Kind.RUN for _, _, first in log.spans())
+            lines = read.lines()
+        plain = [one for one in everything if one.kind in (Kind.LOAD, Kind.STORE)]
+        assert [(one.kind.name.lower(), (one.address - window.address) // 4) for one in plain] == accesses_of_loops(n)
+        assert {one.bytes for one in plain} == {4}
+        assert {lines[one.place][1] for one in plain} <= {14, 15, 16, 17, 19, 21}
+        copies = [(one.kind, one.address - window.address, one.bytes) for one in everything if one.kind > Kind.STORE]
+        assert sorted(copies[:2]) == [(Kind.LOAD_RANGE, 0, 24), (Kind.STORE_RANGE, 24, 24)]
+        assert copies[2:] == [(Kind.LOAD_RANGE, 48, 40), (Kind.STORE_RANGE, 40, 40)]
+    assert runs > 15
+
+
+@openshmem_is_there
+def test_a_killed_program_leaves_what_it_did(tmp_path: Path) -> None:
+    """More than one chunk, so that the last one is cut off in its middle."""
+    program = built("oshcc", PROGRAMS / "killed.c", tmp_path)
+    path, said, code = traced(program, 2, arguments=("5000",))
+    assert code == 2 and "pgasrob: the program failed (exit code 137)" in said and f"{WHERE}0, 1\n" in said
+    with Trace(path) as read:
+        assert read.ended == trace.ENDED_BADLY and read.exit_code == 137
+        killed = [record for log in read.logs() if log.rank == 1 for record in log]
+        puts = [
+            record.named()["value"] for record in killed if isinstance(record, Call) and record.function[-2:] == "_p"
+        ]
+        stores = [record.value for record in killed if isinstance(record, Access)]
+        assert puts == stores == list(range(1, 5001))
+        assert not any(isinstance(record, End) for record in killed)
+        (waiting,) = [list(log)[-1] for log in read.logs() if log.rank == 0]
+        assert isinstance(waiting, Call) and waiting.operation is Operation.COLLECTIVE
+        del killed
+
+
+@openshmem_is_there
+def test_time_and_room_are_limited(tmp_path: Path) -> None:
+    program = built("oshcc", PROGRAMS / "killed.c", tmp_path)
+    path, said, code = traced(program, 2, "--timeout", "1.5", "--limit", "1M", arguments=("0",))
+    assert code == 3 and "pgasrob: the program was ended after 1.5 s" in said
+    assert "the trace is full (`pgasrob record --limit` allows more)" in said
+    assert "pgasrob: the trace was full before the program ended; --limit allows more" in said
+    with Trace(path) as read:
+        assert read.ended == trace.ENDED_FULL and path.stat().st_size < 1_100_000
+        puts = [
+            record.named()["value"] for log in read.logs() for record in log
+            if isinstance(record, Call) and record.operation is Operation.PUT
+        ]  # fmt: skip
+        assert len(puts) > 1000 and puts == list(range(1, len(puts) + 1))
+
+
+@needs("mpifort")
+def test_fortran(tmp_path: Path) -> None:
+    path, said, code = traced(built("mpifort", PROGRAMS / "halo.f90", tmp_path), 2)
+    assert code == 0, said
+    lines = told(path, 0)
+    (put,) = [line for line in lines if "MPI_Put" in line]
+    assert put.startswith("16: MPI_Put MPI_DOUBLE_PRECISION flags=1 rank=1 remote=8 blocks=1 block=8")
+    half = 4602678819172646912
+    assert f"18: load shared_+8 8 = {half}" in lines and "19: load shared_+16 8 = 0" in lines
+
+
+@needs("oshc++")
+def test_cxx(tmp_path: Path) -> None:
+    path, said, code = traced(built("oshc++", PROGRAMS / "counter.cpp", tmp_path), 2)
+    assert code == 0, said
+    lines = told(path, 0)
+    assert [line for line in lines if "heap" in line] == [
+        "    region 1: 1 heap+0 32 identity=0",
+        "25: store heap+0 8 = 3", "25: store heap+8 8 = 3", "25: store heap+16 8", "25: store heap+24 8",
+        next(line for line in lines if line.startswith("27: shmem_long_atomic_fetch_add long flags=2 rank=1 remote=heap+8 ")),
+        "28: store atomic heap+0 8 = 3",
+        "29: load_range heap+0 16", "29: store_range heap+16 16",
+        "11: shmem_free address=heap+0",
+    ]  # fmt: skip
+
+
+def test_the_numbers_of_the_format_are_those_of_the_runtime() -> None:
+    text = (SOURCES / "format.h").read_text()
+    for prefix, of in (("KIND_", Kind), ("OP_", Operation)):
+        numbers = {name: int(value, 0) for name, value in re.findall(rf"\b{prefix}(\w+) = (\w+)", text)}
+        assert numbers == {one.name: one.value for one in of}
+    assert set(records.OPERANDS) == set(Operation)
+    assert f'"{records.MAGIC.decode()}"' in text and f"PGASROB_VERSION {records.VERSION}\n" in text
+    manual = (SOURCES.parent / "FORMAT.md").read_text()
+    rows = {int(number) for number in re.findall(r"^\| (\d+) \| [a-z]", manual, re.MULTILINE)}
+    assert set(map(int, Operation)) <= rows
+
+
+def test_what_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*arguments: str | Path) -> str:
+        run = pgasrob(*arguments)
+        assert run.returncode == 2 and "Traceback" not in run.stderr
+        return run.stderr
+
+    not_recording = str(Path(sys.executable).resolve())
+    assert "does not record: build it with `pgasrob build -- oshcc ...`" in refused("record", "--", not_recording)
+    assert "there is no ./nothing on the PATH" in refused("record", "--", "./nothing")
+    assert "there is no oshpgas on the PATH (Debian" in refused("build", "--", "oshpgas", "x.c")
+    assert "cat is no compiler wrapper of OpenSHMEM or MPI" in refused("build", "--", "cat", "x.c")
+    with pytest.raises(records.TraceError, match="is no trace of `pgasrob record`"):
+        Trace(Path(__file__))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "there is no mpicc on the PATH (Debian and Ubuntu: apt-get install openmpi-bin" in refused(
+        "build", "--", "mpicc", "x.c"
+    )
+
+
+@mpi_is_there
+def test_options_that_exclude_recording_are_refused() -> None:
+    for option in ("-fsanitize=address", "-static"):
+        run = pgasrob("build", "--", "mpicc", option, "x.c")
+        assert run.returncode == 2 and f"{option} and recording exclude each other" in run.stderr
+
+
+@mpi_is_there
+def test_an_object_and_a_library_of_the_program_record_too(tmp_path: Path) -> None:
+    """Compiled apart, and a shared library of the program's own, whose lines are its own."""
+    (tmp_path / "part.c").write_text("void store(long *at) {\n    at[1] = 5;\n}\n")
+    (tmp_path / "main.c").write_text(
+        "#include <mpi.h>\nvoid store(long *at);\nint main(int c, char **v) {\n    MPI_Init(&c, &v);\n    long *a;\n"
+        "    MPI_Win w;\n    MPI_Win_allocate(16, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &a, &w);\n    a[0] = 4;\n"
+        "    store(a);\n    MPI_Win_free(&w);\n    MPI_Finalize();\n}\n"
+    )
+    for arguments in (
+        ("-c", tmp_path / "main.c", "-o", tmp_path / "main.o"),
+        ("-shared", "-fPIC", tmp_path / "part.c", "-o", tmp_path / "libpart.so"),
+        (tmp_path / "main.o", tmp_path / "libpart.so", "-o", tmp_path / "main"),
+    ):
+        made = pgasrob("build", "--", "mpicc", "-O2", *arguments)
+        assert made.returncode == 0, made.stderr
+    path, said, code = traced(tmp_path / "main", 1)
+    assert code == 0, said
+    with Trace(path) as read:
+        lines = read.lines()
+        (log,) = read.logs()
+        found = [(record, lines[record.place]) for record in log if isinstance(record, Access)]
+        assert [(Path(file).name, line, one.value) for one, (file, line, _) in found] == [
+            ("main.c", 8, 4),
+            ("part.c", 2, 5),
+        ]
