@@ -5,8 +5,10 @@ So everything that is asked of recordings can be asked of any program, without a
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import islice
 
 from pgasrob.program import core
 from pgasrob.program.commands import map_expressions
@@ -16,7 +18,11 @@ from pgasrob.program.expressions import Const, Expr, evaluator
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.semantics.effect import execute
+from pgasrob.semantics.sequential import SequentialSpace
 from pgasrob.semantics.state_space import Letter
+
+MOST_CHOICES = 4_096
+"""Transitions of one state to choose from: with choices at a barrier there can be millions."""
 
 
 def recorded(instance: Instance, words: Sequence[Sequence[Letter]]) -> Recording:
@@ -73,3 +79,13 @@ def _seen(operands: Operands, memory: Sequence[int]) -> int | None:
 
 def _value(registers: Registers, expr: Expr) -> Const:
     return Const(evaluator(expr)(registers))
+
+
+def sc_run(instance: Instance, seed: int, most: int) -> list[tuple[Letter, ...]]:
+    """A random SC run, the one that belongs to ``seed``: of ``most`` commands unless it ends before."""
+    chance, space = random.Random(seed), SequentialSpace(instance)
+    state, words = space.initial, list[tuple[Letter, ...]]()
+    while len(words) < most and (edges := list(islice(space.successors(state), MOST_CHOICES))):
+        word, state = edges[chance.randrange(len(edges))]
+        words.append(word)
+    return words

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -13,15 +12,13 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.recording.events import Recording
 from pgasrob.recording.exact import Exact
-from pgasrob.recording.simulated import recorded
+from pgasrob.recording.simulated import recorded, sc_run
 from pgasrob.recording.straight import straight_line, trace_of
 from pgasrob.robustness.moves import Rerun, in_two_parts
 from pgasrob.robustness.traces.delaying import Delaying
 from pgasrob.robustness.traces.trace import Trace
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
-from pgasrob.semantics.sequential import SequentialSpace
-from pgasrob.semantics.state_space import Letter
 from tests.oracle import polls_and_updates, strategies
 from tests.oracle.syntax import to_pgas
 from tests.recording.oracle import Made, TooLarge, answers, key_of
@@ -29,16 +26,6 @@ from tests.robustness.test_engines_agree import CHOICES, FURTHER_CHOICES
 from tests.support import examples
 
 MOST_STATES, MOST_COMMANDS = 2_000, 12
-
-
-def sc_run(instance: Instance, seed: int, most: int) -> list[tuple[Letter, ...]]:
-    """A random SC run, of ``most`` commands unless it ends before."""
-    chance, space = random.Random(seed), SequentialSpace(instance)
-    state, words = space.initial, list[tuple[Letter, ...]]()
-    while len(words) < most and (edges := list(space.successors(state))):
-        word, state = edges[chance.randrange(len(edges))]
-        words.append(word)
-    return words
 
 
 class Drawn(NamedTuple):
