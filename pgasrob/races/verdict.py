@@ -69,8 +69,7 @@ class RaceVerdict(Displayed):
     ``reason``: why there is no answer, or why the list may not be whole. ``strict``: an await and a value that arrives
     count as a race. ``robustness``: the answer to the other question, where it was asked. ``alike``: as of a
     :class:`~pgasrob.robustness.verdict.Verdict`, how many elements are accessed alike, and how many of them are looked
-    at.
-    ``fault``: the run to the fault that makes it an error.
+    at. ``fault``: the run to the fault that makes it an error.
     """
 
     file: str
@@ -87,9 +86,8 @@ class RaceVerdict(Displayed):
     assumptions: tuple[Assumption, ...] = ()
     robustness: Verdict | None = None
     alike: tuple[int, int] | None = None
+    fault: Witness | None = None
 
     def without_runs(self, reason: Reason | None = None) -> RaceVerdict:
-        """The same without its races, for a ``reason`` that it gives unless it has one."""
-        return replace(self, races=(), reason=self.reason or reason)
-
-    fault: Witness | None = None
+        """The same without its races and its fault, for a ``reason`` that it gives unless it has one."""
+        return replace(self, races=(), fault=None, reason=self.reason or reason)

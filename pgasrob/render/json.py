@@ -426,8 +426,8 @@ class RaceResult(TypedDict):
 
     ``races`` has one race for each pair of lines, or the first one found alone unless all were asked for (``all``).
     Where ``reason`` is not null and the verdict is "race", there may be more. ``strict``: an await and a value that
-    arrives count as a race. ``robustness`` answers the other question, if it was asked beside this one. ``expected`` is
-    "none", "1 pair", "3 pairs" or "error".
+    arrives count as a race. ``robustness`` answers the other question, if it was asked beside this one. ``witness`` is
+    the run to a fault, where that makes it an error. ``expected`` is "none", "1 pair", "3 pairs" or "error".
     """
 
     schema: int
@@ -451,6 +451,7 @@ class RaceResult(TypedDict):
     expected: NotRequired[str | None]
     as_expected: NotRequired[bool]
     robustness: NotRequired[Result | None]
+    witness: NotRequired[Witness | None]
     alike: NotRequired[Alike]
 
 

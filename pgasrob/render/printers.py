@@ -108,6 +108,8 @@ class RaceForm(Form[RaceResult]):
         other = result.get("robustness")
         without = [{**race, "computation": [], "source": "", "sources": {}, "memory": []} for race in result["races"]]
         kept: RaceResult = {**result, "races": without}  # type: ignore[typeddict-item]
+        if run := result.get("witness"):
+            kept["witness"] = {**run, "computation": [], "memory": [], "standing": [], "source": ""}
         if other:
             kept["robustness"] = VerdictForm().kept(other)
         return kept

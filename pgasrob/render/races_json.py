@@ -72,6 +72,8 @@ def races_to_json(verdict: RaceVerdict, every: bool = False) -> RaceResult:
         "errors": errors_to_json(verdict.errors, verdict.file),
         "robustness": None if verdict.robustness is None else to_json(verdict.robustness),
     }
+    if verdict.fault:
+        found["witness"] = witness_to_json(verdict.fault)
     if verdict.alike:
         found["alike"] = {"elements": verdict.alike[0], "shown": verdict.alike[1]}
     return found

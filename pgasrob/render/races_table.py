@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from pgasrob.render.json import RaceResult
+from pgasrob.render import words
+from pgasrob.render.json import FAULT_CODE, RaceResult
 from pgasrob.render.lines import Segment
 from pgasrob.render.races_json import counted, number_of_pairs
 from pgasrob.render.races_text import nothing_expected
@@ -40,6 +41,14 @@ class RaceTable(Table[RaceResult]):
         other = result.get("robustness")
         beside = (other["verdict"], ROBUSTNESS[other["verdict"]]) if other else ("-", "faint")
         return [(pairs(result), ""), beside]
+
+    def fault(self, result: RaceResult) -> str:
+        run = result.get("witness")
+        return words.fault(result["file"], run["fault"]) if run and run["fault"] else ""
+
+    def codes(self, results: Sequence[RaceResult]) -> list[str]:
+        of_faults = {FAULT_CODE for result in results if self.fault(result)}
+        return sorted({*super().codes(results), *of_faults})
 
     def found(self, result: RaceResult) -> str:
         return counted(result)

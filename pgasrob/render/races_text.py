@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pgasrob.diagnostics import Diagnostic, visible
 from pgasrob.program.statements import place_of
 from pgasrob.render import assumptions, english, words
-from pgasrob.render.json import Race, RaceResult, RacingAccess, Result
+from pgasrob.render.json import Fault, Race, RaceResult, RacingAccess, Result, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, wrap
 from pgasrob.render.places import located
 from pgasrob.render.races_json import counted, with_accesses
@@ -45,11 +45,17 @@ def race_report(
     lines += _body(result, width)
     if list_assumptions:
         lines += assumptions.listed(result, width)
+    if fault := result.get("witness"):
+        lines += [[], *_section(result, fault, width, glyphs, "", full)]
     for race in result["races"][: None if every_run else 1]:
         several = f" to the race of {english.lines(distinct(race))}" if len(result["races"]) > 1 else ""
         title = f"{words.title(race)}{several}"
-        lines += [[], *section({}, with_accesses(race), width, glyphs, title, full)]  # type: ignore[typeddict-item]
+        lines += [[], *_section(result, with_accesses(race), width, glyphs, title, full)]
     return lines
+
+
+def _section(result: RaceResult, run: Witness, width: int, glyphs: Glyphs, title: str, full: bool) -> list[Line]:
+    return section(drawable(result), run, width, glyphs, title, full)
 
 
 def with_races(
@@ -98,7 +104,7 @@ def nothing_expected(result: RaceResult) -> str:
 
 def _body(result: RaceResult, width: int) -> list[Line]:
     lines: list[Line] = []
-    if result["reason"] and not (result["verdict"] == "error" and result["errors"]):
+    if result["reason"] and not (result["verdict"] == "error" and (result["errors"] or result.get("witness"))):
         lines += paragraph(result["reason"], width, "", "  ")
     if result["stats"]["seconds"]:
         lines += paragraph(cost(result), width, "faint", "  ")
@@ -187,8 +193,6 @@ def sentences(result: RaceResult) -> Iterator[tuple[str, str]]:
         yield "This says nothing about races.", "open"
     if result["limit"]:
         yield "--max-states, --timeout and --memory-limit set the limits.", "open"
-    if verdict == "error" and not result["errors"] and result["nodes"] is not None:
-        yield f"`{check_command(result)}` shows the run.", ""
     if told := robustness(result):
         yield told
     if rests_on := assumptions.sentence(result):
@@ -255,8 +259,15 @@ def brief(result: RaceResult, several: bool = False) -> Iterator[str]:
             for error in result["errors"]:
                 place = located(result["file"], error["line"], error["column"]) if error["line"] else file
                 yield f"{place}: error[{error['code']}]: {visible(error['message'])}{wrongly}"
-            if not result["errors"]:
+            if run := result.get("witness"):
+                yield f"{visible(words.fault(result['file'], _fault(run)))}{wrongly}"
+            elif not result["errors"]:
                 yield f"{file}: error: {visible(result['reason'] or 'no reason is known')}{wrongly}"
+
+
+def _fault(run: Witness) -> Fault:
+    assert run["fault"] is not None
+    return run["fault"]
 
 
 def drawable(result: RaceResult) -> Result:
@@ -269,7 +280,7 @@ def drawable(result: RaceResult) -> Result:
         "assertions": None,
         "deadlock": None,
         "communicates": None,
-        "witness": with_accesses(races[0]) if races else None,
+        "witness": with_accesses(races[0]) if races else result.get("witness"),
         "assertion_run": None,
         "deadlock_run": None,
         "told": [*pairs, *sentences(result)],

@@ -117,6 +117,8 @@ def _results(result: Result | RaceResult) -> Iterator[Object]:
         yield _finding(result, error)
     if is_about_races(result):
         yield from (_race(result, race, result.get("robustness")) for race in result["races"])
+        if run := result.get("witness"):
+            yield _fault(result, run)
         return
     result = cast(Result, result)
     if races := result.get("races"):
@@ -180,7 +182,7 @@ def _race(result: RaceResult, race: Race, robustness: Result | None) -> Object:
     return _with_run(found, result, witness)
 
 
-def _fault(result: Result, witness: Witness) -> Object:
+def _fault(result: Result | RaceResult, witness: Witness) -> Object:
     fault = witness["fault"]
     assert fault is not None
     text = f"Rank {fault['rank']}: {fault['reason']}, in a sequentially consistent run{_on(result)}."
@@ -255,7 +257,7 @@ def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> O
 
 def _notifications(result: Result | RaceResult) -> Iterator[Object]:
     """That a search came to no answer, or that a program is in error for a reason that has no place in the text."""
-    witness = None if is_about_races(result) else cast(Result, result)["witness"]
+    witness = result.get("witness")
     told = result["errors"] or (witness and witness["fault"])
     if result["verdict"] == "unknown" or (result["verdict"] == "error" and not told):
         yield {

@@ -145,6 +145,9 @@ def _check_races(result: RaceResult, within: str = "") -> None:
     _check_count(result, within)
     if (result["verdict"] == "race") != bool(result["races"]) and not result["reason"]:
         raise BadWitnessFile(f"{within}races: a race is needed where the verdict is race, and nowhere else")
+    if run := result.get("witness"):
+        _check_run(run, f"{within}witness")
+        mark(run)
     for index, race in enumerate(result["races"]):
         at = f"{within}races[{index}]"
         if len(race["accesses"]) != 2:
