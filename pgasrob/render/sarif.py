@@ -121,8 +121,6 @@ def _results(result: Result | RaceResult) -> Iterator[Object]:
             yield _fault(result, run)
         return
     result = cast(Result, result)
-    if races := result.get("races"):
-        yield from (_race(races, race, result) for race in races["races"])
     witness = result["witness"]
     if witness and witness["shows"] == "violation":
         yield _violation(result, witness)
@@ -131,6 +129,8 @@ def _results(result: Result | RaceResult) -> Iterator[Object]:
     for run in (result["assertion_run"], result["deadlock_run"]):
         if run:
             yield (_failing_assertion if run["shows"] == "assertion" else _deadlock)(result, run)
+    if races := result.get("races"):
+        yield from (_race(races, race, result) for race in races["races"])
 
 
 def _finding(result: Result | RaceResult, error: Error) -> Object:
