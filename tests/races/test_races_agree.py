@@ -7,31 +7,36 @@ the definition does not have, and one, or a conflict that is none, whenever the 
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from pgasrob.analysis.meanwhile import is_left_alone
 from pgasrob.analysis.placement import NOW
 from pgasrob.program.instance import Instance
+from pgasrob.program.parser import parse
 from pgasrob.program.reading import Reading
 from pgasrob.races import native as native_races
 from pgasrob.races import search as search_module
 from pgasrob.races.classical import classical_races
 from pgasrob.races.definition import DefinitionSearch
 from pgasrob.races.engine import RaceSearch as Searching
+from pgasrob.races.facts import updates_may_race
 from pgasrob.races.native import NativeRaceSearch
 from pgasrob.races.pairs import Places
 from pgasrob.races.search import RaceSearch, StoppingSpace
 from pgasrob.robustness.attack import Edge, State
 from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.robustness.check import load
 from pgasrob.robustness.reduction import REDUCTIONS, persistent
 from pgasrob.robustness.reduction.liveness import Liveness
 from pgasrob.semantics.replay import ReplayError, replay
 from tests.oracle.strategies import COMMANDS, EXTENSIONS, MEETINGS, random_program
-from tests.oracle.syntax import Program, statements
+from tests.oracle.syntax import Program, statements, to_pgas
 from tests.support import instance, translated
 
 needs_kernel = pytest.mark.skipif(not native_races.available(), reason="the kernel has not been built")
@@ -55,14 +60,45 @@ DEFERRED = (
 """Choices of commands with these."""
 CHOICES = (*BLOCKING, *DEFERRED)
 MOST_STATES = 4_000
+PROGRAMS = Path(__file__).parents[2] / "programs"
 
 
-def drawn(seed: int, choices: tuple[tuple[str, ...], ...] = CHOICES) -> tuple[Program, Instance, bool]:
+ACCESSING = re.compile(
+    r"((?:\w+ <- )?(?:(?:put|write|read|fetch|fetch_add|fetch_update|swap|compare_swap|update|update_from"
+    r"|update_located|update_from_located|notify|notify_all|signal|await|await_add)\(.*\)|mem\[.*))(?=;)"
+)
+
+
+def decorated(text: str, source: random.Random) -> str:
+    """A program in which some accesses are atomic in other types, or plain, or to some bytes of their cells, and some
+    memory is made up."""
+
+    def told(match: re.Match[str]) -> str:
+        statement, bytes = match[0], source.choice(("[0-3%s]", "[4-7%s]", "[2-5%s]"))
+        more = ", 0-3" if statement.startswith(("put", "write", "read")) else ""
+        ways = ["", " as int", " as long", " as plain"]
+        if more or statement.startswith(("mem", "r <- mem", "s <- mem")):
+            ways += [" as plain" + bytes % more, " as long" + bytes % more]
+        return statement + source.choice(ways)
+
+    head, process, body = text.partition("process")
+    if source.random() < 0.2:
+        head = re.sub(r"memory ([^,;{]*({[^}]*})?)", r"memory \1 made_up", head)
+    return head + process + ACCESSING.sub(told, body)
+
+
+def drawn(
+    seed: int, choices: tuple[tuple[str, ...], ...] = CHOICES, decorate: bool = True
+) -> tuple[Program, Instance, bool]:
     """The random program of ``seed``, the same instantiated, and whether races are strict."""
     source = random.Random(seed)
-    found = translated(random_program(seed, commands=choices[seed % len(choices)], loops=source.random() < 0.2))
-    reading = Reading(conflicts=source.choice(("commuting", "all")))
-    return found.oracle, found.program.instantiate(reading=reading), source.random() < 0.5
+    found = random_program(seed, commands=choices[seed % len(choices)], loops=source.random() < 0.2)
+    text = to_pgas(found)
+    strict, reading = source.random() < 0.5, Reading(conflicts=source.choice(("commuting", "all")))
+    program = parse(decorated(text, source) if decorate and source.random() < 0.4 else text)
+    if updates_may_race(program.instantiate(), strict):
+        reading = Reading(conflicts="all")
+    return found, program.instantiate(reading=reading), strict
 
 
 def some_reductions(seed: int) -> tuple[str, ...]:
@@ -252,10 +288,33 @@ def test_race_free_programs_with_blocking_atomics_are_robust(seeds: Iterable[int
     """Strictly: awaits race with what arrives."""
     seen: Counter[str] = Counter()
     for seed in seeds:
-        _, instance, _ = drawn(seed, BLOCKING)
+        _, instance, _ = drawn(seed, BLOCKING, decorate=False)
         robust, search = is_robust(instance), NativeRaceSearch(instance, strict=True, all_=False)
         if robust is None or not ended(search, 20 * MOST_STATES) or search.fault is not None:
             continue
         assert search.races or robust, seed
         seen[f"{'race' if search.races else 'no race'}, {'' if robust else 'not '}robust"] += 1
     assert min(seen.values()) > len(list(seeds)) // 20 and len(seen) == 3
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    ("name", "nodes", "states", "races"),
+    [
+        ("halo/halo", 4, 73, 0),
+        ("halo/halo", 64, 1_093, 0),  # about 17 for each rank
+        ("ticket_lock/ticket_lock", 4, 160, 0),
+        ("ticket_lock/ticket_lock", 8, 2_684, 0),
+        ("ticket_lock/ticket_lock_no_wait", 6, 851, 2),
+    ],
+)
+def test_states_of_the_corpus(name: str, nodes: int, states: int, races: int) -> None:
+    """The reductions are all at work; several threads find the same."""
+    program = load(PROGRAMS / f"{name}.pgas").instantiate(nodes)
+    for threads in (1, 4):
+        search = NativeRaceSearch(program, threads=threads)
+        assert ended(search, 10_000)
+        assert (search.states, len(search.races)) == (states, races)
+    if states < 500:
+        reference = RaceSearch(program, reductions=REDUCTIONS)
+        assert ended(reference) and reference.states == states
