@@ -28,7 +28,7 @@ class Fact(NamedTuple):
     promised of atomics that do the same to the cell that they exclude each other, what this one does; "" for one that
     excludes all of its type. ``bytes``: the
     first byte of its cell that it touches and the one after the last; None: the whole cell. ``waits``: it is an await,
-    a test or a read in a polling loop, which does nothing but look for a value that comes.
+    or a read in a polling loop, which does nothing but look for a value that comes.
     """
 
     atomic: str = ""

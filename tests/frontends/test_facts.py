@@ -117,14 +117,15 @@ def told(fact: Fact) -> str:
         ),
         (
             "shmem_uint64_p(&sig, 1, 1); l = shmem_signal_wait_until(&sig, SHMEM_CMP_GT, 0);",
-            "w sig@1, r sig@0 unsigned long waits, r sig@0 unsigned long waits, w l@0",
+            "w sig@1, r sig@0 unsigned long waits, r sig@0 unsigned long, w l@0",
         ),
-        # Waits and tests; a load in a polling loop waits and is plain.
+        # Waits, and tests and loads in polling loops; other tests are atomic alone.
         ("shmem_int_p(&flag, 1, 1); shmem_int_wait_until(&flag, SHMEM_CMP_EQ, 1);", "w flag@1, r flag@0 int waits"),
         ("shmem_long_p(&l, 1, 1); shmem_wait(&l, 0);", "w l@1, r l@0 long waits"),
         ("shmem_int_p(a, 1, 1); shmem_int_wait_until_any(a, 1, 0, SHMEM_CMP_EQ, 1);", "w a[0]@1, r a[0]@0 int waits"),
-        ("shmem_int_p(&x, 1, 1); if (shmem_int_test(&x, SHMEM_CMP_EQ, 1)) y = 1;", "w x@1, r x@0 int waits"),
-        ("shmem_int_p(a, 1, 1); y = shmem_int_test_all(a, 1, NULL, SHMEM_CMP_EQ, 1);", "w a[0]@1, r a[0]@0 int waits"),
+        ("shmem_int_p(&x, 1, 1); while (!shmem_int_test(&x, SHMEM_CMP_EQ, 1)) ;", "w x@1, r x@0 int waits"),
+        ("shmem_int_p(&x, 1, 1); if (shmem_int_test(&x, SHMEM_CMP_EQ, 1)) y = 1;", "w x@1, r x@0 int"),
+        ("shmem_int_p(a, 1, 1); y = shmem_int_test_all(a, 1, NULL, SHMEM_CMP_EQ, 1);", "w a[0]@1, r a[0]@0 int"),
         ("shmem_int_p(&flag, 1, 1); while (flag == 0) ;", "w flag@1, r flag@0 waits"),
         ("shmem_int_p(&flag, 1, 1); if (flag == 0) y = 1;", "w flag@1, r flag@0"),
         # Locks are variables.

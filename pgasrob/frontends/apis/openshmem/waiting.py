@@ -51,7 +51,7 @@ FUNCTIONS.add("void shmem_wait_until(long *ivar, int cmp, long cmp_value)", wait
 def test(call: Call) -> Way:
     at, steps = Arguments(call), Steps(call)
     register = call.register("seen")
-    steps.do(Load(register, _cell(at, at.pointer(0)), atomic=shown(at.target(0)), polling=True))
+    steps.do(Load(register, _cell(at, at.pointer(0)), atomic=shown(at.target(0))))
     holds = Binary(relation(call, at, 1), register, at.expression(2), int_type(at.target(0)))
     return steps.look(holds, Outcome(result=Known(1)), Outcome(result=Known(0)))
 
@@ -107,7 +107,7 @@ class Elements:
         """Look whether the condition holds for an element, after ``steps``."""
         steps = steps or Steps(self.call)
         value = self.value(steps, index)
-        steps.do(Load(self.seen, self._cell(index), atomic=shown(self.type), polling=True))
+        steps.do(Load(self.seen, self._cell(index), atomic=shown(self.type)))
         return steps.look(Binary(self.relation, self.seen, value, int_type(self.type)), yes, no)
 
     def look_at_all(self, indexes: Sequence[int], holds: bool, then: Way) -> Way:
@@ -242,7 +242,7 @@ def signal_wait_until(call: Call) -> Outcome:
         number = constant(value)
         return steps.outcome(value if number is None else Known(number))
     register = call.register("signal")
-    steps.do(Load(register, cell, atomic=SIGNAL, polling=True), Assume(Binary(holds, register, value)))
+    steps.do(Load(register, cell, atomic=SIGNAL), Assume(Binary(holds, register, value)))
     return steps.outcome(register)
 
 
