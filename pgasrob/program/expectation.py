@@ -34,7 +34,8 @@ from pgasrob.program.statements import Span
 COMMENT = re.compile(r"\s*(?://(?P<line>[^\n]*)|/\*(?P<block>.*?)(?:\*/|\Z))", re.DOTALL)
 """The next comment, when nothing but blanks stands before it."""
 ENTRY = re.compile(
-    r"[ \t*]*(?P<entry>(?P<key>expect\w*|races?|nodes|unified|separate)\b[ \t]*(?:with\b[ \t]*(?P<with>[^:]*?)[ \t]*(?=:))?(?P<colon>:?)"
+    r"[ \t*]*(?P<entry>(?P<key>expect\w*|races?|nodes|unified|separate)\b[ \t]*"
+    r"(?:with\b[ \t]*(?P<with>[^:]*?)[ \t]*(?=:))?(?P<colon>:?)"
     r"[ \t]*(?P<value>.*))",
     re.IGNORECASE,
 )

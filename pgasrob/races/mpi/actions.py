@@ -97,8 +97,8 @@ class Synchronisation:
 class Execution:
     """``po``: program order, from each action of a rank to its next one. ``so``: synchronisation order beside that.
     ``coso``: pairs in both synchronisation and consistency order (3.2.2). ``polled``: from a vac to the load of a loop
-    that polls that reads what it wrote; ``fetched``: from the vac of an accumulate to those that fetch a later value. ``ended``: whether all ranks have; else some poll for
-    ever."""
+    that polls that reads what it wrote; ``fetched``: from the vac of an accumulate to those that fetch a later value.
+    ``ended``: whether all ranks have; else some poll for ever."""
 
     ranks: int
     actions: list[Action] = field(default_factory=list)

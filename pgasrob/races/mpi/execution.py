@@ -200,10 +200,10 @@ class _Reader:
         at_target = "popa" if fetches or operation.call.kind == "get" else "popb"
         for step in operands.steps:
             where = self._at_target if step.kind == at_target else self._at_origin
-            if step.access.reads or step.kind in ("popa", "popd"):
+            if step.access.reads:
                 where[rank].reads.add(step.access.cell)
             if step.kind == at_target:
-                self._updated(operation, step.access.cell, step.access.reads or fetches, step.access.writes)
+                self._updated(operation, step.access.cell, step.access.writes)
             if step.access.writes:
                 where[rank].writes.add(step.access.cell)
                 self._wrote[step.access.cell] = operation if step.kind == at_target else None
@@ -213,11 +213,11 @@ class _Reader:
         assert isinstance(event.operands, core.Immediate)
         cell = event.operands.access.cell
         self._at_target[rank].reads.add(cell)
-        self._updated(operation, cell, reads=True, writes=False)
+        self._updated(operation, cell, writes=False)
 
-    def _updated(self, operation: Operation, cell: Cell, reads: bool, writes: bool) -> None:
+    def _updated(self, operation: Operation, cell: Cell, writes: bool) -> None:
         """``operation`` accesses ``cell`` at its target: note which accumulates it comes after."""
-        if operation.call.kind in ("get_accumulate", "compare_and_swap") and reads:
+        if operation.call.kind in ("get_accumulate", "compare_and_swap"):
             self._fetches += ((each, operation) for each in self._updates[cell] if each is not operation)
         if operation.call.kind not in ("put", "get") and writes:
             self._updates[cell].append(operation)

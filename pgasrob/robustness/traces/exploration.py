@@ -228,6 +228,7 @@ class Exploration:
         choices = [
             Choice(rank, (command,))
             for rank in range(nodes)
+            if self._goes_on(rank, state)
             for command in self._standing[rank][-1].commands
             if _enabled(command, self._standing[rank][-1], state)
         ]
@@ -253,6 +254,10 @@ class Exploration:
             if node.left:
                 node.ranks = set()
         return node
+
+    def _goes_on(self, rank: int, state: SequentialState) -> bool:
+        """Whether ``rank`` is to go on now, where it can; one that does not has to look at what would make it."""
+        return True
 
     def _private(self, choices: Sequence[Choice], asleep: Collection[tuple[int, ...]]) -> int | None:
         """A rank whose next commands, all of them awake, no other rank can ever make a difference to, nor they to it:

@@ -345,7 +345,9 @@ def fetch_and_op(call: Call) -> list[Outcome]:
 def compare_and_swap(call: Call) -> list[Outcome]:
     def go(operation: Operation, of: Window) -> None:
         of_all = datatype(call, 3)
-        queue = _queue(operation, None, "compare_and_swap", "compare_swap", of_all.single or "")
+        queue = _queue(
+            operation, None, "compare_and_swap", "compare_swap", SYNONYMS.get(of_all.single or "", of_all.single or "")
+        )
         type, remote = _single(call, of_all), operation.remote(1, of_all)
         if remote is None:
             return
@@ -362,7 +364,7 @@ def compare_and_swap(call: Call) -> list[Outcome]:
 
 def _update_of(call: Call, index: int, type: Datatype) -> tuple[str, str]:
     """The operation and the type of an accumulate, as MPI calls them."""
-    return str(handle(call, index, "op").data[0]), type.single or ""
+    return str(handle(call, index, "op").data[0]), SYNONYMS.get(type.single or "", type.single or "")
 
 
 def _single(call: Call, type: Datatype) -> CType:

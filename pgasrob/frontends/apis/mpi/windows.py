@@ -188,11 +188,11 @@ def create(call: Call) -> Outcome:
 
 @calls("Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)")
 def allocate(call: Call) -> Outcome:
-    return _allocate(call)
+    return _allocate(Steps(call))
 
 
-def _allocate(call: Call) -> Outcome:
-    steps = Steps(call)
+def _allocate(steps: Steps) -> Outcome:
+    call = steps.call
     of = communicator(call, 3)
     number = steps.recall(of.name("windows"), 0)
     assert isinstance(number, int)
@@ -246,8 +246,9 @@ def allocate_shared(call: Call) -> Outcome:
             f"MPI_Win_allocate_shared on ranks {call.rank} and {min(apart)}, which share no memory",
             "let ranks share memory with --shared-memory, or make a communicator of those that do: MPI_Comm_split_type",
         )
-    Steps(call).mark(Uncovered(call.name, "use MPI_Win_allocate and puts and gets"))
-    return _allocate(call)
+    steps = Steps(call)
+    steps.mark(Uncovered(call.name, "use MPI_Win_allocate and puts and gets"))
+    return _allocate(steps)
 
 
 @calls("Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)")

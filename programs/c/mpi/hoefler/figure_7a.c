@@ -1,0 +1,32 @@
+// expect: robust
+// nodes: 2
+// races: none
+// unified: defined
+// separate: defined
+// Figure 7 (a) of Hoefler et al., 2014: fences order the stores and the get.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    int rank;
+    int x = 5, v = 7;
+    MPI_Win win;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Win_create(&x, sizeof x, sizeof x, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    if (rank == 1)
+        x = 0;
+    MPI_Win_fence(0, win);
+    if (rank == 0)
+        MPI_Get(&v, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    if (rank == 1)
+        x = 1;
+    else
+        printf("%d\n", v);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,31 @@
+// expect: robust
+// nodes: 2
+// races: none
+// unified: eventual
+// separate: undefined
+// Figure 8 (a) of Hoefler et al., 2014: process 1 waits in a loop for what process 0 puts.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    int rank;
+    int x = 0, one = 1;
+    MPI_Win win;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Win_create(&x, sizeof x, sizeof x, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+        MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        MPI_Win_unlock(1, win);
+    } else {
+        while (x == 0)
+            ;
+        printf("%d\n", x);
+    }
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}
