@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.exit_codes import ERROR, UNKNOWN
+from pgasrob.cli.memory_model import explain_in, memory_model_option
 from pgasrob.cli.options import (
     DEFAULT_ENGINE,
     HELP,
@@ -25,12 +26,14 @@ from pgasrob.cli.options import (
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
+    from pgasrob.races.mpi import MemoryModel
 
 EXAMPLES = """\b
 Examples:
   pgasrob explain ring.pgas                       all chapters, in the terminal
   pgasrob explain ring.pgas --only normal-form    one of them
   pgasrob explain ring.pgas -o ring.html          as a page, with pictures
+  pgasrob explain put.c --memory-model separate -o put.svg    an execution in MPI
 """
 CODE = re.compile(r"PG\d{3}", re.IGNORECASE | re.ASCII)
 
@@ -41,12 +44,14 @@ CODE = re.compile(r"PG\d{3}", re.IGNORECASE | re.ASCII)
 @click.option("--only", metavar="CHAPTER", help="One chapter, by its number or name: program, computation, "
               "happens-before, sigma, normal-form, heads, marked-word, emptiness, attack.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="OUT.html",
-              help="Write a page to look at in a browser, which needs no network.")  # fmt: skip
+              help="Write a page to look at in a browser, which needs no network; a picture (.svg) with "
+              "--memory-model.")  # fmt: skip
 @click.option("--max-states", type=click.IntRange(min=1), default=20_000, show_default=True,
               help="States after which each of the searches that are compared stops.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=6.0, show_default=True,
               callback=seconds, metavar="SECONDS",
               help="What the verdict may take, and again all that follows.")  # fmt: skip
+@memory_model_option
 @reading_options
 @c_options
 def explain(
@@ -56,6 +61,7 @@ def explain(
     output: str | None,
     max_states: int,
     timeout: float,
+    memory_model: MemoryModel | None,
     reading: Reading,
     front_end: FrontEnd,
 ) -> None:
@@ -65,9 +71,13 @@ def explain(
     relation, the last command e and sigma, the normal form, what each head generates, the marked word and the automata
     that accept it, what the decision costs, and what the attack search does instead.
 
+    With --memory-model, for MPI, an execution is drawn instead with its program order, synchronisation order,
+    happens-before, consistency order and consistent happens-before: the first with a race where there is one.
+
     Exit code 0, whether the program is robust or not; 2 for an error; 3 when it is not known.
     """
     from pgasrob.diagnostics import SourceError, visible
+    from pgasrob.program.reading import DEFAULT_READING
     from pgasrob.render.algebra import simplify_guard
     from pgasrob.render.english import on_nodes
     from pgasrob.render.explanation.chapters import SEARCHES, NoSuchChapter, chapter_name, chapters
@@ -77,6 +87,11 @@ def explain(
 
     if CODE.fullmatch(file) and not Path(file).exists():
         raise click.UsageError(f"{file} is an error code: `pgasrob explain-error {file.upper()}` explains it")
+    if memory_model is not None:
+        if only is not None or reading != DEFAULT_READING:
+            raise click.UsageError("--memory-model goes without --only, --failed-polls and --conflicts.")
+        explain_in(file, nodes, memory_model, timeout, output, front_end)
+        return
     if output is not None and not output.endswith((".html", ".htm")):
         raise click.BadParameter(f"{output!r} is no .html file; without -o it is printed here.", param_hint="-o")
     try:

@@ -18,9 +18,11 @@ from pgasrob.cli.many import (
     programs,
     spared,
 )
+from pgasrob.cli.memory_model import memory_model_option, races_in
 from pgasrob.cli.options import (
     DEFAULT_ENGINE,
     HELP,
+    MOST_STATES,
     c_options,
     mention_a_missing_kernel,
     progress_display,
@@ -31,6 +33,7 @@ from pgasrob.cli.witness_files import Witnesses
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
+    from pgasrob.races.mpi import MemoryModel
     from pgasrob.render.json import RaceResult
 
 EXAMPLES = """\b
@@ -49,6 +52,7 @@ Examples:
   pgasrob race ring.c -n 2..4
   pgasrob race ring.c --all               every pair of lines
   pgasrob race ring.c --witness race.svg  the way to it, with both accesses
+  pgasrob race put.c --memory-model separate    the rules of MPI-3
   pgasrob race programs --expect
   pgasrob race programs --format json > races.jsonl
 """
@@ -62,6 +66,7 @@ Examples:
 @click.option("--strict", is_flag=True,
               help="A wait and the value that it waits for are a race too, unless both are atomic, and so are atomics "
                    "that are only promised to exclude each other when they do the same.")  # fmt: skip
+@memory_model_option
 @click.option("--no-robustness", is_flag=True,
               help="Do not say whether the program is robust all the same, which can take longer.")  # fmt: skip
 @limit_options("search")
@@ -82,6 +87,7 @@ def race(
     nodes: tuple[int, ...] | None,
     every: bool,
     strict: bool,
+    memory_model: MemoryModel | None,
     no_robustness: bool,
     max_states: int,
     timeout: float | None,
@@ -112,6 +118,13 @@ def race(
     from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.side_by_side import convert_all
 
+    if memory_model is not None:
+        others = strict or no_robustness or witnesses or verbose or brief or full or assumptions or cycle_only
+        limits = (max_states, memory_limit, jobs) != (MOST_STATES, None, None)
+        if others or limits or reading != DEFAULT_READING:
+            raise click.UsageError("--memory-model goes with --nodes, --all, --timeout, --format, --expect and what "
+                                   "says how C is read; `pgasrob explain --memory-model` draws.")  # fmt: skip
+        races_in(ctx, paths, nodes, memory_model, every, timeout, format_, expect, front_end)
     if brief and (verbose or full or assumptions or format_ == "json"):
         raise click.UsageError(
             "--brief prints a line each: leave --verbose, --full, --assumptions and --format json out."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.races.mpi.execution import NotCovered
@@ -45,10 +46,12 @@ def decide(
         reason = f"line {what.span.line}: the model does not cover {what.what}; {what.hint}"
     if reason is None and marked.gaps:
         reason = marked.gaps[0]
+    # What of assumptions is about one copy of windows does not hold in the separate model, and is not needed there.
+    rests_on = tuple(each for each in marked.assumptions if model == "unified" or each.kind != Kind.UNIFIED_WINDOWS)
     status: Status = "unknown" if reason is not None and found.status != "undefined" else found.status
     return ModelVerdict(
         file, marked.name, marked.nodes, model, status, tuple(found.races.values()), tuple(found.misuses.values()),
-        found.shown, found.count, reason, assumptions=marked.assumptions,
+        found.shown, found.count, reason, assumptions=rests_on, instance=instance,
     )  # fmt: skip
 
 

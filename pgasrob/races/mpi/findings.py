@@ -20,6 +20,10 @@ class ModelRace:
     second: Action
     missing: Missing
 
+    @property
+    def actions(self) -> tuple[Action, Action]:
+        return self.first, self.second
+
 
 @dataclass(frozen=True, slots=True)
 class Misuse:

@@ -11,6 +11,7 @@ from pgasrob.races.mpi.status import Drawn
 if TYPE_CHECKING:
     from pgasrob.diagnostics import Diagnostic
     from pgasrob.program.assumptions import Assumption
+    from pgasrob.program.instance import Instance
 
 Status = Literal["defined", "eventual", "undefined", "unknown", "error"]
 """``defined``: no execution has a race, and every call is allowed where it stands. ``eventual``: so it is, but for
@@ -21,7 +22,8 @@ loads in loops that poll, which see what others put there at some time (section 
 class ModelVerdict:
     """``races``: one for each pair of places and of kinds of access, the first found first; one alone unless all were
     asked for. ``execution``: the one with the first of the ``races`` or ``misuses``, else the last one that was looked
-    at. ``executions``: how many were. ``reason``: why there is no answer."""
+    at. ``executions``: how many were. ``reason``: why there is no answer. ``instance``: what was looked at, None where
+    there is an error."""
 
     file: str
     program: str | None
@@ -35,3 +37,4 @@ class ModelVerdict:
     reason: str | None = None
     errors: tuple[Diagnostic, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    instance: Instance | None = None

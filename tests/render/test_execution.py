@@ -1,0 +1,64 @@
+"""Drawings of executions in a memory model of MPI."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pgasrob.frontends.lower import load_c
+from pgasrob.races.mpi import MemoryModel, ModelVerdict, decide
+from pgasrob.render.execution import arrows, execution_lines, execution_svg
+from pgasrob.render.lines import plain
+
+FIGURES = Path(__file__).parents[2] / "programs" / "c" / "mpi" / "hoefler"
+
+
+def decided(name: str, model: MemoryModel) -> ModelVerdict:
+    return decide(load_c(FIGURES / f"{name}.c"), model)
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "kinds", "labels"),
+    [
+        ("figure_7a", "separate", {"po": 7, "so": 3, "coso": 3, "co": 10, "cohb": 3}, set()),
+        ("figure_8d", "separate", {}, {"no hb"}),
+        ("figure_8d", "unified", {}, set()),
+        ("figure_9b", "separate", {}, {"hb, no co"}),
+        ("figure_11_general", "unified", {}, set()),
+    ],
+)  # fmt: skip
+def test_arrows(name: str, model: MemoryModel, kinds: dict[str, int], labels: set[str]) -> None:
+    verdict = decided(name, model)
+    assert verdict.execution is not None
+    assert verdict.instance is not None
+    found = arrows(verdict.execution, verdict.instance)
+    assert {arrow.label for arrow in found if arrow.kind == "race"} == labels
+    if kinds:
+        assert Counter(arrow.kind for arrow in found) == kinds
+    drawn = ET.fromstring(execution_svg(verdict.execution, verdict.instance))
+    paths = [each for each in drawn.iter("{http://www.w3.org/2000/svg}path") if each.get("class") == "edge"]
+    assert len(paths) == len(found)
+
+
+def test_happens_before_leads_downwards_between_accesses() -> None:
+    verdict = decided("figure_12_put", "unified")
+    assert verdict.execution is not None
+    assert verdict.instance is not None
+    text = plain(execution_lines(verdict.execution, verdict.instance))
+    rows = [
+        line.split() for line in text.partition("cohb of conflicting accesses:")[2].splitlines()[1:] if "->" in line
+    ]
+    assert len(rows) == 9
+    assert all(int(one) < int(other) for one, _, other in rows)
+
+
+def test_in_lines() -> None:
+    verdict = decided("figure_9b", "separate")
+    assert verdict.execution is not None
+    assert verdict.instance is not None
+    text = plain(execution_lines(verdict.execution, verdict.instance))
+    assert "vac Put of 0: writes x@1" in text
+    assert "hb, no co" in text
