@@ -209,7 +209,9 @@ def robustness(result: RaceResult) -> tuple[str, str] | None:
         case "robust":
             all_the_same = "robust all the same" if race else "robust, too"
             tell = ": a race that no run can tell" if race else ""
-            return f"The program is {all_the_same}{tell}. Every run on the network looks like a {SC} run.", "good"
+            turns = ", in which one of the two comes first" if race else ""
+            told = f"The program is {all_the_same}{tell}. Every run on the network looks like a {SC} run{turns}."
+            return told, "good"
         case "not robust":
             why = words.diagnosis(other["witness"]) or f"A run on the network looks like no {SC} run."
             same = "" if race else " all the same"

@@ -122,7 +122,8 @@ x.pgas: race on 2 nodes: 1 pair of lines
         |             ^^^^^^^^^^^
         | rank 1 loads y@1
   The program is robust all the same: a race that no run can tell. Every run on
-  the network looks like a sequentially consistent (SC) run.
+  the network looks like a sequentially consistent (SC) run, in which one of the
+  two comes first.
 
 A run after which both are next: SC, but for operations that stop half way:
   Initially x = 7 on every rank; all else is 0.
