@@ -8,6 +8,8 @@ from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
+from pgasrob.program.parser import parse
+from pgasrob.program.printer import to_source
 from pgasrob.races.facts import Fact, facts_of, made_up
 
 SHMEM = """
@@ -236,3 +238,16 @@ def test_mpi(body: str, expected: str) -> None:
 )
 def test_other_libraries(text: str, body: str, expected: str) -> None:
     assert ", ".join(accesses(text.format(body))) == expected
+
+
+def test_facts_can_be_read_back() -> None:
+    """`pgasrob show` prints what decides about races."""
+    body = """if (me) { pair.h.lo = 1; shmem_int64_p(&pair.w, 1, 0); shmem_set_lock(&lock); shmem_clear_lock(&lock); }
+    else { shmem_int_put_signal(a, &x, 1, &sig, 1, SHMEM_SIGNAL_ADD, 1); shmem_uint64_wait_until(&sig, SHMEM_CMP_GT, 0);
+    shmem_int_sum_reduce(SHMEM_TEAM_WORLD, &x, &y, 1); y = shmem_int_g(&x, 1); }"""
+    lowered = parse_c(SHMEM.format(body)).program(2)
+    back = parse(to_source(lowered))
+    assert made_up(back) == made_up(lowered) != frozenset()
+    for one, other in zip(lowered.instantiate().automata, back.instantiate().automata, strict=True):
+        told = [[facts_of(edge) for edge in automaton.transitions] for automaton in (one, other)]
+        assert told[0] == told[1] and any(fact.atomic for facts in told[0] for fact in facts)
