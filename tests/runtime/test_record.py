@@ -151,10 +151,11 @@ def test_cxx(tmp_path: Path) -> None:
     path, said, code = traced(built("oshc++", PROGRAMS / "counter.cpp", tmp_path), 2)
     assert code == 0, said
     lines = told(path, 0)
+    added = "27: shmem_long_atomic_fetch_add long flags=2 rank=1 remote=heap+8 "
     assert [line for line in lines if "heap" in line] == [
         "    region 1: 1 heap+0 32 identity=0",
         "25: store heap+0 8 = 3", "25: store heap+8 8 = 3", "25: store heap+16 8", "25: store heap+24 8",
-        next(line for line in lines if line.startswith("27: shmem_long_atomic_fetch_add long flags=2 rank=1 remote=heap+8 ")),
+        next(line for line in lines if line.startswith(added)),
         "28: store atomic heap+0 8 = 3",
         "29: load_range heap+0 16", "29: store_range heap+16 16",
         "11: shmem_free address=heap+0",
