@@ -59,7 +59,7 @@ def test_a_race_is_told_with_its_run() -> None:
 
 @pytest.mark.usefixtures("any_engine")
 def test_all_or_the_first() -> None:
-    both = program("write(x, 1, y, q); mem[x] <- 2;", "r <- mem[y];")
+    both = program("write(x, 1, y, q);\nmem[x] <- 2;\n", "r <- mem[y];")
     assert len(races(both).races) == 1
     every = races(both, all_=True)
     assert sorted(race.kind for race in every.races) == ["local buffer", "remote"]
