@@ -242,7 +242,7 @@ def test_other_libraries(text: str, body: str, expected: str) -> None:
 
 def test_facts_can_be_read_back() -> None:
     """`pgasrob show` prints what decides about races."""
-    body = """if (me) { pair.h.lo = 1; shmem_int64_p(&pair.w, 1, 0); shmem_set_lock(&lock); shmem_clear_lock(&lock); }
+    body = """if (me) { shmem_int_atomic_set(&x, 1, 0); shmem_set_lock(&lock); shmem_clear_lock(&lock); }
     else { shmem_int_put_signal(a, &x, 1, &sig, 1, SHMEM_SIGNAL_ADD, 1); shmem_uint64_wait_until(&sig, SHMEM_CMP_GT, 0);
     shmem_int_sum_reduce(SHMEM_TEAM_WORLD, &x, &y, 1); y = shmem_int_g(&x, 1); }"""
     lowered = parse_c(SHMEM.format(body)).program(2)
