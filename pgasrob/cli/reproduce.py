@@ -91,8 +91,10 @@ def reproduce(
         mention_a_missing_kernel(DEFAULT_ENGINE)
         if hold_all:
             instance = program.instantiate(nodes)
-            found = all_held(program, instance.nodes, front_end, max(runs, 2), timeout)
+            found = all_held(program, instance, front_end, max(runs, 2), timeout)
             doubles, state = instance.program.doubles, "different" if found.shown else "same"
+            if found.why_not is not None:
+                state = "unknown"
         else:
             verdict = check(program, nodes, limits=limits)
             if verdict.verdict != "not robust":
@@ -111,5 +113,11 @@ def reproduce(
         print_json(reproduced_to_json(file, found, state, doubles))
     else:
         write(reproduced_lines(file, found, state, doubles, terminal_width()), sys.stdout)
-    codes = {"reproduced": NOT_ROBUST, "different": NOT_ROBUST, "same": ROBUST, "not reproduced": UNKNOWN}
+    codes = {
+        "reproduced": NOT_ROBUST,
+        "different": NOT_ROBUST,
+        "same": ROBUST,
+        "not reproduced": UNKNOWN,
+        "unknown": UNKNOWN,
+    }
     raise click.exceptions.Exit(codes[state])

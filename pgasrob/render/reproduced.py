@@ -40,7 +40,7 @@ class ValueObject(TypedDict):
     name: str
     rank: int
     line: int | None
-    counterexample: int
+    counterexample: int | None
     in_sc: list[int]
     normal: int | None
     reproduced: int | None
@@ -122,7 +122,7 @@ def _value(each: Compared, doubles: Collection[str]) -> ValueObject:
         "name": each.name,
         "rank": each.rank,
         "line": each.line,
-        "counterexample": shown(each.counterexample),
+        "counterexample": None if each.counterexample is None else shown(each.counterexample),
         "in_sc": [shown(number) for number in each.in_sc],
         "normal": None if each.normal is None else shown(each.normal),
         "reproduced": None if each.reproduced is None else shown(each.reproduced),
@@ -136,6 +136,7 @@ def reproduced_lines(file: str, found: Reproduction, state: str, doubles: Collec
     told = {
         "reproduced": f"reproduced in {runs}", "not reproduced": "not reproduced",
         "same": f"nothing differs in {runs} with everything held back",
+        "unknown": "nothing to compare with",
         "different": f"with everything held back it does something else in {runs}",
     }[state]  # fmt: skip
     where = f"{on_nodes(found.nodes)}, with {LIBRARIES[found.library]}"
@@ -151,7 +152,7 @@ def _side_by_side(found: Reproduction, width: int) -> Iterator[Line]:
     shown = found.reproduced[0]
     right = "held back" if found.all_held else "reproduced run"
     columns = [_column(found.normal), _column(shown)]
-    longest = max((len(line) for rank in columns[0] for line in rank), default=0)
+    longest = max(len(line) for line in (_end(found.normal), *(line for rank in columns[0] for line in rank)))
     room = min(max(11, longest) + 3, max(14, width // 2))
     yield [(f"{'':9}{'normal run':{room}}{right}", "heading")]
     for rank, (normal, reproduced) in enumerate(zip(*columns, strict=True)):
@@ -191,10 +192,14 @@ def _values(found: Reproduction, doubles: Collection[str], width: int) -> Iterat
     for each in found.values:
         shown = _value(each, doubles)
         where = "at the end" if each.line is None else f"in line {each.line}"
-        runs = (("normal run", shown["normal"]), ("reproduced run", shown["reproduced"]))
+        runs = (
+            ("normal run", shown["normal"]),
+            ("run with everything held back" if found.all_held else "reproduced run", shown["reproduced"]),
+        )
         seen = [f"{number} in the {name}" for name, number in runs if number is not None]
         sc = f"{listed(shown['in_sc'], 'or')} in SC runs" if shown["in_sc"] else ""
-        told = [*seen, f"{shown['counterexample']} in the counterexample", *([sc] if sc else [])]
+        planned = [] if each.counterexample is None else [f"{shown['counterexample']} in the counterexample"]
+        told = [*seen, *planned, *([sc] if sc else [])]
         yield from paragraph(f"{each.name} {where}: {', '.join(told)}", width, "", "", "  ")
 
 

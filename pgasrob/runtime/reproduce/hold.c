@@ -29,7 +29,8 @@ struct control {
 };
 
 enum { MOST_CELLS = 256, MOST_NESTED = 1024 };
-static const double HOLD_FOR = 0.03, LINGER = 0.01;
+static const double LONG = 0.03, SHORT = 0.002, LINGER = 0.01;
+enum { MANY = 100 };
 
 int pgasrob_inside;
 
@@ -39,7 +40,7 @@ static struct entry *schedule, *open_statement;
 static struct control *control;
 static struct operation *queue, *kept;
 static int stack[MOST_NESTED], depth;
-static int newest_first = 1;
+static int newest_first = 1, released;
 static double waits_for = 5, quiet_since;
 static FILE *seen;
 static void (*progress)(void);
@@ -200,10 +201,19 @@ static void release_all(void) {
     drop_finished();
 }
 
+/* How long nothing has to happen before an operation is let go: less after many, so that programs come to an end. */
+static double patience(void) { return released < MANY ? LONG : SHORT; }
+
+static void linger(void) {
+    released++;
+    usleep((released < MANY ? LINGER : SHORT) * 1e6);
+}
+
 static void release_one(void) {
     struct operation *chosen = NULL;
     for (struct operation *operation = queue; operation; operation = operation->next)
         if (!operation->last && (newest_first || !chosen)) chosen = operation;
+    released++;
     if (chosen) finish(chosen);
     drop_finished();
 }
@@ -255,14 +265,14 @@ static int concerns(const struct operation *operation, const void *place, int ta
 }
 
 void pgasrob_complete(const void *place, int target) {
-    if (mode == HOLD && pgasrob_holds(place, target)) usleep(LINGER * 1e6);
+    if (mode == HOLD && pgasrob_holds(place, target)) linger();
     for (struct operation *operation = queue; operation; operation = operation->next)
         if (concerns(operation, place, target)) finish(operation);
     drop_finished();
 }
 
 void pgasrob_complete_all(void) {
-    if (mode == HOLD && queue) usleep(LINGER * 1e6);
+    if (mode == HOLD && queue) linger();
     release_all();
 }
 
@@ -453,7 +463,7 @@ int pgasrob_holding_all(void) { return mode == HOLD; }
 
 void pgasrob_idle(void) {
     pause_briefly();
-    if (queue && now() - quiet_since > HOLD_FOR) {
+    if (queue && now() - quiet_since > patience()) {
         release_one();
         quiet_since = now();
     }
@@ -465,10 +475,10 @@ void pgasrob_poll(void) {
     if (mode != OFF && progress) progress(); /* the tests of Open MPI 4 make none */
     pgasrob_inside--;
     if (mode != HOLD || !queue) return;
-    if (now() - last > HOLD_FOR) polling_since = now();
+    if (now() - last > LONG) polling_since = now();
     last = now();
     pause_briefly();
-    if (last - polling_since > HOLD_FOR) {
+    if (last - polling_since > patience()) {
         release_one();
         polling_since = now();
     }

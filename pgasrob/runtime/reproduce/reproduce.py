@@ -26,21 +26,26 @@ from pgasrob.runtime.reproduce.wrappers import SYNCHRONISING, collective, holds
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.instance import Instance
     from pgasrob.program.statements import Span
     from pgasrob.robustness.verdict import EndValue, Verdict, Witness
     from pgasrob.runtime.interposed import Function, Library
     from pgasrob.semantics.replay import Run
 
 
+MOST_CELLS = 256
+"""As many as hold.c tells of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Compared:
     """A value that tells the run from SC runs: what it is in the ``counterexample``, what SC runs have there, and what
-    it was in the normal run and in the reproduced one; None where it was not seen."""
+    it was in the normal run and in the reproduced one; None where it was not seen, or there is no counterexample."""
 
     name: str
     rank: int
     line: int | None
-    counterexample: int
+    counterexample: int | None
     in_sc: tuple[int, ...]
     normal: int | None
     reproduced: int | None
@@ -103,24 +108,52 @@ def reproduce(
 
 
 def hold_all(
-    program: CProgram, nodes: int, front_end: FrontEnd | None = None, runs: int = 1, timeout: float = 20
+    program: CProgram, instance: Instance, front_end: FrontEnd | None = None, runs: int = 2, timeout: float = 20
 ) -> Reproduction:
-    """Run ``program`` normally, and with everything held back for as long as the specification allows; ``shown``:
-    whether that has shown a difference. Raises :class:`CannotRun`."""
+    """Run ``program`` on the nodes of its ``instance`` normally, and with everything held back for as long as the
+    specification allows, the newest first and the oldest first in turn. ``shown``: whether what is printed differs, or
+    a variable outside functions at the end; those that do are the ``values``. Raises :class:`CannotRun`."""
     library = library_of(program)
     known = library_functions(library)
-    source = program.source
+    source, nodes = program.source, instance.nodes
+    first = Rewriting(source.file, source.text)
+    cells = [Shown(number, text) for number, text in enumerate(_global_cells(instance, first))]
     flags = _flags(front_end)
-    units = [Unit(source.file, located(source.file, source.text), flags)]
+    units = [Unit(source.file, first.rewritten((), {}, cells), flags)]
     units += [Unit(path, located(path, source.others[path]), flags) for path in source.units]
     with tempfile.TemporaryDirectory(prefix="pgasrob-") as name:
         built = build(Path(name), library, units, nodes, known)
         normal = execute(built, "watch", "", timeout)
-        # The newest first, then the oldest first: which is allowed where nothing orders them.
         orders: tuple[dict[str, str], ...] = ({}, {"PGASROB_OLDEST_FIRST": "1"})
         held = tuple(execute(built, "hold", "", timeout, **orders[run % 2]) for run in range(runs))
-    differs = any(printed(each) != printed(normal) or each.code != normal.code for each in held)
-    return Reproduction(nodes, library, normal, held, (), (), differs, all_held=True)
+    if normal.code != 0:
+        told = "does not end" if normal.code is None else f"ends with exit code {normal.code}"
+        told += "".join(f": {line}" for line in normal.errors[:1])
+        return Reproduction(nodes, library, normal, held, (), (), False, f"the normal run {told}", all_held=True)
+    values = [
+        Compared(f"{cells[number].text}@{rank}", rank, None, None, (), _signed(normal, key), _signed(each, key))
+        for each in held
+        for key in normal.cells
+        if each.code == 0 and each.cells.get(key) != normal.cells[key]
+        for number, rank in (key,)
+    ]
+    differs = bool(values) or any(printed(each) != printed(normal) or each.code != normal.code for each in held)
+    return Reproduction(nodes, library, normal, held, tuple(values), (), differs, all_held=True)
+
+
+def _global_cells(instance: Instance, file: Rewriting) -> list[str]:
+    """The cells, as in C, of the variables of the program that ``file`` declares outside functions."""
+    found = []
+    for memory in instance.program.memory:
+        base = NAME.match(memory.name)
+        if not memory.made_up and base is not None and file.declares(base[0]):
+            found += [instance.program.cell_name(memory.address + cell) for cell in range(memory.cells)]
+    return found[:MOST_CELLS]
+
+
+def _signed(execution: Execution, key: tuple[int, int]) -> int | None:
+    told = execution.cells.get(key)
+    return None if told is None else int.from_bytes(told, "little", signed=True)
 
 
 def library_of(program: CProgram) -> Library:

@@ -17,16 +17,15 @@ PUT = re.compile(CONTEXT + r"(?:\w+_put|put(?:\d+|mem))(_nbi)?")
 STRIDED_PUT = re.compile(CONTEXT + r"(?:\w+_iput|iput\d+)")
 P = re.compile(CONTEXT + r"\w+_p")
 GET_NBI = re.compile(CONTEXT + r"(?:\w+_get|get(?:\d+|mem))_nbi")
-UPDATE = re.compile(
-    CONTEXT + r"\w+_atomic_(?:set|inc|add|and|or|xor)|shmemx?_(?:\w*int\w*|\w*long|float|double)_(?:set|inc|add)"
-)
+UPDATE = re.compile(CONTEXT + r"[a-z0-9]+_atomic_(?:set|inc|add|and|or|xor)|shmemx?_[a-z0-9]+_(?:set|inc|add)")
 FETCHING = re.compile(
     CONTEXT + r"(?:\w+_(?:get|iget|g|fetch|swap|cswap|fadd|finc|compare_swap|fetch_\w+)|i?get(?:\d+|mem))"
 )
 WAIT = re.compile(r"shmemx?_(\w+)_wait(_until)?|shmem_wait")
 TEST = re.compile(r"shmem_(?:\w+_)?test(?:_lock)?")
 COLLECTIVE = re.compile(
-    r"shmem_(?P<completes>barrier|(?P<world>barrier_all|malloc|calloc|free|realloc|align))|shmem_(?P<sync>sync_all)"
+    r"(?P<completes>shmem_barrier|(?P<world>shmem_(?:barrier_all|malloc|calloc|free|realloc|align)|sh(?:m|re)alloc"
+    r"|shmemalign|shfree))|(?P<sync>shmem_sync_all)"
     r"|shmemx?_(?:sync|f?collect\d+|broadcast\d+|alltoalls?\d+|\w+_to_all)"
 )
 ELEMENT = re.compile(r"i?(?:put|get)(?:(\d+)|mem)")
@@ -37,8 +36,8 @@ TRANSFERS = {
     "MPI_Rput": "PUT", "MPI_Rget": "GET", "MPI_Raccumulate": "ACCUMULATE", "MPI_Rget_accumulate": "GET_ACCUMULATE",
 }  # fmt: skip
 MEETING = re.compile(
-    r"MPI_(?:Barrier|Bcast|I?(?:All)?[Rr]educe|(?:All)?[Gg]atherv?|Scatterv?|Alltoall[vw]?|Scan|Exscan|Reduce_scatter(?:_block)?"
-    r"|Win_(?:allocate|create|free|fence|start|wait)|(?:S|Ss|R)end|Recv|Sendrecv|Probe|Finalize|Comm_(?:split|dup|create|free))"
+    r"MPI_(?:Barrier|Bcast|(?:All)?[Rr]educe|(?:All)?[Gg]atherv?|Scatterv?|Alltoall[vw]?|Scan|Exscan|Reduce_scatter(?:_block)?"
+    r"|Win_(?:allocate\w*|create\w*|free|fence|start|wait)|(?:S|Ss|R)end|Recv|Sendrecv|Probe|Finalize|Comm_(?:split|dup|create|free))"
 )
 """Calls in which a rank may wait for others."""
 SYNCHRONISING = ("MPI_Win_fence",)
