@@ -87,12 +87,8 @@ class Rewriting:
         return set(NAME.findall(self._bytes[statement.start : statement.end].decode(errors="replace")))
 
     def declares(self, name: str) -> bool:
-        """Whether the file declares a variable ``name`` outside functions."""
-        return any(
-            name in NAME.findall((node.text or b"").decode(errors="replace").partition("=")[0])
-            for node in self._tree.root_node.children
-            if node.type == "declaration"
-        )
+        """Whether the file declares a variable ``name`` outside functions that is no pointer."""
+        return any(_declares(node, name) for node in self._tree.root_node.children if node.type == "declaration")
 
     def rewritten(self, told: Iterable[int], shown: Mapping[int, Sequence[Shown]], cells: Sequence[Shown] = ()) -> str:
         """The file with the statements of these numbers ``told`` of, the values ``shown`` before they are executed, and
@@ -117,6 +113,15 @@ class Rewriting:
         return self._lines[min(int(line), len(self._lines)) - 1] + len(
             text[: column - 1].encode(errors="surrogateescape")
         )
+
+
+def _declares(node: Node, name: str) -> bool:
+    """Whether ``node``, a declaration or a declarator in one, declares ``name``."""
+    if node.type == "identifier":
+        return node.text == name.encode()
+    if node.type not in ("declaration", "init_declarator", "array_declarator"):
+        return False
+    return any(_declares(child, name) for child in node.children_by_field_name("declarator"))
 
 
 def _around(node: Node) -> tuple[Kind, Node] | None:
