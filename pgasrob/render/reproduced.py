@@ -202,6 +202,9 @@ def _values(found: Reproduction, doubles: Collection[str], width: int) -> Iterat
         told = [*seen, *planned, *([sc] if sc else [])]
         yield from paragraph(f"{each.name} {where}: {', '.join(told)}", width, "", "", "  ")
 
+    if found.values and all(each.normal == each.counterexample for each in found.values):
+        yield [("The normal run shows it, too.", "")]
+
 
 def _held(found: Reproduction, width: int) -> Iterator[Line]:
     if found.held:

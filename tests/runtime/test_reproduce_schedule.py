@@ -91,7 +91,7 @@ def test_the_turns_are_a_run_with_the_same_memory(name: str) -> None:
 
 
 def test_what_is_late_has_a_turn_of_its_own() -> None:
-    run, turns = followed("openshmem/message_passing_no_fence.c")
+    _, turns = followed("openshmem/message_passing_no_fence.c")
     kinds = [(entry.rank, entry.kind, entry.name) for entry in turns.entries if entry.kind != "P"]
     late = kinds.index((0, "S", "-"), kinds.index((1, "C", "shmem_int_wait_until")))
     assert kinds[late:] == [(0, "S", "-"), (0, "C", "shmem_finalize"), (1, "C", "shmem_finalize")]

@@ -81,8 +81,8 @@ int MPI_Put(const void *from, int n, MPI_Datatype t, int rank, MPI_Aint at, int 
 int MPI_Rget(void *to, int n, MPI_Datatype t, int rank, MPI_Aint at, int m, MPI_Datatype u, MPI_Win win,
     MPI_Request *request);
 int MPI_Win_flush(int rank, MPI_Win win); int MPI_Win_flush_local_all(MPI_Win win); int MPI_Win_unlock(int rank,
-    MPI_Win win); int MPI_Win_fence(int assert, MPI_Win win); int MPI_Barrier(MPI_Comm comm); int MPI_Win_sync(MPI_Win win);
-int MPI_Comm_rank(MPI_Comm comm, int *rank); int MPI_Win_free(MPI_Win *win);
+    MPI_Win win); int MPI_Win_fence(int assert, MPI_Win win); int MPI_Barrier(MPI_Comm comm);
+int MPI_Win_sync(MPI_Win win); int MPI_Comm_rank(MPI_Comm comm, int *rank); int MPI_Win_free(MPI_Win *win);
 """
 
 

@@ -209,10 +209,15 @@ static void linger(void) {
     usleep((released < MANY ? LINGER : SHORT) * 1e6);
 }
 
-static void release_one(void) {
+static int concerns(const struct operation *operation, const void *place, int target) {
+    return !place || (operation->place == place && (target < 0 || operation->target == target));
+}
+
+/* One of those that a completion of `place` concerns. */
+static void release_one(const void *place, int target) {
     struct operation *chosen = NULL;
     for (struct operation *operation = queue; operation; operation = operation->next)
-        if (!operation->last && (newest_first || !chosen)) chosen = operation;
+        if (!operation->last && concerns(operation, place, target) && (newest_first || !chosen)) chosen = operation;
     released++;
     if (chosen) finish(chosen);
     drop_finished();
@@ -260,19 +265,21 @@ void pgasrob_issue_last(struct operation *operation) {
     drop_finished();
 }
 
-static int concerns(const struct operation *operation, const void *place, int target) {
-    return operation->place == place && (target < 0 || operation->target == target);
-}
-
 void pgasrob_complete(const void *place, int target) {
-    if (mode == HOLD && pgasrob_holds(place, target)) linger();
+    while (mode == HOLD && pgasrob_holds(place, target)) {
+        linger();
+        release_one(place, target);
+    }
     for (struct operation *operation = queue; operation; operation = operation->next)
         if (concerns(operation, place, target)) finish(operation);
     drop_finished();
 }
 
 void pgasrob_complete_all(void) {
-    if (mode == HOLD && queue) linger();
+    while (mode == HOLD && queue) {
+        linger();
+        release_one(NULL, -1);
+    }
     release_all();
 }
 
@@ -464,7 +471,7 @@ int pgasrob_holding_all(void) { return mode == HOLD; }
 void pgasrob_idle(void) {
     pause_briefly();
     if (queue && now() - quiet_since > patience()) {
-        release_one();
+        release_one(NULL, -1);
         quiet_since = now();
     }
 }
@@ -479,7 +486,7 @@ void pgasrob_poll(void) {
     last = now();
     pause_briefly();
     if (last - polling_since > patience()) {
-        release_one();
+        release_one(NULL, -1);
         polling_since = now();
     }
 }

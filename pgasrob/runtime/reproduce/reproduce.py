@@ -163,7 +163,7 @@ def library_of(program: CProgram) -> Library:
         return "openshmem"
     if "mpi" in names:
         return "mpi"
-    told = " and ".join(name.upper() for name in names) or "no communication library"
+    told = " and ".join(name.upper() for name in names if name != "C") or "no communication library"
     raise CannotRun(f"{program.source.file} uses {told}: runs are reproduced with OpenSHMEM and MPI only")
 
 

@@ -1,0 +1,147 @@
+"""Counterexamples on the libraries of this machine. Each run takes about a second, most of it in the launcher."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pgasrob.cli import cli
+from pgasrob.robustness.check import load
+from pgasrob.runtime.reproduce.execute import CannotRun
+from pgasrob.runtime.reproduce.reproduce import library_of
+from tests.bench.reproduced import rows
+
+CORPUS = Path(__file__).parents[2] / "programs" / "c"
+
+openshmem = pytest.mark.skipif(
+    shutil.which("oshcc") is None or shutil.which("oshrun") is None,
+    reason="needs oshcc and oshrun (openmpi-bin, libopenmpi-dev)",
+)
+mpi = pytest.mark.skipif(
+    shutil.which("mpicc") is None or shutil.which("mpirun") is None,
+    reason="needs mpicc and mpirun (openmpi-bin, libopenmpi-dev)",
+)
+
+NOT_REPRODUCED = {
+    "openshmem/broadcast_third_party.c": "did not come back from shmem_broadcast64",  # Open MPI's waits for all
+    "openshmem/mcs_lock_no_quiet.c": "crashes in the library",  # its compare_swap of int
+    "openshmem/stencil_2d_no_fence.c": "no run is known",
+    "mpi/stencil_barrier.c": "no run is known",
+}
+LACKING = {
+    "openshmem/atomic_nbi.c": "shmem_int_atomic_fetch_add_nbi",
+    "openshmem/put_then_put_signal.c": "SHMEM_SIGNAL_SET",
+    "openshmem/signal_numbers.c": "SHMEM_SIGNAL_SET",
+    "openshmem/test_any_take_no_fence.c": "shmem_int_test_any",
+}
+"""What Open MPI 4 cannot show of the programs that are not robust, and why."""
+
+
+def told(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["reproduce", *arguments], env={"COLUMNS": "100"})
+
+
+@openshmem
+def test_a_late_put_beside_a_normal_run() -> None:
+    found = told(str(CORPUS / "openshmem/message_passing_no_fence.c"))
+    assert found.exit_code == 1, found.output
+    lines = [line.split(maxsplit=2) for line in found.output.splitlines()]
+    assert ["rank", "1", "7 8           0 8"] in lines
+    assert "reproduced in 1 run on 2 nodes, with OpenSHMEM" in found.output
+    assert "data[0]@1 in line 21: 7 in the normal run, 0 in the reproduced run, 0 in the" in found.output
+    assert "rank 0, line 17: shmem_long_put, until rank 1 has come past line 21" in found.output
+
+
+@openshmem
+def test_values_where_nothing_is_printed() -> None:
+    found = told(str(CORPUS / "openshmem/lock_context.c"), "--format", "json", "--runs", "2")
+    assert found.exit_code == 1, found.output
+    result = json.loads(found.output)
+    assert (result["state"], result["library"], len(result["reproduced"])) == ("reproduced", "openshmem", 2)
+    (total,) = result["values"]
+    assert (total["name"], total["line"], total["in_sc"]) == ("total@0", None, [2])
+    assert (total["normal"], total["reproduced"], total["counterexample"]) == (2, 1, 1)
+    assert all(not any(each["output"]) for each in (result["normal"], *result["reproduced"]))
+
+
+@mpi
+def test_an_assertion_fails() -> None:
+    found = told(str(CORPUS / "mpi/spin_lock_early_release.c"), "--format", "json")
+    assert found.exit_code == 1, found.output
+    result = json.loads(found.output)
+    assert result["normal"]["assertion"] is None and result["normal"]["exit_code"] == 0
+    assert "mem[TOTAL] == size" in result["reproduced"][0]["assertion"]
+
+
+@mpi
+def test_a_source_that_is_read_late() -> None:
+    """The step of a put that reads its source comes after a statement of the same rank."""
+    found = told(str(CORPUS / "mpi/fence_source.c"))
+    assert found.exit_code == 1, found.output
+    assert ["rank", "1", "1             2"] in [line.split(maxsplit=2) for line in found.output.splitlines()]
+
+
+@openshmem
+def test_everything_held_back() -> None:
+    """A fence keeps its order then; without it the flag, which is newer, arrives first."""
+    robust = told(str(CORPUS / "openshmem/message_passing_fence.c"), "--hold-all")
+    assert robust.exit_code == 0 and "nothing differs in 2 runs with everything held back" in robust.output
+    other = told(str(CORPUS / "openshmem/message_passing_no_fence.c"), "--hold-all")
+    assert other.exit_code == 1 and "it does something else" in other.output
+
+
+def test_what_cannot_be_run_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    robust = told(str(CORPUS / "openshmem/message_passing_fence.c"))
+    assert robust.exit_code == 0 and "is robust on 2 nodes" in robust.output
+    gaspi = next((CORPUS / "gaspi").glob("*.c"))
+    with pytest.raises(CannotRun, match="uses GASPI: runs are reproduced with OpenSHMEM and MPI only"):
+        library_of(load(gaspi))  # type: ignore[arg-type]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name, tool in (("openshmem/message_passing_no_fence.c", "oshcc"), ("mpi/put_order.c", "mpicc")):
+        missing = told(str(CORPUS / name), "--format", "json")
+        assert missing.exit_code == 2
+        result = json.loads(missing.output)
+        assert result["state"] == "error" and f"{tool} is not installed: it builds or runs programs" in result["reason"]
+        assert "openmpi-bin" in result["reason"]
+
+
+def test_a_program_of_the_language_is_none_that_runs(tmp_path: Path) -> None:
+    file = tmp_path / "p.pgas"
+    file.write_text("program p; process { skip; }")
+    found = told(str(file))
+    assert found.exit_code == 2 and "only C programs can be run" in found.output
+
+
+@openshmem
+def test_a_library_that_lacks_a_call_is_named() -> None:
+    for name in ("openshmem/atomic_nbi.c", "openshmem/signal_numbers.c"):
+        found = told(str(CORPUS / name))
+        assert found.exit_code == 2 and LACKING[name] in found.output
+
+
+@openshmem
+@mpi
+@pytest.mark.nightly
+def test_the_corpus_on_three_runs_in_a_row() -> None:
+    found = {row.program: row for row in rows(robust=False)}
+    assert len(found) == 44
+    for row in found.values():
+        if row.program in LACKING:
+            assert row.outcome == "cannot run" and LACKING[row.program] in row.told
+        elif row.program in NOT_REPRODUCED:
+            assert row.outcome == "not reproduced" and NOT_REPRODUCED[row.program] in row.told
+        else:
+            assert row.outcome == "reproduced", row
+
+
+@openshmem
+@mpi
+@pytest.mark.nightly
+def test_robust_programs_with_everything_held_back() -> None:
+    found = [row for row in rows(robust=True) if row.outcome != "cannot run"]
+    assert len(found) >= 48
+    assert [row for row in found if row.outcome != "same"] == []
