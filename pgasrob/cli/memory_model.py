@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import click
 
 from pgasrob.cli.exit_codes import ERROR, GRAVEST_FIRST, NO_RACE, RACE, UNKNOWN
 from pgasrob.cli.many import programs
-from pgasrob.cli.options import refuse
+from pgasrob.cli.options import print_json, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -53,7 +52,7 @@ def races_in(
             code = ERROR if stated is None else NO_RACE if stated == verdict.status else RACE
         codes.add(code)
         if format_ == "json":
-            click.echo(json.dumps(result))
+            print_json(result)
             continue
         if number:
             click.echo()
