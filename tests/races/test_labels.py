@@ -1,5 +1,6 @@
-"""Every C program of the corpus says how many pairs of its lines race, and that is what the search finds. Where a program
-in the core language says it, it is so, too.
+"""Every C program of the corpus says how many pairs of its lines race, and that is what the search finds.
+
+Where a program in the core language says it, it is so, too.
 
 The numbers were worked out from the sources and the specifications, before there was a search to ask.
 """
