@@ -135,6 +135,25 @@ def test_time_and_room_are_limited(tmp_path: Path) -> None:
         assert len(puts) > 1000 and puts == list(range(1, len(puts) + 1))
 
 
+@mpi_is_there
+def test_the_program_goes_on_when_the_trace_is_full(tmp_path: Path) -> None:
+    path, said, code = traced(built("mpicc", PROGRAMS / "full.c", tmp_path), 2, "--limit", "512K", "--timeout", "60")
+    assert code == 3 and "pgasrob: the trace was full before the program ended" in said and "the program" in said
+    assert "was ended" not in said and "failed" not in said
+    with Trace(path) as read:
+        stores = [record.value for log in read.logs() for record in log if isinstance(record, Access)]
+    assert len(stores) > 1000 and stores == list(range(len(stores)))
+
+
+@mpi_is_there
+def test_threads_are_told_and_freed_buffers_left_alone(tmp_path: Path) -> None:
+    path, said, code = traced(built("mpicc", PROGRAMS / "threads.c", tmp_path, "-pthread"), 1)
+    assert code == 0 and "pgasrob: more than one thread made accesses or calls" in said, said
+    with Trace(path) as read:
+        found = {log.thread: [one.value for one in log if isinstance(one, Access)] for log in read.logs()}
+    assert found == {0: [7, None], 1: [7]}
+
+
 @needs("mpifort")
 def test_fortran(tmp_path: Path) -> None:
     path, said, code = traced(built("mpifort", PROGRAMS / "halo.f90", tmp_path), 2)

@@ -40,7 +40,7 @@ enum kind {
     KIND_END = 0x3f,
 };
 
-enum access_flag { ACCESS_VOLATILE = 0x10, ACCESS_ATOMIC = 0x20 };
+enum access_flag { ACCESS_VOLATILE = 0x10, ACCESS_ATOMIC = 0x20, ACCESS_NO_VALUE = 0x40 };
 
 enum region { REGION_HEAP = 1, REGION_STATIC = 2, REGION_WINDOW = 3, REGION_BUFFER = 4, REGION_VIEW = 5 };
 

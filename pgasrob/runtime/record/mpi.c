@@ -108,7 +108,7 @@ void pgasrob_mpi_begin(int level, const char *function, void *caller) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     pgasrob_begin(API_MPI, rank, size);
-    if (!pgasrob_recording) return;
+    if (!pgasrob_begun) return;
     pgasrob_call(OP_INITIALISE, 0, function, NULL, caller, WORDS((word)rank, (word)size, SIGNED(level)));
     pgasrob_return(OP_INITIALISE, NULL, 0);
 }
@@ -524,7 +524,7 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_
     MPI_Status own;
     if (status == MPI_STATUS_IGNORE) status = &own;
     bool recorded = pgasrob_enter() && rank != MPI_PROC_NULL && communicator_of(handle);
-    if (pgasrob_log.depth == 1 && pgasrob_recording)
+    if (pgasrob_log.depth == 1 && pgasrob_begun)
         pgasrob_receive("MPI_Recv", HERE, (struct part){buffer, count, type}, rank, tag, handle, 0);
     int result = real(buffer, count, type, rank, tag, handle, status);
     if (recorded) {
@@ -650,7 +650,7 @@ static int exchange(int (*real)(const void *, int, MPI_Datatype, int, int, void 
         if (sent) pgasrob_send(CALL_NONBLOCKING, function, caller, 0, part, to, send_tag, handle, sent);
         if (received) pgasrob_receive(function, caller, into, from, receive_tag, handle, received);
         pgasrob_call(OP_COMPLETE_REQUESTS, 0, function, NULL, caller, WORDS(!!sent + !!received, 1));
-    } else if (pgasrob_log.depth == 1 && pgasrob_recording) {
+    } else if (pgasrob_log.depth == 1 && pgasrob_begun) {
         pgasrob_not_known(function, "a communicator that was made by a function not described", caller);
     }
     int result = real(source, part.count, part.type, to, send_tag, (void *)into.address, into.count, into.type, from,

@@ -280,7 +280,7 @@ def body(function: Function) -> str | None:
         return (
             '    if (pgasrob_enter()) pgasrob_call(OP_FINALISE, 0, "MPI_Finalize", NULL, HERE, NULL, 0);\n'
             "    int result = real();\n"
-            "    if (pgasrob_recording) pgasrob_return(OP_FINALISE, NULL, 0), pgasrob_end();\n"
+            "    if (pgasrob_begun) pgasrob_return(OP_FINALISE, NULL, 0), pgasrob_end();\n"
             "    pgasrob_leave();\n    return result;\n"
         )
     described = DESCRIBED.get(name)

@@ -17,7 +17,7 @@ void pgasrob_shmem_begin(word number, int thread_level, const char *function, vo
     pes = n_pes();
     pgasrob_initialised(pgasrob_end);
     pgasrob_begin(API_OPENSHMEM, own_pe, pes);
-    if (!pgasrob_recording) return;
+    if (!pgasrob_begun) return;
     (void)number;
     pgasrob_call(OP_INITIALISE, 0, function, NULL, caller, WORDS((word)own_pe, (word)pes, (word)(int64_t)thread_level));
     /* Nobody records anything else before all have their call in the trace: it was before all returned. */

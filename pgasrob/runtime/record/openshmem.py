@@ -264,7 +264,7 @@ def _finalised(function: Function) -> str:
     return (
         f'    if (pgasrob_enter()) pgasrob_call(OP_FINALISE, 0, "{function.name}", NULL, HERE, NULL, 0);\n'
         "    pgasrob_finalise(real);\n"
-        f'    if (pgasrob_recording) pgasrob_shmem_end("{function.name}", HERE);\n'
+        f'    if (pgasrob_begun) pgasrob_shmem_end("{function.name}", HERE);\n'
         "    pgasrob_leave();\n"
     )
 

@@ -163,8 +163,8 @@ class Module(NamedTuple):
 
 
 class Access(NamedTuple):
-    """A load or store. ``value``: None in runs and ranges. ``update``: operation, operand, expected, value before and
-    value after of an atomic update."""
+    """A load or store. ``value``: None where it is not known, as in runs and ranges. ``update``: operation, operand,
+    expected, value before and value after of an atomic update."""
 
     kind: Kind
     flags: int
@@ -231,6 +231,7 @@ ACCESS_WORDS = (2, 2, 2, 3, 4, 2, 2, 2)
 WORDS: dict[int, int] = {Kind.LOAD_RANGE: 3, Kind.STORE_RANGE: 3, Kind.UPDATE: 6, Kind.END: 2}
 """Of the kinds whose first word does not say how many words they have."""
 NUMBER = (1 << 48) - 1
+NO_VALUE = 0x40
 
 
 class TraceError(Exception):
@@ -287,8 +288,8 @@ class Log:
         match kind:
             case Kind.LOAD | Kind.STORE:
                 pc = words[at + 1]
-                value = pc >> 32 if size < 8 else words[at + 2]
-                return Access(Kind(kind), flags, address, size, self.place(pc & 0xFFFFFFFF), value)
+                value = None if flags & NO_VALUE else pc >> 32 if size < 8 else words[at + 2]
+                return Access(Kind(kind), flags & ~NO_VALUE, address, size, self.place(pc & 0xFFFFFFFF), value)
             case Kind.LOAD_RANGE | Kind.STORE_RANGE:
                 return Access(Kind(kind), flags, address, rest[1], self.place(rest[0] & 0xFFFFFFFF))
             case Kind.UPDATE:

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-bool pgasrob_recording;
+bool pgasrob_begun, pgasrob_recording;
 struct expected pgasrob_no_access;
 __thread struct log pgasrob_log = {.expected = &pgasrob_no_access};
 
@@ -56,7 +56,7 @@ void pgasrob_begin(enum api api, int rank, int ranks) {
     }
     header->ranks = (uint32_t)ranks;
     __atomic_fetch_or(&header->api, (uint32_t)api, __ATOMIC_RELAXED);
-    pgasrob_recording = true;
+    pgasrob_begun = pgasrob_recording = true;
 }
 
 word pgasrob_number(void) { return header ? __atomic_fetch_add(&header->clock, 1, __ATOMIC_SEQ_CST) : 0; }
@@ -90,9 +90,27 @@ static bool take_chunks(struct log *log) {
     return true;
 }
 
+static pthread_key_t logs;
+static pthread_once_t logs_once = PTHREAD_ONCE_INIT;
+
+/* At the end of a thread. */
+static void close_log(void *of) {
+    struct log *log = of;
+    pgasrob_fill(log);
+    log->expected = &pgasrob_no_access;
+    log->next = log->end = NULL;
+    if (log->batch) munmap(log->batch, log->batch_bytes);
+    log->batch = log->coming = NULL;
+    log->batch_bytes = 0;
+}
+
+static void make_logs(void) { pthread_key_create(&logs, close_log); }
+
 static bool next_chunk(struct log *log) {
     if (!log->begun) {
         log->begun = true;
+        pthread_once(&logs_once, make_logs);
+        pthread_setspecific(logs, log);
         log->thread = __atomic_fetch_add(&threads, 1, __ATOMIC_RELAXED);
     }
     if (log->coming == log->batch + log->batch_bytes && !take_chunks(log)) return false;
@@ -111,8 +129,9 @@ word *pgasrob_room(size_t words) {
     struct log *log = &pgasrob_log;
     pgasrob_fill(log);
     log->expected = &pgasrob_no_access;
+    if (!pgasrob_recording) return NULL;
     if ((size_t)(log->end - log->next) < words || !log->next) {
-        if (!pgasrob_recording || words * sizeof(word) > header->chunk_bytes - CHUNK_HEADER_BYTES || !next_chunk(log))
+        if (words * sizeof(word) > header->chunk_bytes - CHUNK_HEADER_BYTES || !next_chunk(log))
             return NULL;
     }
     word *record = log->next;
@@ -126,7 +145,7 @@ void pgasrob_end(void) {
         record[1] = pgasrob_number();
         pgasrob_commit(record, KIND_END);
     }
-    pgasrob_recording = false;
+    pgasrob_begun = pgasrob_recording = false;
 }
 
 /* --- strings, modules, places --- */
@@ -284,7 +303,7 @@ static uint32_t calling_pc(void *caller) {
 
 /* --- calls --- */
 
-bool pgasrob_enter(void) { return !pgasrob_log.depth++ && pgasrob_recording; }
+bool pgasrob_enter(void) { return !pgasrob_log.depth++ && pgasrob_begun; }
 
 void pgasrob_leave(void) { pgasrob_log.depth--; }
 
@@ -341,7 +360,7 @@ static struct region_entry *regions;
 static size_t region_count, region_room;
 static word region_ids;
 static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
-uintptr_t pgasrob_pages[PAGES];
+uintptr_t pgasrob_pages[PAGES], pgasrob_buffers_from, pgasrob_buffers_to;
 
 static void forget_pages(uintptr_t from, uintptr_t to) {
     uintptr_t first = from >> PAGE_BITS, last = (to - 1) >> PAGE_BITS;
@@ -380,6 +399,11 @@ void pgasrob_region(enum region kind, const void *address, size_t bytes, word id
     struct region_entry entry = {kind, (uintptr_t)address, (uintptr_t)address + bytes, region_ids++, identity, rank};
     regions[region_count++] = entry;
     forget_pages(entry.from, entry.to);
+    if (kind == REGION_BUFFER) {
+        bool first = pgasrob_buffers_from == pgasrob_buffers_to;
+        if (first || entry.from < pgasrob_buffers_from) pgasrob_buffers_from = entry.from;
+        if (first || entry.to > pgasrob_buffers_to) pgasrob_buffers_to = entry.to;
+    }
     pthread_mutex_unlock(&regions_lock);
     write_modules();
     uint32_t pc = calling_pc(caller);
@@ -404,10 +428,13 @@ static void end_regions(bool (*which)(const struct region_entry *, const struct 
             forget_pages(found.from, found.to);
             any = true;
         }
+        bool buffers = false;
+        for (size_t i = 0; i < region_count; i++) buffers |= regions[i].kind == REGION_BUFFER;
+        if (!buffers) pgasrob_buffers_from = pgasrob_buffers_to = 0;
         pthread_mutex_unlock(&regions_lock);
         if (!any) return;
         word *record = pgasrob_room(2);
-        if (!record) return;
+        if (!record) continue;
         record[1] = found.id;
         pgasrob_commit(record, first_word(KIND_END_OF_REGION, found.kind, 2, 0));
     }

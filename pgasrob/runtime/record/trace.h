@@ -11,7 +11,10 @@
 
 typedef uint64_t word;
 
-/* Whether this process writes to a trace: from the initialisation of the library to its end, or until the trace is full. */
+/* Whether this process takes part in a recording: from the initialisation of the library to its end. */
+extern bool pgasrob_begun;
+/* Whether it still writes to the trace: until that is full. The ranks go on to agree on identities after that, which is
+ * communication, of which all have to do the same. */
 extern bool pgasrob_recording;
 
 /* --- the process --- */
@@ -24,8 +27,8 @@ word pgasrob_fresh_identity(void);
 
 /* --- calls --- */
 
-/* Between enter and leave the calls that the library makes of itself are not recorded. False: this is one, or nothing is
- * recorded. Always to be followed by leave. */
+/* Between enter and leave the calls that the library makes of itself are not recorded. False: this is one, or there is no
+ * recording. Always to be followed by leave. */
 bool pgasrob_enter(void);
 void pgasrob_leave(void);
 
@@ -76,7 +79,7 @@ struct log {
     unsigned batch_chunks;        /* the last batch's size in chunks */
     char *coming;                 /* the next chunk of the batch that is not begun */
     unsigned depth;               /* of calls into the library */
-    bool begun, own;              /* own: the runtime itself is at work */
+    bool begun;
     uint32_t strings, sites, modules;
     struct expected *expected;    /* the next access of the run that this thread is in; its caller NULL: in none */
     word *run;                    /* how many accesses it has, in its record; NULL: it has not begun */
@@ -94,6 +97,8 @@ uint32_t pgasrob_pc(void *address);
 /* Whether an access may matter: which of 4096 pages are wholly in regions (2 * page) or in none (2 * page + 1). */
 enum { PAGE_BITS = 12, PAGES = 4096 };
 extern uintptr_t pgasrob_pages[PAGES];
+/* Private memory that operations use lies within; it may be gone before the next record. */
+extern uintptr_t pgasrob_buffers_from, pgasrob_buffers_to;
 bool pgasrob_in_region(uintptr_t address, size_t bytes);
 
 static inline void pgasrob_fill(struct log *log) {
