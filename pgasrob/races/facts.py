@@ -47,7 +47,7 @@ def facts_of(transition: Transition) -> tuple[Fact, ...]:
 
 
 def _looks_for_a_value(form: core.Immediate[core.Place, Expr]) -> bool:
-    """Whether it depends on the value that a read brings whether it fails.
+    """Whether it depends on the value that a read brings whether it fails, or it always does.
 
     A loop that goes over an array comes back with another counter: its reads have conditions (`program.polls`), but
     none that a value decides. So registers that the loop sets are taken to change. Where that is wrong, or there is too
@@ -59,13 +59,16 @@ def _looks_for_a_value(form: core.Immediate[core.Place, Expr]) -> bool:
     told = [place for place, atom in enumerate(atoms) if form.register in registers_of(atom)]
     if len(atoms) > MOST_ATOMS:
         return False
+    comes = False
     for truths in product((False, True), repeat=len(atoms)):
-        if not _holds(holds, dict(zip(atoms, truths, strict=True))):
-            for others in product((False, True), repeat=len(told)):
-                changed = dict(zip((atoms[place] for place in told), others, strict=True))
-                if _holds(holds, dict(zip(atoms, truths, strict=True)) | changed):
-                    return True
-    return False
+        known = dict(zip(atoms, truths, strict=True))
+        if _holds(holds, known):
+            comes = True
+            continue
+        for others in product((False, True), repeat=len(told)):
+            if _holds(holds, known | dict(zip((atoms[place] for place in told), others, strict=True))):
+                return True
+    return not comes
 
 
 def _comes_back(expr: Expr) -> bool:

@@ -75,7 +75,7 @@ CALLS = {
     "if (shmem_int_test(&x, SHMEM_CMP_EQ, 1)) shmem_quiet();": "seen <- mem[x] as int; if (seen == 1) { wait(0); }",
     "shmem_int_wait_until_all(a, 2, NULL, SHMEM_CMP_EQ, 1);": "await(mem[a[0]] == 1); await(mem[a[1]] == 1);",
     "y = shmem_int_wait_until_any(a, 2, NULL, SHMEM_CMP_EQ, 1);": "choose { await(mem[a[0]] == 1); } or { await(mem[a[1]] == 1); }",
-    "size_t i[4]; y = shmem_int_wait_until_some(a, 2, i, NULL, SHMEM_CMP_EQ, 1);": "choose { await(mem[a[0]] == 1); seen <- mem[a[1]] as int; } or { await(mem[a[1]] == 1); }",
+    "size_t i[4]; y = shmem_int_wait_until_some(a, 2, i, NULL, SHMEM_CMP_EQ, 1);": "choose { await(mem[a[0]] == 1); seen <- mem[a[1]] as polling int; } or { await(mem[a[1]] == 1); }",
     "int cmp[2] = {4, 5}; shmem_int_wait_until_all_vector(a, 2, NULL, SHMEM_CMP_EQ, cmp);": "await(mem[a[0]] == 4); await(mem[a[1]] == 5);",
     "y = shmem_int_test_all(a, 2, NULL, SHMEM_CMP_EQ, 1);": "s1: choose { seen <- mem[a[0]] as int; if (seen == 1) { seen <- mem[a[1]] as int; if (seen != 1) { goto s1; } } } or { seen <- mem[a[1]] as int; if (seen == 1) { goto s1; } }",
     "y = shmem_int_test_any(a, 2, NULL, SHMEM_CMP_EQ, 1);": "s1: choose { seen <- mem[a[0]] as int; if (seen != 1) { seen <- mem[a[1]] as int; if (seen == 1) { goto s1; } } } or { await(mem[a[1]] == 1); goto end; } end: skip;",

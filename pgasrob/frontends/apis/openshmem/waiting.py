@@ -107,7 +107,9 @@ class Elements:
         """Look whether the condition holds for an element, after ``steps``."""
         steps = steps or Steps(self.call)
         value = self.value(steps, index)
-        steps.do(Load(self.seen, self._cell(index), atomic=shown(self.type)))
+        # What a wait sees besides what it has waited for is a part of the wait.
+        waits = "_wait_" in self.call.name
+        steps.do(Load(self.seen, self._cell(index), atomic=shown(self.type), polling=waits))
         return steps.look(Binary(self.relation, self.seen, value, int_type(self.type)), yes, no)
 
     def look_at_all(self, indexes: Sequence[int], holds: bool, then: Way) -> Way:
