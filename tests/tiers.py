@@ -268,6 +268,9 @@ SLOW: dict[str, str] = {
     "runs/test_simulate.py": """
         biases_delay_more_or_less loops_of_the_corpus runs_are_maximal_and_are_among_all
     """,
+    "runtime/test_record.py": """
+        a_killed_program_leaves_what_it_did the_program_goes_on_when_the_trace_is_full time_and_room_are_limited
+    """,
     "semantics/test_accesses.py": """
         every_access_of_a_computation_is_possible
     """,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pgasrob.runtime.interposed import functions
+from pgasrob.runtime.interposed import declarations, functions
 from pgasrob.runtime.record import mpi, openshmem, records, trace
 from pgasrob.runtime.record.records import Access, Call, End, Kind, Operation, Trace
 from tests.runtime.recorded import PROGRAMS, built, needs, pgasrob, told, traced
@@ -46,6 +46,29 @@ def test_every_function_of_openshmem_is_described() -> None:
     found = functions(["oshcc"], "openshmem")
     unknown = {one.name for one in found if "pgasrob_not_known" in (openshmem.body(one) or "")}
     assert len(found) > 800 and unknown == {"shmemx_alltoall_global_nb"}
+
+
+def test_functions_of_later_openshmem() -> None:
+    """Open MPI 4 has those of 1.4 alone: of these the C is looked at and not run."""
+    text = """
+        void shmem_long_put_signal_nbi(long *dest, const long *source, size_t n, uint64_t *at, uint64_t v, int how,
+            int pe);
+        void shmem_long_atomic_fetch_add_nbi(long *fetch, long *dest, long value, int pe);
+        uint64_t shmem_signal_wait_until(uint64_t *at, int cmp, uint64_t value);
+        void shmem_long_wait_until_all(long *list, size_t n, const int *status, int cmp, long value);
+        int shmem_team_my_pe(shmem_team_t team);
+    """
+    put, fetch, wait, several, silent = (openshmem.body(one) for one in declarations(text, ("shmem_",)))
+    assert put is not None and fetch is not None and wait is not None and several is not None and silent is None
+    assert (
+        'pgasrob_transfer(OP_PUT_SIGNAL, CALL_NONBLOCKING, "shmem_long_put_signal_nbi", "long", HERE, 0, '
+        "(struct side){dest, 1}, (struct side){source, 1}, sizeof *dest, n, pe, 0, "
+        "(const word[]){(word)at, v, how == SHMEM_SIGNAL_SET ? UPDATE_SET : UPDATE_ADD});"
+    ) in put
+    assert 'pgasrob_atomic(0 | CALL_FETCHING | CALL_NONBLOCKING, "shmem_long_atomic_fetch_add_nbi", "long"' in fetch
+    assert "dest, sizeof *dest, UPDATE_ADD, pgasrob_value(&value, sizeof value), 0, fetch, pe);" in fetch
+    assert "pgasrob_wait(OP_WAIT_UNTIL" in wait and "return result;" in wait
+    assert 'pgasrob_not_known("shmem_long_wait_until_all", "the function is not described", HERE);' in several
 
 
 @mpi_is_there

@@ -32,6 +32,8 @@ void pgasrob_shmem_end(const char *function, void *caller) {
     pgasrob_end();
 }
 
+int pgasrob_own_pe(void) { return own_pe; }
+
 /* --- contexts --- */
 
 enum { CONTEXTS = 256 };

@@ -349,7 +349,7 @@ SPECIAL: dict[str, Callable[[Function], str]] = {
     "shmem_clear_lock": _plain("OP_CLEAR_LOCK", "(word){0}", _LOCKED.format("OP_CLEAR_LOCK", "NULL, 0")),
     "shmem_signal_fetch": _plain(
         "OP_ATOMIC",
-        "(word)pshmem_my_pe(), (word){0}, 8, 1, UPDATE_NONE, 0, 0, 0, 0, 0, 0",
+        "(word)pgasrob_own_pe(), (word){0}, 8, 1, UPDATE_NONE, 0, 0, 0, 0, 0, 0",
         "pgasrob_return(OP_ATOMIC, WORDS((word)result));",
     ),
 }

@@ -10,6 +10,7 @@
 void pgasrob_shmem_begin(word number, int thread_level, const char *function, void *caller);
 void pgasrob_shmem_end(const char *function, void *caller);
 
+int pgasrob_own_pe(void);
 word pgasrob_queue(shmem_ctx_t context);
 void pgasrob_context_created(shmem_ctx_t context, int status);
 void pgasrob_context_destroyed(shmem_ctx_t context);
