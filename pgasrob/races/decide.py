@@ -26,6 +26,7 @@ from pgasrob.robustness.reasons import (
     Reason,
     RunsLeftOut,
     ScStateLimit,
+    StateLimit,
 )
 from pgasrob.robustness.reduction.elements import represented
 from pgasrob.robustness.reduction.unused import without_unused
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
 
 DEFAULT_ENGINE = "search"
-RACE_ENGINES = ("search", "definition")
-"""``search``: SC runs in which operations stop; ``definition``: every state of X."""
+RACE_ENGINES = ("search", "traces", "definition")
+"""``search``: SC runs in which operations stop, state by state, and where these are too many trace by trace;
+``traces``: trace by trace alone; ``definition``: every state of X."""
 
 SEARCHING, REPLAYING = "in the search for races", "while replaying the runs to races"
 
@@ -173,9 +175,9 @@ class _Deciding:
     def _search(self) -> None:
         """Search by the engine, and where that is not enough by the definition."""
         strict = self.nothing.strict
-        if self.nothing.engine == "search":
-            search = race_search(self.instance, strict, self.all, self.watch.limits.memory, self.threads)
-            if not self._follow(search):
+        if self.nothing.engine != "definition":
+            search = self._searched(strict)
+            if search is None:
                 return
             if not search.races and not search.needs_robust:
                 # Nothing can go before a step that is pending, so there are no other runs.
@@ -190,6 +192,27 @@ class _Deciding:
         from pgasrob.races.definition import DefinitionSearch
 
         self.complete = self._follow(DefinitionSearch(self.instance, strict))
+
+    def _searched(self, strict: bool) -> RaceSearch | None:
+        """The search that has seen all SC runs in which operations stop; None when it has found enough, or given up."""
+        from pgasrob.races.traces import TracesRaceSearch
+
+        if self.nothing.engine == "search":
+            search = race_search(self.instance, strict, self.all, self.watch.limits.memory, self.threads)
+            try:
+                return search if self._follow(search) else None
+            except LimitReached as limit:
+                if not isinstance(limit.reason, StateLimit):
+                    raise
+                # One run of each trace may be all that is needed.
+                traces = TracesRaceSearch(self.instance, strict)
+                if self._follow(traces):
+                    return traces
+                if traces.gave_up is not None:
+                    raise
+                return None
+        traces = TracesRaceSearch(self.instance, strict)
+        return traces if self._follow(traces) else None
 
     def _follow(self, search: RaceSearch) -> bool:
         """Run ``search``, until the first race unless all are wanted; whether it has seen all there is."""

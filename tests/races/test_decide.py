@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -137,6 +138,35 @@ def test_what_lies_beyond_is_searched_within_the_limits() -> None:
     assert races(racy).verdict == "race"
 
 
+def test_too_many_states_may_have_one_trace() -> None:
+    """Nobody conflicts with anybody, which persistent sets see, too; without them the traces do."""
+    one = "put(x, me, y, q); r <- mem[z];"
+    apart = program(one, nodes=3)
+
+    class Endless:
+        """A search with states without end."""
+
+        fault = gave_up = None
+        needs_robust = False
+        states, transitions, doing = 10**9, 0, ""
+
+        def __init__(self) -> None:
+            self.races: dict[object, object] = {}
+
+        def run(self) -> Iterator[None]:
+            while True:
+                yield
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decide, "race_search", lambda *_: Endless())
+        assert races(apart).verdict == "no race"
+        racy = program("put(x, 1, y, q);", "r <- mem[y];")
+        assert races(racy).verdict == races(racy, engine="traces").verdict == "race"
+        endless = program("loop { mem[x] <- 1; }")
+        given_up = races(endless, limits=Limits(max_states=50))
+        assert given_up.verdict == "unknown" and isinstance(given_up.reason, StateLimit)
+
+
 def test_with_races_the_rest_has_a_limit_of_its_own() -> None:
     more = program("write(x, 1, y, u); write(z, 1, w, u); r <- mem[y @ 1]; s <- mem[w @ 1];",
                    "write(x, 0, y, u); write(z, 0, w, u); r <- mem[y @ 0]; s <- mem[w @ 0];")  # fmt: skip
@@ -189,5 +219,5 @@ def test_what_has_gaps_is_never_without_races() -> None:
 
 
 def test_engines() -> None:
-    with pytest.raises(ValueError, match="there is search, definition"):
+    with pytest.raises(ValueError, match="there is search, traces, definition"):
         races(program("skip;"), engine="attack")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from pgasrob.program.parser import parse
 from pgasrob.program.reading import Reading
 from pgasrob.races import native as native_races
 from pgasrob.races import search as search_module
+from pgasrob.races import traces as traces_module
 from pgasrob.races.classical import classical_races
 from pgasrob.races.definition import DefinitionSearch
 from pgasrob.races.engine import RaceSearch as Searching
@@ -29,11 +30,14 @@ from pgasrob.races.facts import updates_may_race
 from pgasrob.races.native import NativeRaceSearch
 from pgasrob.races.pairs import Places
 from pgasrob.races.search import RaceSearch, StoppingSpace
+from pgasrob.races.traces import TracesRaceSearch
 from pgasrob.robustness.attack import Edge, State
 from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.check import load
+from pgasrob.robustness.moves import NotEnabled
 from pgasrob.robustness.reduction import REDUCTIONS, persistent
 from pgasrob.robustness.reduction.liveness import Liveness
+from pgasrob.robustness.traces.delaying import Order
 from pgasrob.semantics.replay import ReplayError, replay
 from tests.oracle.strategies import COMMANDS, EXTENSIONS, MEETINGS, random_program
 from tests.oracle.syntax import Program, statements, to_pgas
@@ -170,7 +174,7 @@ def campaign(seeds: Iterable[int], search: Callable[..., Searching]) -> Counter[
     return seen
 
 
-FEW = range(100)
+FEW = range(80)
 
 
 def test_the_search_agrees_with_the_definition() -> None:
@@ -219,6 +223,42 @@ def test_every_rule_of_the_search_matters(
         campaign(range(300), RaceSearch)
 
 
+@pytest.mark.parametrize("seeds", [range(25), pytest.param(range(40_000, 45_000), marks=pytest.mark.nightly)])
+def test_trace_by_trace_agrees_with_the_definition(seeds: Iterable[int]) -> None:
+    seen = campaign(seeds, by_traces)
+    assert min(seen["race, not robust"], seen["race, robust"], seen["no race, robust"]) > 1
+
+
+def by_traces(instance: Instance, strict: bool, _: Collection[str]) -> TracesRaceSearch:
+    return TracesRaceSearch(instance, strict)
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "broken", "wrong", "first"),
+    [
+        (traces_module, "lower_bounds", lambda *of: [NOW] * len(of[2].steps), "a race that is none|not happened", 0),
+        (traces_module, "wait_is_over", lambda *_: True, "a race that is none|is not", 0),
+        (TracesRaceSearch, "_compare", lambda *_: None, "not all races|not robust", 0),
+        (TracesRaceSearch, "_tell_both", lambda *_: None, "not all races|not robust", 0),
+        (Order, "after", lambda *_: (), "a race that is none|cannot issue|condition", 150),
+    ],
+)
+def test_every_rule_of_the_traces_matters(
+    monkeypatch: pytest.MonkeyPatch, where: object, name: str, broken: object, wrong: str, first: int
+) -> None:
+    """With a rule broken they disagree with the definition."""
+    monkeypatch.setattr(where, name, broken)
+    with pytest.raises((AssertionError, ReplayError, NotEnabled), match=wrong):
+        campaign(range(first, 300), by_traces)
+
+
+def test_one_trace_of_many_ranks() -> None:
+    """Ranks that meet at barriers have one trace."""
+    program = load(PROGRAMS / "halo" / "halo.pgas").instantiate(16)
+    search = TracesRaceSearch(program)
+    assert ended(search) and (search.states, search.races, search.needs_robust) == (293, {}, False)
+
+
 @pytest.mark.parametrize(
     ("sent", "awaited", "strict"),
     [
@@ -248,7 +288,7 @@ def test_who_waits_for_a_rank_that_goes_first_stands_before_an_access(
 @needs_kernel
 def test_the_kernel_stores_the_same_states_and_finds_the_same_runs() -> None:
     seen: Counter[str] = Counter()
-    for seed in range(60):
+    for seed in range(45):
         _, instance, strict = drawn(seed)
         for reductions in ((), REDUCTIONS, some_reductions(seed)):
             reference, kernel = RaceSearch(instance, strict, reductions), NativeRaceSearch(instance, strict, reductions)

@@ -173,8 +173,11 @@ class Order:
 
     def next_to(self, event: Event) -> Iterator[Entry]:
         """The accesses directly after those of ``event`` that conflict with them."""
-        for place, made in enumerate(event.chain):
-            layers = self.cells.layers(made.access.cell)
-            layer = self._layer_of[event.number, place] + 1
-            if layer < len(layers):
-                yield from layers[layer].entries
+        for place in range(len(event.chain)):
+            yield from self.after(event, place)
+
+    def after(self, event: Event, place: int) -> Sequence[Entry]:
+        """The accesses directly after one of ``event`` that conflict with it."""
+        layers = self.cells.layers(event.chain[place].access.cell)
+        layer = self._layer_of[event.number, place] + 1
+        return layers[layer].entries if layer < len(layers) else ()
