@@ -204,6 +204,15 @@ def test_check_says_both(folder: Path) -> None:
     assert run("draw", "both.json", "--result", "2", "-o", "two.svg").exit_code == 0
 
 
+def test_check_asks_nothing_more_of_a_program_in_error(folder: Path) -> None:
+    for name in ("fault", "wrong"):
+        (result,) = [
+            json.loads(line)
+            for line in run("check", f"{name}.pgas", "--races", "--format", "json").stdout.split("\n")[:1]
+        ]
+        assert result["verdict"] == "error" and "races" not in result
+
+
 def test_the_library_has_a_function_of_the_same_name(folder: Path) -> None:
     verdict = pgasrob.race(pgasrob.load("two.pgas"), nodes=2, all_=True)
     assert (verdict.verdict, len(verdict.races)) == ("race", 2)

@@ -20,6 +20,7 @@ from pgasrob.render.places import dumps, with_lines
 from pgasrob.render.races_json import counted, is_about_races, races_to_json, with_accesses
 from pgasrob.render.races_table import RaceTable, pairs
 from pgasrob.render.races_text import brief, race_report
+from pgasrob.render.rows import in_short
 from pgasrob.render.witness_file import BadWitnessFile, read_results
 
 REMOTE = """// A put that nobody waits for.
@@ -171,7 +172,23 @@ def test_no_race_says_what_it_rests_on() -> None:
     assert "rests on (`pgasrob" in report_of(QUIET, list_assumptions=True)
 
 
+def test_an_access_that_is_next_has_a_row_of_its_own() -> None:
+    """Also where other steps of its call have come before."""
+    text = (
+        C.replace("data;", "data[2];")
+        .replace("long one = 1", "long one[2] = {1, 1}")
+        .replace('", data)', '", data[1])')
+    )
+    (race,) = result_of(text.replace("put(&data, &one, 1, 1)", "put(data, one, 2, 1)"))["races"]
+    run = with_accesses(race)
+    assert sum(event["event"] == "popb" for event in race["computation"]) == 1
+    assert [list(row.places) for row in in_short(run)[-2:]] == [[len(race["computation"]) + place] for place in (0, 1)]
+
+
 def test_strict_counts_a_wait_and_its_value() -> None:
+    assert "--strict: they are" in report_of(AWAIT)
+    strictly = result_of(QUIET, strict=True)
+    assert strictly["verdict"] == "no race" and "--strict" not in plain(race_report(strictly, 80, ASCII))
     assert result_of(AWAIT)["verdict"] == "no race"
     strict = result_of(AWAIT, strict=True)
     assert (strict["verdict"], strict["strict"]) == ("race", True)
