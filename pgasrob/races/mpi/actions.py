@@ -18,7 +18,9 @@ call and its completion (3.2.3, D3). ``begin``, ``done``, ``end``: a synchronisa
 at ``done``, and others are waited for between that and ``end``. ``vas``: the virtual action of it at a target.
 ``external``: an access to what a library keeps for itself, or a barrier (the paper's ses, or a part of such a call)."""
 
-NONE = frozenset[Cell]()
+Place = tuple[Cell, int]
+"""A byte of a cell."""
+NONE = frozenset[Place]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +36,17 @@ class Action:
     span: Span
     group: int
     call: RmaCall | SyncCall | None = None
-    reads: frozenset[Cell] = NONE
-    writes: frozenset[Cell] = NONE
+    reads: frozenset[Place] = NONE
+    writes: frozenset[Place] = NONE
     polls: bool = False
 
     @property
-    def cells(self) -> frozenset[Cell]:
+    def places(self) -> frozenset[Place]:
         return self.reads | self.writes
+
+    @property
+    def cells(self) -> frozenset[Cell]:
+        return frozenset(cell for cell, _ in self.places)
 
     @property
     def is_local(self) -> bool:

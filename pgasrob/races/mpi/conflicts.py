@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from pgasrob.program.core import Cell
-from pgasrob.races.mpi.actions import Action, Edge, Execution
+from pgasrob.races.mpi.actions import Action, Edge, Execution, Place
 from pgasrob.races.mpi.findings import MemoryModel
 
 Exposed = Mapping[tuple[str, int], frozenset[Cell]]
@@ -15,22 +15,22 @@ Exposed = Mapping[tuple[str, int], frozenset[Cell]]
 
 def conflicts(execution: Execution, model: MemoryModel, exposed: Exposed) -> Iterator[Edge]:
     """The pairs of conflicting actions, the earlier number first."""
-    at: dict[Cell, list[Action]] = defaultdict(list)
+    at: dict[Place, list[Action]] = defaultdict(list)
     found: set[Edge] = set()
     for action in execution.actions:
-        for cell in action.cells:
-            for other in at[cell]:
-                if (other.number, action.number) not in found and _conflict(other, action, cell):
+        for place in action.places:
+            for other in at[place]:
+                if (other.number, action.number) not in found and _conflict(other, action, place):
                     found.add((other.number, action.number))
-            at[cell].append(action)
+            at[place].append(action)
     if model == "separate":
         found |= set(_anywhere(execution, exposed))
     return iter(sorted(found))
 
 
-def _conflict(one: Action, other: Action, cell: Cell) -> bool:
-    """Whether two accesses to ``cell`` conflict, at least one of which has to write (D4)."""
-    if one.group == other.group or not (cell in one.writes or cell in other.writes):
+def _conflict(one: Action, other: Action, place: Place) -> bool:
+    """Whether two accesses to ``place`` conflict, at least one of which has to write (D4)."""
+    if one.group == other.group or not (place in one.writes or place in other.writes):
         return False
     if one.is_local and other.is_local:
         # One rank's; D3: a buffer is accessed at any time until the operation is complete.
@@ -52,5 +52,5 @@ def _anywhere(execution: Execution, exposed: Exposed) -> Iterator[Edge]:
             continue
         window = exposed.get((vac.rma.window, vac.rank), frozenset())
         for store in stores:
-            if store.rank == vac.rank and store.group != vac.group and store.writes & window:
+            if store.rank == vac.rank and store.group != vac.group and store.cells & window:
                 yield min(store.number, vac.number), max(store.number, vac.number)

@@ -122,7 +122,7 @@ def accumulates(orders: Orders) -> Iterator[Edge]:
         key = actions[operation.issue].rank, operation.call.target
         for earlier in of_rank[key]:
             assert earlier.vac is not None, "it is kept for that"
-            if actions[earlier.vac].cells & actions[operation.vac].cells:
+            if actions[earlier.vac].places & actions[operation.vac].places:
                 yield earlier.vac, operation.vac
         of_rank[key].append(operation)
 
@@ -220,8 +220,8 @@ def buffers(orders: Orders) -> Iterator[Edge]:
     for operation in orders.execution.operations:
         if operation.returned is None:
             continue
-        cells = {cell for buffer in operation.buffers for cell in actions[buffer].cells}
-        again = [each for each in orders.local[actions[operation.issue].rank] if each.cells & cells]
+        places = {place for buffer in operation.buffers for place in actions[buffer].places}
+        again = [each for each in orders.local[actions[operation.issue].rank] if each.places & places]
         yield from orders.as_ordered((operation.returned,), again, "from")
 
 

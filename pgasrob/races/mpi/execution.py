@@ -16,7 +16,8 @@ from pgasrob.program.commands import Fetch, Mark
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
-from pgasrob.races.mpi.actions import NONE, Action, Execution, Kind, Operation, Synchronisation
+from pgasrob.races.facts import Fact, facts_of
+from pgasrob.races.mpi.actions import NONE, Action, Execution, Kind, Operation, Place, Synchronisation
 from pgasrob.robustness.traces.trace import Event
 
 AT_TARGET: frozenset[SyncKind] = frozenset(("unlock", "unlock_all", "flush", "flush_all"))
@@ -44,9 +45,9 @@ def execution_of(instance: Instance, events: Iterable[Event]) -> Execution:
 
 
 @dataclass(slots=True)
-class _Cells:
-    reads: set[Cell] = field(default_factory=set)
-    writes: set[Cell] = field(default_factory=set)
+class _Places:
+    reads: set[Place] = field(default_factory=set)
+    writes: set[Place] = field(default_factory=set)
 
 
 class _Reader:
@@ -63,11 +64,11 @@ class _Reader:
         self._open: list[Operation | Synchronisation | None] = [None] * instance.nodes
         self._pending: list[list[Operation]] = [[] for _ in range(instance.nodes)]
         self._released: dict[Cell, list[int]] = defaultdict(list)
-        self._wrote: dict[Cell, Operation | None] = {}
-        self._at_origin: dict[int, _Cells] = defaultdict(_Cells)
-        self._at_target: dict[int, _Cells] = defaultdict(_Cells)
+        self._wrote: dict[Place, Operation | None] = {}
+        self._at_origin: dict[int, _Places] = defaultdict(_Places)
+        self._at_target: dict[int, _Places] = defaultdict(_Places)
         self._polls: list[tuple[Operation, int]] = []
-        self._updates: dict[Cell, list[Operation]] = defaultdict(list)
+        self._updates: dict[Place, list[Operation]] = defaultdict(list)
         self._fetches: list[tuple[Operation, Operation]] = []
 
     def read(self, event: Event) -> None:
@@ -77,7 +78,7 @@ class _Reader:
         elif isinstance(transition.command, Mark):
             self._mark(rank, transition.command.fact, transition.span)
         elif isinstance(event.operands, core.Transfer):
-            self._transfer(rank, event.operands, transition.span)
+            self._transfer(rank, event, event.operands)
         elif isinstance(transition.command, Fetch) and isinstance(operation := self._open[rank], Operation):
             self._fetched(rank, operation, event)
         elif event.chain:
@@ -109,8 +110,8 @@ class _Reader:
         span: Span,
         call: RmaCall | SyncCall | None = None,
         group: int | None = None,
-        reads: frozenset[Cell] = NONE,
-        writes: frozenset[Cell] = NONE,
+        reads: frozenset[Place] = NONE,
+        writes: frozenset[Place] = NONE,
         polls: bool = False,
     ) -> int:
         number = len(self.execution.actions)
@@ -146,15 +147,16 @@ class _Reader:
         if operands.update is not None and operands.update.reads:
             hint = "use MPI_Fetch_and_op and the like on the rank's own window"
             raise NotCovered("an atomic operation of C", span, hint)
+        (fact,) = facts_of(event.transitions[0])
+        places = _places(cell, fact)
         if made.access.writes:
-            self._next(rank, self._action("store", rank, rank, span, writes=frozenset((cell,))))
-            self._wrote[cell] = None
+            self._next(rank, self._action("store", rank, rank, span, writes=places))
+            self._wrote.update(dict.fromkeys(places))
             return
-        polls = operands.may_block
-        number = self._next(rank, self._action("load", rank, rank, span, reads=frozenset((cell,)), polls=polls))
-        wrote = self._wrote.get(cell)
-        if polls and wrote is not None:
-            self._polls.append((wrote, number))
+        number = self._next(rank, self._action("load", rank, rank, span, reads=places, polls=fact.waits))
+        if fact.waits:
+            wrote = {id(each): each for place in places if (each := self._wrote.get(place)) is not None}
+            self._polls += ((each, number) for each in wrote.values())
 
     def _external(self, rank: int, operands: core.Immediate[Cell, int], span: Span) -> None:
         """An access to what a library keeps: who waits for a value waits for all that wrote there before."""
@@ -188,39 +190,42 @@ class _Reader:
             case _:
                 raise NotCovered("a call of another library", span, "use MPI alone")
 
-    def _transfer(self, rank: int, operands: core.Transfer[Cell, int], span: Span) -> None:
+    def _transfer(self, rank: int, event: Event, operands: core.Transfer[Cell, int]) -> None:
         """A call of several elements is one action at each side, which is made when all of them are known."""
-        operation = self._open[rank]
+        operation, span = self._open[rank], event.transitions[0].span
         if isinstance(operation, Synchronisation) and operation.call.kind == "complete":
             self._notify(rank, operation, operands, span)
             return
-        if not isinstance(operation, Operation):
+        if not isinstance(operation, Operation) or operands.captured is not None:
             raise NotCovered("communication that is no call on a window", span, "use MPI alone")
         fetches = operands.update is not None and operands.update.operation == "fetch"
         at_target = "popa" if fetches or operation.call.kind == "get" else "popb"
-        for step in operands.steps:
+        for step, fact in zip(operands.steps, facts_of(event.transitions[0]), strict=True):
+            places = _places(step.access.cell, fact)
             where = self._at_target if step.kind == at_target else self._at_origin
             if step.access.reads:
-                where[rank].reads.add(step.access.cell)
+                where[rank].reads |= places
             if step.kind == at_target:
-                self._updated(operation, step.access.cell, step.access.writes)
+                self._updated(operation, places, step.access.writes)
             if step.access.writes:
-                where[rank].writes.add(step.access.cell)
-                self._wrote[step.access.cell] = operation if step.kind == at_target else None
+                where[rank].writes |= places
+                self._wrote.update(dict.fromkeys(places, operation if step.kind == at_target else None))
 
     def _fetched(self, rank: int, operation: Operation, event: Event) -> None:
         """A get or an atomic read in a loop that polls, whose result is in a register (`frontends.c.arrivals`)."""
         assert isinstance(event.operands, core.Immediate)
-        cell = event.operands.access.cell
-        self._at_target[rank].reads.add(cell)
-        self._updated(operation, cell, writes=False)
+        (fact,) = facts_of(event.transitions[0])
+        places = _places(event.operands.access.cell, fact)
+        self._at_target[rank].reads |= places
+        self._updated(operation, places, writes=False)
 
-    def _updated(self, operation: Operation, cell: Cell, writes: bool) -> None:
-        """``operation`` accesses ``cell`` at its target: note which accumulates it comes after."""
-        if operation.call.kind in ("get_accumulate", "compare_and_swap"):
-            self._fetches += ((each, operation) for each in self._updates[cell] if each is not operation)
-        if operation.call.kind not in ("put", "get") and writes:
-            self._updates[cell].append(operation)
+    def _updated(self, operation: Operation, places: frozenset[Place], writes: bool) -> None:
+        """``operation`` accesses ``places`` at its target: note which accumulates it comes after."""
+        for place in places:
+            if operation.call.kind in ("get_accumulate", "compare_and_swap"):
+                self._fetches += ((each, operation) for each in self._updates[place] if each is not operation)
+            if operation.call.kind not in ("put", "get") and writes:
+                self._updates[place].append(operation)
 
     def _settle(self, rank: int) -> None:
         """The operation that ``rank`` is at has all its elements: make its actions (3.2.2, 3.2.3)."""
@@ -228,7 +233,7 @@ class _Reader:
         if not isinstance(operation, Operation):
             return
         self._open[rank] = None
-        here, there = self._at_origin.pop(rank, _Cells()), self._at_target.pop(rank, _Cells())
+        here, there = self._at_origin.pop(rank, _Places()), self._at_target.pop(rank, _Places())
         issue, call, coso = operation.issue, operation.call, self.execution.coso
         span = self.execution.actions[issue].span
         if there.reads or there.writes:
@@ -293,6 +298,16 @@ class _Reader:
             if each.completed == by.done and each.vac is not None and each.call.target == operands.rank
         )
         self._released[step.access.cell].append(number)
+
+
+LARGEST_CELL = 8
+"""Bytes."""
+
+
+def _places(cell: Cell, fact: Fact) -> frozenset[Place]:
+    """The bytes of ``cell`` that an access touches."""
+    first, end = fact.bytes or (0, LARGEST_CELL)
+    return frozenset((cell, byte) for byte in range(first, end))
 
 
 def _is_about(call: SyncCall, operation: Operation) -> bool:
