@@ -34,6 +34,7 @@ def races_in(
     timeout: float | None,
     format_: str,
     expect: bool,
+    assumptions: bool,
     front_end: FrontEnd,
 ) -> None:
     """Decide and print, program by program; ends with the gravest exit code."""
@@ -56,7 +57,7 @@ def races_in(
             continue
         if number:
             click.echo()
-        write(model_report(result, terminal_width()), sys.stdout)
+        write(model_report(result, terminal_width(), list_assumptions=assumptions), sys.stdout)
     ctx.exit(next((code for code in GRAVEST_FIRST if code in codes), NO_RACE))
 
 

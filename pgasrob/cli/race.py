@@ -119,12 +119,13 @@ def race(
     from pgasrob.robustness.side_by_side import convert_all
 
     if memory_model is not None:
-        others = strict or no_robustness or witnesses or verbose or brief or full or assumptions or cycle_only
+        others = strict or no_robustness or witnesses or verbose or brief or full or cycle_only
         limits = (max_states, memory_limit, jobs) != (MOST_STATES, None, None)
         if others or limits or reading != DEFAULT_READING:
-            raise click.UsageError("--memory-model goes with --nodes, --all, --timeout, --format, --expect and what "
-                                   "says how C is read; `pgasrob explain --memory-model` draws.")  # fmt: skip
-        races_in(ctx, paths, nodes, memory_model, every, timeout, format_, expect, front_end)
+            raise click.UsageError("--memory-model goes with --nodes, --all, --timeout, --format, --expect, "
+                                   "--assumptions and what says how C is read; `pgasrob explain --memory-model` "
+                                   "draws an execution.")  # fmt: skip
+        races_in(ctx, paths, nodes, memory_model, every, timeout, format_, expect, assumptions, front_end)
     if brief and (verbose or full or assumptions or format_ == "json"):
         raise click.UsageError(
             "--brief prints a line each: leave --verbose, --full, --assumptions and --format json out."

@@ -113,8 +113,9 @@ def _access(action: Action, instance: Instance | None) -> ModelAccess:
     }
 
 
-def model_report(result: ModelResult, width: int = 80) -> Iterator[Line]:
-    """The report of ``result`` in lines of at most ``width`` characters."""
+def model_report(result: ModelResult, width: int = 80, *, list_assumptions: bool = False) -> Iterator[Line]:
+    """The report of ``result`` in lines of at most ``width`` characters. ``list_assumptions``: name all that it rests
+    on."""
     head: Line = [(f"{visible(result['file'])}: ", "heading"), (result["status"], STYLES[result["status"]])]
     where = "" if result["nodes"] is None else english.on_nodes(result["nodes"])
     head.append((f" in the {result['memory_model']} model{where}", "heading"))
@@ -136,6 +137,8 @@ def model_report(result: ModelResult, width: int = 80) -> Iterator[Line]:
         yield from paragraph(f"{_lines(race)}: {sentence(race)}.", width, "bad", "  ")
     for told, style in _meaning(result):
         yield from paragraph(told, width, style, "  ")
+    if list_assumptions:
+        yield from assumptions.listed(result, width)  # type: ignore[arg-type]
 
 
 def _lines(race: ModelRace) -> str:

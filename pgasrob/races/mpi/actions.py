@@ -75,14 +75,14 @@ Edge = tuple[int, int]
 @dataclass(slots=True)
 class Operation:
     """A communication call of an execution. ``completed``: the synchronisation call that completes it, by its action
-    ``done``; ``returned``: the first one after which its buffers may be used again."""
+    ``done``; ``returned``: those after which its buffers may be used again, the first of which completes it locally."""
 
     call: RmaCall
     issue: int
     vac: int | None = None
     buffers: list[int] = field(default_factory=list)
     completed: int | None = None
-    returned: int | None = None
+    returned: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)

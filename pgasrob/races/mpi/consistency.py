@@ -218,11 +218,9 @@ def buffers(orders: Orders) -> Iterator[Edge]:
     """(13), with flush_local (G15) and complete (D6): a buffer may be used again after its operation is complete."""
     actions = orders.execution.actions
     for operation in orders.execution.operations:
-        if operation.returned is None:
-            continue
         places = {place for buffer in operation.buffers for place in actions[buffer].places}
         again = [each for each in orders.local[actions[operation.issue].rank] if each.places & places]
-        yield from orders.as_ordered((operation.returned,), again, "from")
+        yield from orders.as_ordered(operation.returned, again, "from")
 
 
 def stores(orders: Orders) -> Iterator[Edge]:

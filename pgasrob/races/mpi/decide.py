@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import SourceError
@@ -13,6 +14,8 @@ from pgasrob.races.mpi.executions import GaveUp, executions
 from pgasrob.races.mpi.findings import MemoryModel, Misuse, ModelRace
 from pgasrob.races.mpi.status import Drawn, judge
 from pgasrob.races.mpi.verdict import ModelVerdict, Status
+from pgasrob.robustness.check import check
+from pgasrob.robustness.limits import Limits
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -33,7 +36,7 @@ def decide(
         instance = marked.instantiate(marked.nodes)
     except SourceError as error:
         return ModelVerdict(file, program.name, nodes, model, "error", errors=tuple(error.diagnostics))
-    found = _Found()
+    found, begun = _Found(), time.monotonic()
     reason = None if marked.exposed else "it makes no window of MPI"
     try:
         for execution in executions(instance, timeout) if marked.exposed else ():
@@ -46,6 +49,8 @@ def decide(
         reason = f"line {what.span.line}: the model does not cover {what.what}; {what.hint}"
     if reason is None and marked.gaps:
         reason = marked.gaps[0]
+    if reason is None and found.status != "undefined":
+        reason = _beyond(program, marked.nodes, found, None if timeout is None else begun + timeout - time.monotonic())
     # What of assumptions is about one copy of windows does not hold in the separate model, and is not needed there.
     rests_on = tuple(each for each in marked.assumptions if model == "unified" or each.kind != Kind.UNIFIED_WINDOWS)
     status: Status = "unknown" if reason is not None and found.status != "undefined" else found.status
@@ -53,6 +58,28 @@ def decide(
         file, marked.name, marked.nodes, model, status, tuple(found.races.values()), tuple(found.misuses.values()),
         found.shown, found.count, reason, assumptions=rests_on, instance=instance,
     )  # fmt: skip
+
+
+def _beyond(program: CProgram, nodes: int | None, found: _Found, seconds: float | None) -> str | None:
+    """Why the executions that were looked at may not be all, None where they are.
+
+    They are those of runs in which each operation is done at once. Where reads have their values from what comes before
+    them by (23) there are no others. But accumulates are defined without being ordered, and so are loads that poll: of
+    programs with those it is asked whether each run on the network looks like one of these runs.
+    """
+    if not found.unordered:
+        return None
+    if seconds is not None and seconds <= 0:
+        return "the time is up"
+    verdict = check(program, nodes, limits=Limits(timeout=seconds), effect=False)
+    if verdict.verdict == "robust":
+        return None
+    if verdict.verdict == "not robust":
+        return (
+            "the executions that look like sequentially consistent runs have no race, but by its accumulates the "
+            "program has others (`pgasrob check` shows one), of which nothing is known"
+        )
+    return f"nothing is known of runs that are not sequentially consistent: {verdict.reason}"
 
 
 def exposed_cells(instance: Instance) -> dict[tuple[str, int], frozenset[Cell]]:
@@ -72,9 +99,12 @@ class _Found:
         self.status: Status = "defined"
         self.shown: Drawn | None = None
         self.count = 0
+        self.unordered = False
 
     def add(self, drawn: Drawn) -> None:
         self.count += 1
+        atomics = any(operation.call.kind not in ("put", "get") for operation in drawn.execution.operations)
+        self.unordered = self.unordered or atomics or bool(drawn.eventual)
         for race in drawn.races:
             places = frozenset((each.span, each.kind, bool(each.writes)) for each in (race.first, race.second))
             self.races.setdefault(places, race)

@@ -277,8 +277,7 @@ class _Reader:
         coso, done = self.execution.coso, by.done
         coso.append((operation.issue, done))
         coso += ((buffer, done) for buffer in operation.buffers)
-        if operation.returned is None:
-            operation.returned = done
+        operation.returned.append(done)
         if operation.vac is not None and by.call.kind in COMPLETE:
             coso.append((operation.vac, done))
             if operation.call.target in by.virtual:

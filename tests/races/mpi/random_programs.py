@@ -147,7 +147,7 @@ static int mem[2], a = 1, b = 1, expected;
 
 int main(int argc, char **argv)
 {
-    int rank, one[1], empty = 0;
+    int rank;
     MPI_Win win;
     MPI_Group world, group;
     MPI_Init(&argc, &argv);
@@ -198,7 +198,7 @@ def _in_c(do: Statement, place: int) -> list[str]:
             return [f"MPI_Compare_and_swap(&{buffer}, &expected, &{result}, MPI_INT, {at}, win);"]
         case "ragpoll":
             return [
-                f"int seen{place} = 0;",
+                f"static int seen{place};",
                 f"do {{ MPI_Fetch_and_op(&expected, &seen{place}, MPI_INT, {at}, MPI_NO_OP, win);",
                 f"    MPI_Win_flush({do.target}, win); }} while (seen{place} == 0);",
             ]
@@ -226,7 +226,7 @@ def _in_c(do: Statement, place: int) -> list[str]:
         case "barrier":
             return ["MPI_Barrier(MPI_COMM_WORLD);"]
         case "send":
-            return [f"MPI_Send(&empty, 1, MPI_INT, {do.target}, {do.number}, MPI_COMM_WORLD);"]
+            return [f"MPI_Send(NULL, 0, MPI_BYTE, {do.target}, {do.number}, MPI_COMM_WORLD);"]
         case "recv":
-            return [f"MPI_Recv(one, 1, MPI_INT, {do.target}, {do.number}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"]
+            return [f"MPI_Recv(NULL, 0, MPI_BYTE, {do.target}, {do.number}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"]
     raise AssertionError(do.what)

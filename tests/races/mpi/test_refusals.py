@@ -97,3 +97,18 @@ def test_a_program_that_is_none() -> None:
     verdict = verdict_on("MPI_Win_unlock(0, win);")
     assert verdict.status == "error"
     assert "not locked" in verdict.errors[0].message
+
+
+def test_runs_that_are_not_sequentially_consistent() -> None:
+    """Accumulates to two places may take effect in any order, and then rank 1 comes to a store that races."""
+    add = "MPI_Accumulate(&one, 1, MPI_INT, 1, {}, 1, MPI_INT, MPI_REPLACE, win);"
+    fetch = "MPI_Fetch_and_op(&one, &{}, MPI_INT, 1, {}, MPI_NO_OP, win); MPI_Win_flush(1, win);"
+    text = (
+        "static int first, second; MPI_Win_lock_all(0, win); if (rank == 0) {"
+        f"{add.format(0)} {add.format(1)} }} else {{ {fetch.format('first', 1)} {fetch.format('second', 0)}"
+        "if (first == 1 && second == 0) x[0] = 5; } MPI_Win_unlock_all(win);"
+    )
+    verdict = verdict_on(text)
+    assert verdict.status == "unknown"
+    assert "`pgasrob check` shows one" in (verdict.reason or "")
+    assert verdict_on(text.replace(add.format(1), f"MPI_Win_flush(1, win); {add.format(1)}")).status == "defined"
