@@ -7,8 +7,9 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -17,10 +18,11 @@ from pgasrob.robustness import workers
 from pgasrob.robustness.batch import Checked, Job, check_all
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import Interruption, Reason, SpinFailed, TimeLimit, WorkerDied
+from pgasrob.robustness.reasons import Interruption, NotAsked, Reason, SpinFailed, TimeLimit, WorkerDied
 from pgasrob.robustness.side_by_side import convert_all
+from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.violation import Violation
-from pgasrob.robustness.watch import Progress
+from pgasrob.robustness.watch import Progress, Watch
 from pgasrob.robustness.workers import WorkerError
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +31,62 @@ forks = pytest.mark.skipif(workers.START != "fork", reason="what is patched here
 
 def told(checked: Checked) -> tuple[str, int | None, str, Reason | None]:
     return checked.file, checked.verdict.nodes, checked.verdict.verdict, checked.verdict.reason
+
+
+@dataclass(frozen=True)
+class Further:
+    """A question that answers whether it was told of robustness, or is interrupted by Ctrl-C."""
+
+    robustness: Literal["first", "after", "never"]
+    interrupted: bool = False
+
+    def ask(self, program: Any, nodes: int, job: Job, watch: Watch, robustness: Verdict | None) -> Replied:
+        if self.interrupted:
+            raise WithVerdict
+        return Replied("error" if program.name == "bad" else "known" if robustness else "asked")
+
+
+@dataclass(frozen=True)
+class Replied:
+    verdict: str
+    robustness: Verdict | None = None
+
+    def without_runs(self, reason: Reason | None = None) -> Replied:
+        return self
+
+
+class WithVerdict(KeyboardInterrupt):
+    verdict = Replied("cut")
+
+
+@pytest.mark.parametrize(
+    ("asks", "verdicts", "answers"),
+    [
+        (Further("first"), ["robust", "robust", "error"], ["known", "error", None]),
+        (Further("after"), ["robust", "unknown", "error"], ["asked", "error", None]),
+        (Further("never"), ["unknown", "unknown", "error"], ["asked", "error", None]),
+    ],
+)
+def test_a_further_question(asks: Further, verdicts: list[str], answers: list[str | None], tmp_path: Path) -> None:
+    """After an error nothing more is asked, and what is not asked has no answer."""
+    files = [str(tmp_path / f"{name}.pgas") for name in ("good", "bad", "wrong")]
+    for file in files[:2]:
+        Path(file).write_text(f"program {Path(file).stem}; process {{ skip; }}")
+    found = list(check_all(files, Job(further=asks)))
+    assert [one.verdict.verdict for one in found] == verdicts
+    assert [one.further and one.further.verdict for one in found] == answers
+    if asks.robustness == "never":
+        assert isinstance(found[0].verdict.reason, NotAsked)
+
+
+def test_ctrl_c_keeps_the_answer_to_a_further_question(tmp_path: Path) -> None:
+    (tmp_path / "p.pgas").write_text("process { skip; }")
+    results = check_all([str(tmp_path / "p.pgas")], Job(further=Further("first", interrupted=True)))
+    one = next(results)
+    with pytest.raises(KeyboardInterrupt):
+        next(results)
+    assert one.interrupted and one.further == Replied("cut")
+    assert isinstance(one.verdict.reason, Interruption)
 
 
 class Fake:

@@ -154,7 +154,8 @@ def _samples(diagram: Diagram) -> Iterator[tuple[str, str]]:
     if diagram.boxes:
         yield "number", "above a box: its step"
     if diagram.bands:
-        yield "fold", "events that the cycle does not pass"
+        about = "race is not about" if "race" in relations else "cycle does not pass"
+        yield "fold", f"events that the {about}"
 
 
 # --- The diagram -----------------------------------------------------------------------------------------------------

@@ -105,7 +105,8 @@ def told_in_full(band: tuple[int, ...], events: Sequence[Event]) -> str:
     """The same, and how many events of which rank."""
     by_rank = Counter(events[place]["rank"] for place in band)
     each = ", ".join(f"rank {rank} {number:,}" for rank, number in sorted(by_rank.items()))
-    return f"{told(band, events)} ({each}); the cycle passes none of them"
+    racing = any("access" in event for event in events)
+    return f"{told(band, events)} ({each}); the {'race is about' if racing else 'cycle passes'} none of them"
 
 
 def _several(thing: str, those: Sequence[int], told: Sequence[str]) -> str:
