@@ -271,6 +271,10 @@ SLOW: dict[str, str] = {
     "runtime/test_record.py": """
         a_killed_program_leaves_what_it_did the_program_goes_on_when_the_trace_is_full time_and_room_are_limited
     """,
+    "runtime/test_reproduce.py": """
+        a_program_of_two_files_with_macros_and_headers a_source_that_is_read_late an_assertion_fails
+        everything_held_back values_where_nothing_is_printed
+    """,
     "semantics/test_accesses.py": """
         every_access_of_a_computation_is_possible
     """,

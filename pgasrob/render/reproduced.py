@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypedDict
 
 from pgasrob.diagnostics import visible
+from pgasrob.program.statements import Line
 from pgasrob.render.calls import Calls, pieces
 from pgasrob.render.doubles import value
 from pgasrob.render.english import capital, count, listed, on_nodes
 from pgasrob.render.json import Error
-from pgasrob.render.lines import Line, headline, paragraph
+from pgasrob.render.lines import Line as TextLine
+from pgasrob.render.lines import headline, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 ALL_HELD = (
     "No run is known whose result no sequentially consistent run has; with everything held back for as long as it may "
-    "be, the program prints something else."
+    "be, the program prints something else than before. Whether an SC run can print that is not known."
 )
 LIBRARIES = {"openshmem": "OpenSHMEM", "mpi": "MPI"}
 
@@ -129,7 +131,9 @@ def _value(each: Compared, doubles: Collection[str]) -> ValueObject:
     }
 
 
-def reproduced_lines(file: str, found: Reproduction, state: str, doubles: Collection[str], width: int) -> list[Line]:
+def reproduced_lines(
+    file: str, found: Reproduction, state: str, doubles: Collection[str], width: int
+) -> list[TextLine]:
     """The report: both runs side by side, the values that tell them apart, what was held back."""
     style = {"reproduced": "not robust", "different": "not robust", "same": "robust"}.get(state, "unknown")
     runs = count(len(found.reproduced), "run")
@@ -148,7 +152,7 @@ def reproduced_lines(file: str, found: Reproduction, state: str, doubles: Collec
     return [*lines, [], *_side_by_side(found, width), *_values(found, doubles, width), *_held(found, width)]
 
 
-def _side_by_side(found: Reproduction, width: int) -> Iterator[Line]:
+def _side_by_side(found: Reproduction, width: int) -> Iterator[TextLine]:
     shown = found.reproduced[0]
     right = "held back" if found.all_held else "reproduced run"
     columns = [_column(found.normal), _column(shown)]
@@ -186,12 +190,12 @@ def _end(execution: Execution) -> str:
     return f"exit code {execution.code}" if execution.code else ""
 
 
-def _values(found: Reproduction, doubles: Collection[str], width: int) -> Iterator[Line]:
+def _values(found: Reproduction, doubles: Collection[str], width: int) -> Iterator[TextLine]:
     if found.values:
         yield []
     for each in found.values:
         shown = _value(each, doubles)
-        where = "at the end" if each.line is None else f"in line {each.line}"
+        where = "at the end" if each.line is None else f"in {_at(each.line)}"
         runs = (
             ("normal run", shown["normal"]),
             ("run with everything held back" if found.all_held else "reproduced run", shown["reproduced"]),
@@ -206,10 +210,15 @@ def _values(found: Reproduction, doubles: Collection[str], width: int) -> Iterat
         yield [("The normal run shows it, too.", "")]
 
 
-def _held(found: Reproduction, width: int) -> Iterator[Line]:
+def _held(found: Reproduction, width: int) -> Iterator[TextLine]:
     if found.held:
         yield []
         yield [("Held back", "heading")]
     for each in found.held:
-        told = f"rank {each.rank}, line {each.line}: {each.call}, until rank {each.until_rank} has come past line"
-        yield from paragraph(f"{told} {each.until_line}", width, "", "  ", "    ")
+        told = f"rank {each.rank}, {_at(each.line)}: {each.call}, until rank {each.until_rank} has come past"
+        yield from paragraph(f"{told} {_at(each.until_line)}", width, "", "  ", "    ")
+
+
+def _at(line: int) -> str:
+    """``line 12``, or ``util.c:12`` for a line of a further file."""
+    return str(line) if isinstance(line, Line) else f"line {line}"

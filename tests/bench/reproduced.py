@@ -75,13 +75,14 @@ def _followed(name: str, found: Reproduction) -> Row:
     shown = found.reproduced[0]
     if shown.failed_assertion is not None:
         return Row(name, found.nodes, "reproduced", "an assertion fails")
+    if _lines(shown) != _lines(found.normal):
+        printed = f"prints `{' / '.join(_lines(shown))}`, normally `{' / '.join(_lines(found.normal))}`"
+        return Row(name, found.nodes, "reproduced", f"{printed} (everything held back)" if found.all_held else printed)
     values = [
         f"`{each.name}` is {each.reproduced}, normally {each.normal}"
         for each in found.values
         if each.reproduced is not None
     ]
-    if _lines(shown) != _lines(found.normal):
-        values.append(f"prints `{' / '.join(_lines(shown))}`, normally `{' / '.join(_lines(found.normal))}`")
     return Row(name, found.nodes, "reproduced", "; ".join(values))
 
 

@@ -41,6 +41,46 @@ LACKING = {
 """What Open MPI 4 cannot show of the programs that are not robust, and why."""
 
 
+TWO_FILES = {
+    "headers/data.h": "extern long data[2];\nextern int flag;\nvoid deliver(void);\n",
+    "main.c": """\
+#include <shmem.h>
+#include <stdio.h>
+#include "data.h"
+long data[SIZE];
+int flag;
+static void receive(void)
+{
+    shmem_int_wait_until(&flag, SHMEM_CMP_EQ, 1);
+    for (int i = 0; i < SIZE; i++)
+        printf("%ld\\n", data[i]);
+}
+int main(void)
+{
+    shmem_init();
+    if (shmem_my_pe() == 0)
+        deliver();
+    else
+        receive();
+    shmem_finalize();
+    return 0;
+}
+""",
+    "send.c": """\
+#include <shmem.h>
+#include "data.h"
+void deliver(void)
+{
+    long source[2] = {7, 8};
+    shmem_long_put_nbi(data, source, 2, 1);
+    source[0] = 9;
+    shmem_int_p(&flag, 1, 1);
+}
+""",
+}
+"""The put may read its source after the next line has changed it."""
+
+
 def told(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["reproduce", *arguments], env={"COLUMNS": "100"})
 
@@ -83,6 +123,19 @@ def test_a_source_that_is_read_late() -> None:
     found = told(str(CORPUS / "mpi/fence_source.c"))
     assert found.exit_code == 1, found.output
     assert ["rank", "1", "1             2"] in [line.split(maxsplit=2) for line in found.output.splitlines()]
+
+
+@openshmem
+def test_a_program_of_two_files_with_macros_and_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in TWO_FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = told("main.c", "--with", "send.c", "-I", "headers", "-D", "SIZE=2")
+    assert found.exit_code == 1, found.output
+    lines = [line.split() for line in found.output.splitlines()]
+    assert ["rank", "1", "7", "9"] in lines and ["8", "8"] in lines
+    assert "rank 0, send.c:6: shmem_long_put_nbi, until rank 0 has come past send.c:7" in found.output
 
 
 @openshmem

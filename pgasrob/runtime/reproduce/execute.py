@@ -107,7 +107,7 @@ class Program:
 def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, known: Sequence[Function]) -> Program:
     """The program of these ``units``, in ``folder``. Raises :class:`CannotRun`."""
     compiler = tool(COMPILERS[library], library)
-    tool(LAUNCHERS[library], library)
+    _check_launcher(tool(LAUNCHERS[library], library), library)
     objects = []
     for number, unit in enumerate(units):
         source, made = folder / f"unit{number}.c", folder / f"unit{number}.o"
@@ -115,7 +115,7 @@ def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, kno
         own = ["-I", os.path.dirname(os.path.abspath(unit.path))]
         _compile([compiler, *PLAIN_FLAGS, *own, *unit.flags, "-c", str(source), "-o", str(made)], unit.path)
         objects.append(str(made))
-    needed = _undefined(objects)
+    needed = _undefined(objects, library)
     names = {function.name for function in known}
     lacking = sorted(name for name in needed if OWN_NAMES[library].fullmatch(name) and name not in names)
     if lacking:
@@ -150,6 +150,14 @@ def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, kno
     return Program(path, library, nodes)
 
 
+def _check_launcher(launcher: str, library: Library) -> None:
+    """It is told of oversubscription, and how to mark output, in the words of Open MPI."""
+    told = subprocess.run([launcher, "--version"], capture_output=True, text=True, errors="replace", check=False).stdout
+    if "Open MPI" not in told and "OpenRTE" not in told:
+        what = told.strip().partition("\n")[0] or "something else"
+        raise CannotRun(f"{LAUNCHERS[library]} is not that of Open MPI, which is needed, but {what}; {PACKAGES}")
+
+
 def _compile(command: Sequence[str], path: str) -> None:
     told = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if told.returncode:
@@ -157,9 +165,9 @@ def _compile(command: Sequence[str], path: str) -> None:
         raise CannotRun(f"{os.path.basename(command[0])} does not compile {path}: {lines[0].strip()}")
 
 
-def _undefined(objects: Sequence[str]) -> set[str]:
+def _undefined(objects: Sequence[str], library: Library) -> set[str]:
     """The names that ``objects`` need from elsewhere."""
-    told = subprocess.run(["nm", "-u", *objects], capture_output=True, text=True, check=False)
+    told = subprocess.run([tool("nm", library), "-u", *objects], capture_output=True, text=True, check=False)
     return {line.split()[-1] for line in told.stdout.splitlines() if line.split()[:1] == ["U"]}
 
 
@@ -171,7 +179,8 @@ def execute(program: Program, mode: Mode, schedule: str = "", timeout: float = 2
     (folder / "schedule").write_text(schedule)
     (folder / "control").write_bytes(bytes(1 << 15))
     command = [tool(LAUNCHERS[program.library], program.library), *LAUNCH, "-n", str(program.nodes)]
-    shown = {"PGASROB_MODE": mode, "PGASROB_FOLDER": str(folder), **environment}
+    patience = str(timeout / 2)  # with a rank that does not come to its turn
+    shown = {"PGASROB_MODE": mode, "PGASROB_FOLDER": str(folder), "PGASROB_PATIENCE": patience, **environment}
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
     running = subprocess.Popen(
         [*command, str(program.path)],
@@ -190,6 +199,9 @@ def execute(program: Program, mode: Mode, schedule: str = "", timeout: float = 2
             os.killpg(running.pid, signal.SIGKILL)
             out, err = running.communicate()
         code = None
+    except BaseException:
+        os.killpg(running.pid, signal.SIGKILL)
+        raise
     return _execution(program, out, err, code)
 
 

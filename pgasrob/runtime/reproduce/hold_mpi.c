@@ -22,21 +22,40 @@ static int is_dense(MPI_Datatype type) {
     return lower == 0 && extent == size;
 }
 
-static struct { MPI_Win win; int locks; } windows[256];
+/* Windows: how many locks this rank holds there, and what displacements count at each rank (NULL: bytes). */
+struct window {
+    struct window *next;
+    MPI_Win win;
+    int locks, *units;
+};
+static struct window *windows;
 
-static int *locks_of(MPI_Win win) {
-    int place = 0;
-    while (place < 255 && windows[place].win && windows[place].win != win) place++;
-    windows[place].win = win;
-    return &windows[place].locks;
+static struct window *window_of(MPI_Win win) {
+    struct window *window = windows;
+    while (window && window->win != win) window = window->next;
+    if (!window) {
+        window = calloc(1, sizeof *window);
+        window->win = win;
+        window->next = windows;
+        windows = window;
+    }
+    return window;
 }
 
-void pgasrob_locked(MPI_Win win, int change) { *locks_of(win) += change; }
+void pgasrob_locked(MPI_Win win, int change) { window_of(win)->locks += change; }
 
-static size_t unit_of(MPI_Win win) {
-    int *unit, found;
-    PMPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &unit, &found);
-    return found ? (size_t)*unit : 1;
+void pgasrob_window(MPI_Win win, int unit, MPI_Comm comm) {
+    struct window *window = window_of(win); /* a new one may have the handle of one that was freed */
+    int size;
+    PMPI_Comm_size(comm, &size);
+    window->locks = 0;
+    window->units = realloc(window->units, size * sizeof unit);
+    PMPI_Allgather(&unit, 1, MPI_INT, window->units, 1, MPI_INT, comm);
+}
+
+static size_t unit_of(MPI_Win win, int target) {
+    const struct window *window = window_of(win);
+    return window->units && target >= 0 ? (size_t)window->units[target] : 1;
 }
 
 struct kept {
@@ -78,7 +97,7 @@ static void transfer(struct operation *operation) {
 
 void pgasrob_flush(struct operation *operation) {
     struct kept *k = (struct kept *)operation->arguments;
-    if (operation->last || !*locks_of(k->win)) return; /* an active epoch: it is complete when that is */
+    if (operation->last || operation->target < 0 || !window_of(k->win)->locks) return; /* an active epoch: it is complete when that is */
     PMPI_Win_flush(operation->target, k->win);
 }
 
@@ -108,7 +127,7 @@ int pgasrob_transfer(struct entry *entry, enum transfer kind, const void *from, 
     struct kept *kept = (struct kept *)operation->arguments;
     MPI_Aint begins;
     pgasrob_inside++;
-    int passive = *locks_of(win) > 0, reads = kind != GET && op != MPI_NO_OP;
+    int passive = window_of(win)->locks > 0, reads = kind != GET && op != MPI_NO_OP;
     *kept = (struct kept){.kind = kind, .from = from, .compared = compared, .count = count, .result_count = result_count,
                           .target_count = target_count, .type = type, .result_type = result_type,
                           .target_type = target_type, .result = result, .place = place, .op = op, .win = win};
@@ -128,7 +147,7 @@ int pgasrob_transfer(struct entry *entry, enum transfer kind, const void *from, 
     operation->fetches = result != NULL;
     operation->keep = !passive;
     operation->located = kind != PUT && kind != GET;
-    operation->location = (size_t)place * unit_of(win);
+    operation->location = (size_t)place * unit_of(win, target);
     operation->extent = spanned(target_count, target_type, &begins);
     if (request) {
         int free = 0;

@@ -16,6 +16,8 @@ int pgasrob_transfer(struct entry *entry, enum transfer kind, const void *from, 
 
 /* Passive epochs: operations can be completed one by one. */
 void pgasrob_locked(MPI_Win win, int change);
+/* A new window: displacements count `unit` bytes at this rank. Accumulates on one location keep their order. */
+void pgasrob_window(MPI_Win win, int unit, MPI_Comm comm);
 /* MPI_Win_complete: happens when what comes before has. */
 void pgasrob_ends(MPI_Win win);
 

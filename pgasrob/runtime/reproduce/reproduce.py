@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pgasrob.program.statements import place_of
+from pgasrob.program.statements import Line, place_of
 from pgasrob.runtime.reproduce.execute import (
     CannotRun,
     Execution,
@@ -65,8 +65,8 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """How it went. ``shown``: whether each of the ``reproduced`` runs has shown what no SC run does, or, where it is
-    not known what that is, has printed something else than the ``normal`` one. ``why_not``: why not, where that is
+    """How it went. ``shown``: whether each of the ``reproduced`` runs has shown what no SC run does, or, where that is
+    not known or cannot be seen, has printed something else than the ``normal`` one. ``why_not``: why not, where that is
     known. ``values`` are those of the first run that has not, or else of the first. ``all_held``: no run was followed;
     everything was held back for as long as it may be."""
 
@@ -118,9 +118,8 @@ def hold_all(
     source, nodes = program.source, instance.nodes
     first = Rewriting(source.file, source.text)
     cells = [Shown(number, text) for number, text in enumerate(_global_cells(instance, first))]
-    flags = _flags(front_end)
-    units = [Unit(source.file, first.rewritten((), {}, cells), flags)]
-    units += [Unit(path, located(path, source.others[path]), flags) for path in source.units]
+    units = [Unit(source.file, first.rewritten((), {}, cells), _flags(front_end, source.file))]
+    units += [Unit(path, located(path, source.others[path]), _flags(front_end, path)) for path in source.units]
     with tempfile.TemporaryDirectory(prefix="pgasrob-") as name:
         built = build(Path(name), library, units, nodes, known)
         normal = execute(built, "watch", "", timeout)
@@ -254,7 +253,7 @@ class _Followed:
         return tuple(found.values())
 
     def line(self, entry: Entry) -> int:
-        return int(self.run.events[entry.events[0]].span.line)
+        return self.run.events[entry.events[0]].span.line
 
     def values(self) -> list[EndValue]:
         """The values to compare: those that no SC run has, or else those that the loads of the cycle see."""
@@ -314,9 +313,12 @@ class _Followed:
 
     def units(self, turns: Schedule) -> list[Unit]:
         told = {entry.statement for entry in turns.entries if entry.kind == "P"}
-        flags = _flags(self.front_end)
         return [
-            Unit(rewriting.path, rewriting.rewritten(told, self.told, self.cells if not path else ()), flags)
+            Unit(
+                rewriting.path,
+                rewriting.rewritten(told, self.told, self.cells if not path else ()),
+                _flags(self.front_end, rewriting.path),
+            )
             for path, rewriting in self.files.items()
         ]
 
@@ -332,7 +334,7 @@ class _Followed:
         for number, (value, place) in enumerate(zip(values, places, strict=True)):
             entry = None if place is None else turns.of.get(place)
             seen = [self.seen(number, value, entry, execution) for execution in (normal, followed)]
-            line = None if place is None else int(self.run.events[place].span.line)
+            line = None if place is None else self.run.events[place].span.line
             found.append(Compared(value.name, value.rank, line, value.value, value.in_sc, *seen))
         return found
 
@@ -373,16 +375,23 @@ class _Followed:
         entry = self.turns.entries[turn]
         own = [each for each in self.turns.entries[:turn] if each.rank == entry.rank and each.kind == "C"]
         if own and collective(own[-1].name):
-            return f": rank {entry.rank} did not come back from {own[-1].name} in line {self.line(own[-1])}"
-        return f": rank {entry.rank} did not come to line {self.line(entry)}"
+            return f": rank {entry.rank} did not come back from {own[-1].name} in {_at(self.line(own[-1]))}"
+        return f": rank {entry.rank} did not come to {_at(self.line(entry))}"
 
 
-def _flags(front_end: FrontEnd | None) -> tuple[str, ...]:
-    """What the compiler is told of macros and folders of headers."""
+def _flags(front_end: FrontEnd | None, path: str) -> tuple[str, ...]:
+    """What the compiler is told of the file ``path``: macros, folders of headers, files that come first."""
     if front_end is None:
         return ()
-    defined = [f"-D{name}={value}" for name, value in front_end.defines]
-    return (*defined, *(f"-I{os.path.abspath(folder)}" for folder in front_end.folders))
+    flags = front_end.told().ways(path)[0]
+    macros = [f"-U{name}" if value is None else f"-D{name}={value}" for name, value in flags.macros]
+    folders = [f"-I{os.path.abspath(folder)}" for folder in flags.folders]
+    folders += [f"-iquote{os.path.abspath(folder)}" for folder in flags.quoted]
+    return (*macros, *folders, *(each for file in flags.forced for each in ("-include", os.path.abspath(file))))
+
+
+def _at(line: int) -> str:
+    return str(line) if isinstance(line, Line) else f"line {line}"
 
 
 def printed(execution: Execution) -> list[list[str]]:

@@ -212,6 +212,11 @@ def _mpi(function: Function) -> str | None:
             place = f"    const void *place = PLACE({win});\n"
             complete = "    pgasrob_complete(place, -1);\n    pgasrob_release_slowly();\n"
             return f"{_enter(function, 'BLOCKING')}{place}{complete}{call}    pgasrob_forget(place);\n{LEAVE}{back}"
+        case "MPI_Win_create" | "MPI_Win_allocate" | "MPI_Win_allocate_shared":
+            unit, _, comm = given[2:5] if name == "MPI_Win_create" else given[1:4]
+            win = given[-1]
+            own = f"    pgasrob_inside++;\n    pgasrob_window(*{win}, {unit}, {comm});\n    pgasrob_inside--;\n"
+            return f"{_enter(function, 'BLOCKING')}    pgasrob_release_slowly();\n{call}{own}{LEAVE}{back}"
         case "MPI_Win_complete":
             return f"{enter}    pgasrob_ends({given[0]});\n{LEAVE}    return MPI_SUCCESS;\n"
         case "MPI_Wait":
