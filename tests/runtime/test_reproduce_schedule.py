@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.frontends.lower import CProgram
 from pgasrob.render.reproduced import pieces_of
 from pgasrob.robustness.check import check, load
 from pgasrob.robustness.verdict import Witness
+from pgasrob.runs.simulate import simulate
 from pgasrob.runtime.reproduce.rewrite import Rewriting
 from pgasrob.runtime.reproduce.schedule import Schedule, Shim, schedule
 from pgasrob.runtime.reproduce.wrappers import SYNCHRONISING, collective, holds
@@ -111,3 +113,65 @@ def test_statements_that_nobody_else_sees_have_no_turn() -> None:
     assert sum(entry.kind == "P" for entry in few.entries) == 1  # the one that prints
     assert sum(entry.kind == "P" for entry in turns.entries) == 2  # and that which sets the source
     assert few.of.keys() < turns.of.keys()
+
+
+RANDOM = (
+    *("openshmem/message_passing_no_fence.c", "openshmem/get_exchange.c", "openshmem/histogram.c"),
+    *("openshmem/source_reuse_nbi.c", "openshmem/put_quiet_get.c", "mpi/column_halo.c"),
+    *("mpi/fence_halo.c", "mpi/lock_no_flush.c", "mpi/rget.c", "mpi/send_after_put.c"),
+)
+
+
+SEEDS = 12
+INTERLEAVED = {"mpi/lock_no_flush.c": 9}
+"""Of how many runs the values are the same where a get may arrive between the read and the write of `value++`."""
+BETWEEN = """\
+#include <shmem.h>
+static long x[2], got[2];
+int main(void)
+{
+    shmem_init();
+    if (shmem_my_pe() == 0)
+        shmem_long_get(got, x, 2, 1);
+    else
+        x[0] = 5;
+    shmem_finalize();
+    return 0;
+}
+"""
+"""The store may come between the elements of the get, and does then come after it."""
+
+
+def same_values(program: CProgram, text: str, name: str) -> int:
+    """Of how many random runs the turns are a run with the same values; of all they are a run."""
+    instance = program.instantiate(None)
+    file = Rewriting(name, text)
+
+    def number(span: object) -> int | None:
+        statement = file.statement(span)  # type: ignore[arg-type]
+        return None if statement is None else statement.number
+
+    same = 0
+    for seed in range(SEEDS):
+        run = simulate(instance, seed).run
+        turns = schedule(run, number, shim(name.startswith("openshmem")), range(len(run.events)))
+        order = in_order(run, turns)
+        assert sorted(order) == list(range(len(run.events)))
+        again = replay(run.instance, tuple(run.events[place].event for place in order))
+        same += again.memory == run.memory and again.registers == run.registers
+    return same
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_turns_of_random_runs(name: str) -> None:
+    program = load(CORPUS / name)
+    assert isinstance(program, CProgram)
+    assert same_values(program, (CORPUS / name).read_text(), name) == INTERLEAVED.get(name, SEEDS)
+
+
+def test_conflicts_decide_about_what_is_taken_together(tmp_path: Path) -> None:
+    file = tmp_path / "between.c"
+    file.write_text(BETWEEN)
+    program = load(file)
+    assert isinstance(program, CProgram)
+    assert same_values(program, BETWEEN, "openshmem") == SEEDS

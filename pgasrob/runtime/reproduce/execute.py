@@ -179,7 +179,7 @@ def execute(program: Program, mode: Mode, schedule: str = "", timeout: float = 2
     (folder / "schedule").write_text(schedule)
     (folder / "control").write_bytes(bytes(1 << 15))
     command = [tool(LAUNCHERS[program.library], program.library), *LAUNCH, "-n", str(program.nodes)]
-    patience = str(timeout / 2)  # with a rank that does not come to its turn
+    patience = str(min(timeout / 2, 10))  # with a rank that does not come to its turn
     shown = {"PGASROB_MODE": mode, "PGASROB_FOLDER": str(folder), "PGASROB_PATIENCE": patience, **environment}
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
     running = subprocess.Popen(
