@@ -18,7 +18,7 @@ from pgasrob.program.core import Place
 from pgasrob.program.expressions import Expr, constant
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.races.facts import Fact, command_facts, made_up
+from pgasrob.races.facts import Fact, atomic_together, command_facts, made_up, overlap
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.recording.exact import Exact, Undecided
 from pgasrob.recording.straight import form_of, in_turn, straight_line, trace_of
@@ -72,7 +72,9 @@ class NativeExact:
         for number, events in enumerate(self._turns):
             words.extend(self._words.of(events[0], number < been))
         self._size = self._words.size
-        self._kernel: Kernel = Kernel(words.tobytes(), recording.nodes, self._size * recording.nodes, strict, limit)
+        excluded = self._words.excluded(strict)
+        cells = self._size * recording.nodes
+        self._kernel: Kernel = Kernel(words.tobytes(), recording.nodes, cells, strict, excluded, limit)
 
     def look(self, races: bool, attacks: bool) -> bool:
         """Look for these; whether all has been looked at."""
@@ -188,8 +190,7 @@ class Encoder:
         self._unordered = {queue.id for queue in recording.queues if queue.unordered}
         self._made_up = made_up(program)
         self._kinds: dict[str, int] = {"": 0}
-        self._atomics: dict[str, int] = {"": 0}
-        self._by: dict[str, int] = {"": 0}
+        self._facts: dict[Fact, int] = {}
         self._lines: dict[object, int] = {}
         self._known: dict[int, tuple[Recorded, tuple[int, ...]]] = {}
 
@@ -200,6 +201,14 @@ class Encoder:
             known = self._known[id(event)] = event, tuple(self._row(event))
         row = known[1]
         return row if issued else (row[0] | _STANDING, *row[1:])
+
+    def excluded(self, strict: bool) -> bytes:
+        """A square with 1 for two facts of which no accesses race."""
+        return bytes(
+            atomic_together(one, other, strict) or not overlap(one, other)
+            for one in self._facts
+            for other in self._facts
+        )
 
     def _row(self, event: Recorded) -> Iterator[int]:
         form = form_of(event, self._reading)
@@ -245,17 +254,15 @@ class Encoder:
     def _access(self, rank: int, access: core.Access[Place], fact: Fact) -> tuple[int, int]:
         owner = rank if access.cell.rank is None else _number(access.cell.rank)
         address = _number(access.cell.address)
-        flags = access.reads, access.writes, fact.waits, address in self._made_up, owner != rank
+        remote = owner != rank
+        flags = access.reads, access.writes, fact.waits, address in self._made_up, remote, bool(fact.atomic)
         word = sum(flag << place for place, flag in enumerate(flags))
-        word |= _id(self._kinds, access.commutes) << 8 | _id(self._atomics, fact.atomic) << 16
-        return owner * self.size + address, word | _id(self._by, fact.by) << 32
+        kind = self._kinds.setdefault(access.commutes, len(self._kinds))
+        number = self._facts.setdefault(fact, len(self._facts))
+        return owner * self.size + address, word | kind << 8 | number << 16
 
 
 def _number(expr: Expr) -> int:
     value = constant(expr)
     assert value is not None, "what is recorded has values"
     return value
-
-
-def _id(known: dict[str, int], name: str) -> int:
-    return known.setdefault(name, len(known))

@@ -16,6 +16,7 @@ from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Const, Expr, evaluator
 from pgasrob.program.instance import Instance, Registers
+from pgasrob.races.facts import facts_of
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.semantics.effect import execute
 from pgasrob.semantics.sequential import SequentialSpace
@@ -55,14 +56,14 @@ class _Run:
         nobody knows yet what it waits for."""
         found = self._instance.evaluated(rank, self._control[rank], self._registers[rank])
         for transition, operands in found:
-            if _seen(operands, self._memory) is None:
+            if not (isinstance(operands, core.Immediate) and operands.until is not None):
                 yield from self._told(rank, transition, operands)
             return
 
     def _told(self, rank: int, transition: Transition, operands: Operands) -> Iterator[Recorded]:
         if not isinstance(operands, core.Assign | core.Test):
             command = map_expressions(transition.command, partial(_value, self._registers[rank]))
-            yield Recorded(rank, command, transition.span, _seen(operands, self._memory))
+            yield Recorded(rank, command, transition.span, _seen(transition, operands, self._memory))
 
 
 def _taken(instance: Instance, letter: Letter, control: Sequence[int]) -> Transition:
@@ -70,9 +71,9 @@ def _taken(instance: Instance, letter: Letter, control: Sequence[int]) -> Transi
     return next(each for each in leaving if each.occurrence == letter.which)
 
 
-def _seen(operands: Operands, memory: Sequence[int]) -> int | None:
-    """Of a read that polls what it saw."""
-    if isinstance(operands, core.Immediate) and operands.until is not None:
+def _seen(transition: Transition, operands: Operands, memory: Sequence[int]) -> int | None:
+    """Of a read that looks for a value what it saw; a loop over an array does not, though it comes back."""
+    if isinstance(operands, core.Immediate) and operands.until is not None and facts_of(transition)[0].waits:
         return memory[operands.access.cell]
     return None
 

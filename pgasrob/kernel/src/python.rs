@@ -483,7 +483,8 @@ type ToldAttack = (u32, u8, u32, u8, Option<u32>, bool, bool);
 
 /// The answers for one recorded trace, given as ``words`` (``pgasrob/recording/native.py``).
 ///
-/// ``limit``: how much may be looked at. ``look`` says whether that was enough.
+/// ``excluded``: a square with 1 for two facts of which no accesses race. ``limit``: how much may be looked at. ``look``
+/// says whether that was enough.
 #[pyclass(module = "pgasrob._kernel")]
 struct Recorded {
     answers: Answers,
@@ -492,10 +493,10 @@ struct Recorded {
 #[pymethods]
 impl Recorded {
     #[new]
-    fn new(words: &[u8], nodes: usize, cells: usize, strict: bool, limit: u64) -> PyResult<Self> {
+    fn new(words: &[u8], nodes: usize, cells: usize, strict: bool, excluded: &[u8], limit: u64) -> PyResult<Self> {
         let (words, _) = words.as_chunks();
         let words: Vec<i64> = words.iter().map(|word| i64::from_le_bytes(*word)).collect();
-        Ok(Recorded { answers: guarded(|| Answers::new(&words, nodes, cells, strict, limit))?? })
+        Ok(Recorded { answers: guarded(|| Answers::new(&words, nodes, cells, strict, excluded, limit))?? })
     }
 
     fn look(&mut self, py: Python<'_>, races: bool, attacks: bool) -> PyResult<bool> {

@@ -32,6 +32,9 @@ pub struct Answers {
     pub trace: Trace,
     delaying: Delaying,
     strict: bool,
+    /// Of two facts whether accesses with them never race, and how many facts there are.
+    excluded: Vec<u8>,
+    facts: usize,
     /// The pairs of places for which there is a race already.
     known: HashSet<(u32, u32)>,
     pub races: Vec<Race>,
@@ -45,13 +48,15 @@ pub struct Answers {
 pub struct GaveUp;
 
 impl Answers {
-    pub fn new(words: &[i64], nodes: usize, cells: usize, strict: bool, limit: u64) -> Result<Self> {
+    pub fn new(words: &[i64], nodes: usize, cells: usize, strict: bool, excluded: &[u8], limit: u64) -> Result<Self> {
         let trace = Trace::new(words, nodes, cells)?;
         let delaying = Delaying::new(&trace);
         Ok(Answers {
             trace,
             delaying,
             strict,
+            excluded: excluded.to_vec(),
+            facts: excluded.len().isqrt(),
             known: HashSet::new(),
             races: Vec::new(),
             attacks: Vec::new(),
@@ -151,11 +156,10 @@ impl Answers {
             return false;
         }
         let (a, b) = (&first.fact, &second.fact);
-        if a.atomic != 0 && a.atomic == b.atomic && (a.by == b.by || a.by == 0 || b.by == 0) {
+        if self.excluded[a.number as usize * self.facts + b.number as usize] != 0 {
             return false;
         }
-        let arrives =
-            |access: &Access, step: bool| access.writes && (access.fact.remote || access.fact.atomic != 0 || step);
+        let arrives = |access: &Access, step: bool| access.writes && (access.fact.remote || access.fact.atomic || step);
         self.strict || !((a.waits && arrives(second, other.step)) || (b.waits && arrives(first, one.step)))
     }
 

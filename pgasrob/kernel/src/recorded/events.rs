@@ -12,11 +12,11 @@ pub struct Access {
     pub fact: Fact,
 }
 
-/// What is to be known of an access for races (`pgasrob/races/facts.py`). `atomic`: the number of its type, 0 for none.
+/// What is to be known of an access for races (`pgasrob/races/facts.py`), `number` among all that there are.
 #[derive(Clone, Copy, Debug)]
 pub struct Fact {
-    pub atomic: u16,
-    pub by: u16,
+    pub number: u16,
+    pub atomic: bool,
     pub waits: bool,
     pub never_races: bool,
     /// Whether it is to the memory of another rank.
@@ -198,8 +198,8 @@ impl Reader<'_> {
             return Err(malformed());
         }
         let fact = Fact {
-            atomic: (word >> 16) as u16,
-            by: (word >> 32) as u16,
+            number: (word >> 16) as u16,
+            atomic: word & 32 != 0,
             waits: word & 4 != 0,
             never_races: word & 8 != 0,
             remote: word & 16 != 0,
