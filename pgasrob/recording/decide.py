@@ -1,0 +1,237 @@
+"""The answers for a trace file, segment by segment, as verdicts like those for programs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from pgasrob.diagnostics import Diagnostic
+from pgasrob.program import core
+from pgasrob.program.declarations import Source
+from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.races.pairs import Next, Pairs
+from pgasrob.races.verdict import Race, RaceVerdict, RacingAccess
+from pgasrob.recording import must_rma
+from pgasrob.recording.events import Recording
+from pgasrob.recording.exact import Undecided
+from pgasrob.recording.lowering import SHIFT, Lowering, NotSupported
+from pgasrob.recording.native import NativeExact, ShownRace
+from pgasrob.recording.segments import in_cells, segments
+from pgasrob.recording.straight import NoRun
+from pgasrob.robustness.moves import NotEnabled
+from pgasrob.robustness.native import available
+from pgasrob.robustness.reasons import NoProgram, Reason, TooManyUpdates
+from pgasrob.robustness.verdict import Stats, Verdict, Witness
+from pgasrob.runtime.record.records import Trace, TraceError
+from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.replay import ReplayError, replay
+
+ENGINE = "recorded"
+SUFFIX = ".pgastrace"
+LARGEST_SOURCE = 1 << 22
+
+
+@dataclass(eq=False, repr=False)
+class NotReadable(Reason):
+    """Something in the recording is not known to mean anything, so nothing is said."""
+
+    code = "not-readable"
+    why: str
+
+    def __str__(self) -> str:
+        return self.why
+
+
+@dataclass(eq=False, repr=False)
+class NoKernel(Reason):
+    code = "no-kernel"
+
+    def __str__(self) -> str:
+        return "recorded traces need the native kernel: install Rust and install pgasrob again"
+
+
+@dataclass(eq=False, repr=False)
+class TooMuch(Reason):
+    code = "too-much"
+
+    def __str__(self) -> str:
+        return "too many events depend on steps that nothing waits for"
+
+
+@dataclass(eq=False, repr=False)
+class OtherValues(Reason):
+    """The run that an answer is about could not be made again."""
+
+    code = "other-values"
+    why: str
+
+    def __str__(self) -> str:
+        return f"the recorded order does not give the values that ranks waited for, so no run can be shown: {self.why}"
+
+
+class RecordedTrace:
+    """A trace file. Raises :class:`TraceError` for what is none, and OSError."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._trace = Trace(Path(path))
+        self.nodes = self._trace.ranks
+        lines = Counter(file for file, line, _ in self._trace.lines().values() if line)
+        self._file = next((file for file, _ in lines.most_common(1)), "")
+        self.source = Source(self._file or path, _text(self._file), shows_commands=False)
+        self.program = Path(str(next(iter(self._trace.about.get("command") or []), path))).name
+        self.events = 0
+
+    def segments(self) -> Iterator[Recording]:
+        """The recording, segment by segment. Raises :class:`NotSupported` and :class:`TraceError`."""
+        for log in self._trace.logs():
+            if log.thread:
+                raise NotSupported(f"rank {log.rank} has several threads, of whose order nothing is recorded")
+        lowering = Lowering(self._trace, self._file)
+        names: dict[int, str] = {}
+
+        def called(address: int) -> str:
+            if address >> SHIFT not in names:
+                names.update({number: _name(*what) for what, number in lowering.places.items()})
+            return f"{names[address >> SHIFT]}+{address & ((1 << SHIFT) - 1)}"
+
+        waiting: Recording | None = None
+        for events in segments(lowering.events(), self.nodes):
+            if waiting is not None:
+                yield waiting
+            self.events += len(events)
+            waiting = in_cells(
+                self.program, self.nodes, lowering.queues, events, lowering.made_up, called, self.source,
+                list(lowering.standing()),
+            )  # fmt: skip
+        if waiting is not None:
+            yield waiting
+
+
+def _name(*what: object) -> str:
+    match what:
+        case (1, number):
+            return f"heap[{number}]"
+        case (2, number):
+            return f"static[{number}]"
+        case (3, number):
+            return f"window[{number}]"
+        case ("lock" | "window", *_):
+            return f"{what[0]} {' of rank '.join(map(str, what[1:]))}{must_rma.LOCK}"
+    return str(what[0])
+
+
+def _text(file: str) -> str:
+    if not file or not os.path.isfile(file) or os.path.getsize(file) > LARGEST_SOURCE:
+        return ""
+    return Path(file).read_text(encoding="utf-8", errors="replace")
+
+
+def check_trace(path: str, reading: Reading = DEFAULT_READING) -> Verdict:
+    """Whether a happens-before cycle hides in the runs that a trace file stands for."""
+    started, answer = time.monotonic(), Verdict(path, None, None, ENGINE, "unknown", reading=reading)
+    try:
+        trace = RecordedTrace(path)
+        answer = replace(answer, program=trace.program, nodes=trace.nodes)
+        if not available():
+            return replace(answer, reason=NoKernel())
+        found = _cycle(trace, reading)
+    except (TraceError, OSError) as error:
+        return replace(answer, verdict="error", reason=NoProgram(str(error)), errors=(_diagnostic(path, error),))
+    except NotSupported as error:
+        return replace(answer, reason=NotReadable(str(error)))
+    stats = Stats(trace.events, trace.events, time.monotonic() - started)
+    if isinstance(found, Witness):
+        return replace(answer, verdict="not robust", witness=found, stats=stats)
+    return replace(answer, verdict="robust" if found is None else "unknown", reason=found, stats=stats)
+
+
+def _cycle(trace: RecordedTrace, reading: Reading) -> Witness | Reason | None:
+    reason: Reason | None = None
+    for recording in trace.segments():
+        exact = NativeExact(recording, reading=reading)
+        if not exact.look(races=False, attacks=True):
+            reason = reason or TooMuch()
+            continue
+        try:
+            shown = exact.attack()
+            if shown is not None:
+                run = replay(shown.instance, shown.run)
+                return Witness("violation", run, HappensBefore(run.computation).cycle)
+        except Undecided:
+            reason = reason or TooManyUpdates()
+        except (NoRun, NotEnabled, ReplayError) as error:
+            reason = reason or OtherValues(str(error))
+    return reason
+
+
+def trace_races(path: str, strict: bool = False, all_: bool = False, reading: Reading = DEFAULT_READING) -> RaceVerdict:
+    """The races in the runs that a trace file stands for, one for each pair of lines, or with ``all_`` not set one."""
+    started, answer = time.monotonic(), RaceVerdict(path, None, None, ENGINE, "unknown", strict=strict, reading=reading)
+    races: dict[tuple[int, int], Race] = {}
+    reason: Reason | None = None
+    try:
+        trace = RecordedTrace(path)
+        answer = replace(answer, program=trace.program, nodes=trace.nodes)
+        if not available():
+            return replace(answer, reason=NoKernel())
+        for recording in trace.segments():
+            # To happens-before updates that commute have no conflict, and yet some race.
+            exact = NativeExact(recording, strict, Reading(reading.failed_polls, "all"))
+            if not exact.look(races=True, attacks=False):
+                reason = reason or TooMuch()
+            try:
+                for shown in exact.races():
+                    race = told(shown, strict)
+                    races.setdefault(race.lines, race)
+            except (NoRun, NotEnabled, ReplayError) as error:
+                reason = reason or OtherValues(str(error))
+            if races and not all_:
+                break
+    except (TraceError, OSError) as error:
+        return replace(answer, verdict="error", reason=NoProgram(str(error)), errors=(_diagnostic(path, error),))
+    except NotSupported as error:
+        reason = NotReadable(str(error))
+    stats = Stats(trace.events, trace.events, time.monotonic() - started)
+    verdict: Literal["race", "no race", "unknown"] = "race" if races else "no race" if reason is None else "unknown"
+    return replace(
+        answer, verdict=verdict, races=tuple(races.values()), reason=reason if all_ or not races else None, stats=stats
+    )
+
+
+def told(shown: ShownRace, strict: bool) -> Race:
+    """The race with its run, replayed."""
+    instance = shown.shown.instance
+    run = replay(instance, shown.shown.run)
+    pairs = Pairs(instance, strict)
+    accesses, next = [], []
+    for (rank, index, place), step in zip(shown.sides, shown.steps, strict=True):
+        (transition,) = instance.automata[rank].out[index]
+        made = core.accesses_of(instance.operands(rank, transition, instance.registers))[place]
+        side = Next(rank, transition, place, made, stands=not step)
+        fact = pairs.fact(side)
+        does: Literal["read", "write", "read and write"] = "write" if made.writes else "read"
+        if made.reads and made.writes:
+            does = "read and write"
+        atomic = " by ".join(filter(None, (fact.atomic, fact.by)))
+        accesses.append(RacingAccess(rank, index, transition.span, does, made.cell, atomic, index if step else None))
+        next.append(side)
+    return Race(pairs.kind(next[0], next[1]), (accesses[0], accesses[1]), run)
+
+
+def trace_alarms(path: str) -> list[must_rma.Alarm]:
+    """What MUST-RMA reports of the order in a trace file. Raises :class:`TraceError`, :class:`NotSupported`, OSError."""
+    lines: dict[tuple[int, int], must_rma.Alarm] = {}
+    for recording in RecordedTrace(path).segments():
+        for alarm in must_rma.alarms(recording):
+            lines.setdefault(alarm.lines, alarm)
+    return list(lines.values())
+
+
+def _diagnostic(path: str, error: Exception) -> Diagnostic:
+    return Diagnostic("PG001", str(error), path)

@@ -1,0 +1,440 @@
+"""What the records of a trace mean: its calls and accesses as recorded commands.
+
+As in the C front ends, a call is the few commands that do what its library promises (`pgasrob/frontends/apis`). A call
+that is not known here, or is used in a way that is not, raises :class:`NotSupported`: nothing is passed over.
+
+A command that waits stands where its call has returned, any other one where its call was made. Addresses count bytes:
+``place << SHIFT | offset``, where a place is a piece of memory that is the same on all ranks (a symmetric object, the
+static data of a module, a window), or one that the library has for itself.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pgasrob.program import commands
+from pgasrob.program.commands import Command
+from pgasrob.program.expressions import Const, IntType, Register
+from pgasrob.program.statements import Line, Span
+from pgasrob.recording.events import Recorded
+from pgasrob.runtime.record.records import (
+    Access,
+    Call,
+    End,
+    EndOfRegion,
+    Group,
+    Kind,
+    Operation,
+    Place,
+    Region,
+    Return,
+    Trace,
+    signed,
+)
+
+SHIFT = 48
+WORLD = 1
+NONBLOCKING, FETCHING, VALUE, LOCAL, REQUEST = 1, 2, 4, 8, 16
+STANDS_FOR_ALL = -1
+_REGISTER = Register("seen", 0)
+_UPDATES = {
+    0: "fetch",
+    1: "set",
+    2: "add",
+    3: "and",
+    4: "or",
+    5: "xor",
+    6: "compare_swap",
+    7: "min",
+    8: "max",
+    9: "mul",
+}
+_RELATIONS = ("==", "!=", ">", "<=", "<", ">=")
+_SHARED = {1: 1, 2: 0, 3: 3}
+"""The kinds of regions that are places of all ranks, in the order in which they name memory."""
+_DONE_AT_RETURN = {
+    Operation.WAIT_UNTIL, Operation.SET_LOCK, Operation.TEST_LOCK, Operation.TEST, Operation.LOCK, Operation.LOCK_ALL,
+}  # fmt: skip
+
+
+class NotSupported(Exception):
+    """There is something in the trace of which it is not known what it means; says what and where."""
+
+
+@dataclass
+class _Rank:
+    regions: dict[int, Region] = field(default_factory=dict)
+    starts: list[tuple[int, int]] = field(default_factory=list)  # address, region
+    pending: Call | None = None
+    fresh: int = 0
+    known: dict[tuple[object, ...], tuple[Recorded, ...]] = field(default_factory=dict)
+    window_queues: dict[int, set[int]] = field(default_factory=dict)
+
+
+class Lowering:
+    """The commands of a trace. ``places``: what each place is, ``made_up``: those that a library has for itself."""
+
+    def __init__(self, trace: Trace, file: str) -> None:
+        self._trace, self._lines, self._file = trace, trace.lines(), file
+        self._ranks = [_Rank() for _ in range(trace.ranks)]
+        self.places: dict[tuple[object, ...], int] = {}
+        self.made_up: set[int] = set()
+        self._queues: dict[tuple[object, ...], int] = {}
+        self._spans: dict[Place, Span] = {}
+        self._worlds = {WORLD}
+
+    @property
+    def queues(self) -> int:
+        """How many queues there are."""
+        return len(self._queues)
+
+    def events(self) -> Iterator[Recorded]:
+        """The commands in the order of the run."""
+        for log, record in self._trace.in_order():
+            rank = self._ranks[log.rank]
+            match record:
+                case Access():
+                    yield from self._access(log.rank, record)
+                case Call():
+                    rank.pending = record
+                    if record.operation not in _DONE_AT_RETURN:
+                        yield from self._call(log.rank, record, ())
+                case Return():
+                    call, rank.pending = rank.pending, None
+                    if call is not None and call.operation in _DONE_AT_RETURN:
+                        yield from self._call(log.rank, call, record.results)
+                case Region():
+                    rank.regions[record.region] = record
+                    insort(rank.starts, (record.address, record.region))
+                    rank.known.clear()
+                case EndOfRegion():
+                    gone = rank.regions.pop(record.region, None)
+                    if gone is not None:
+                        rank.starts.remove((gone.address, gone.region))
+                        rank.known.clear()
+                case Group(group, members):
+                    if len(set(members)) == len(self._ranks):
+                        self._worlds.add(group)
+                case End():
+                    pass
+
+    def standing(self) -> Iterator[Recorded]:
+        """What ranks stood before at the end, in calls that had not returned."""
+        for rank, each in enumerate(self._ranks):
+            if each.pending is not None and each.pending.operation in _DONE_AT_RETURN - {Operation.LOCK_ALL}:
+                yield from list(self._call(rank, each.pending, ()))[:1]
+
+    # Memory
+
+    def _place(self, *what: object) -> int:
+        return self.places.setdefault(what, len(self.places))
+
+    def _made_up(self, *what: object) -> int:
+        place = self._place(*what)
+        self.made_up.add(place)
+        return place << SHIFT
+
+    def _region(self, rank: int, address: int) -> Region | None:
+        """The region that an address of ``rank`` is in, that of a program's variable before that of a window."""
+        ranks = self._ranks[rank]
+        end = bisect_right(ranks.starts, (address, 1 << 62))
+        found = [ranks.regions[number] for _, number in ranks.starts[:end]]
+        inside = [each for each in found if each.address <= address < each.address + max(each.bytes, 1)]
+        return min(inside, key=lambda each: _SHARED.get(each.kind, 2), default=None)
+
+    def _at(self, rank: int, address: int) -> tuple[int, int] | None:
+        """Whose memory an address of ``rank`` is, and where there; None for memory that does not matter."""
+        region = self._region(rank, address)
+        if region is None:
+            return None
+        offset = address - region.address
+        if region.kind == 5:
+            return region.rank, self._remote(rank, region.rank, region.remote + offset)
+        if region.kind in _SHARED:
+            return rank, self._place(region.kind, region.identity) << SHIFT | offset
+        return rank, self._place("buffer") << SHIFT | address
+
+    def _remote(self, rank: int, target: int, address: int) -> int:
+        """Where a symmetric address of ``rank`` is at ``target``."""
+        region = self._region(rank, address)
+        if region is None or region.kind not in (1, 2):
+            raise NotSupported(f"rank {rank} accesses memory of rank {target} that is not symmetric")
+        return self._place(region.kind, region.identity) << SHIFT | address - region.address
+
+    def _in_window(self, target: int, window: int, offset: int) -> int:
+        for region in self._ranks[target].regions.values():
+            if region.kind == 3 and region.identity == window and offset < region.bytes:
+                at = self._at(target, region.address + offset)
+                assert at is not None
+                return at[1]
+        raise NotSupported(f"an operation goes to rank {target}, outside its memory of the window, or that is dynamic")
+
+    def _local(self, rank: int, address: int) -> int:
+        at = self._at(rank, address)
+        return self._place("buffer") << SHIFT | address if at is None or at[0] != rank else at[1]
+
+    # Records
+
+    def _span(self, place: Place) -> Span:
+        span = self._spans.get(place)
+        if span is None:
+            file, line, _ = self._lines.get(place, ("", 0, ""))
+            told = line if not file or file == self._file else Line(line, file, file.rpartition("/")[2])
+            span = self._spans[place] = Span(told, 1, told, 1)
+        return span
+
+    def _access(self, rank: int, access: Access) -> tuple[Recorded, ...]:
+        key = (access.kind, access.flags, access.address, access.bytes, access.place)
+        known = self._ranks[rank].known
+        found = known.get(key)
+        if found is None:
+            found = known[key] = tuple(self._accessed(rank, access))
+        return found
+
+    def _accessed(self, rank: int, access: Access) -> Iterator[Recorded]:
+        at = self._at(rank, access.address)
+        if at is None:
+            return
+        owner, address = at
+        where, to = Const(address), None if owner == rank else Const(owner)
+        atomic = "C" if access.flags & 0x20 or access.kind is Kind.UPDATE else ""
+        command: Command
+        match access.kind:
+            case Kind.LOAD | Kind.LOAD_RANGE:
+                command = commands.Load(_REGISTER, where, to, atomic=atomic)
+            case Kind.STORE | Kind.STORE_RANGE:
+                command = commands.Store(where, Const(access.value or 0), to, atomic=atomic)
+            case _:
+                command = commands.Swap(_REGISTER, Const(owner), where, Const(access.value or 0), atomic=atomic)
+        yield Recorded(rank, command, self._span(access.place), None, (access.bytes,))
+
+    def _queue(self, *what: object) -> Const:
+        return Const(self._queues.setdefault(what, len(self._queues)))
+
+    def _call(self, rank: int, call: Call, results: tuple[int, ...]) -> Iterator[Recorded]:
+        span, named = self._span(call.place), call.named()
+
+        def told(command: Command, *sizes: int) -> Recorded:
+            return Recorded(rank, command, span, None, sizes)
+
+        operation = call.operation
+        match operation:
+            case Operation.PUT | Operation.GET | Operation.PUT_SIGNAL:
+                yield from self._transfer(rank, call, named, span)
+            case Operation.ATOMIC:
+                yield from self._atomic(rank, call, named, span)
+            case Operation.WAIT_UNTIL | Operation.TEST:
+                yield from self._wait_until(rank, call, named, results, span)
+            case Operation.FENCE:
+                yield told(commands.Fence(self._queue(rank, named["queue"]), None))
+            case Operation.QUIET | Operation.CONTEXT_DESTROY:
+                yield told(commands.Wait(self._queue(rank, named["queue"])))
+            case Operation.COLLECTIVE:
+                if named["kind"] not in (0, 1) or call.flags & REQUEST:
+                    raise self._not_supported(rank, call)
+                self._require_world(call, named["group"])
+                if named["kind"] == 1:
+                    yield told(commands.Wait(self._queue(rank, 0)))
+                yield told(commands.Barrier("world"))
+            case Operation.INITIALISE:
+                yield told(commands.Barrier("begin"))
+            case Operation.ALLOCATE | Operation.FREE | Operation.FINALISE:
+                if self._trace.api == 1:
+                    yield told(commands.Wait(self._queue(rank, 0)))
+                yield told(commands.Barrier("world" if operation is not Operation.FINALISE else "end"))
+            case Operation.SET_LOCK | Operation.TEST_LOCK:
+                lock = Const(self._made_up("lock", self._remote(rank, 0, named["address"])))
+                if operation is Operation.TEST_LOCK and results and results[0]:
+                    yield told(commands.Fetch(_REGISTER, Const(0), lock), 1)
+                else:
+                    yield told(commands.AwaitAdd(Const(0), lock, "==", Const(0), Const(1)), 1)
+            case Operation.CLEAR_LOCK:
+                lock = Const(self._made_up("lock", self._remote(rank, 0, named["address"])))
+                yield told(commands.Wait(self._queue(rank, 0)))
+                yield told(commands.FetchAdd(_REGISTER, Const(0), lock, Const(-1)), 1)
+            case Operation.WINDOW_CREATE | Operation.WINDOW_FREE | Operation.WINDOW_FENCE:
+                if operation is Operation.WINDOW_CREATE:
+                    self._require_world(call, named["group"])
+                else:
+                    yield from self._complete(rank, named["window"], STANDS_FOR_ALL, span, False)
+                yield told(commands.Barrier("world"))
+            case Operation.LOCK | Operation.LOCK_ALL:
+                exclusive = named.get("exclusive_or_shared") == 1
+                for target in self._targets(named):
+                    lock = Const(self._made_up("window", named["window"], target))
+                    test, add = ("==", -1) if exclusive else (">=", 1)
+                    yield told(commands.AwaitAdd(Const(target), lock, test, Const(0), Const(add)), 1)
+                    if exclusive:
+                        self._ranks[rank].window_queues.setdefault(~named["window"], set()).add(target)
+            case Operation.UNLOCK | Operation.UNLOCK_ALL:
+                held = self._ranks[rank].window_queues.setdefault(~named["window"], set())
+                for target in self._targets(named):
+                    yield from self._complete(rank, named["window"], target, span, False)
+                    lock = Const(self._made_up("window", named["window"], target))
+                    yield told(commands.FetchAdd(_REGISTER, Const(target), lock, Const(1 if target in held else -1)), 1)
+                    held.discard(target)
+            case Operation.FLUSH:
+                yield from self._complete(rank, named["window"], named["rank"], span, bool(call.flags & LOCAL))
+            case Operation.WINDOW_SYNC | Operation.POINTER | Operation.CONTEXT_CREATE | Operation.EXIT:
+                return
+            case _:
+                raise self._not_supported(rank, call)
+
+    def _require_world(self, call: Call, group: int) -> None:
+        if group not in self._worlds:
+            raise NotSupported(f"{call.function}, of some ranks only, {self._where(call)}")
+
+    def _targets(self, named: dict[str, int]) -> list[int]:
+        return [named["rank"]] if "rank" in named else list(range(self._trace.ranks))
+
+    def _complete(self, rank: int, window: int, target: int, span: Span, local: bool) -> Iterator[Recorded]:
+        for each in sorted(self._ranks[rank].window_queues.get(window, ())):
+            if target in (STANDS_FOR_ALL, each):
+                queue = self._queue(rank, window, each)
+                yield Recorded(rank, commands.WaitLocal(queue) if local else commands.Wait(queue), span)
+
+    def _queue_of(self, rank: int, named: dict[str, int]) -> Const:
+        if self._trace.api == 1:
+            return self._queue(rank, named["queue"])
+        self._ranks[rank].window_queues.setdefault(named["queue"], set()).add(named["rank"])
+        return self._queue(rank, named["queue"], named["rank"])
+
+    def _target(self, rank: int, named: dict[str, int], further: int = 0) -> int:
+        if self._trace.api == 1:
+            return self._remote(rank, named["rank"], named["remote"]) + further
+        return self._in_window(named["rank"], named["queue"], named["remote"]) + further
+
+    def _transfer(self, rank: int, call: Call, named: dict[str, int], span: Span) -> Iterator[Recorded]:
+        if call.flags & REQUEST or call.operation is Operation.PUT_SIGNAL:
+            raise self._not_supported(rank, call)
+        target, queue = Const(named["rank"]), self._queue_of(rank, named)
+        nonblocking = bool(call.flags & NONBLOCKING) or self._trace.api == 2
+        if call.operation is Operation.GET and not nonblocking:
+            queue = self._queue(rank, "blocking")
+        for far, near, size in _pieces(named, bool(call.flags & VALUE)):
+            remote = Const(self._target(rank, named, far))
+            if call.flags & VALUE:
+                yield Recorded(
+                    rank,
+                    commands.Update("set", Const(named["value"]), target, remote, queue, atomic=""),
+                    span,
+                    None,
+                    (size,),
+                )
+                continue
+            local = Const(self._local(rank, named["local"] + near))
+            if call.operation is Operation.GET:
+                yield Recorded(rank, commands.Read(local, target, remote, queue), span, None, (size, size))
+            else:
+                command = commands.Write if nonblocking else commands.Put
+                yield Recorded(rank, command(local, target, remote, queue), span, None, (size, size))
+        if call.operation is Operation.GET and not nonblocking:
+            yield Recorded(rank, commands.Wait(queue), span)
+
+    def _atomic(self, rank: int, call: Call, named: dict[str, int], span: Span) -> Iterator[Recorded]:
+        update = _UPDATES.get(named["update"])
+        if update is None or call.flags & REQUEST:
+            raise self._not_supported(rank, call)
+        size = named["element"]
+        type, width = call.type or "int", IntType(64 if size == 8 else 32, True)
+        target = Const(named["rank"])
+        for number in range(named["elements"]):
+            remote = Const(self._target(rank, named, number * size))
+            operand, expected = Const(named["operand"]), Const(named["expected"])
+            result = named["result"]
+            if self._trace.api == 1 and not call.flags & NONBLOCKING and call.flags & FETCHING:
+                command: Command
+                if update == "fetch":
+                    command = commands.Fetch(_REGISTER, target, remote, atomic=type)
+                elif update == "compare_swap":
+                    command = commands.CompareSwap(_REGISTER, target, remote, expected, operand, atomic=type)
+                elif update == "set":
+                    command = commands.Swap(_REGISTER, target, remote, operand, atomic=type)
+                else:
+                    command = commands.FetchUpdate(update, _REGISTER, target, remote, operand, width, atomic=type)
+                yield Recorded(rank, command, span, None, (size,))
+                continue
+            queue, to = self._queue_of(rank, named), None
+            if result:
+                to = Const(self._local(rank, result + number * size))
+            located = self._trace.api == 2
+            if named["local"]:
+                local = Const(self._local(rank, named["local"] + number * size))
+                at = Const(self._local(rank, named["expected_at"])) if named["expected_at"] else None
+                from_memory = commands.UpdateFrom(
+                    update,
+                    None if update == "fetch" else local,
+                    target,
+                    remote,
+                    queue,
+                    to,
+                    at,
+                    located,
+                    width,
+                    atomic=type,
+                )
+                count = 1 + (update != "fetch") + (at is not None) + (to is not None)
+                yield Recorded(rank, from_memory, span, None, (size,) * count)
+            else:
+                by_value = commands.Update(
+                    update, operand, target, remote, queue, to, expected if update == "compare_swap" else None, located,
+                    width, atomic=type,
+                )  # fmt: skip
+                yield Recorded(rank, by_value, span, None, (size,) * (1 + (to is not None)))
+
+    def _wait_until(
+        self, rank: int, call: Call, named: dict[str, int], results: tuple[int, ...], span: Span
+    ) -> Iterator[Recorded]:
+        size = named["element"]
+        if named["status"] or named["mode"] == 3:
+            raise self._not_supported(rank, call)
+        elements = list(range(named["elements"]))
+        passed = call.operation is Operation.WAIT_UNTIL
+        if named["mode"] == 2:
+            if not results or not 0 <= signed(results[0]) < len(elements):
+                raise self._not_supported(rank, call)
+            elements = [results[0]]
+        elif call.operation is Operation.TEST:
+            passed = bool(results and results[0])
+        for number in elements:
+            at = self._at(rank, named["address"] + number * size)
+            if at is None or at[0] != rank:
+                raise NotSupported(f"{call.function} on memory that is not symmetric, {self._where(call)}")
+            where = Const(at[1])
+            if passed and call.operation is Operation.WAIT_UNTIL:
+                relation = _RELATIONS[named["comparison"]]
+                command: Command = commands.Await(where, relation, Const(named["value"]), atomic=call.type or "int")
+            else:
+                command = commands.Load(_REGISTER, where, polling=True, atomic=call.type or "int")
+            yield Recorded(rank, command, span, None, (size,))
+
+    def _where(self, call: Call) -> str:
+        span = self._span(call.place)
+        return f"in line {span.line}" if span.line else "at a place that is not known"
+
+    def _not_supported(self, rank: int, call: Call) -> NotSupported:
+        why = f" ({call.type})" if call.operation is Operation.NOT_KNOWN and call.type else ""
+        return NotSupported(
+            f"rank {rank} calls {call.function or call.operation.name.lower()}{why}, {self._where(call)}"
+        )
+
+
+def _pieces(named: dict[str, int], value: bool) -> Iterator[tuple[int, int, int]]:
+    """The pieces of a transfer that are in one piece on both sides: where there, where here, how many bytes."""
+    far = [number * named["stride"] for number in range(named["blocks"])]
+    if value:
+        yield from ((each, 0, named["block"]) for each in far)
+        return
+    near = [number * named["local_stride"] for number in range(named["local_blocks"])]
+    there, here, left_there, left_here = 0, 0, named["block"], named["local_block"]
+    while there < len(far) and here < len(near):
+        size = min(left_there, left_here)
+        if size:
+            yield far[there] + named["block"] - left_there, near[here] + named["local_block"] - left_here, size
+        left_there, left_here = left_there - size, left_here - size
+        if not left_there:
+            there, left_there = there + 1, named["block"]
+        if not left_here:
+            here, left_here = here + 1, named["local_block"]

@@ -1,0 +1,160 @@
+"""A long recording in segments, each of which can be decided by itself.
+
+A segment ends at a barrier of all ranks where nothing is pending: every operation has been waited for by its rank. No
+step from before can be delayed past such a barrier, and all before it comes before all behind it, so no attack and no
+race spans it (`proofs/recorded-traces.md`, section 4). So no more is held in memory than the longest segment.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pgasrob.program import core
+from pgasrob.program.commands import Command
+from pgasrob.program.declarations import MemoryObject, Queue, Source
+from pgasrob.program.expressions import Const, Expr, constant
+from pgasrob.recording.events import Recorded, Recording
+from pgasrob.recording.lowering import SHIFT, NotSupported
+
+MASK = (1 << SHIFT) - 1
+
+
+def segments(events: Iterable[Recorded], nodes: int) -> Iterator[list[Recorded]]:
+    """The events of each segment, the barrier at its end included."""
+    held: list[Recorded] = []
+    pending: list[set[int]] = [set() for _ in range(nodes)]
+    arrived: dict[str, int] = defaultdict(int)
+    waiting: list[bool] = [False] * nodes
+    for event in events:
+        held.append(event)
+        form = core.lower(event.command)
+        match form:
+            case core.Transfer(queue=queue):
+                pending[event.rank].add(_number(queue))
+            case core.Wait(queue, local=False):
+                pending[event.rank].discard(_number(queue))
+            case core.Barrier(name):
+                arrived[name] += 1
+                waiting[event.rank] = True
+                if arrived[name] == nodes:
+                    arrived[name] = 0
+                    waiting = [False] * nodes
+                    if not any(pending) and not any(arrived.values()):
+                        yield held
+                        held = []
+            case core.Assign() | core.Test() | core.Immediate() | core.Wait() | core.Fence() | core.Bundle():
+                pass
+    if held:
+        yield held
+
+
+def in_cells(
+    name: str,
+    nodes: int,
+    queues: int,
+    events: Sequence[Recorded],
+    made_up: set[int],
+    called: Callable[[int], str],
+    source: Source,
+    standing: Sequence[Recorded] = (),
+) -> Recording:
+    """A segment whose addresses count bytes, in cells: the largest pieces of memory of which every access has all or
+    nothing. What is not in one piece is done piece by piece. ``called``: what is at an address. Raises
+    :class:`NotSupported` where an atomic is not in one piece."""
+    cut = _Cuts([*events, *standing])
+    names: dict[int, int] = {}
+
+    def cell(address: int) -> int:
+        return names.setdefault(address, len(names))
+
+    known: dict[int, tuple[Recorded, list[Recorded]]] = {}
+    found: list[Recorded] = []
+    for event in events:
+        pieces = known.get(id(event))
+        if pieces is None:
+            pieces = known[id(event)] = event, [*_in_pieces(event, cut, cell)]
+        found += pieces[1]
+    stand = [piece for event in standing for piece in list(_in_pieces(event, cut, cell))[:1]]
+    memory = [
+        MemoryObject(called(address), number, None, (0,), made_up=address >> SHIFT in made_up)
+        for address, number in names.items()
+    ]
+    unordered = [Queue(f"queue {number}", number, unordered=True) for number in range(queues)]
+    return Recording(name, nodes, memory, unordered, found, source, stand)
+
+
+class _Cuts:
+    """Where accesses begin and end, by places."""
+
+    def __init__(self, events: Sequence[Recorded]) -> None:
+        at: dict[int, set[int]] = defaultdict(set)
+        ranges: dict[tuple[tuple[int, int], ...], None] = {}
+        for event in {id(event): event for event in events}.values():
+            if event.sizes:
+                ranges[tuple(zip(_addresses(event.command), event.sizes, strict=True))] = None
+        for accesses in ranges:
+            for address, size in accesses:
+                at[address >> SHIFT].update((address & MASK, (address & MASK) + size))
+        self._sorted = {place: sorted(cuts) for place, cuts in at.items()}
+        pairs = [accesses for accesses in ranges if len(accesses) > 1]
+        changed = bool(pairs)
+        while changed:  # a transfer is cut at home where it is cut at its target
+            changed = False
+            for accesses in pairs:
+                inner = {cut for each in accesses for cut in self.inside(*each)}
+                for address, _ in accesses:
+                    cuts = at[address >> SHIFT]
+                    more = {(address & MASK) + cut for cut in inner} - cuts
+                    if more:
+                        cuts |= more
+                        changed = True
+                        self._sorted[address >> SHIFT] = sorted(cuts)
+
+    def inside(self, address: int, size: int) -> list[int]:
+        """How far from its beginning an access is cut."""
+        cuts, start = self._sorted[address >> SHIFT], address & MASK
+        return [cut - start for cut in cuts[bisect_right(cuts, start) : bisect_left(cuts, start + size)]]
+
+
+def _in_pieces(event: Recorded, cuts: _Cuts, cell: Callable[[int], int]) -> Iterator[Recorded]:
+    if not event.sizes:
+        yield event
+        return
+    addresses = _addresses(event.command)
+    inner = sorted({cut for each in zip(addresses, event.sizes, strict=True) for cut in cuts.inside(*each)})
+    if inner and event.command.kind not in ("load", "store", "read", "write", "put") and not _is_plain(event.command):
+        raise NotSupported(f"the memory of an atomic is accessed in other sizes, in line {event.span.line}")
+    for start in (0, *inner):
+        yield event._replace(command=_moved(event.command, start, cell), sizes=())
+
+
+def _is_plain(command: Command) -> bool:
+    return getattr(command, "atomic", "") == ""
+
+
+_ADDRESSES = ("address", "local", "remote", "result")
+
+
+def _addresses(command: Command) -> list[int]:
+    """The address of each access of ``command``, in their order."""
+    return [_number(access.cell.address) for access in core.accesses_of(core.lower(command))]
+
+
+def _moved(command: Command, further: int, cell: Callable[[int], int]) -> Command:
+    """``command`` with the cells of its addresses, so many bytes further."""
+    changed: dict[str, Any] = {}
+    for name in (*_ADDRESSES, *(("expected",) if command.kind == "update_from" else ())):
+        expr = getattr(command, name, None)
+        if expr is not None:
+            changed[name] = Const(cell(_number(expr) + further))
+    return replace(command, **changed)
+
+
+def _number(expr: Expr) -> int:
+    value = constant(expr)
+    assert value is not None, "what is recorded has values"
+    return value
