@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -34,6 +35,7 @@ from pgasrob.cli.options import (
     progress_display,
     reading_options,
 )
+from pgasrob.cli.recorded import checked_traces, traces
 from pgasrob.cli.witness_files import Witnesses
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ Examples:
   pgasrob check ring.pgas -n 2..5 --timeout 60
   pgasrob check main.c ring.c -I include -D N=4
   pgasrob check --compile-commands build
+  pgasrob check run.pgastrace             all runs of what was recorded
   pgasrob check programs --expect
   pgasrob check programs -v | less        with every counterexample
   pgasrob check programs --format json > verdicts.jsonl
@@ -174,7 +177,13 @@ def check(
         raise click.UsageError("--jobs is for this machine: workers of a cluster do as many jobs as they have threads.")
     if cluster is not None and engine == "spin":
         raise click.UsageError("the spin engine works on this machine alone: leave --cluster out.")
-    found = programs(paths, front_end)
+    recorded = traces(
+        paths,
+        front_end,
+        {"--nodes": nodes is not None, "--expect": expect, "--races": races, "--why": pair is not None,
+         "--cluster": cluster is not None, "--engine": engine != DEFAULT_ENGINE},
+    )  # fmt: skip
+    found = recorded or programs(paths, front_end)
     files, front_end = found.files, found.front_end
     if pair is not None and len(paths) > 1 + len(found.units):
         raise click.UsageError(ONE_FILE)
@@ -201,7 +210,9 @@ def check(
     display = progress_display(job.limits.max_states)
     convert = checked_with_races if races else checked_to_json
     watch = display or unwatched
-    if cluster is not None:
+    if recorded is not None:
+        results: Iterable[Result] = checked_traces(recorded, reading)
+    elif cluster is not None:
         from pgasrob.robustness.cluster.client import check_on_cluster
 
         todo = tasks(files, job)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from pgasrob.cli.options import (
     progress_display,
     reading_options,
 )
+from pgasrob.cli.recorded import raced_traces, tell_alarms, traces
 from pgasrob.cli.witness_files import Witnesses
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ Examples:
   pgasrob race ring.c --all               every pair of lines
   pgasrob race ring.c --witness race.svg  the way to it, with both accesses
   pgasrob race put.c --memory-model separate    the rules of MPI-3
+  pgasrob race run.pgastrace --analysis must-rma    all runs of what was recorded
   pgasrob race programs --expect
   pgasrob race programs --format json > races.jsonl
 """
@@ -67,6 +70,9 @@ Examples:
               help="A wait and the value that it waits for are a race too, unless both are atomic, and so are atomics "
                    "that are only promised to exclude each other when they do the same.")  # fmt: skip
 @memory_model_option
+@click.option("--analysis", type=click.Choice(["exact", "must-rma"]), default="exact", show_default=True,
+              help="must-rma: say beside the exact answer what MUST-RMA (Schwitanski et al. 2022) reports of one order "
+                   "of the events, that of the trace or of a simulated run.")  # fmt: skip
 @click.option("--no-robustness", is_flag=True,
               help="Do not say whether the program is robust all the same, which can take longer.")  # fmt: skip
 @limit_options("search")
@@ -87,6 +93,7 @@ def race(
     nodes: tuple[int, ...] | None,
     every: bool,
     strict: bool,
+    analysis: str,
     memory_model: MemoryModel | None,
     no_robustness: bool,
     max_states: int,
@@ -133,7 +140,8 @@ def race(
     if expect and (strict or reading != DEFAULT_READING):
         raise click.UsageError("--expect compares with headers that are about races without --strict, --failed-polls "
                                "count and --conflicts all.")  # fmt: skip
-    found = programs(paths, front_end)
+    recorded = traces(paths, front_end, {"--nodes": nodes is not None, "--expect": expect})
+    found = recorded or programs(paths, front_end)
     writing = Witnesses(witnesses, found.files, nodes, cycle_only)
     mention_a_missing_kernel(DEFAULT_ENGINE)
     jobs = jobs_for(jobs, found.files, nodes)
@@ -149,9 +157,13 @@ def race(
     form = RaceForm(expect, assumptions, full, verbose)
     printing = printer(found.files, form, format_ == "json", verbose, brief=brief, several_counts=len(nodes or ()) > 1)
     display = progress_display(job.limits.max_states)
-    results = convert_all(
-        found.files, job, partial(checked_races, strict=strict, every=every), jobs, display or unwatched
-    )
+    results: Iterable[RaceResult]
+    if recorded is not None:
+        results = raced_traces(recorded, strict, every, not no_robustness, reading)
+    else:
+        convert = partial(checked_races, strict=strict, every=every)
+        results = convert_all(found.files, job, convert, jobs, display or unwatched)
+    beside = partial(tell_alarms, front_end=found.front_end, reading=reading, in_json=format_ == "json")
     answer(
         ctx,
         found,
@@ -162,6 +174,7 @@ def race(
         lambda result: outcome(result, expect),
         display,
         named=bool(paths),
+        further=beside if analysis == "must-rma" else None,
     )
 
 

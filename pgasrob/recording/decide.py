@@ -94,11 +94,20 @@ class RecordedTrace:
                 raise NotSupported(f"rank {log.rank} has several threads, of whose order nothing is recorded")
         lowering = Lowering(self._trace, self._file)
         names: dict[int, str] = {}
+        symbols: dict[int, list[tuple[int, int, str]]] = {}
+        for module, offset, size, name in (self._trace.appendix or {}).get("symbols", ()):
+            symbols.setdefault(module, []).append((offset, size, name))
 
         def called(address: int) -> str:
-            if address >> SHIFT not in names:
+            place, offset = address >> SHIFT, address & ((1 << SHIFT) - 1)
+            if place in lowering.static_starts:
+                module, start = lowering.static_starts[place]
+                for first, size, name in symbols.get(module, ()):
+                    if first <= start + offset < first + size:
+                        return f"{name}+{start + offset - first}" if start + offset > first else name
+            if place not in names:
                 names.update({number: _name(*what) for what, number in lowering.places.items()})
-            return f"{names[address >> SHIFT]}+{address & ((1 << SHIFT) - 1)}"
+            return f"{names[place]}+{offset}" if offset else names[place]
 
         waiting: Recording | None = None
         for events in segments(lowering.events(), self.nodes):
@@ -225,7 +234,7 @@ def told(shown: ShownRace, strict: bool) -> Race:
 
 
 def trace_alarms(path: str) -> list[must_rma.Alarm]:
-    """What MUST-RMA reports of the order in a trace file. Raises :class:`TraceError`, :class:`NotSupported`, OSError."""
+    """What MUST-RMA reports of the order in a trace file. Raises :class:`TraceError`, :class:`NotSupported`."""
     lines: dict[tuple[int, int], must_rma.Alarm] = {}
     for recording in RecordedTrace(path).segments():
         for alarm in must_rma.alarms(recording):

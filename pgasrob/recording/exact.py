@@ -7,20 +7,29 @@ look at the order of the trace alone: every run before the last command is an id
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from pgasrob.analysis.placement import NOW, lower_bounds
+from pgasrob.analysis.placement import (
+    DELAYED,
+    NOW,
+    Slot,
+    bounding,
+    entered,
+    is_fenced,
+    waited_for,
+)
+from pgasrob.analysis.placement import Kind as SlotKind
 from pgasrob.program import core
-from pgasrob.program.core import Cell
+from pgasrob.program.control import Transition
+from pgasrob.program.core import EVERY_QUEUE, Cell
 from pgasrob.program.instance import Instance
 from pgasrob.races.pairs import Next, Pairs
 from pgasrob.races.pairs import step as step_of
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.traces.closing import Closing
-from pgasrob.robustness.traces.delaying import Delaying, Order, Source
-from pgasrob.robustness.traces.trace import Clock, Event, Trace
+from pgasrob.robustness.traces.trace import Trace
+from pgasrob.semantics.accesses import Access, conflict
 from pgasrob.semantics.computation import Computation
 
 
@@ -53,109 +62,127 @@ class Exact:
         return found
 
     def races(self) -> Iterator[Both]:
-        """The accesses that are next at once after some ideal, and race."""
-        for standing in self._standing.values():
-            for number, one in enumerate(standing):
-                for other in standing[:number]:
-                    if self._pairs.race(other, one) and self._both_stand(other, one):
-                        yield Both(other, one, self._moves(None, [other, one]))
-        for event in self._trace.events:
-            for place, step in enumerate(core.steps_of(event.operands)):
-                yield from self._with_pending(Source(event, place, step.access))
+        """The accesses that are next at once after some prefix of a computation with this happens-before relation, and
+        race: neither is among what has to come before the other is next."""
+        order = _Steps(self._instance, self._trace)
+        cells = defaultdict(list)
+        for node in order.nodes:
+            cells[node.next.access.cell].append(node)
+        for nodes in cells.values():
+            for number, one in enumerate(nodes):
+                for other in nodes[:number]:
+                    ordered = one.stands_with(other) or one.before >> other.bit & 1 or other.before >> one.bit & 1
+                    if not ordered and one.command != other.command and self._pairs.race(other.next, one.next):
+                        yield Both(other.next, one.next, order.moves(one.before | other.before))
 
-    @cached_property
-    def _order(self) -> Order:
-        return Order(self._trace)
 
-    @cached_property
-    def _standing(self) -> dict[Cell, list[Next]]:
-        """The accesses that are made at an issue, by cells."""
-        found = defaultdict(list)
-        for rank, places in enumerate(self._trace.standing):
-            for command in (command for standing in places for command in standing.commands):
+class _Node(NamedTuple):
+    """An access. ``before``: what has to have happened for it to be next."""
+
+    next: Next
+    command: tuple[int, int]
+    bit: int
+    before: int
+
+    def stands_with(self, other: _Node) -> bool:
+        """Whether both are what one rank stands before."""
+        return self.next.stands and other.next.stands and self.next.rank == other.next.rank
+
+
+class _Steps:
+    """What comes before what in the computations that have the trace's happens-before relation: issues, which have an
+    access or none, and steps. Sets are bits."""
+
+    def __init__(self, instance: Instance, trace: Trace) -> None:
+        self._trace = trace
+        self.nodes: list[_Node] = []
+        self._issues: list[int] = []
+        self._steps: list[list[int]] = []
+        self._count = 0
+        past = [0] * instance.nodes  # of the next issue of each rank
+        slots: list[dict[Slot, int]] = [{} for _ in range(instance.nodes)]
+        cells: dict[Cell, list[tuple[Access, int]]] = defaultdict(list)
+
+        def met(access: Access) -> int:
+            found = 0
+            for other, there in cells[access.cell]:
+                found |= there if conflict(other, access) else 0
+            return found
+
+        for event in trace.events:
+            operands, rank = event.operands, event.rank
+            ranks = range(instance.nodes) if event.is_barrier else (rank,)
+            bit, self._steps = self._new(), [*self._steps, []]
+            before = 0
+            for each in ranks:
+                before |= past[each]
+            made = core.at_issue(operands)
+            issue = before | 1 << bit
+            if made is not None:
+                self._add(standing_at(rank, event.transitions[0], made), bit, before)
+                issue |= met(made)
+            if isinstance(operands, core.Wait):
+                issue |= slots[rank].get(waited_for(operands), 0)
+            self._issues.append(issue)
+            for each in ranks:
+                past[each] = issue
+            if made is not None:
+                cells[made.cell].append((made, issue))
+            if isinstance(operands, core.Bundle):
+                slots[rank] = {slot: there for slot, there in slots[rank].items() if slot.kind is not SlotKind.BUNDLED}
+            if isinstance(operands, core.Fence):
+                for slot, there in list(slots[rank].items()):
+                    if is_fenced(slot, operands):
+                        bound = slot._replace(kind=SlotKind.BOUND)
+                        slots[rank][bound] = slots[rank].get(bound, 0) | there
+            if isinstance(operands, core.Transfer):
+                unordered = instance.is_unordered(operands.queue)
+                so_far, entering = issue, []
+                for place, step in enumerate(operands.steps):
+                    cell = step.access.cell
+                    for slot in bounding(unordered, operands, step, cell):
+                        for known, there in slots[rank].items():
+                            if (known.kind, known.of) == (slot.kind, slot.of) and slot.queue in (
+                                known.queue,
+                                EVERY_QUEUE,
+                            ):
+                                so_far |= there
+                    bit = self._new()
+                    self._add(step_of(rank, event.transitions[0], operands, place), bit, so_far)
+                    so_far |= 1 << bit | met(step.access)
+                    self._steps[-1].append(bit)
+                    cells[cell].append((step.access, so_far))
+                    entering += [(slot, so_far) for slot in entered(unordered, instance, operands, step, cell)]
+                for slot, there in entering:
+                    slots[rank][slot] = slots[rank].get(slot, 0) | there
+        for rank, places in enumerate(trace.standing):
+            for command in places[-1].commands:
                 made = core.at_issue(command.operands)
                 if made is not None:
-                    found[made.cell].append(Next(rank, command.transition, 0, made, stands=True))
-        return found
+                    self._add(standing_at(rank, command.transition, made), self._new(), past[rank])
 
-    @cached_property
-    def _steps(self) -> dict[Cell, list[tuple[Event, int, Next]]]:
-        """The steps of the trace, by cells."""
-        found = defaultdict(list)
-        for event in self._trace.events:
-            for place, step in enumerate(core.steps_of(event.operands)):
-                next = step_of(event.rank, event.transitions[0], event.operands, place)
-                found[step.access.cell].append((event, place, next))
-        return found
+    def moves(self, there: int) -> list[Move]:
+        """The run of what is ``there``."""
+        moves: list[Move] = []
+        for event, issue, steps in zip(self._trace.events, self._issues, self._steps, strict=True):
+            if issue & ~there:
+                continue
+            parts = [NOW if there >> bit & 1 else DELAYED for bit in steps]
+            moves.append((None if event.is_barrier else event.rank, event.transitions, parts))
+        return moves
 
-    def _both_stand(self, one: Next, other: Next) -> bool:
-        """Whether there is an ideal after which two ranks stand before these commands."""
-        if one.rank == other.rank:
-            return False
-        return self._past(one)[other.rank] <= _index(other) and self._past(other)[one.rank] <= _index(one)
+    def _new(self) -> int:
+        self._count += 1
+        return self._count
 
-    def _with_pending(self, source: Source) -> Iterator[Both]:
-        """The races of a step that is pending, with what ranks stand before and with steps of later operations."""
-        event, place, access = source
-        pending = step_of(event.rank, event.transitions[0], event.operands, place)
-        stands = [each for each in self._standing.get(access.cell, ()) if self._pairs.race(pending, each)]
-        steps = [each for each in self._steps[access.cell] if event.number < each[0].number]
-        steps = [each for each in steps if self._pairs.race(pending, each[2])]
-        if not stands and not steps:
-            return
-        delaying = Delaying(self._instance, self._trace, self._order, [source])
-        for next in stands:
-            index = _index(next)
-            if event.clock[next.rank] <= index and not delaying.left.has(self._past(next)):
-                yield Both(pending, next, self._moves(delaying, [next]))
-        for later, number, next in steps:
-            if not delaying.left.has(later.clock) and self._is_next(delaying, later, number):
-                yield Both(pending, next, self._until(delaying, event, later, number))
+    def _add(self, next: Next, bit: int, before: int) -> None:
+        self.nodes.append(_Node(next, (next.rank, next.transition.occurrence), bit, before))
 
-    def _is_next(self, delaying: Delaying, event: Event, number: int) -> bool:
-        """Whether a step is next when all that need not be delayed has happened."""
-        operands = event.operands
-        assert isinstance(operands, core.Transfer)
-        bounds = lower_bounds(self._instance, delaying.placement(event.rank, event.index), operands)
-        parts = delaying.parts.get(event.number, [NOW] * len(operands.steps))
-        return bounds[number] == NOW and all(part == NOW for part in parts[:number])
 
-    def _past(self, next: Next) -> Clock:
-        """What has to be there for a rank to stand before the command."""
-        index = _index(next)
-        return self._trace.of_rank[next.rank][index - 1].clock if index else (0,) * self._instance.nodes
-
-    def _moves(self, delaying: Delaying | None, stands: Sequence[Next]) -> list[Move]:
-        """The longest run after which each of ``stands`` stands there."""
-
-        def there(event: Event) -> bool:
-            return not any(event.clock[next.rank] > _index(next) for next in stands)
-
-        return [
-            self._move(event, delaying)
-            for event in self._trace.events
-            if there(event) and not (delaying and delaying.left.has(event.clock))
-        ]
-
-    def _until(self, delaying: Delaying, first: Event, last: Event, number: int) -> list[Move]:
-        """The shortest run after which the source and a step of ``last`` are next."""
-        there = [event for event in self._trace.events if event.is_in(first.clock) or event.is_in(last.clock)]
-        moves = [self._move(event, delaying) for event in there[:-1]]
-        rank, transitions, parts = self._move(last, delaying)
-        return [*moves, (rank, transitions, [*parts[:number], *(NOW + 1 for _ in parts[number:])])]
-
-    @staticmethod
-    def _move(event: Event, delaying: Delaying | None) -> Move:
-        if event.is_barrier:
-            return None, event.transitions, []
-        parts = [NOW] * len(core.steps_of(event.operands))
-        return event.rank, event.transitions, delaying.parts.get(event.number, parts) if delaying else parts
+def standing_at(rank: int, transition: Transition, made: Access) -> Next:
+    """The access of a command that a rank stands before."""
+    return Next(rank, transition, 0, made, stands=True)
 
 
 class Undecided(Exception):
     """There are too many updates of one cell of which a command may wait for some."""
-
-
-def _index(next: Next) -> int:
-    """The place of a command among those of its rank: a straight line counts them so."""
-    return next.transition.occurrence

@@ -74,13 +74,15 @@ class _Rank:
 
 
 class Lowering:
-    """The commands of a trace. ``places``: what each place is, ``made_up``: those that a library has for itself."""
+    """The commands of a trace. ``places``: what each place is, ``made_up``: those that a library has for itself,
+    ``static_starts``: for those of static data the module, and where in it they begin."""
 
     def __init__(self, trace: Trace, file: str) -> None:
         self._trace, self._lines, self._file = trace, trace.lines(), file
         self._ranks = [_Rank() for _ in range(trace.ranks)]
         self.places: dict[tuple[object, ...], int] = {}
         self.made_up: set[int] = set()
+        self.static_starts: dict[int, tuple[int, int]] = {}
         self._queues: dict[tuple[object, ...], int] = {}
         self._spans: dict[Place, Span] = {}
         self._worlds = {WORLD}
@@ -107,6 +109,9 @@ class Lowering:
                         yield from self._call(log.rank, call, record.results)
                 case Region():
                     rank.regions[record.region] = record
+                    if record.kind == 2 and record.identity in log.modules:
+                        start = record.address - log.modules[record.identity].base
+                        self.static_starts[self._place(2, record.identity)] = record.identity, start
                     insort(rank.starts, (record.address, record.region))
                     rank.known.clear()
                 case EndOfRegion():

@@ -83,11 +83,8 @@ class NativeExact:
     def races(self) -> Iterator[ShownRace]:
         """One for each pair of lines."""
         for one, other in self._kernel.races:
-            source = (one[0], one[1] - self._bound(one[0])) if one[2] else None
-            found = self._kernel.ideal([(one[0], one[2]), (other[0], other[2])], source)
+            found = self._kernel.before(*((side[0], self._step(side)) for side in (one, other)))
             delayed = dict(found)
-            if other[2]:
-                delayed[other[0]] = min(delayed[other[0]], other[1] - self._bound(other[0]))
             part = self._part([number for number, _ in found], [side[0] for side in (one, other) if not side[2]])
             instance = straight_line(part, self._reading)
             moves = self._moves(instance, delayed)
@@ -159,6 +156,9 @@ class NativeExact:
     def _side(self, entry: tuple[int, int, bool]) -> tuple[int, int, int]:
         (event,) = self._turns[entry[0]]
         return event.rank, self._index(entry[0]), entry[1]
+
+    def _step(self, entry: tuple[int, int, bool]) -> int | None:
+        return entry[1] - self._bound(entry[0]) if entry[2] else None
 
     def _bound(self, number: int) -> int:
         return core.at_issue(core.lower(self._turns[number][0].command)) is not None

@@ -11,10 +11,12 @@ from dataclasses import replace
 
 from pgasrob.program import commands, core
 from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.declarations import Process
 from pgasrob.program.expressions import Binary, Const, Register
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.program.statements import Block, Do
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.robustness.traces.trace import Cells, Clock, Command, Entry, Event, Standing, Trace, performed
 
@@ -34,24 +36,27 @@ class NoRun(Exception):
 def straight_line(recording: Recording, reading: Reading = DEFAULT_READING) -> Instance:
     """A recording as a program; the occurrence of a command is its place among those of its rank, and so is its control
     state."""
-    program = Program(
-        recording.name,
-        recording.nodes,
-        tuple(recording.memory),
-        (REGISTER,),
-        tuple(recording.queues),
-        (),
-        recording.source,
-    )
-    out: list[list[tuple[Transition, ...]]] = [[] for _ in range(recording.nodes)]
+    out: list[list[Transition]] = [[] for _ in range(recording.nodes)]
     for event in (*recording.events, *recording.standing):
         place = len(out[event.rank])
         command = event.command
         if isinstance(command, _GIVING):
             command = replace(command, register=_ANY)
         transition = Transition(command, place + 1, place, event.span)
-        out[event.rank].append((transition.with_form(form_of(event, reading)),))
-    automata = tuple(ControlAutomaton((*leaving, ())) for leaving in out)
+        out[event.rank].append(transition.with_form(form_of(event, reading)))
+    program = Program(
+        recording.name,
+        recording.nodes,
+        tuple(recording.memory),
+        (REGISTER,),
+        tuple(recording.queues),
+        tuple(
+            Process((rank,), Block(tuple(Do(each.command, each.span) for each in transitions)))
+            for rank, transitions in enumerate(out)
+        ),
+        recording.source,
+    )
+    automata = tuple(ControlAutomaton((*((each,) for each in leaving), ())) for leaving in out)
     return Instance(program, recording.nodes, automata, reading)
 
 

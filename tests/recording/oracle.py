@@ -1,5 +1,5 @@
-"""The recorded runs by their definition: the computations of the straight-line program that go as the trace says, and
-one command more (`proofs/recorded-traces.md`). Everything is followed step by step, so it is slow."""
+"""The recorded runs by their definition: the computations of the straight-line program that go as the trace says, to
+its end or with one command more (`proofs/recorded-traces.md`). Everything is followed step by step, so it is slow."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Recorded(NamedTuple):
 
 
 class RecordedRuns:
-    """The automaton of these computations."""
+    """The automaton of these computations; with ``prefixes`` of those of the whole trace, without one command more."""
 
-    def __init__(self, instance: Instance, trace: Trace) -> None:
-        self.instance, self._trace = instance, trace
+    def __init__(self, instance: Instance, trace: Trace, prefixes: bool) -> None:
+        self.instance, self._trace, self._prefixes = instance, trace, prefixes
         self._space, self._x = HappensBeforeSpace(instance), StateSpace(instance)
         self.initial = Recorded(self._space.initial, ((),) * instance.nodes, frozenset())
         accesses = [
@@ -75,7 +75,7 @@ class RecordedRuns:
             index = state.x[0].control[rank]
             if has_steps(kind):
                 pending[rank] = (*pending[rank], index)
-            if kind != "barrier":
+            if kind != "barrier" and not self._prefixes:
                 yield word, Recorded(target, tuple(pending), state.made, (rank, index))
             if self._may_be_there(state, rank, index):
                 made = (rank, index, 0)
@@ -88,6 +88,8 @@ class RecordedRuns:
         """Whether a command of the trace comes after none that is missing."""
         if index >= len(self._trace.of_rank[rank]):
             return False
+        if self._prefixes:
+            return True
         clock = self._trace.of_rank[rank][index].clock
         itself = set(range(self.instance.nodes)) if self._trace.of_rank[rank][index].is_barrier else {rank}
         issued = state.x[0].control
@@ -117,18 +119,22 @@ class TooLarge(Exception):
 
 def answers(instance: Instance, trace: Trace, strict: bool, most: int) -> tuple[bool, set[frozenset[Made]]]:
     """Whether there is a cycle, and the accesses that race. Raises :class:`TooLarge`."""
-    space, pairs = RecordedRuns(instance, trace), Pairs(instance, strict)
-    reached = Reached(space)
-    cyclic, races = False, set()
+    attacks, prefixes = (RecordedRuns(instance, trace, prefixes) for prefixes in (False, True))
+    pairs = Pairs(instance, strict)
+    reached, races = Reached(attacks), set[frozenset[Made]]()
+    cyclic = False
+    for state in reached.expand():
+        cyclic = cyclic or attacks.is_final(state)
+        if len(reached) > most:
+            raise TooLarge
+    reached = Reached(prefixes)
     for state in reached.expand():
         if len(reached) > most:
             raise TooLarge
-        cyclic = cyclic or space.is_final(state)
-        if reached.midway or state.last is not None:
-            continue
-        for one, other in combinations(space.next(state), 2):
-            if not (one.stands and other.stands and one.rank == other.rank) and pairs.race(one, other):
-                races.add(frozenset(map(key_of, (one, other))))
+        if not reached.midway:
+            for one, other in combinations(prefixes.next(state), 2):
+                if not (one.stands and other.stands and one.rank == other.rank) and pairs.race(one, other):
+                    races.add(frozenset(map(key_of, (one, other))))
     return cyclic, races
 
 

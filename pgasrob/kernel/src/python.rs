@@ -522,6 +522,10 @@ impl Recorded {
         .collect()
     }
 
+    fn before(&mut self, one: (u32, Option<usize>), other: (u32, Option<usize>)) -> PyResult<Vec<(u32, u8)>> {
+        guarded(|| self.answers.before([one, other]))
+    }
+
     fn ideal(&mut self, roots: Vec<(u32, bool)>, source: Option<(u32, usize)>) -> PyResult<Vec<(u32, u8)>> {
         guarded(|| self.answers.ideal(&roots, source))
     }

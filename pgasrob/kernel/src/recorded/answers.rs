@@ -81,12 +81,14 @@ impl Answers {
                 if !self.is_met(&source, !attacked) {
                     continue;
                 }
-                self.delaying.delay(&self.trace, number, step);
-                self.take(0)?;
                 if races {
+                    self.delaying.delay(&self.trace, number, step, true);
+                    self.take(0)?;
                     self.with_pending(source)?;
                 }
                 if !attacked {
+                    self.delaying.delay(&self.trace, number, step, false);
+                    self.take(0)?;
                     attacked = self.attack(source)?;
                 }
             }
@@ -102,8 +104,11 @@ impl Answers {
         for &(root, itself) in roots {
             let event = &trace.events[root as usize];
             for (rank, count) in counts.iter_mut().enumerate() {
-                let before =
-                    if itself { trace.count(event, rank) } else { trace.count_after(event.rank, event.index, rank) };
+                let before = if itself {
+                    trace.count(event, rank, false)
+                } else {
+                    trace.count_after(event.rank, event.index, rank, false)
+                };
                 *count = (*count).max(before);
             }
         }
@@ -116,13 +121,51 @@ impl Answers {
         found.sort_unstable();
         found.dedup();
         if let Some((event, step)) = source {
-            self.delaying.delay(&self.trace, event, step);
+            self.delaying.delay(&self.trace, event, step, false);
         }
         let delayed = |event: &u32| match source {
             Some(_) => self.delaying.first_delayed.get(event).copied().unwrap_or(u8::MAX),
             None => u8::MAX,
         };
         found.iter().map(|event| (*event, delayed(event))).collect()
+    }
+
+    /// The events that are issued before both of two accesses can be next, and of each the first step that does not happen.
+    pub fn before(&mut self, sides: [(u32, Option<usize>); 2]) -> Vec<(u32, u8)> {
+        let mut counts = vec![0; self.trace.nodes];
+        let mut delayed: Vec<(u32, u8)> = Vec::new();
+        for (number, step) in sides {
+            let event = &self.trace.events[number as usize];
+            for (rank, count) in counts.iter_mut().enumerate() {
+                let before = match step {
+                    Some(step) => self.trace.before_step(event, step).0[rank],
+                    None => self.trace.count_after(event.rank, event.index, rank, true),
+                };
+                *count = (*count).max(before);
+            }
+            if let Some(step) = step {
+                self.delaying.delay(&self.trace, number, step, true);
+                delayed.extend(self.delaying.first_delayed.iter().map(|(&event, &first)| (event, first)));
+            }
+        }
+        let trace = &self.trace;
+        let mut found: Vec<u32> = counts
+            .iter()
+            .enumerate()
+            .flat_map(|(rank, &count)| &trace.of_rank[rank][..count as usize])
+            .copied()
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        let first = |number: u32| {
+            let event = &trace.events[number as usize];
+            let happens = |step: &usize| {
+                trace.before_step(event, *step).1.iter().zip(&counts).all(|(needed, there)| needed <= there)
+            };
+            let steps = (0..event.command.steps().len()).take_while(happens).count();
+            delayed.iter().filter(|(of, _)| *of == number).map(|&(_, first)| first).fold(steps as u8, u8::min)
+        };
+        found.into_iter().map(|number| (number, first(number))).collect()
     }
 
     fn take(&mut self, more: u64) -> std::result::Result<(), GaveUp> {
@@ -185,11 +228,11 @@ impl Answers {
                     for entry in entries.iter().filter(|entry| !entry.step) {
                         // Those of the other rank that can be next when this is: what its past has not, and whose past
                         // has not this.
-                        let from = self.trace.count_after(*rank, entry.index, *of);
+                        let from = self.trace.count_after(*rank, entry.index, *of, true);
                         let start = others.partition_point(|each| each.index < from);
                         for other in &others[start..] {
                             looked += 1;
-                            if self.trace.count_after(*of, other.index, *rank) > entry.index {
+                            if self.trace.count_after(*of, other.index, *rank, true) > entry.index {
                                 break;
                             }
                             if !other.step
@@ -220,22 +263,25 @@ impl Answers {
         let (trace, delaying) = (&self.trace, &self.delaying);
         let event = self.event(&source);
         let cell = trace.access(&source).cell as usize;
+        let (before, _) = trace.before_step(event, source.place as usize - event.command.bound());
         for (rank, entries) in &trace.cells[cell].of_rank {
             let there = delaying.there(trace, *rank);
-            let first = trace.count(event, *rank);
-            let start = entries.partition_point(|entry| entry.index < first && entry.event <= source.event);
+            let start = entries.partition_point(|entry| entry.index < before[*rank] && entry.event <= source.event);
             for entry in &entries[start..] {
                 looked += 1;
                 if entry.index > there {
                     break;
                 }
-                if !self.races(&source, entry) || self.known.contains(&self.places(&source, entry)) {
+                if entry.event == source.event
+                    || !self.races(&source, entry)
+                    || self.known.contains(&self.places(&source, entry))
+                {
                     continue;
                 }
                 let next = if entry.step {
-                    source.event < entry.event && entry.index < there && self.is_next(entry)
+                    source.event < entry.event && (entry.event as usize) < trace.been && self.is_next(entry)
                 } else {
-                    first <= entry.index
+                    before[*rank] <= entry.index
                 };
                 if next {
                     found.push(*entry);
@@ -253,7 +299,9 @@ impl Answers {
         let event = self.event(entry);
         let step = entry.place as usize - event.command.bound();
         let first = self.delaying.first_delayed.get(&entry.event).copied().unwrap_or(u8::MAX);
+        let (before, _) = self.trace.before_step(event, step);
         first as usize >= step
+            && !self.delaying.is_after(before)
             && !self.delaying.is_bound(event.rank, entry.index, &event.command, &event.command.steps()[step])
     }
 
@@ -267,7 +315,7 @@ impl Answers {
         let mut found = Vec::new();
         'ranks: for (rank, entries) in &trace.cells[access.cell as usize].of_rank {
             let there = delaying.there(trace, *rank);
-            let first = trace.count(event, *rank);
+            let first = trace.count(event, *rank, false);
             let start = entries.partition_point(|entry| entry.index < first);
             let mut tried = u32::MAX;
             for entry in &entries[start..] {
@@ -301,7 +349,7 @@ impl Answers {
         let access = self.trace.access(source);
         let command = &event.command;
         let bound = command.bound();
-        let tainted = self.trace.count_after(event.rank, entry.index, from.rank) > source.index;
+        let tainted = self.trace.count_after(event.rank, entry.index, from.rank, false) > source.index;
         for (place, leaving) in command.accesses().enumerate() {
             let taken = (place + 1).saturating_sub(bound);
             if taken > 0 && self.delaying.is_bound(event.rank, entry.index, command, &command.steps()[taken - 1]) {
@@ -337,8 +385,8 @@ impl Answers {
         let from = self.event(source);
         for (of, entries) in &trace.cells[access.cell as usize].of_rank {
             // Of this rank the events that come after the source's command, and are there.
-            let first = trace.with_at_most(*of, from.rank, source.index);
-            let end = delaying.there(trace, *of).min(trace.with_at_most(*of, rank, index));
+            let first = trace.with_at_most(*of, from.rank, source.index, false);
+            let end = delaying.there(trace, *of).min(trace.with_at_most(*of, rank, index, false));
             let start = entries.partition_point(|entry| entry.index < first);
             for entry in entries[start..].iter().take_while(|entry| entry.index < end) {
                 *looked += 1;

@@ -7,8 +7,8 @@ use crate::recorded::events::{Access, Command, Step};
 use crate::recorded::order::{Event, Trace};
 
 /// What a slot says of the steps of a rank that are delayed (`pgasrob/analysis/placement.py`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Slot {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Slot {
     Pending(i64),
     Local(i64),
     Stage(i64, u8),
@@ -16,6 +16,52 @@ enum Slot {
     Bound(i64, i64),
     Bundled,
     Located(u32),
+}
+
+impl Slot {
+    /// Whether it bounds a step of a command from below.
+    pub fn bounds(self, command: &Command, step: &Step) -> bool {
+        let Command::Transfer { target, queue, unordered, everywhere, .. } = command else { return false };
+        match self {
+            Slot::Pending(_) | Slot::Local(_) => false,
+            Slot::Stage(of, stage) => !unordered && of == *queue && stage == step.stage,
+            Slot::Bound(of, to) => *unordered && step.fenced && of == *queue && to == *target,
+            Slot::Fenced(of, to) => step.after_writes && to == *target && (*everywhere || of == *queue),
+            Slot::Bundled => step.after_bundle,
+            Slot::Located(cell) => step.located && cell == step.access.cell,
+        }
+    }
+
+    /// Those that a step of a command enters.
+    pub fn entered(command: &Command, step: &Step) -> impl Iterator<Item = Slot> {
+        let (target, queue, unordered) = match *command {
+            Command::Transfer { target, queue, unordered, .. } => (target, queue, unordered),
+            _ => (-1, -1, true),
+        };
+        [
+            Some(Slot::Pending(queue)),
+            step.local.then_some(Slot::Local(queue)),
+            (!unordered).then_some(Slot::Stage(queue, step.stage)),
+            step.fenced.then_some(Slot::Fenced(queue, target)),
+            Some(Slot::Bundled),
+            step.located.then_some(Slot::Located(step.access.cell)),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// What a fence makes of it.
+    pub fn behind_fence(self, queue: i64, target: i64) -> Option<Slot> {
+        match self {
+            Slot::Fenced(of, to) if of == queue && (target < 0 || to == target) => Some(Slot::Bound(of, to)),
+            _ => None,
+        }
+    }
+
+    /// That which keeps a wait from being over.
+    pub fn waited_for(queue: i64, local: bool) -> Slot {
+        if local { Slot::Local(queue) } else { Slot::Pending(queue) }
+    }
 }
 
 /// A slot is in force for the events of its rank from `since` on and before `until`.
@@ -45,6 +91,8 @@ pub struct Delaying {
     pub cuts: Vec<(usize, u32)>,
     /// Of operations the first of their steps that is delayed.
     pub first_delayed: HashMap<u32, u8>,
+    /// Whether what is left out is what is issued later, or, for attacks, all that comes after it in the trace.
+    issues: bool,
     /// The events that have been looked at in all passes.
     pub looked_at: u64,
 }
@@ -58,12 +106,14 @@ impl Delaying {
             waiting: BinaryHeap::new(),
             cuts: Vec::new(),
             first_delayed: HashMap::new(),
+            issues: false,
             looked_at: 0,
         }
     }
 
-    /// Delays the step number `step` of an event.
-    pub fn delay(&mut self, trace: &Trace, source: u32, step: usize) {
+    /// Delays the step number `step` of an event. `issues`: only what cannot be issued then is left out.
+    pub fn delay(&mut self, trace: &Trace, source: u32, step: usize, issues: bool) {
+        self.issues = issues;
         self.stamp += 1;
         self.cuts.clear();
         self.first_delayed.clear();
@@ -81,31 +131,26 @@ impl Delaying {
 
     /// Whether an event is left out.
     pub fn is_left(&self, trace: &Trace, event: &Event) -> bool {
-        self.cuts.iter().any(|&(rank, index)| trace.count(event, rank) > index)
+        self.cuts.iter().any(|&(rank, index)| trace.count(event, rank, self.issues) > index)
+    }
+
+    /// Whether an event of another rank that is left out is among those of a past.
+    pub fn is_after(&self, past: &[u32]) -> bool {
+        self.cuts.iter().any(|&(rank, index)| past[rank] > index)
     }
 
     /// How many of the events of a rank are there.
     pub fn there(&self, trace: &Trace, rank: usize) -> u32 {
         let all = trace.of_rank[rank].len() as u32;
-        self.cuts.iter().map(|&(of, index)| trace.with_at_most(rank, of, index)).min().unwrap_or(all)
+        self.cuts.iter().map(|&(of, index)| trace.with_at_most(rank, of, index, self.issues)).min().unwrap_or(all)
     }
 
     /// Whether the completion rules put a step of `command` of `rank`, which has had `events` before it, behind one that
     /// is delayed.
     pub fn is_bound(&self, rank: usize, events: u32, command: &Command, step: &Step) -> bool {
-        let Command::Transfer { target, queue, unordered, everywhere, .. } = command else { return false };
         let (stamp, placed) = &self.placed[rank];
-        if *stamp != self.stamp {
-            return false;
-        }
-        placed.iter().filter(|each| each.since <= events && events < each.until).any(|each| match each.slot {
-            Slot::Pending(_) | Slot::Local(_) => false,
-            Slot::Stage(of, stage) => !unordered && of == *queue && stage == step.stage,
-            Slot::Bound(of, to) => *unordered && step.fenced && of == *queue && to == *target,
-            Slot::Fenced(of, to) => step.after_writes && to == *target && (*everywhere || of == *queue),
-            Slot::Bundled => step.after_bundle,
-            Slot::Located(cell) => step.located && cell == step.access.cell,
-        })
+        *stamp == self.stamp
+            && placed.iter().any(|each| each.since <= events && events < each.until && each.slot.bounds(command, step))
     }
 
     fn look_at(&mut self, trace: &Trace, number: u32, source: usize) {
@@ -115,8 +160,7 @@ impl Delaying {
         }
         let (rank, index) = (event.rank, event.index);
         let over = if let Command::Wait { queue, local } = event.command {
-            let slot = if local { Slot::Local(queue) } else { Slot::Pending(queue) };
-            !self.has(rank, slot)
+            !self.has(rank, Slot::waited_for(queue, local))
         } else {
             true
         };
@@ -200,20 +244,8 @@ impl Delaying {
 
     /// Enters a step that is delayed into its slots.
     fn place(&mut self, rank: usize, index: u32, command: &Command, step: &Step) {
-        let Command::Transfer { target, queue, unordered, .. } = *command else { return };
-        self.enter(rank, index, Slot::Pending(queue));
-        if step.local {
-            self.enter(rank, index, Slot::Local(queue));
-        }
-        if !unordered {
-            self.enter(rank, index, Slot::Stage(queue, step.stage));
-        }
-        if step.fenced {
-            self.enter(rank, index, Slot::Fenced(queue, target));
-        }
-        self.enter(rank, index, Slot::Bundled);
-        if step.located {
-            self.enter(rank, index, Slot::Located(step.access.cell));
+        for slot in Slot::entered(command, step) {
+            self.enter(rank, index, slot);
         }
     }
 
@@ -222,13 +254,7 @@ impl Delaying {
         if *stamp != self.stamp {
             return;
         }
-        let fenced: Vec<Slot> = placed
-            .iter()
-            .filter_map(|each| match each.slot {
-                Slot::Fenced(of, to) if of == queue && (target < 0 || to == target) => Some(Slot::Bound(of, to)),
-                _ => None,
-            })
-            .collect();
+        let fenced: Vec<Slot> = placed.iter().filter_map(|each| each.slot.behind_fence(queue, target)).collect();
         for slot in fenced {
             self.enter(rank, index, slot);
         }

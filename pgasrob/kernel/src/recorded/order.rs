@@ -1,6 +1,9 @@
 //! The order of a recorded trace: what comes before each event, and the accesses by cells.
 
+use std::collections::HashMap;
+
 use crate::memory::Result;
+use crate::recorded::delaying::Slot;
 use crate::recorded::events::{Access, Command, Recorded, read};
 
 pub struct Event {
@@ -9,8 +12,12 @@ pub struct Event {
     pub command: Command,
     /// Its place among the events of its rank (of a barrier: nothing).
     pub index: u32,
-    /// Which of the pasts is its own, but for what its rank has of it.
+    /// Which of the pasts is its own, but for what its rank has of it: of all that comes before in the trace, and of what
+    /// has to be issued before.
     past: u32,
+    issued_after: u32,
+    /// For each step what has to be issued before it is next, and before it has happened.
+    steps: Box<[(u32, u32)]>,
 }
 
 impl Event {
@@ -62,9 +69,10 @@ impl Trace {
             pasts: vec![0; nodes],
         };
         let mut latest = vec![0; nodes];
+        let mut issues = Issues { latest: vec![0; nodes], slots: vec![HashMap::new(); nodes] };
         let (been, standing): (Vec<_>, Vec<_>) = recorded.into_iter().partition(|each| each.issued);
         for each in been {
-            trace.add(each, &mut latest);
+            trace.add(each, &mut latest, &mut issues);
         }
         trace.been = trace.events.len();
         for Recorded { rank, place, command, .. } in standing {
@@ -75,12 +83,13 @@ impl Trace {
                 trace.enter(rank, access.cell, Entry { event: number, index, place: chained as u8, step });
             }
             trace.layer_of.push([0; 4]);
-            trace.events.push(Event { rank, place, command, index, past: latest[rank] });
+            let (past, issued_after) = (latest[rank], issues.latest[rank]);
+            trace.events.push(Event { rank, place, command, index, past, issued_after, steps: Box::new([]) });
         }
         Ok(trace)
     }
 
-    fn add(&mut self, Recorded { rank, place, command, .. }: Recorded, latest: &mut [u32]) {
+    fn add(&mut self, Recorded { rank, place, command, .. }: Recorded, latest: &mut [u32], issues: &mut Issues) {
         let number = self.events.len() as u32;
         if let Command::Barrier = command {
             let mut joined = vec![0; self.nodes];
@@ -89,12 +98,19 @@ impl Trace {
                 joined[each] = joined[each].max(self.of_rank[each].len() as u32);
             }
             let past = self.keep(joined.iter().map(|count| count + 1));
+            let mut before = vec![0; self.nodes];
+            for (each, &of) in issues.latest.iter().enumerate() {
+                self.join(&mut before, of);
+                before[each] = before[each].max(self.of_rank[each].len() as u32);
+            }
+            let issued_after = self.keep(before.iter().map(|count| count + 1));
             latest.fill(past);
+            issues.latest.fill(issued_after);
             for events in &mut self.of_rank {
                 events.push(number);
             }
             self.layer_of.push([0; 4]);
-            self.events.push(Event { rank, place, command, index: 0, past });
+            self.events.push(Event { rank, place, command, index: 0, past, issued_after, steps: Box::new([]) });
             return;
         }
         let index = self.of_rank[rank].len() as u32;
@@ -105,7 +121,8 @@ impl Trace {
         let own = latest[rank];
         let ahead = met.iter().any(|&event| {
             let from = &self.events[event as usize];
-            from.rank != rank && (0..self.nodes).any(|of| of != rank && self.count(from, of) > self.known(own, of))
+            from.rank != rank
+                && (0..self.nodes).any(|of| of != rank && self.count(from, of, false) > self.known(own, of))
         });
         if ahead {
             let mut joined = vec![0; self.nodes];
@@ -113,11 +130,12 @@ impl Trace {
             for event in met {
                 let from = &self.events[event as usize];
                 for (of, count) in joined.iter_mut().enumerate() {
-                    *count = (*count).max(self.count(from, of));
+                    *count = (*count).max(self.count(from, of, false));
                 }
             }
             latest[rank] = self.keep(joined.into_iter());
         }
+        let steps = self.issue(rank, index, &command, issues);
         let mut layers = [0; 4];
         for (chained, access) in command.accesses().enumerate() {
             let entry = Entry { event: number, index, place: chained as u8, step: chained >= command.bound() };
@@ -129,7 +147,84 @@ impl Trace {
         if command.synchronises() {
             self.synchronising[rank].push(index);
         }
-        self.events.push(Event { rank, place, command, index, past: latest[rank] });
+        let issued_after = issues.latest[rank];
+        self.events.push(Event { rank, place, command, index, past: latest[rank], issued_after, steps });
+    }
+
+    /// Takes down what has to be issued before a command, and before each of its steps.
+    fn issue(&mut self, rank: usize, index: u32, command: &Command, issues: &mut Issues) -> Box<[(u32, u32)]> {
+        let mut past = vec![0; self.nodes];
+        self.join(&mut past, issues.latest[rank]);
+        let own = past.clone();
+        if let Some(made) = command.at_issue() {
+            self.join_met(&mut past, made);
+        }
+        if let Command::Wait { queue, local } = *command
+            && let Some(there) = issues.slots[rank].get(&Slot::waited_for(queue, local))
+        {
+            join_all(&mut past, there);
+        }
+        if (0..self.nodes).any(|of| of != rank && past[of] > own[of]) {
+            issues.latest[rank] = self.keep(past.iter().copied());
+        }
+        match *command {
+            Command::Bundle => {
+                issues.slots[rank].remove(&Slot::Bundled);
+            }
+            Command::Fence { queue, target, unordered: true } => {
+                let found: Vec<(Slot, Vec<u32>)> = issues.slots[rank]
+                    .iter()
+                    .filter_map(|(slot, there)| Some((slot.behind_fence(queue, target)?, there.clone())))
+                    .collect();
+                for (slot, there) in found {
+                    issues.enter(rank, slot, &there);
+                }
+            }
+            _ => {}
+        }
+        past[rank] = index + 1;
+        let mut found = Vec::new();
+        let mut entering: Vec<(Slot, Vec<u32>)> = Vec::new();
+        for step in command.steps() {
+            for (slot, there) in &issues.slots[rank] {
+                if slot.bounds(command, step) {
+                    join_all(&mut past, there);
+                }
+            }
+            let before = self.keep(past.iter().copied());
+            self.join_met(&mut past, &step.access);
+            let after = self.keep(past.iter().copied());
+            found.push((before, after));
+            entering.extend(Slot::entered(command, step).map(|slot| (slot, past.clone())));
+        }
+        for (slot, there) in entering {
+            issues.enter(rank, slot, &there);
+        }
+        found.into()
+    }
+
+    /// Joins the issues that come before an access, were it next.
+    fn join_met(&self, past: &mut [u32], access: &Access) {
+        let layers = &self.cells[access.cell as usize].layers;
+        let met = layers.iter().rev().find(|layer| self.access(&layer[0]).conflicts(access));
+        for entry in met.into_iter().flatten() {
+            let event = &self.events[entry.event as usize];
+            for (of, count) in past.iter_mut().enumerate() {
+                let there = if entry.step {
+                    self.known(event.steps[entry.place as usize - event.command.bound()].1, of)
+                } else {
+                    self.count(event, of, true)
+                };
+                *count = (*count).max(there);
+            }
+        }
+    }
+
+    /// What has to be issued before a step is next, and before it has happened.
+    pub fn before_step(&self, event: &Event, step: usize) -> (&[u32], &[u32]) {
+        let past = |of: u32| &self.pasts[of as usize * self.nodes..][..self.nodes];
+        let (before, after) = event.steps[step];
+        (past(before), past(after))
     }
 
     fn known(&self, past: u32, of: usize) -> u32 {
@@ -183,22 +278,28 @@ impl Trace {
     }
 
     /// How many events of rank `of` come before `event`, itself included.
-    pub fn count(&self, event: &Event, of: usize) -> u32 {
-        if !event.is_barrier() && event.rank == of { event.index + 1 } else { self.known(event.past, of) }
+    ///
+    /// `issues`: of those that have to be issued before.
+    pub fn count(&self, event: &Event, of: usize, issues: bool) -> u32 {
+        if !event.is_barrier() && event.rank == of {
+            event.index + 1
+        } else {
+            self.known(if issues { event.issued_after } else { event.past }, of)
+        }
     }
 
     /// How many events of rank `of` come before a rank has done the first `events` of its own.
-    pub fn count_after(&self, rank: usize, events: u32, of: usize) -> u32 {
+    pub fn count_after(&self, rank: usize, events: u32, of: usize, issues: bool) -> u32 {
         match events {
             0 => 0,
-            some => self.count(&self.events[self.of_rank[rank][some as usize - 1] as usize], of),
+            some => self.count(&self.events[self.of_rank[rank][some as usize - 1] as usize], of, issues),
         }
     }
 
     /// How many of the first events of `rank` have at most `most` events of rank `of` before them.
-    pub fn with_at_most(&self, rank: usize, of: usize, most: u32) -> u32 {
+    pub fn with_at_most(&self, rank: usize, of: usize, most: u32, issues: bool) -> u32 {
         let events = &self.of_rank[rank];
-        events.partition_point(|&event| self.count(&self.events[event as usize], of) <= most) as u32
+        events.partition_point(|&event| self.count(&self.events[event as usize], of, issues) <= most) as u32
     }
 
     /// The next event of `rank` from `index` on that matters to delayed steps.
@@ -220,5 +321,29 @@ impl Trace {
         let layer = self.layer_of[event as usize][place] as usize;
         let cell = self.events[event as usize].command.access(place).cell;
         self.cells[cell as usize].layers[layer].iter().all(|entry| entry.event == event)
+    }
+}
+
+/// What is known of issues as a trace grows: of each rank the latest past, and what has to be issued before the steps in
+/// each slot have happened.
+struct Issues {
+    latest: Vec<u32>,
+    slots: Vec<HashMap<Slot, Vec<u32>>>,
+}
+
+impl Issues {
+    fn enter(&mut self, rank: usize, slot: Slot, past: &[u32]) {
+        match self.slots[rank].get_mut(&slot) {
+            Some(there) => join_all(there, past),
+            None => {
+                self.slots[rank].insert(slot, past.to_vec());
+            }
+        }
+    }
+}
+
+fn join_all(past: &mut [u32], other: &[u32]) {
+    for (count, &there) in past.iter_mut().zip(other) {
+        *count = (*count).max(there);
     }
 }

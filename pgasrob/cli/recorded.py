@@ -1,0 +1,98 @@
+"""Trace files beside programs: what `pgasrob check` and `pgasrob race` say of recorded runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from pgasrob.cli.many import Found
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.reading import Reading
+    from pgasrob.render.json import RaceResult, Result
+
+SUFFIX = ".pgastrace"
+SEED, MOST_COMMANDS = 0, 10_000
+"""Of the simulated run of a program that stands in for a recorded one."""
+
+
+def traces(paths: Sequence[str], front_end: FrontEnd, refused: dict[str, bool]) -> Found | None:
+    """What is found where ``paths`` are trace files; None where they are none. Raises click.UsageError for both at
+    once, and for options that say nothing about recorded runs: those of ``refused`` that are given."""
+    if not any(path.endswith(SUFFIX) for path in paths):
+        return None
+    if not all(path.endswith(SUFFIX) for path in paths):
+        raise click.UsageError(f"ask about {SUFFIX} files and about programs one after the other.")
+    for option, given in refused.items():
+        if given:
+            raise click.UsageError(f"{option} is about programs: a trace has its own ranks, and one order of events.")
+    return Found(list(paths), list(paths), front_end, [])
+
+
+def checked_traces(found: Found, reading: Reading) -> Iterator[Result]:
+    """The answers about robustness."""
+    from pgasrob.recording.decide import check_trace
+    from pgasrob.render.json import checked_to_json
+    from pgasrob.robustness.batch import Checked
+
+    for file in found.files:
+        yield checked_to_json(Checked(file, check_trace(file, reading)))
+
+
+def raced_traces(found: Found, strict: bool, every: bool, robustness: bool, reading: Reading) -> Iterator[RaceResult]:
+    """The answers about races, beside those about robustness where these are asked for."""
+    from dataclasses import replace
+
+    from pgasrob.recording.decide import check_trace, trace_races
+    from pgasrob.render.races_json import races_to_json
+
+    for file in found.files:
+        races = trace_races(file, strict, every, reading)
+        asked = check_trace(file, reading) if robustness and races.verdict != "error" else None
+        yield races_to_json(replace(races, robustness=asked), every)
+
+
+def tell_alarms(result: RaceResult, front_end: FrontEnd, reading: Reading, in_json: bool) -> None:
+    """Put beside the exact answer what MUST-RMA reports of one order: the recorded one, or of a program that of a
+    simulated run. In text it is a paragraph of its own."""
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.recording.lowering import NotSupported
+    from pgasrob.runtime.record.records import TraceError
+
+    try:
+        lines = _alarms(result, front_end, reading)
+    except (SourceError, NotSupported, TraceError, OSError) as error:
+        told = None if isinstance(error, SourceError) else str(error)
+        if told and not in_json:
+            click.echo(f"{result['file']}: no answer by MUST-RMA: {told}")
+        return
+    exact = {tuple(sorted(side["line"] for side in race["accesses"])) for race in result["races"]}
+    if in_json:
+        cast("dict[str, object]", result)["must_rma"] = [list(pair) for pair in lines]
+        return
+    if not lines:
+        click.echo(f"{result['file']}: MUST-RMA reports nothing for one order of its events.")
+    for pair in lines:
+        beside = "also a race in the exact answer" if pair in exact else "not in the exact answer below"
+        click.echo(f"{result['file']}: MUST-RMA reports lines {pair[0]} and {pair[1]}: {beside}.")
+
+
+def _alarms(result: RaceResult, front_end: FrontEnd, reading: Reading) -> list[tuple[int, int]]:
+    from pgasrob.recording.decide import trace_alarms
+    from pgasrob.recording.must_rma import alarms
+    from pgasrob.recording.simulated import recorded, sc_run
+
+    file = result["file"]
+    if file.endswith(SUFFIX):
+        return [alarm.lines for alarm in trace_alarms(file)]
+    from pgasrob.program.program import DEFAULT_NODES, Program
+    from pgasrob.robustness.check import load
+
+    loaded = load(file, front_end)
+    nodes = result["nodes"] or DEFAULT_NODES
+    program = loaded if isinstance(loaded, Program) else loaded.program(nodes)
+    instance = program.instantiate(nodes, reading)
+    return [alarm.lines for alarm in alarms(recorded(instance, sc_run(instance, SEED, MOST_COMMANDS)))]
