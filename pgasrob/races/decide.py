@@ -81,13 +81,15 @@ def races(
     conflicts: Conflicts = DEFAULT_READING.conflicts,
     watch: Watch | None = None,
     robustness: Verdict | None = None,
+    instance: Instance | None = None,
 ) -> RaceVerdict:
     """Decide whether ``program`` on ``nodes`` nodes (its own count, or 2, when None) has a race.
 
     ``strict``: an await and a value that arrives are one. ``all_``: all races, one for each pair of places in the
     source, else the first found. ``engine`` is one of :data:`RACE_ENGINES`. ``limits``, ``progress``, ``threads``,
-    ``failed_polls``, ``conflicts`` and ``watch`` are as of :func:`pgasrob.robustness.check.check`, which is asked when
-    the answer depends on whether the program is robust, unless ``robustness`` is its answer already. The verdict is
+    ``failed_polls``, ``conflicts``, ``watch`` and ``instance`` are as of :func:`pgasrob.robustness.check.check`, which
+    is asked when the answer depends on whether the program is robust, unless ``robustness`` is its answer already; it
+    goes on with what has been found out about the instance. The verdict is
     `error` for a program that has no process for some rank and for one with a fault that the search comes to,
     `unknown` where a limit is hit. Raises :class:`RacesInterrupted` on Ctrl-C, and ValueError for an engine that does
     not exist.
@@ -102,14 +104,16 @@ def races(
     try:
         if not isinstance(program, Program):
             watch.within(LOWERING, lambda: program.program(count))
-        instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
+        if instance is None:
+            instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
         if updates_may_race(instance, strict):
             conflicts, reading = "all", Reading(failed_polls, "all")
             nothing = replace(nothing, reading=reading)
             robustness = robustness if robustness is not None and robustness.reading == reading else None
             instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
+        whole = instance
         if engine == DEFAULT_ENGINE and not instance.program.source.shows_commands:
-            few = watch.within(LEAVING_OUT, lambda: represented(instance, one_place=True))
+            few = watch.within(LEAVING_OUT, lambda: represented(whole, one_place=True))
             if few is not None:
                 instance, nothing = without_unused(few.instance), replace(nothing, alike=(few.alike, few.kept))
     except SourceError as error:
@@ -124,7 +128,7 @@ def races(
 
     def asks() -> Verdict:
         options = {"failed_polls": failed_polls, "conflicts": conflicts, "threads": threads, "effect": False}
-        return check(program, count, watch=watch, **options)  # type: ignore[arg-type]
+        return check(program, count, watch=watch, instance=whole, **options)  # type: ignore[arg-type]
 
     threads = threads or min(available_cores(), MOST_THREADS)
     return _Deciding(instance, nothing, all_, watch, asks, robustness, threads).run()

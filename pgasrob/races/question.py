@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
+    from pgasrob.program.instance import Instance
     from pgasrob.program.program import Program
     from pgasrob.races.verdict import RaceVerdict
     from pgasrob.robustness.batch import Job
@@ -24,7 +25,13 @@ class RaceQuestion:
     robustness: Literal["first", "after", "never"] = "first"
 
     def ask(
-        self, program: Program | CProgram, nodes: int, job: Job, watch: Watch, robustness: Verdict | None
+        self,
+        program: Program | CProgram,
+        nodes: int,
+        job: Job,
+        watch: Watch,
+        robustness: Verdict | None,
+        instance: Instance | None,
     ) -> RaceVerdict:
         """The answer about ``program``."""
         from pgasrob.races.decide import races
@@ -39,4 +46,5 @@ class RaceQuestion:
             conflicts=job.reading.conflicts,
             watch=watch,
             robustness=robustness,
+            instance=instance,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
@@ -16,7 +16,7 @@ from pgasrob.program.files import DISK, Files
 from pgasrob.program.parser import MAX_FILE
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.robustness.check import Interrupted, check, load
+from pgasrob.robustness.check import PREPARING, Interrupted, check, load
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import Interruption, LeftUndone, NoProgram, NotAsked, Reason
@@ -26,6 +26,7 @@ from pgasrob.robustness.watch import GRACE, LimitReached, Progress, Watch
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.instance import Instance
     from pgasrob.robustness.traces.parts import Found
 
 T = TypeVar("T")
@@ -65,9 +66,16 @@ class Question(Protocol):
     @property
     def robustness(self) -> Literal["first", "after", "never"]: ...
     def ask(
-        self, program: Program | CProgram, nodes: int, job: Job, watch: Watch, robustness: Verdict | None
+        self,
+        program: Program | CProgram,
+        nodes: int,
+        job: Job,
+        watch: Watch,
+        robustness: Verdict | None,
+        instance: Instance | None,
     ) -> Answer:
-        """The answer for ``program``. Ctrl-C raises a KeyboardInterrupt whose ``verdict`` is what was known."""
+        """The answer for ``program``, of which ``instance`` is there already, or not. Ctrl-C raises a KeyboardInterrupt
+        whose ``verdict`` is what was known."""
         ...
 
 
@@ -218,14 +226,19 @@ class Checker:
         question, watch = self.job.further, self._watch
         verdict = Verdict(file, program.name, nodes, self.job.engine, "unknown", NotAsked(), reading=self.job.reading)
         answer: Answer | None = None
+        instance: Instance | None = None
         try:
+            if question is not None:
+                # Both questions are about one instance. What is wrong with it is for the first of them to say.
+                with suppress(SourceError, LimitReached, MemoryError):
+                    instance = watch.within(PREPARING, lambda: program.instantiate(nodes, self.job.reading))
             if question is None or question.robustness == "first":
-                verdict = self._robustness(program, nodes, watch, effect=True)
+                verdict = self._robustness(program, nodes, watch, True, instance)
             if question is not None and verdict.verdict != "error":
                 known = verdict if question.robustness == "first" else None
-                answer = question.ask(program, nodes, self.job, watch, known)
+                answer = question.ask(program, nodes, self.job, watch, known, instance)
                 if question.robustness == "after" and answer.verdict != "error":
-                    verdict = answer.robustness or self._robustness(program, nodes, watch, effect=False)
+                    verdict = answer.robustness or self._robustness(program, nodes, watch, False, instance)
         except Interrupted as interrupt:
             return replace(self.checked(file, interrupt.verdict, answer), interrupted=True)
         except KeyboardInterrupt as interrupt:
@@ -233,7 +246,9 @@ class Checker:
             return replace(self.checked(file, replace(verdict, reason=Interruption()), found), interrupted=True)
         return self.checked(file, verdict, answer)
 
-    def _robustness(self, program: Program | CProgram, nodes: int, watch: Watch, effect: bool) -> Verdict:
+    def _robustness(
+        self, program: Program | CProgram, nodes: int, watch: Watch, effect: bool, instance: Instance | None
+    ) -> Verdict:
         job = self.job
         return check(
             program,
@@ -247,6 +262,7 @@ class Checker:
             found=self.found,
             effect=effect,
             watch=watch,
+            instance=instance,
         )
 
     def told(self, checked: Checked, convert: Callable[[Checked], T]) -> T:

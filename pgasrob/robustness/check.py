@@ -97,6 +97,7 @@ def check(
     found: Sequence[Found] = (),
     effect: bool = True,
     watch: Watch | None = None,
+    instance: Instance | None = None,
 ) -> Verdict:
     """Decide whether ``program`` on ``nodes`` nodes (its own count, or 2, when None) is robust.
 
@@ -107,7 +108,8 @@ def check(
     (:class:`~pgasrob.program.reading.Reading`). ``found``: what others have found in the parts of the search of
     `traces`, all of them (:mod:`~pgasrob.robustness.traces.parts`). ``effect``: whether to look for what it means that
     a program is not robust. ``progress`` is called a few times a second. ``watch``: limits that hold already, since the
-    program was read, in place of ``limits`` and ``progress``. A program that has no process for some rank
+    program was read, in place of ``limits`` and ``progress``. ``instance``: the program on these nodes, read so, where
+    that is there already with what is known of it. A program that has no process for some rank
     gives verdict `error`; a limit that is hit gives `unknown`. Raises :class:`Interrupted` on Ctrl-C, and ValueError
     for an engine that does not exist or has no such heads or reductions.
     """
@@ -123,7 +125,8 @@ def check(
     try:
         if not isinstance(program, Program):
             watch.within(LOWERING, lambda: program.program(count))
-        instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
+        if instance is None:
+            instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
         few = None
         if engine == DEFAULT_ENGINE and not instance.program.source.shows_commands:
             few = watch.within(LEAVING_OUT, lambda: represented(instance))
