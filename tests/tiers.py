@@ -125,6 +125,9 @@ SLOW: dict[str, str] = {
     "program/test_spelled.py": """
         the_verdict_is_the_same what_is_shown_is_read_back
     """,
+    "races/mpi/test_model.py": """
+        random_programs some_rules_follow_from_the_others
+    """,
     "races/test_races_agree.py": """
         race_free_programs_with_blocking_atomics_are_robust the_classical_definition_agrees
         the_kernel_stores_the_same_states_and_finds_the_same_runs the_search_agrees_with_the_definition

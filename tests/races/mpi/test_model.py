@@ -19,7 +19,7 @@ from tests.races.mpi.sensitivity import IMPLIED, NAMED, STRUCTURE, TELLING
 from tests.support import examples, is_nightly
 
 MODELS: tuple[MemoryModel, ...] = ("unified", "separate")
-MOST = examples(60, 5_000)
+MOST = examples(60, 2_000)
 STATUSES = {
     ("defined", "defined"): 34, ("defined", "undefined"): 3, ("eventual", "undefined"): 1,
     ("undefined", "undefined"): 22,
