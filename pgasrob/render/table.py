@@ -109,7 +109,7 @@ class Table(Generic[R]):
         nodes, stats = result["nodes"], result["stats"]
         cells: list[Segment] = [("-" if nodes is None else str(nodes), "")]
         if self._expect:
-            cells += [(self.found(result), result["verdict"]), _mark(result)]
+            cells += [(self.found(result), result["verdict"]), self._mark(result)]
             cells += [(result.get("expected") or "nothing", "")]
         else:
             cells.append((result["verdict"], result["verdict"]))
@@ -158,11 +158,16 @@ class Table(Generic[R]):
             yield from paragraph(fault, self._width, "", "", "    ")
         elif surprising and result["reason"] and not (result["verdict"] == "error" and result["errors"]):
             yield from paragraph(f"{where}: {result['verdict']}: {result['reason']}", self._width, "", "", "    ")
-        if self._expect and surprising and result["verdict"] != "unknown":
+        if self._expect and surprising and self.found(result) != "unknown":
             expected = result.get("expected")
             wanted = f"expected {expected}" if expected else f"but {self.nothing_expected(result)}"
             text = f"{where}: found {self.found(result)}, {wanted}"
             yield from paragraph(text, self._width, "bad", "", "    ")
+
+    def _mark(self, result: R) -> Segment:
+        if self.found(result) == "unknown":
+            return "?", "open"
+        return ("=", "faint") if result.get("as_expected") else ("!=", "bad")
 
     def _summary(self, results: Sequence[R], seconds: float) -> str:
         counts: Counter[str] = Counter(result["verdict"] for result in results)
@@ -203,12 +208,6 @@ class VerdictTable(Table[Result]):
 
     def only_strict(self, results: Sequence[Result]) -> str:
         return words.only_strict(results, self._expect)
-
-
-def _mark(result: R) -> Segment:
-    if result["verdict"] == "unknown":
-        return "?", "open"
-    return ("=", "faint") if result.get("as_expected") else ("!=", "bad")
 
 
 def _findings(file: str, errors: list[Error], width: int) -> Iterator[Line]:

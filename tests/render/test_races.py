@@ -243,6 +243,9 @@ def test_a_table_compares_numbers_of_pairs() -> None:
     table = RaceTable(["x.pgas"], 80, True)
     assert " ".join(plain([table.row(expected)]).split()).startswith("x.pgas 2 3 pairs != 2 pairs 3 not robust")
     assert "found 3 pairs, expected 2 pairs" in plain(table.end([expected], 0.5))
+    cut: RaceResult = {**expected, "reason": "there may be more races: the limit was reached"}
+    assert " ".join(plain([table.row(cut)]).split()).startswith("x.pgas 2 unknown ? 2 pairs 3+")
+    assert "expected" not in plain(table.end([cut], 0.5)).replace("as expected", "")
     missing: RaceResult = {**expected, "expected": None}
     assert "no `// races:` says how many" in plain(table.end([missing], 0.5))
 
