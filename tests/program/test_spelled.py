@@ -100,7 +100,7 @@ def test_names() -> None:
 def test_queues_are_named_and_ranks_are_not() -> None:
     """All three arguments that are numbers are 0 here."""
     text = shown("shmem_int_p(&x, 0, 0); shmem_quiet(); shmem_fence();", "int x;")
-    assert "update(set, 0, 0, x, shmem);" in text and "wait(shmem);" in text
+    assert "update(set, 0, 0, x, shmem) as plain;" in text and "wait(shmem);" in text
 
 
 def test_elements_and_short_integers() -> None:
