@@ -79,7 +79,7 @@ def _followed(name: str, found: Reproduction) -> Row:
         printed = f"prints `{' / '.join(_lines(shown))}`, normally `{' / '.join(_lines(found.normal))}`"
         return Row(name, found.nodes, "reproduced", f"{printed} (everything held back)" if found.all_held else printed)
     values = [
-        f"`{each.name}` is {each.reproduced}, normally {each.normal}"
+        f"`{each.name}` is {each.reproduced}, normally {'not read' if each.normal is None else each.normal}"
         for each in found.values
         if each.reproduced is not None
     ]
