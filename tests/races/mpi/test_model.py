@@ -14,6 +14,7 @@ from pgasrob.races.mpi.executions import executions
 from pgasrob.races.mpi.findings import MemoryModel
 from pgasrob.races.mpi.status import judge
 from tests.oracle.mpi_model import Program, status
+from tests.oracle.mpi_model import Statement as S
 from tests.races.mpi.random_programs import in_c, random_program
 from tests.races.mpi.sensitivity import IMPLIED, NAMED, STRUCTURE, TELLING
 from tests.support import examples, is_nightly
@@ -91,3 +92,37 @@ def test_each_rule_matters(rule: str) -> None:
 def test_some_rules_follow_from_the_others(rule: str) -> None:
     for program in TELLING.values():
         assert all(whole == less for whole, less in _statuses(program, rule))
+
+
+PUT = [S("lock_all"), S("put", 1, "y", "a"), S("unlock_all")]
+ADD = [S("lock_all"), S("acc", 1, "y", "a", op="sum"), S("unlock_all")]
+LOOK = [S("lock_all"), S("gacc", 1, "y", "a", "b", "no_op"), S("unlock_all")]
+
+
+@pytest.mark.parametrize(
+    ("program", "unified", "separate"),
+    [
+        ([PUT, [S("store", cell="x")]], "defined", "undefined"),  # any location of the window (3.3.1)
+        ([ADD, [S("store", cell="x")]], "defined", "undefined"),
+        ([LOOK, [S("store", cell="x")]], "defined", "defined"),
+        ([PUT, [S("load", cell="x")]], "defined", "defined"),
+        ([PUT, [S("store", cell="y")]], "undefined", "undefined"),
+        ([LOOK, [S("load", cell="y")]], "defined", "defined"),  # D4
+        ([LOOK, [S("store", cell="y")]], "undefined", "undefined"),
+        ([LOOK, [S("lock_all"), S("get", 1, "y", "b"), S("unlock_all")]], "defined", "defined"),
+        ([LOOK, ADD], "defined", "defined"),
+        ([ADD, [S("lock_all"), S("get", 1, "y", "b"), S("unlock_all")]], "undefined", "undefined"),
+        ([ADD, ADD], "defined", "defined"),
+        ([ADD, PUT], "undefined", "undefined"),
+        ([PUT, PUT], "undefined", "undefined"),
+        ([PUT, [S("poll", cell="y")]], "eventual", "undefined"),  # G10
+        ([ADD, [S("poll", cell="y")]], "eventual", "undefined"),
+        ([PUT, [S("poll", cell="y"), S("load", cell="y")]], "eventual", "undefined"),
+        ([PUT, [S("poll", cell="y"), S("store", cell="y")]], "eventual", "undefined"),
+        ([ADD, [S("lock_all"), S("ragpoll", 1, "y"), S("unlock_all")]], "defined", "defined"),
+    ],
+)  # fmt: skip
+def test_conflicts(program: Program, unified: str, separate: str) -> None:
+    compiled = parse_c(in_c(program))
+    assert (status(program, True), status(program, False)) == (unified, separate)
+    assert tuple(decide(compiled, model).status for model in MODELS) == (unified, separate)
