@@ -117,6 +117,7 @@ LOOK = [S("lock_all"), S("gacc", 1, "y", "a", "b", "no_op"), S("unlock_all")]
         ([PUT, PUT], "undefined", "undefined"),
         ([PUT, [S("poll", cell="y")]], "eventual", "undefined"),  # G10
         ([ADD, [S("poll", cell="y")]], "eventual", "undefined"),
+        ([ADD, [S("poll", cell="y")], ADD], "eventual", "undefined"),
         ([PUT, [S("poll", cell="y"), S("load", cell="y")]], "eventual", "undefined"),
         ([PUT, [S("poll", cell="y"), S("store", cell="y")]], "eventual", "undefined"),
         ([ADD, [S("lock_all"), S("ragpoll", 1, "y"), S("unlock_all")]], "defined", "defined"),
