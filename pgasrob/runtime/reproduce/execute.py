@@ -113,7 +113,7 @@ def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, kno
         source, made = folder / f"unit{number}.c", folder / f"unit{number}.o"
         source.write_text(unit.text, errors="surrogateescape")
         own = ["-I", os.path.dirname(os.path.abspath(unit.path))]
-        _compile([compiler, *PLAIN_FLAGS, *own, *unit.flags, "-c", str(source), "-o", str(made)], unit.path)
+        _compile([compiler, *PLAIN_FLAGS, *own, *unit.flags, "-c", str(source), "-o", str(made)])
         objects.append(str(made))
     needed = _undefined(objects, library)
     names = {function.name for function in known}
@@ -158,11 +158,11 @@ def _check_launcher(launcher: str, library: Library) -> None:
         raise CannotRun(f"{LAUNCHERS[library]} is not that of Open MPI, which is needed, but {what}; {PACKAGES}")
 
 
-def _compile(command: Sequence[str], path: str) -> None:
+def _compile(command: Sequence[str]) -> None:
     told = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if told.returncode:
         lines = [line for line in told.stderr.splitlines() if "error" in line or "undefined" in line] or [told.stderr]
-        raise CannotRun(f"{os.path.basename(command[0])} does not compile {path}: {lines[0].strip()}")
+        raise CannotRun(f"{os.path.basename(command[0])} does not compile it: {lines[0].strip()}")
 
 
 def _undefined(objects: Sequence[str], library: Library) -> set[str]:
