@@ -1,7 +1,7 @@
-/* Open MPI's shmem_finalize (4.1) ends with a segmentation fault, and it runs at exit even of a program that does not call
- * it. So with Open MPI it is never called: the processes leave by MPI_Finalize, which oshrun takes for a regular end, and
- * then without the exit handlers that the library registered when it was initialised. Handlers of the program from before
- * the initialisation (destructors of static C++ objects among them) do not run either. */
+/* Open MPI's shmem_finalize (4.1) ends with a segmentation fault, and it runs at exit even of a program that does not
+ * call it. So with Open MPI it is never called: the processes leave by MPI_Finalize, which oshrun takes for a regular
+ * end, and then without the exit handlers that the library registered when it was initialised. Handlers of the
+ * program from before the initialisation (destructors of static C++ objects among them) do not run either. */
 #define _GNU_SOURCE
 #include "ending.h"
 #include "real.h"

@@ -81,7 +81,7 @@ def test_what_of_mpi_is_not_described_is_known() -> None:
         *("Comm_accept", "Comm_connect", "Comm_disconnect", "Comm_idup", "Comm_join", "Comm_spawn"),
         *("Comm_spawn_multiple", "Grequest_complete", "Grequest_start", "Improbe", "Imrecv", "Intercomm_create"),
         *("Intercomm_merge", "Mprobe", "Mrecv", "Pack", "Pack_external", "Reduce_local", "Sendrecv_replace", "Unpack"),
-        "Unpack_external",
+        *("Unpack_external", "Request_get_status"),
     }
     assert len(files) >= 20 and len(neighbours) == 10
 
@@ -175,6 +175,19 @@ def test_threads_are_told_and_freed_buffers_left_alone(tmp_path: Path) -> None:
     with Trace(path) as read:
         found = {log.thread: [one.value for one in log if isinstance(one, Access)] for log in read.logs()}
     assert found == {0: [7, None], 1: [7]}
+
+
+@mpi_is_there
+def test_failed_polls_are_written_once(tmp_path: Path) -> None:
+    program = built("mpicc", PROGRAMS / "polls.c", tmp_path)
+    run = pgasrob("record", "-n", "2", "-o", tmp_path / "run.pgastrace", "--", program)
+    assert run.returncode == 0 and int(run.stdout.split()[0]) > 2, run.stderr
+    tests = "18: MPI_Test asked=1 waits=0"
+    assert told(tmp_path / "run.pgastrace", 0)[2:-3] == [
+        "16: MPI_Irecv MPI_INT flags=17 group=1 rank=1 tag=4 address=own bytes=4 request=#1",
+        *(tests, "    ->"),
+        *(tests, "    -> #1 1 4 4"),
+    ]
 
 
 @needs("mpifort")

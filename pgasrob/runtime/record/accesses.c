@@ -1,4 +1,5 @@
-/* The loads and stores of the program: what `-fsanitize=thread` calls before each, in the place of the sanitizer's own. */
+/* The loads and stores of the program: what `-fsanitize=thread` calls before each, in the place of the sanitizer's
+ * own. */
 #include "trace.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ static __thread struct {
     unsigned long now;                                                   /* how many accesses there were */
     struct { void *caller; unsigned long when; } last[CALLERS];          /* of each place in the program, by a hash */
     struct past past[MOST_PERIOD];
-    unsigned period, streak;                                             /* so many were a period after the last of their place */
+    unsigned period, streak;                                             /* so many came a period after the last */
     struct expected body[MOST_PERIOD];
 } loops;
 

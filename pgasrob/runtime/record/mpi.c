@@ -331,11 +331,12 @@ void pgasrob_accumulate(unsigned flags, const char *function, void *caller, stru
     const word operands[] = {
         (word)window->world[rank], remote_address(window, rank, displacement, &there), there.element,
         there.block / there.element, update,
-        pgasrob_value((const void *)addresses[0], there.element), pgasrob_value((const void *)addresses[2], there.element),
+        pgasrob_value((const void *)addresses[0], there.element),
+        pgasrob_value((const void *)addresses[2], there.element),
         addresses[0], addresses[2], addresses[1], window->identity, request,
     };
-    pgasrob_call(OP_ATOMIC, flags | CALL_NONBLOCKING | (request ? CALL_REQUEST : 0), function, there.name, caller, operands,
-                 request ? 12 : 11);
+    pgasrob_call(OP_ATOMIC, flags | CALL_NONBLOCKING | (request ? CALL_REQUEST : 0), function, there.name, caller,
+                 operands, request ? 12 : 11);
 }
 
 enum update pgasrob_update(MPI_Op operation) {
@@ -537,7 +538,8 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_
 int PMPI_Recv(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *) ALSO(Recv);
 
 /* The results of requests that have completed: `which` of the `count` that were asked for. */
-static void completed(struct request *asked, const bool *known, const int *which, int done, const MPI_Status *statuses) {
+static void completed(struct request *asked, const bool *known, const int *which, int done,
+                      const MPI_Status *statuses) {
     word *results = malloc((size_t)(4 * done + 1) * sizeof *results), *next = results;
     if (!results) abort();
     for (int i = 0; i < done; i++) {
@@ -636,8 +638,8 @@ int MPI_Testsome(int count, MPI_Request list[], int *done, int indices[], MPI_St
 }
 int PMPI_Testsome(int, MPI_Request[], int *, int[], MPI_Status[]) ALSO(Testsome);
 
-static int exchange(int (*real)(const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int, MPI_Comm,
-                                MPI_Status *),
+static int exchange(int (*real)(const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int,
+                                MPI_Comm, MPI_Status *),
                     const char *function, void *caller, const void *source, struct part part, int to, int send_tag,
                     struct part into, int from, int receive_tag, MPI_Comm handle, MPI_Status *status) {
     MPI_Status own;

@@ -27,7 +27,7 @@ SILENT = re.compile(
     r"|Keyval_\w+|Cart_(coords|get|map|rank|shift)|Cartdim_get|Dims_create|Dist_graph_neighbors\w*"
     r"|Graph_(get|map|neighbors\w*)|Graphdims_get|Get_(address|count|elements|elements_x|library_version|processor_name"
     r"|version)|Op_\w+|Pack_size|Pack_external_size|Pcontrol|Query_thread|Initialized|Finalized|Is_thread_main|Status_\w+"
-    r"|T_\w+|Topo_test|Test_cancelled|Wtick|Wtime|Buffer_\w+|Register_datarep|Request_get_status"
+    r"|T_\w+|Topo_test|Test_cancelled|Wtick|Wtime|Buffer_\w+|Register_datarep"
     r"|File_(call_errhandler|create_errhandler|delete|get_\w+|open|close|preallocate|seek|seek_shared|set_\w+|sync)"
     r"|(Comm|File|Message|Request|Win)_(c2f|f2c)|Publish_name|Unpublish_name|Lookup_name|Open_port|Close_port)"
 )

@@ -97,8 +97,8 @@ void pgasrob_transfer(enum operation operation, unsigned flags, const char *func
 }
 
 void pgasrob_atomic(unsigned flags, const char *function, const char *type, void *caller, word queue,
-                    const void *target, size_t size, enum update update, word operand, word expected, const void *result,
-                    int pe) {
+                    const void *target, size_t size, enum update update, word operand, word expected,
+                    const void *result, int pe) {
     if (result) pgasrob_buffer(queue, pe, result, size, caller);
     pgasrob_call(OP_ATOMIC, flags, function, type, caller,
                  WORDS((word)(int64_t)pe, (word)target, size, 1, update, operand, expected, 0, 0, (word)result, queue));

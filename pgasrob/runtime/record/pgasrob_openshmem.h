@@ -17,13 +17,14 @@ void pgasrob_context_destroyed(shmem_ctx_t context);
 
 struct side { const void *address; ptrdiff_t stride; };
 
-/* n elements of a size, of which consecutive ones are `stride` elements apart at each side. `local` NULL: `value` is put. */
+/* n elements of a size, of which consecutive ones are `stride` elements apart at each side. `local` NULL: `value` is
+ * put. */
 void pgasrob_transfer(enum operation operation, unsigned flags, const char *function, const char *type, void *caller,
                       word queue, struct side remote, struct side local, size_t size, size_t n, int pe, word value,
                       const word *signal);
 void pgasrob_atomic(unsigned flags, const char *function, const char *type, void *caller, word queue,
-                    const void *target, size_t size, enum update update, word operand, word expected, const void *result,
-                    int pe);
+                    const void *target, size_t size, enum update update, word operand, word expected,
+                    const void *result, int pe);
 void pgasrob_wait(enum operation operation, const char *function, const char *type, void *caller,
                   const volatile void *address, size_t size, int comparison, word value);
 void pgasrob_quieted(word queue);

@@ -225,8 +225,8 @@ static void add_module(uintptr_t address) {
     pthread_mutex_unlock(&modules_lock);
 }
 
-/* Offsets count from the load address, which is 0 for a program that is not position-independent. The program itself is
- * the first: GCC has this called before everything else. */
+/* Offsets count from the load address, which is 0 for a program that is not position-independent. The program itself
+ * is the first: GCC has this called before everything else. */
 void __tsan_init(void);
 void __tsan_init(void) { add_module((uintptr_t)&__tsan_init); }
 
@@ -291,8 +291,8 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *into) {
     return _URC_END_OF_STACK;
 }
 
-/* Where the program called: the caller itself or, where that is a library (the MPI binding of Fortran), its caller. The
- * frames below the caller are this runtime's, which lie in the program, too. */
+/* Where the program called: the caller itself or, where that is a library (the MPI binding of Fortran), its caller.
+ * The frames below the caller are this runtime's, which lie in the program, too. */
 static uint32_t calling_pc(void *caller) {
     if (!caller) return 0;
     if (module_of((uintptr_t)caller - 1) >= 0) return pgasrob_pc(caller);
@@ -307,8 +307,8 @@ bool pgasrob_enter(void) { return !pgasrob_log.depth++ && pgasrob_begun; }
 
 void pgasrob_leave(void) { pgasrob_log.depth--; }
 
-void pgasrob_call_at(word number, enum operation operation, unsigned flags, const char *function, const char *type,
-                     void *caller, const word *operands, size_t count) {
+static void write_call(word number, enum operation operation, unsigned flags, const char *function, const char *type,
+                       void *caller, const word *operands, size_t count) {
     write_modules();
     word names = string(function) | (word)string(type) << 32;
     uint32_t pc = calling_pc(caller);
@@ -320,17 +320,85 @@ void pgasrob_call_at(word number, enum operation operation, unsigned flags, cons
     pgasrob_commit(record, first_word(KIND_CALL, operation, 3 + count, pc));
 }
 
+static void write_return(enum operation operation, const word *results, size_t count) {
+    word *record = pgasrob_room(2 + count);
+    if (!record) return;
+    record[1] = pgasrob_number();
+    memcpy(record + 2, results, count * sizeof *results);
+    pgasrob_commit(record, first_word(KIND_RETURN, operation, 2 + count, 0));
+}
+
+/* A test is written when it has returned: in a polling loop one that fails as the one before did, with nothing
+ * written in between, is left out. */
+enum { MOST_OPERANDS = 8, MOST_RESULTS = 4 };
+
+struct test {
+    enum operation operation;
+    void *caller;
+    word operands[MOST_OPERANDS], results[MOST_RESULTS];
+};
+
+static __thread struct {
+    struct test now, last;
+    const word *after_last;  /* where the log stood after the last one; NULL: that did not fail */
+    word number;
+    unsigned flags;
+    const char *function, *type;
+    size_t operands;
+    bool open;
+} tests;
+
+static bool is_test(enum operation operation, const word *operands, size_t count) {
+    if (count > MOST_OPERANDS) return false;
+    switch (operation) {
+    case OP_TEST: case OP_TEST_LOCK: case OP_TEST_EXPOSURE: return true;
+    case OP_PROBE: return !operands[3];
+    case OP_COMPLETE_REQUESTS: return !operands[1];
+    default: return false;
+    }
+}
+
+static bool fails(enum operation operation, const word *results, size_t count) {
+    return operation == OP_COMPLETE_REQUESTS ? !count : operation == OP_TEST_LOCK ? results[0] != 0 : !results[0];
+}
+
+void pgasrob_call_at(word number, enum operation operation, unsigned flags, const char *function, const char *type,
+                     void *caller, const word *operands, size_t count) {
+    if (!is_test(operation, operands, count)) {
+        write_call(number, operation, flags, function, type, caller, operands, count);
+        return;
+    }
+    memset(&tests.now, 0, sizeof tests.now);  /* compared as bytes */
+    tests.now.operation = operation;
+    tests.now.caller = caller;
+    memcpy(tests.now.operands, operands, count * sizeof *operands);
+    tests.operands = count;
+    tests.number = number;
+    tests.flags = flags;
+    tests.function = function;
+    tests.type = type;
+    tests.open = true;
+}
+
 void pgasrob_call(enum operation operation, unsigned flags, const char *function, const char *type, void *caller,
                   const word *operands, size_t count) {
     pgasrob_call_at(pgasrob_number(), operation, flags, function, type, caller, operands, count);
 }
 
 void pgasrob_return(enum operation operation, const word *results, size_t count) {
-    word *record = pgasrob_room(2 + count);
-    if (!record) return;
-    record[1] = pgasrob_number();
-    memcpy(record + 2, results, count * sizeof *results);
-    pgasrob_commit(record, first_word(KIND_RETURN, operation, 2 + count, 0));
+    if (!tests.open) {
+        write_return(operation, results, count);
+        return;
+    }
+    tests.open = false;
+    bool failed = count <= MOST_RESULTS && fails(operation, results, count);
+    if (failed) memcpy(tests.now.results, results, count * sizeof *results);
+    if (failed && tests.after_last == pgasrob_log.next && !memcmp(&tests.now, &tests.last, sizeof tests.now)) return;
+    write_call(tests.number, operation, tests.flags, tests.function, tests.type, tests.now.caller, tests.now.operands,
+               tests.operands);
+    write_return(operation, results, count);
+    tests.last = tests.now;
+    tests.after_last = failed ? pgasrob_log.next : NULL;
 }
 
 void pgasrob_not_known(const char *function, const char *why, void *caller) {
@@ -492,8 +560,8 @@ static int add_static(struct dl_phdr_info *info, size_t size, void *into) {
     for (int i = 0; module >= 0 && i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type == PT_LOAD && segment->p_flags & PF_W)
-            pgasrob_region(REGION_STATIC, (char *)info->dlpi_addr + segment->p_vaddr, segment->p_memsz, (word)module, -1,
-                           0, NULL);
+            pgasrob_region(REGION_STATIC, (char *)info->dlpi_addr + segment->p_vaddr, segment->p_memsz, (word)module,
+                           -1, 0, NULL);
     }
     return 0;
 }

@@ -13,13 +13,14 @@ typedef uint64_t word;
 
 /* Whether this process takes part in a recording: from the initialisation of the library to its end. */
 extern bool pgasrob_begun;
-/* Whether it still writes to the trace: until that is full. The ranks go on to agree on identities after that, which is
- * communication, of which all have to do the same. */
+/* Whether it still writes to the trace: until that is full. The ranks go on to agree on identities after that, which
+ * is communication, of which all have to do the same. */
 extern bool pgasrob_recording;
 
 /* --- the process --- */
 
-/* The library has been initialised: this process is `rank` of `ranks`. Takes up recording if PGASROB_TRACE names a trace. */
+/* The library has been initialised: this process is `rank` of `ranks`. Takes up recording if PGASROB_TRACE names a
+ * trace. */
 void pgasrob_begin(enum api api, int rank, int ranks);
 void pgasrob_end(void);
 word pgasrob_number(void);
@@ -27,8 +28,8 @@ word pgasrob_fresh_identity(void);
 
 /* --- calls --- */
 
-/* Between enter and leave the calls that the library makes of itself are not recorded. False: this is one, or there is no
- * recording. Always to be followed by leave. */
+/* Between enter and leave the calls that the library makes of itself are not recorded. False: this is one, or there
+ * is no recording. Always to be followed by leave. */
 bool pgasrob_enter(void);
 void pgasrob_leave(void);
 
@@ -88,8 +89,8 @@ struct log {
 extern __thread struct log pgasrob_log;
 extern struct expected pgasrob_no_access;
 
-/* Room for a record of so many words; NULL: nothing is recorded any more. The record counts once its first word is set, by
- * pgasrob_commit. */
+/* Room for a record of so many words; NULL: nothing is recorded any more. The record counts once its first word is
+ * set, by pgasrob_commit. */
 word *pgasrob_room(size_t words);
 static inline void pgasrob_commit(word *record, word first) { __atomic_store_n(record, first, __ATOMIC_RELEASE); }
 uint32_t pgasrob_pc(void *address);
