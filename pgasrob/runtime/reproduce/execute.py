@@ -112,8 +112,8 @@ def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, kno
     for number, unit in enumerate(units):
         source, made = folder / f"unit{number}.c", folder / f"unit{number}.o"
         source.write_text(unit.text, errors="surrogateescape")
-        own = ["-I", os.path.dirname(os.path.abspath(unit.path))]
-        _compile([compiler, *PLAIN_FLAGS, *own, *unit.flags, "-c", str(source), "-o", str(made)])
+        beside = ["-I", os.path.dirname(os.path.abspath(unit.path))]
+        _compile([compiler, *PLAIN_FLAGS, *beside, *unit.flags, "-c", str(source), "-o", str(made)])
         objects.append(str(made))
     needed = _undefined(objects, library)
     names = {function.name for function in known}
@@ -121,32 +121,10 @@ def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, kno
     if lacking:
         raise CannotRun(f"the {LIBRARY_NAMES[library]} that is installed has no {', '.join(lacking)}")
     (folder / "wrappers.c").write_text(wrappers(library, [each for each in known if each.name in needed]))
-    shim = [
-        str(folder / "wrappers.c"),
-        str(HERE / f"hold_{library}.c"),
-        str(HERE / "hold.c"),
-        str(HERE.parent / "real.c"),
-    ]
+    own = [folder / "wrappers.c", HERE / f"hold_{library}.c", HERE / "hold.c", HERE.parent / "real.c"]
+    headers = ["-I", str(HERE), "-I", str(HERE.parent)]
     path = folder / "program"
-    _compile(
-        [
-            compiler,
-            "-g",
-            "-O1",
-            "-w",
-            "-I",
-            str(HERE),
-            "-I",
-            str(HERE.parent),
-            *objects,
-            *shim,
-            "-o",
-            str(path),
-            "-lm",
-            "-ldl",
-        ],
-        units[0].path,
-    )
+    _compile([compiler, "-g", "-O1", "-w", *headers, *objects, *map(str, own), "-o", str(path), "-lm", "-ldl"])
     return Program(path, library, nodes)
 
 
