@@ -34,6 +34,7 @@ from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.verdict import Fault, Stats, Verdict, Witness
 from pgasrob.robustness.watch import GRACE, LimitReached, Progress, Watch
 from pgasrob.semantics.replay import ReplayError, replay
+from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -195,7 +196,20 @@ class _Deciding:
         # What comes behind a violation has not been looked at.
         from pgasrob.races.definition import DefinitionSearch
 
-        self.complete = self._follow(DefinitionSearch(self.instance, strict))
+        definition = DefinitionSearch(self.instance, strict)
+        if self.nothing.engine == "definition":
+            definition.fault = self._fault()
+        if definition.fault is not None:
+            self.searches.append(definition)
+            return
+        self.complete = self._follow(definition)
+
+    def _fault(self) -> FoundFault | None:
+        """The first fault of an SC run, which the definition does not look for."""
+        facts = SequentialFacts(self.instance)
+        for _ in facts.explore():
+            self.watch.look_around("SC runs", facts.states)
+        return facts.fault
 
     def _searched(self, strict: bool) -> RaceSearch | None:
         """The search that has seen all SC runs in which operations stop; None when it has found enough, or given up."""

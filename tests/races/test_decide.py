@@ -178,9 +178,10 @@ def test_with_races_the_rest_has_a_limit_of_its_own() -> None:
 
 
 @pytest.mark.usefixtures("any_engine")
-def test_faults() -> None:
+@pytest.mark.parametrize("engine", decide.RACE_ENGINES)
+def test_faults(engine: str) -> None:
     faulty = program("r <- 1 / r;", "")
-    verdict = races(faulty)
+    verdict = races(faulty, engine=engine)
     assert verdict.verdict == "error" and isinstance(verdict.reason, FaultReached)
     assert verdict.fault is not None and verdict.fault.fault is not None and verdict.fault.fault.rank == 0
 
