@@ -1,8 +1,9 @@
 """The lectures: every output on a page is what the command prints, every program is shown and has its verdict.
 
 A fenced block that begins with ``$ pgasrob`` holds a command and what it prints at 80 columns; a line ``...`` in it
-stands for any lines, everything else must be there in this order. A block whose fence names a language and a file
-(``pgas 1_01_put.pgas``) shows this program of the lecture's folder, without the comment at its beginning.
+stands for any lines, everything else must be there in this order. What a command needs that an earlier one of the page
+writes (``-o NAME``) is made first; commands that run programs need OpenSHMEM. A block whose fence names a language and
+a file (``pgas 1_01_put.pgas``) shows this program of the lecture's folder, without the comment at its beginning.
 
 ``python -m tests.test_lectures --promote`` writes what commands print and programs say into the pages; gaps stay where
 they are, as far as the lines around them can be found again. Then read the difference: an output that changed may have
@@ -79,9 +80,37 @@ def workplace() -> Path:
     return folder
 
 
+RUNS_PROGRAMS = ("build", "record", "reproduce")
+
+
+def makes(command: str) -> str:
+    """The file that a command writes, "" when it writes none that others need."""
+    words = shlex.split(command)
+    return words[words.index("-o") + 1] if words[1] in RUNS_PROGRAMS and "-o" in words else ""
+
+
+@cache
+def makers() -> dict[str, str]:
+    """By the files that commands write the commands."""
+    return {makes(command): command for page in PAGES for command, _ in commands(page.read_text()) if makes(command)}
+
+
 def printed_by(command: str) -> str:
+    """What ``command`` prints; one that runs programs prints by these, too, and for people."""
+    arguments = shlex.split(command)[1:]
+    for name in (word.removeprefix("./") for word in arguments):
+        if name in makers() and makers()[name] != command and not (workplace() / name).exists():
+            printed_by(makers()[name])
+    if arguments[0] in RUNS_PROGRAMS:
+        if which("oshcc") is None:
+            pytest.skip("needs OpenSHMEM: openmpi-bin and libopenmpi-dev")
+        environment = {**os.environ, "COLUMNS": "80", "PYTHONPATH": str(ROOT)}
+        ran = subprocess.run(
+            [sys.executable, "-m", "pgasrob", *arguments],
+            cwd=workplace(), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )  # fmt: skip
+        return ran.stdout
     with chdir(workplace()):
-        arguments = shlex.split(command)[1:]
         if arguments[0] == "explain":
             arguments += ["--timeout", "600"]  # its limits of states are reached first on a loaded machine too
         result = CliRunner().invoke(cli, arguments, env={"COLUMNS": "80"}, prog_name="pgasrob")
@@ -175,8 +204,8 @@ def test_programs_are_shown_as_they_are(page: Path) -> None:
         assert fits(text.splitlines(), listing(page.parent, name).splitlines()), name
 
 
-def test_there_are_six_lectures_with_enough_in_them() -> None:
-    assert [folder.name[0] for folder in FOLDERS] == list("123456")
+def test_there_are_seven_lectures_with_enough_in_them() -> None:
+    assert [folder.name[0] for folder in FOLDERS] == list("1234567")
     for page in PAGES:
         assert len(commands(page.read_text())) >= 12, page
     assert len(FILES) >= 80
