@@ -29,7 +29,7 @@ class Recorded(NamedTuple):
 class Recording:
     """``events`` in the order of the run: a command stands there with all its steps, a barrier where its last rank has
     come to it. ``memory``: the memory of every node with its first values. ``standing``: what ranks stood before at the
-    end, at most one command each.
+    end, at most one command each. ``values``: whether the run can be made again, so that it is known what cells held.
     """
 
     name: str
@@ -39,3 +39,4 @@ class Recording:
     events: Sequence[Recorded]
     source: Source
     standing: Sequence[Recorded] = ()
+    values: bool = True

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from pgasrob.analysis.placement import DELAYED, NOW
-from pgasrob.program import core
+from pgasrob.program import commands, core
 from pgasrob.program.core import Place
-from pgasrob.program.expressions import Expr, constant
+from pgasrob.program.expressions import Const, Expr, constant
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.races.facts import Fact, atomic_together, command_facts, made_up, overlap
@@ -97,7 +97,7 @@ class NativeExact:
         """A run with a happens-before cycle; None when there is none. Raises :class:`Undecided`."""
         undecided = False
         for source, step, last, taken, through, waits, alone in self._kernel.attacks:
-            if waits and not alone:
+            if waits and not (alone and self._recording.values):
                 undecided = True
                 continue
             roots = [(source, True), (last, False), *([] if through is None else [(through, True)])]
@@ -114,7 +114,7 @@ class NativeExact:
             computation, _ = in_two_parts(Rerun(instance).words(moves))
             return Shown(instance, computation)
         if undecided:
-            if len(self._turns) > FEW:
+            if len(self._turns) > FEW or not self._recording.values:
                 raise Undecided
             instance = straight_line(self._recording, self._reading)
             moves_of_all = Exact(instance, trace_of(instance, self._recording)).attack()
@@ -192,15 +192,31 @@ class Encoder:
         self._kinds: dict[str, int] = {"": 0}
         self._facts: dict[Fact, int] = {}
         self._lines: dict[object, int] = {}
+        self._alike: dict[tuple[object, ...], tuple[int, ...]] = {}
         self._known: dict[int, tuple[Recorded, tuple[int, ...]]] = {}
 
     def of(self, event: Recorded, issued: bool = True) -> tuple[int, ...]:
         """The row of an event, of a barrier of any one of its ranks."""
         known = self._known.get(id(event))
         if known is None:
-            known = self._known[id(event)] = event, tuple(self._row(event))
+            known = self._known[id(event)] = event, self._like(event) or tuple(self._row(event))
         row = known[1]
         return row if issued else (row[0] | _STANDING, *row[1:])
+
+    def _like(self, event: Recorded) -> tuple[int, ...] | None:
+        """The row of a load or store like one that has been before, but for where; None for all else."""
+        command = event.command
+        if not isinstance(command, commands.Load | commands.Store) or event.seen is not None or command.bytes:
+            return None
+        polling = isinstance(command, commands.Load) and command.polling
+        owner = event.rank if command.rank is None else _number(command.rank)
+        address = _number(command.address)
+        made_up = address in self._made_up
+        key = (type(command), event.rank, owner, command.atomic, polling, made_up, event.span.line)
+        like = self._alike.get(key)
+        if like is None:
+            like = self._alike[key] = tuple(self._row(event))
+        return (*like[:4], owner * self.size + address, like[5])
 
     def excluded(self, strict: bool) -> bytes:
         """A square with 1 for two facts of which no accesses race."""
@@ -263,6 +279,6 @@ class Encoder:
 
 
 def _number(expr: Expr) -> int:
-    value = constant(expr)
+    value = expr.value if isinstance(expr, Const) else constant(expr)
     assert value is not None, "what is recorded has values"
     return value

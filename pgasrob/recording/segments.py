@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pgasrob.program import core
+from pgasrob.program import commands, core
 from pgasrob.program.commands import Command
 from pgasrob.program.declarations import MemoryObject, Queue, Source
 from pgasrob.program.expressions import Const, Expr, constant
@@ -31,6 +31,8 @@ def segments(events: Iterable[Recorded], nodes: int) -> Iterator[list[Recorded]]
     waiting: list[bool] = [False] * nodes
     for event in events:
         held.append(event)
+        if isinstance(event.command, commands.Load | commands.Store):
+            continue
         form = core.lower(event.command)
         match form:
             case core.Transfer(queue=queue):
@@ -84,7 +86,7 @@ def in_cells(
         for address, number in names.items()
     ]
     unordered = [Queue(f"queue {number}", number, unordered=True) for number in range(queues)]
-    return Recording(name, nodes, memory, unordered, found, source, stand)
+    return Recording(name, nodes, memory, unordered, found, source, stand, values=False)
 
 
 class _Cuts:
@@ -125,6 +127,10 @@ def _in_pieces(event: Recorded, cuts: _Cuts, cell: Callable[[int], int]) -> Iter
         yield event
         return
     addresses = _addresses(event.command)
+    if len(addresses) == 1 and not cuts.inside(addresses[0], event.sizes[0]):
+        command = _moved(event.command, 0, cell)
+        yield Recorded(event.rank, command, event.span, event.seen)
+        return
     inner = sorted({cut for each in zip(addresses, event.sizes, strict=True) for cut in cuts.inside(*each)})
     if inner and event.command.kind not in ("load", "store", "read", "write", "put") and not _is_plain(event.command):
         raise NotSupported(f"the memory of an atomic is accessed in other sizes, in line {event.span.line}")
@@ -141,11 +147,19 @@ _ADDRESSES = ("address", "local", "remote", "result")
 
 def _addresses(command: Command) -> list[int]:
     """The address of each access of ``command``, in their order."""
+    if isinstance(command, commands.Load | commands.Store):
+        return [_number(command.address)]
     return [_number(access.cell.address) for access in core.accesses_of(core.lower(command))]
 
 
 def _moved(command: Command, further: int, cell: Callable[[int], int]) -> Command:
     """``command`` with the cells of its addresses, so many bytes further."""
+    if isinstance(command, commands.Load):
+        address = Const(cell(_number(command.address) + further))
+        return commands.Load(command.register, address, command.rank, polling=command.polling, atomic=command.atomic)
+    if isinstance(command, commands.Store):
+        address = Const(cell(_number(command.address) + further))
+        return commands.Store(address, command.value, command.rank, atomic=command.atomic)
     changed: dict[str, Any] = {}
     for name in (*_ADDRESSES, *(("expected",) if command.kind == "update_from" else ())):
         expr = getattr(command, name, None)
@@ -155,6 +169,6 @@ def _moved(command: Command, further: int, cell: Callable[[int], int]) -> Comman
 
 
 def _number(expr: Expr) -> int:
-    value = constant(expr)
+    value = expr.value if isinstance(expr, Const) else constant(expr)
     assert value is not None, "what is recorded has values"
     return value

@@ -1,0 +1,63 @@
+"""Answers for trace files of real executions, from the compiler to the report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pgasrob.cli import cli
+from pgasrob.recording.decide import check_trace, trace_alarms, trace_races
+from pgasrob.robustness import native
+from tests.runtime.recorded import built, needs, traced
+
+PROGRAMS = Path(__file__).parents[2] / "programs" / "c"
+pytestmark = pytest.mark.skipif(not native.available(), reason="the kernel is not built")
+
+
+def recorded(compiler: str, source: str, into: Path) -> str:
+    path, said, code = traced(built(compiler, PROGRAMS / source, into), 2)
+    assert code == 0, said
+    return str(path)
+
+
+@needs("oshcc")
+@pytest.mark.parametrize(
+    ("name", "verdict", "races"),
+    [
+        ("message_passing_no_fence", "not robust", {(17, 21)}),
+        ("message_passing_fence", "robust", set()),
+    ],
+)
+def test_openshmem(name: str, verdict: str, races: set[tuple[int, int]], tmp_path: Path) -> None:
+    path = recorded("oshcc", f"openshmem/{name}.c", tmp_path)
+    found = check_trace(path)
+    assert (found.verdict, found.reason) == (verdict, None)
+    assert {race.lines for race in trace_races(path, all_=True).races} == races
+
+
+@needs("mpicc")
+def test_mpi_beside_must_rma(tmp_path: Path) -> None:
+    path = recorded("mpicc", "mpi/must_rma/figure_1.c", tmp_path)
+    assert [race.lines for race in trace_races(path).races] == [(20, 23)]
+    assert [alarm.lines for alarm in trace_alarms(path)] == [(20, 23)]
+    result = CliRunner().invoke(cli, ["race", path, "--analysis", "must-rma", "--format", "json"])
+    told = json.loads(result.output)
+    assert result.exit_code == 1 and told["verdict"] == "race" and told["must_rma"] == [[20, 23]]
+    assert CliRunner().invoke(cli, ["check", path]).exit_code == 0
+
+
+@needs("mpicc")
+def test_what_is_not_known_is_not_passed_over(tmp_path: Path) -> None:
+    path = recorded("mpicc", "mpi/rget.c", tmp_path)
+    found = check_trace(path)
+    assert found.verdict == "unknown" and "calls MPI_" in str(found.reason)
+
+
+def test_no_trace(tmp_path: Path) -> None:
+    path = tmp_path / "run.pgastrace"
+    path.write_bytes(b"nothing")
+    result = CliRunner().invoke(cli, ["check", str(path)])
+    assert result.exit_code == 2 and "is no trace" in result.output
