@@ -26,12 +26,11 @@ from pgasrob.recording.straight import NoRun
 from pgasrob.robustness.moves import NotEnabled
 from pgasrob.robustness.native import available
 from pgasrob.robustness.reasons import NoProgram, Reason, TooManyUpdates
-from pgasrob.robustness.verdict import Stats, Verdict, Witness
+from pgasrob.robustness.verdict import RECORDED, Stats, Verdict, Witness
 from pgasrob.runtime.record.records import Trace, TraceError
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, replay
 
-ENGINE = "recorded"
 SUFFIX = ".pgastrace"
 LARGEST_SOURCE = 1 << 22
 
@@ -143,7 +142,7 @@ def _text(file: str) -> str:
 
 def check_trace(path: str, reading: Reading = DEFAULT_READING) -> Verdict:
     """Whether a happens-before cycle hides in the runs that a trace file stands for."""
-    started, answer = time.monotonic(), Verdict(path, None, None, ENGINE, "unknown", reading=reading)
+    started, answer = time.monotonic(), Verdict(path, None, None, RECORDED, "unknown", reading=reading)
     try:
         trace = RecordedTrace(path)
         answer = replace(answer, program=trace.program, nodes=trace.nodes)
@@ -181,7 +180,10 @@ def _cycle(trace: RecordedTrace, reading: Reading) -> Witness | Reason | None:
 
 def trace_races(path: str, strict: bool = False, all_: bool = False, reading: Reading = DEFAULT_READING) -> RaceVerdict:
     """The races in the runs that a trace file stands for, one for each pair of lines, or with ``all_`` not set one."""
-    started, answer = time.monotonic(), RaceVerdict(path, None, None, ENGINE, "unknown", strict=strict, reading=reading)
+    started, answer = (
+        time.monotonic(),
+        RaceVerdict(path, None, None, RECORDED, "unknown", strict=strict, reading=reading),
+    )
     races: dict[tuple[int, int], Race] = {}
     reason: Reason | None = None
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgasrob.robustness.verdict import RECORDED
+
 
 def capital(text: str) -> str:
     """``text`` with a capital at its beginning."""
@@ -19,6 +21,13 @@ def count(number: int, thing: str) -> str:
 def on_nodes(nodes: int | None) -> str:
     """`` on 2 nodes``, to be put behind something; nothing when there is no node count."""
     return "" if nodes is None else f" on {nodes} node{'' if nodes == 1 else 's'}"
+
+
+def in_runs(engine: str, nodes: int | None) -> str:
+    """In which runs an answer holds that there is nothing: ``On 2 nodes``, or those of a recording."""
+    if engine == RECORDED:
+        return "In the recorded run, and in all that differ from it in what nothing orders,"
+    return capital(on_nodes(nodes or 0).lstrip())
 
 
 def ranks(numbers: list[int]) -> str:

@@ -15,6 +15,7 @@ from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, wrap
 from pgasrob.render.places import located
 from pgasrob.render.races_json import counted, with_accesses
 from pgasrob.render.text import SC, section, verdict_report
+from pgasrob.robustness.verdict import RECORDED
 
 WHAT: dict[str, str] = {
     "local buffer": "local buffer",
@@ -185,7 +186,7 @@ def sentences(result: RaceResult) -> Iterator[tuple[str, str]]:
     """What follows from the answer about races, and what the other one is, each with a style."""
     verdict = result["verdict"]
     if verdict == "no race":
-        where = english.capital(english.on_nodes(result["nodes"] or 0).lstrip())
+        where = english.in_runs(result["engine"], result["nodes"])
         yield f"{where} no two accesses to one cell can be next at once, unless both read or are atomic.", "good"
         if not result["strict"]:
             yield "A wait and the value that it waits for are no race here (--strict: they are).", "faint"
@@ -210,7 +211,9 @@ def robustness(result: RaceResult) -> tuple[str, str] | None:
             all_the_same = "robust all the same" if race else "robust, too"
             tell = ": a race that no run can tell" if race else ""
             turns = ", in which one of the two comes first" if race else ""
-            told = f"The program is {all_the_same}{tell}. Every run on the network looks like a {SC} run{turns}."
+            what = "What was recorded" if other["engine"] == RECORDED else "The program"
+            runs = "Each of these runs" if other["engine"] == RECORDED else "Every run on the network"
+            told = f"{what} is {all_the_same}{tell}. {runs} looks like a {SC} run{turns}."
             return told, "good"
         case "not robust":
             why = words.diagnosis(other["witness"]) or f"A run on the network looks like no {SC} run."
@@ -234,7 +237,7 @@ def race_command(result: RaceResult) -> str:
 
 
 def _command(name: str, result: RaceResult) -> str:
-    nodes = f" -n {result['nodes']}" if result["nodes"] is not None else ""
+    nodes = "" if result["nodes"] is None or result["engine"] == RECORDED else f" -n {result['nodes']}"
     return f"pgasrob {name} {visible(result['file'])}{nodes}"
 
 

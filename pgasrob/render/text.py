@@ -17,6 +17,7 @@ from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wra
 from pgasrob.render.rows import every_event, in_short
 from pgasrob.render.run_table import MARK, table
 from pgasrob.robustness.reasons import FaultPossible, InternalError
+from pgasrob.robustness.verdict import RECORDED
 
 MOST_INITIAL, MOST_ELEMENTS = 20, 8
 """Initial values, and elements of an array among them, up to which all are listed."""
@@ -117,9 +118,13 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
     if late := words.diagnosis(result["witness"]):
         yield late, "bad"
     if robust:
-        where = english.capital(english.on_nodes(result["nodes"] or 0).lstrip())
-        but = ", but for polls that fail," if result.get("polls") else ""
-        yield f"{where} every run on the network{but} looks like an SC run.", ""
+        if result["engine"] == RECORDED:
+            yield "The recorded run, and each that differs from it in what nothing orders, looks like an SC run.", ""
+            yield "Of other inputs, and other orders of accesses that conflict, this says nothing.", "open"
+        else:
+            where = english.capital(english.on_nodes(result["nodes"] or 0).lstrip())
+            but = ", but for polls that fail," if result.get("polls") else ""
+            yield f"{where} every run on the network{but} looks like an SC run.", ""
         if result["communicates"] is False:
             yield "No rank accesses the memory of another one: is that the node count the program is for?", "open"
     if result["verdict"] == "unknown":

@@ -66,6 +66,9 @@ class Fault:
         return cls(rank, show(transition.command), span.line, span.column, reason, named)
 
 
+RECORDED = "recorded"
+"""In place of an engine: the answer is about the runs that a recorded one stands for, and no others."""
+
 EffectKind = Literal["outcome", "assertion", "none found"]
 
 
