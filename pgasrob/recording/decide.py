@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.races.pairs import Next, Pairs
 from pgasrob.races.verdict import Race, RaceVerdict, RacingAccess
 from pgasrob.recording import must_rma
-from pgasrob.recording.events import Recording
+from pgasrob.recording.events import Recorded, Recording
 from pgasrob.recording.exact import Undecided
 from pgasrob.recording.lowering import SHIFT, Lowering, NotSupported
 from pgasrob.recording.native import NativeExact, ShownRace
@@ -31,6 +32,7 @@ from pgasrob.runtime.record.records import Trace, TraceError
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, replay
 
+ENDED_FULL = 4
 SUFFIX = ".pgastrace"
 LARGEST_SOURCE = 1 << 22
 
@@ -109,7 +111,7 @@ class RecordedTrace:
             return f"{names[place]}+{offset}" if offset else names[place]
 
         waiting: Recording | None = None
-        for events in segments(lowering.events(), self.nodes):
+        for events in segments(self._lowered(lowering), self.nodes):
             if waiting is not None:
                 yield waiting
             self.events += len(events)
@@ -119,6 +121,14 @@ class RecordedTrace:
             )  # fmt: skip
         if waiting is not None:
             yield waiting
+        if self._trace.ended == ENDED_FULL:
+            raise NotSupported("the trace is full, and what came after was not recorded: record with a larger --limit")
+
+    def _lowered(self, lowering: Lowering) -> Iterator[Recorded]:
+        try:
+            yield from lowering.events()
+        except (IndexError, KeyError, ValueError, struct.error) as error:
+            raise TraceError(f"{self.path} is damaged: a record cannot be read ({error})") from error
 
 
 def _name(*what: object) -> str:

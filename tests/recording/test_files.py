@@ -56,6 +56,22 @@ def test_what_is_not_known_is_not_passed_over(tmp_path: Path) -> None:
     assert found.verdict == "unknown" and "calls MPI_" in str(found.reason)
 
 
+@needs("mpicc")
+def test_a_damaged_trace_and_one_that_is_full(tmp_path: Path) -> None:
+    path = Path(recorded("mpicc", "mpi/must_rma/figure_1.c", tmp_path))
+    whole = path.read_bytes()
+    full = bytearray(whole)
+    full[24] = 4
+    path.write_bytes(full)
+    assert trace_races(str(path)).verdict == "race"
+    assert check_trace(str(path)).verdict == "unknown"
+    damaged = bytearray(whole)
+    damaged[4096 + 32 : 4096 + 34] = b"\x10\xf0"  # a call of an operation that there is not
+    path.write_bytes(damaged)
+    found = check_trace(str(path))
+    assert found.verdict == "error" and "damaged" in str(found.reason)
+
+
 def test_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "run.pgastrace"
     path.write_bytes(b"nothing")
