@@ -30,7 +30,7 @@ RULES = {
 }  # fmt: skip
 """The numbers of the rules of `races.mpi.consistency`."""
 MOST_PAIRS = 40
-"""Of conflicting accesses that are ordered; of more only the races are drawn."""
+"""Of conflicting accesses; of more only the races are drawn, and how many are not is said."""
 COLUMN, BESIDE, ROW, TOP, LEFT = 520.0, 235.0, 28.0, 78.0, 110.0
 STYLE = f"""{variables("pg-execution", ("paper", "ink", "faint", "rule", "po", "cf", "id", "accent"))}{
     coloured('''
@@ -67,9 +67,9 @@ class Arrow:
     both: bool = False
 
 
-def arrows(drawn: Drawn, instance: Instance) -> list[Arrow]:
+def arrows(drawn: Drawn, instance: Instance) -> tuple[list[Arrow], int]:
     """What relates the actions that are shown, but what follows from the rest; of conflicting accesses how they are
-    ordered."""
+    ordered. With it how many pairs of these are left out."""
     orders, execution, shown = drawn.orders, drawn.execution, _shown(drawn)
     found: dict[tuple[str, Edge], str] = {}
 
@@ -98,7 +98,14 @@ def arrows(drawn: Drawn, instance: Instance) -> list[Arrow]:
     early = _early(drawn)
     pairs = [each for each in _conflicting(drawn, instance) if early.isdisjoint(each.edge)]
     result = [each for each in result if early.isdisjoint(each.edge)]
-    return result + [each for each in pairs if each.kind == "race" or len(pairs) <= MOST_PAIRS]
+    kept = [each for each in pairs if each.kind == "race" or len(pairs) <= MOST_PAIRS]
+    return result + kept, len(pairs) - len(kept)
+
+
+def _left_out(pairs: int) -> list[str]:
+    """What is said of so many pairs that are left out, in lines."""
+    told = english.count(pairs, "ordered pair of conflicting accesses is/ordered pairs of conflicting accesses are")
+    return [f"{told} not drawn: of more than {MOST_PAIRS} pairs only the races are."] if pairs else []
 
 
 def _early(drawn: Drawn) -> set[int]:
@@ -226,7 +233,7 @@ def execution_lines(drawn: Drawn, instance: Instance) -> list[Line]:
         lines.append([(f"{number:>{digits + 2}}  {rank} ", "faint"), (f"{action.span.line:>4}  ", "faint"),
                       (_told(action, instance), "")])  # fmt: skip
     kinds = {"so": "so", "coso": "so and co", "co": "co", "cohb": "cohb of conflicting accesses", "race": "missing"}
-    found = arrows(drawn, instance)
+    found, left_out = arrows(drawn, instance)
     for kind, name in kinds.items():
         some = [arrow for arrow in found if arrow.kind == kind]
         if some:
@@ -241,6 +248,7 @@ def execution_lines(drawn: Drawn, instance: Instance) -> list[Line]:
     notes = (
         "*: on behalf of a call. po is the order within a rank, hb what po and so lead to; co follows along its paths.",
         "What ranks do before they make a window is left out.",
+        *_left_out(left_out),
     )
     return [*lines, [], *([(f"  {note}", "faint")] for note in notes)]
 
@@ -254,7 +262,9 @@ def execution_svg(drawn: Drawn, instance: Instance) -> str:
         action = drawn.execution.actions[number]
         return LEFT + action.rank * COLUMN + BESIDE * _is_beside(action), TOP + rows[number] * ROW
 
-    width, height = LEFT + ranks * COLUMN, TOP + len(order) * ROW + 14
+    found, left_out = arrows(drawn, instance)
+    notes = _left_out(left_out)
+    width, height = LEFT + ranks * COLUMN, TOP + (len(order) + len(notes)) * ROW + 14
     pen = SvgPen()
     title = f"{drawn.status} in the {drawn.orders.model} model{english.on_nodes(ranks)}"
     pen.text(16, 22, title, "head")
@@ -266,7 +276,6 @@ def execution_svg(drawn: Drawn, instance: Instance) -> str:
         pen.text(LEFT + rank * COLUMN + BESIDE - 6, TOP - 16, "on behalf of calls", "faint")
     labels: list[tuple[str, float, float, str, str]] = []
     bows: Counter[float] = Counter()
-    found = arrows(drawn, instance)
     for arrow in sorted(found, key=lambda arrow: abs(rows[arrow.edge[0]] - rows[arrow.edge[1]])):
         start, end = (at(number) for number in arrow.edge)
         bow = 0.0
@@ -286,6 +295,8 @@ def execution_svg(drawn: Drawn, instance: Instance) -> str:
         if text:
             with pen.group(kind):
                 pen.text(x, y, text, f"label {side}")
+    for note in notes:
+        pen.text(16, height - 16, note, "faint")
     return document("pg-execution", title, pen.drawn, STYLE, width=width, height=height)
 
 

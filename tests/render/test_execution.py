@@ -10,6 +10,7 @@ import pytest
 
 from pgasrob.frontends.lower import load_c
 from pgasrob.races.mpi import MemoryModel, ModelVerdict, decide
+from pgasrob.render import execution
 from pgasrob.render.execution import arrows, execution_lines, execution_svg
 from pgasrob.render.lines import plain
 
@@ -34,7 +35,8 @@ def test_arrows(name: str, model: MemoryModel, kinds: dict[str, int], labels: se
     verdict = decided(name, model)
     assert verdict.execution is not None
     assert verdict.instance is not None
-    found = arrows(verdict.execution, verdict.instance)
+    found, left_out = arrows(verdict.execution, verdict.instance)
+    assert left_out == (54 if name == "figure_11_general" else 0)
     assert {arrow.label for arrow in found if arrow.kind == "race"} == labels
     if kinds:
         assert Counter(arrow.kind for arrow in found) == kinds
@@ -53,6 +55,25 @@ def test_happens_before_leads_downwards_between_accesses() -> None:
     ]
     assert len(rows) == 9
     assert all(int(one) < int(other) for one, _, other in rows)
+
+
+def test_pairs_that_are_left_out_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict = decided("figure_12_get", "separate")
+    assert verdict.execution is not None
+    assert verdict.instance is not None
+    every, _ = arrows(verdict.execution, verdict.instance)
+    pairs = Counter(arrow.kind for arrow in every if arrow.kind in ("race", "cohb"))
+    assert pairs == {"race": 4, "cohb": 5}
+    for most, left_out in ((9, 0), (8, 5)):
+        monkeypatch.setattr(execution, "MOST_PAIRS", most)
+        found, told = arrows(verdict.execution, verdict.instance)
+        assert (told, len(every) - len(found)) == (left_out, left_out)
+        note = f"5 ordered pairs of conflicting accesses are not drawn: of more than {most} pairs only the races are."
+        for drawn in (
+            plain(execution_lines(verdict.execution, verdict.instance)),
+            execution_svg(verdict.execution, verdict.instance),
+        ):
+            assert (note in drawn) == bool(left_out)
 
 
 def test_in_lines() -> None:
