@@ -31,6 +31,7 @@ from click.testing import CliRunner
 
 from pgasrob.cli import cli
 from pgasrob.program.expectation import read_expectation
+from tests.tools import RUNS_PROGRAMS, skip_unless_run
 
 ROOT = Path(__file__).parents[1]
 LECTURES = ROOT / "programs" / "lectures"
@@ -80,9 +81,6 @@ def workplace() -> Path:
     return folder
 
 
-RUNS_PROGRAMS = ("build", "record", "reproduce")
-
-
 def makes(command: str) -> str:
     """The file that a command writes, "" when it writes none that others need."""
     words = shlex.split(command)
@@ -102,8 +100,7 @@ def printed_by(command: str) -> str:
         if name in makers() and makers()[name] != command and not (workplace() / name).exists():
             printed_by(makers()[name])
     if arguments[0] in RUNS_PROGRAMS:
-        if which("oshcc") is None:
-            pytest.skip("needs OpenSHMEM: openmpi-bin and libopenmpi-dev")
+        skip_unless_run(" ".join(arguments))
         environment = {**os.environ, "COLUMNS": "80", "PYTHONPATH": str(ROOT)}
         ran = subprocess.run(
             [sys.executable, "-m", "pgasrob", *arguments],

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.tools import skip_unless_run
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"^```\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
@@ -32,8 +34,7 @@ def test_there_is_something_to_compare() -> None:
 @pytest.mark.parametrize("block", SHOWN, ids=lambda block: block.splitlines()[0])
 def test_commands_print_what_the_readme_shows(block: str) -> None:
     command, _, output = block.partition("\n")
-    if command.startswith("$ pgasrob reproduce") and not (shutil.which("oshcc") and shutil.which("oshrun")):
-        pytest.skip("needs oshcc and oshrun (openmpi-bin, libopenmpi-dev)")
+    skip_unless_run(command.removeprefix("$ pgasrob "))
     run = subprocess.run(
         [sys.executable, "-m", *shlex.split(command.removeprefix("$ "))],
         cwd=ROOT,

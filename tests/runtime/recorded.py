@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from pgasrob.runtime.record.records import (
     Access,
@@ -34,21 +31,6 @@ ADDRESSES = {
 IDENTITIES = {"group", "window", "queue", "request"}
 FRESH = 2
 """Identities from here on are numbered in the order in which a log names them: which rank drew which is chance."""
-TOOLS = {
-    "oshcc": ("oshrun", "gcc"),
-    "oshc++": ("oshrun", "g++"),
-    "mpicc": ("mpirun", "gcc"),
-    "mpifort": ("mpirun", "gfortran"),
-}
-"""What a compiler wrapper and its programs need."""
-
-
-def needs(compiler: str) -> pytest.MarkDecorator:
-    """Skips a test without what it compiles and runs programs with."""
-    missing = [tool for tool in (compiler, *TOOLS[compiler], "addr2line") if shutil.which(tool) is None]
-    return pytest.mark.skipif(
-        bool(missing), reason=f"needs {', '.join(missing)} of openmpi-bin, libopenmpi-dev, gcc, binutils"
-    )
 
 
 def pgasrob(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -163,4 +145,4 @@ def told(path: Path, rank: int) -> list[str]:
         return list(Telling(trace, log).all())
 
 
-__all__ = ["PROGRAMS", "Kind", "built", "needs", "pgasrob", "told", "traced"]
+__all__ = ["PROGRAMS", "Kind", "built", "pgasrob", "told", "traced"]

@@ -11,7 +11,8 @@ import pytest
 from pgasrob.runtime.interposed import declarations, functions
 from pgasrob.runtime.record import mpi, openshmem, records, trace
 from pgasrob.runtime.record.records import Access, Call, End, Kind, Operation, Trace
-from tests.runtime.recorded import PROGRAMS, built, needs, pgasrob, told, traced
+from tests.runtime.recorded import PROGRAMS, built, pgasrob, told, traced
+from tests.tools import needs
 
 EXPECTED = Path(__file__).parent / "expected"
 SOURCES = Path(records.__file__).parent

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,17 +13,12 @@ from pgasrob.robustness.check import load
 from pgasrob.runtime.reproduce.execute import CannotRun
 from pgasrob.runtime.reproduce.reproduce import library_of
 from tests.bench.reproduced import rows
+from tests.tools import needs
 
 CORPUS = Path(__file__).parents[2] / "programs" / "c"
 
-openshmem = pytest.mark.skipif(
-    shutil.which("oshcc") is None or shutil.which("oshrun") is None,
-    reason="needs oshcc and oshrun (openmpi-bin, libopenmpi-dev)",
-)
-mpi = pytest.mark.skipif(
-    shutil.which("mpicc") is None or shutil.which("mpirun") is None,
-    reason="needs mpicc and mpirun (openmpi-bin, libopenmpi-dev)",
-)
+openshmem = needs("oshcc")
+mpi = needs("mpicc")
 
 NOT_REPRODUCED = {
     "openshmem/broadcast_third_party.c": "did not come back from shmem_broadcast64",  # Open MPI's waits for all
