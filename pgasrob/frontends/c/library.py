@@ -13,6 +13,8 @@ from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
 from pgasrob.frontends.apis.transfers import Steps, copied, ends_all, owner_of, pairs
 from pgasrob.frontends.c import nondeterminism
 from pgasrob.frontends.c.libc import numbers, outside, written
+from pgasrob.frontends.c.libc.reads import careful
+from pgasrob.frontends.c.libc.strings import in_cells, read_string, refuse_cells
 from pgasrob.frontends.c.libc.table import FILE, TABLE, VALUE, calls, machine_of, text_of
 from pgasrob.frontends.c.standard import STANDARD_HEADERS
 from pgasrob.frontends.c.types import CHAR, INT, LONG, CType, Opaque, Pointer
@@ -224,6 +226,11 @@ def duplicate(call: Call) -> Outcome:
     machine = machine_of(call).machine
     assert of is not None
     length = machine.facts.objects[of.object].size - (of.offset if isinstance(of.offset, int) else 0)
+    if found is None and in_cells(call, of):
+        steps, new = Steps(call), allocated(call, length)
+        if call.name == "strdup" and read_string(steps, 0, of, to=new) is not None:
+            return steps.outcome(new)
+        refuse_cells(call, 0, of, "and how much is read there is not known")
     length = length if found is None else len(found) + 1
     if call.name == "strndup":
         length = min(length, call.known(1) + 1)
@@ -381,7 +388,8 @@ def handler(name: str) -> Handler | None:
     stem = name.removeprefix("__sync_").removeprefix("__atomic_")
     if stem != name and stem in ATOMICS:
         return atomic
-    return TABLE.handler(name)
+    found = TABLE.handler(name)
+    return None if found is None else careful(name, found)
 
 
 READS = frozenset(name for name, each in TABLE.handlers.items() if each is output or each is nothing)

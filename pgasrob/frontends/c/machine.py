@@ -423,6 +423,7 @@ class Machine(Merging):
         frame.pc += 1
 
     def _enter(self, function: CompiledFunction, call: code.Call) -> None:
+        self._look_at_more(function, call)
         if len(self.state.frames) >= MOST_FRAMES:
             raise Problem(
                 "PG145",
@@ -439,6 +440,19 @@ class Machine(Merging):
         self.state.frames.append(frame)
         self.frame = frame
         self.turn()
+
+    def _look_at_more(self, function: CompiledFunction, call: code.Call) -> None:
+        """What a function with `...` is given beyond its parameters, it can only hand on to be printed, and so read."""
+        for slot in call.arguments[len(function.parameters) :]:
+            value = self.frame.slots[slot]
+            object = self.facts.objects.get(value.object) if isinstance(value, Address) else None
+            if object is not None and object.in_cells:
+                raise Problem(
+                    "PG143",
+                    f"a pointer into `{object.name}`, memory that other ranks access, is given to the `...` of "
+                    f"`{function.name}`, and it is not known what is done with it",
+                    "print it with the functions of the C library, or copy to memory of the rank's own",
+                )
 
     def _unknown_function(self, name: str) -> Problem:
         from pgasrob.diagnostics.suggestions import did_you_mean

@@ -127,7 +127,7 @@ class Memory(Flows):
                 place = f"element {at // each} is outside"
             case _:
                 place = f"byte {at} is outside" if size == 1 else f"bytes {at} to {at + size - 1} reach out"
-        return f"{place} of {self._sized(id)}"
+        return f"{place} of {self.sized(id)}"
 
     def _extent(self, id: ObjectId) -> str:
         """How large an object is."""
@@ -139,7 +139,8 @@ class Memory(Flows):
                 return f"{count:,} element{'s' if count != 1 else ''} ({bytes})"
         return bytes
 
-    def _sized(self, id: ObjectId) -> str:
+    def sized(self, id: ObjectId) -> str:
+        """The name of an object and how large it is, for messages."""
         return f"`{shortest(id, self.facts.objects[id])}`, which has {self._extent(id)}"
 
     def load(self, address: Address, type: CType) -> Value:
@@ -168,6 +169,19 @@ class Memory(Flows):
             return self.loaded(address, register, type)
         assert isinstance(type, Integer) and isinstance(address.offset, int) and isinstance(around[0].offset, int)
         return Unknown(extracted(register, around[1], address.offset - around[0].offset, type))
+
+    def reading(self, register: Register, address: Address) -> tuple[commands.Command, ...]:
+        """The commands that load the byte at ``address``, which is known, into ``register``. It lies in a cell then, or
+        in a part of one."""
+        assert isinstance(address.offset, int)
+        self.facts.note(address.object, address.offset, CHAR)
+        around, owner = self._around(address, 1), self.whose(address)
+        if around is None:
+            return (commands.Load(register, self.cell(address, 1), owner),)
+        whole, size = around
+        assert isinstance(whole.offset, int)
+        load = commands.Load(register, self.cell(whole, size), owner, bytes=_bytes_of(address, 1, whole))
+        return load, commands.Assign(register, extracted(register, size, address.offset - whole.offset, CHAR))
 
     def _around(self, address: Address, size: int) -> tuple[Address, int] | None:
         """The scalar that has the cell and its size, where the one at ``address`` is only a part of it."""
@@ -342,7 +356,7 @@ class Memory(Flows):
         name, base, count = self.facts.objects[id].name, cells.base[id], cells.counts[id]
         inside = Binary("&&", Binary(">=", address.offset, Const(0), LONG),
                         Binary("<", address.offset, Const(count), LONG))  # fmt: skip
-        outside = self.world.nowhere(f"an index is outside of {self._sized(id)}")
+        outside = self.world.nowhere(f"an index is outside of {self.sized(id)}")
         return Conditional(inside, Binary("+", Symbol(name, base), address.offset, LONG), outside)
 
     def placed(self, address: Address, size: int) -> Symbol:

@@ -8,6 +8,7 @@ from pgasrob.frontends.c import code
 from pgasrob.frontends.c.code import CompiledFunction, Slot
 from pgasrob.frontends.c.graph import Node
 from pgasrob.frontends.c.liveness import reads
+from pgasrob.frontends.c.types import Pointer
 from pgasrob.program.commands import Assign, expressions_of
 from pgasrob.program.expressions import Expr, faults_inside, registers_of
 from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Skip, Statement, While, statements_in
@@ -16,13 +17,15 @@ COMPUTES = (code.Set, code.Move, code.Convert, code.Unary, code.Binary)
 
 
 def needed_slots(function: CompiledFunction, is_output: Callable[[str], bool]) -> frozenset[Slot]:
-    """The slots that something other than output depends on: a counter of attempts is none of them."""
+    """The slots that something other than output depends on: a counter of attempts is none of them. Output reads what
+    pointers point to, other than string literals, and as much of it as numbers beside them may say."""
     found: set[Slot] = set()
+    literals = _literals(function)
     for instruction in function.code:
         if isinstance(instruction, COMPUTES):
             continue
         called = instruction.function if isinstance(instruction, code.Call) else None
-        if not isinstance(called, str) or not is_output(called):
+        if not isinstance(called, str) or not is_output(called) or _reads_memory(instruction, literals):
             found.update(reads(instruction))
     changed = True
     while changed:
@@ -33,6 +36,30 @@ def needed_slots(function: CompiledFunction, is_output: Callable[[str], bool]) -
                 changed = changed or not sources <= found
                 found |= sources
     return frozenset(found)
+
+
+def _reads_memory(call: code.Instruction, literals: frozenset[Slot]) -> bool:
+    """Whether a call of output has a pointer to anything but a literal."""
+    assert isinstance(call, code.Call)
+    given = zip(call.arguments, call.types, strict=False)
+    return any(isinstance(type, Pointer) and slot not in literals for slot, type in given)
+
+
+def _literals(function: CompiledFunction) -> frozenset[Slot]:
+    """The slots that never point to anything but string literals and streams."""
+    found = set(range(len(function.slots))) - set(function.parameters)
+    while True:
+        before = len(found)
+        for instruction in function.code:
+            target = getattr(instruction, "target", None)
+            match instruction:
+                case code.String() | code.Set():
+                    continue
+                case code.Move(_, source) | code.Convert(_, source) if source in found:
+                    continue
+            found.discard(target)
+        if len(found) == before:
+            return frozenset(found)
 
 
 def needed_registers(nodes: Iterable[Node], decisive: Iterable[Expr]) -> set[int]:

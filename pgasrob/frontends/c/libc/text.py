@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import partial, reduce
 
 from pgasrob.frontends.apis.interface import Call, Look, Outcome
 from pgasrob.frontends.apis.transfers import Steps, pairs
 from pgasrob.frontends.c.contents import ANYTHING
+from pgasrob.frontends.c.libc.strings import (
+    byte_to,
+    ends_in_string,
+    in_cells,
+    read_string,
+    refuse_cells,
+    string_bytes,
+)
 from pgasrob.frontends.c.libc.table import (
     anything,
     calls,
@@ -21,7 +30,9 @@ from pgasrob.frontends.c.types import CHAR, DOUBLE, LONG_DOUBLE, CType, Floating
 from pgasrob.frontends.c.values import NULL, Address, Known, ObjectId, Unknown, Value, no_pointer
 from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Binary, Const, Expr, IntType, float_bits, float_value
+from pgasrob.program.commands import Assign
+from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Unary, float_bits, float_value
+from pgasrob.program.statements import Block, If
 
 BYTE = IntType(8, True)
 DIFFERENCE = (-255, 255)
@@ -72,12 +83,46 @@ def compare_memory(call: Call) -> Outcome | Look:
 def compare(call: Call) -> Outcome:
     first, second = text_of(call, 0), text_of(call, 1)
     if first is None or second is None:
-        return told(call, DIFFERENCE)
+        return _compared(call)
     if "case" in call.name:
         first, second = first.lower(), second.lower()
     if call.name.startswith("strn"):
         first, second = first[: call.known(2)], second[: call.known(2)]
     return Outcome(result=Known((first > second) - (first < second)))
+
+
+def _compared(call: Call) -> Outcome:
+    """The same of strings in cells: byte by byte, up to the first that differ or are zero."""
+    most = call.known(2) if call.name.startswith("strn") else None
+    places = [call.pointer(0), call.pointer(1)]
+    if not any(each is not None and in_cells(call, each) for each in places):
+        return told(call, DIFFERENCE)
+    found = [string_bytes(call, index, each, most) for index, each in enumerate(places) if each is not None]
+    if not any(shared for _, shared in found):
+        return told(call, DIFFERENCE)
+    steps = Steps(call)
+    left, right, differ = call.register("left"), call.register("right"), call.register("differ")
+    steps.do(Assign(left, Const(1)), Assign(right, Const(1)), Assign(differ, Const(0)))
+    goes_on = Binary("&&", Binary("==", differ, Const(0)), Binary("!=", left, Const(0)))
+    (first, _), (second, _) = found
+    for one, other in zip(first, second, strict=False):
+        subtracted = Binary("-", _folded(call, left), _folded(call, right))
+        pair = (*byte_to(call, left, one), *byte_to(call, right, other), Assign(differ, subtracted))
+        steps.do(If(goes_on, Block(call.do(*pair)), None, call.span))
+    if most is None or min(len(first), len(second)) < most:
+        shorter = places[len(first) > len(second)]
+        assert shorter is not None
+        ends_in_string(steps, goes_on, shorter)
+    return steps.outcome(Binary("-", Binary(">", differ, Const(0)), Binary("<", differ, Const(0))))
+
+
+def _folded(call: Call, byte: Expr) -> Expr:
+    """``byte`` as it is compared: without a sign, and a small letter where the case does not count."""
+    code = Unary("cast", byte, IntType(8, False))
+    if "case" not in call.name:
+        return code
+    large = Binary("&&", Binary(">=", code, Const(ord("A"))), Binary("<=", code, Const(ord("Z"))))
+    return Conditional(large, Binary("+", code, Const(32)), code)
 
 
 @calls("size_t strlen(const char *s); size_t strnlen(const char *s, size_t n); size_t __builtin_strlen(const char *s);")
@@ -87,6 +132,11 @@ def length(call: Call) -> Outcome:
         return Outcome(result=Known(len(text) if call.name != "strnlen" else min(len(text), call.known(1))))
     address = call.pointer(0)
     assert address is not None
+    if in_cells(call, address):
+        steps = Steps(call)
+        found = read_string(steps, 0, address, call.known(1) if call.name == "strnlen" else None)
+        if found is not None:
+            return steps.outcome(found)
     return told(call, (0, max(0, _room(call, address) - 1)))
 
 
@@ -143,12 +193,44 @@ def number_of(call: Call) -> Outcome:
     text = text_of(call, 0)
     type = IntType(32 if call.name == "atoi" else 64, True)
     if text is None:
-        return told(call) if call.name == "atof" else told(call, type.range)
+        return told(call) if call.name == "atof" else _number_read(call, type)
     if call.name == "atof":
         number = _NUMBER.match(text)
         return Outcome(result=Known(float_bits(float(number[0]) if number else 0.0)))
     found = re.match(rb"\s*[-+]?\d{1,18}", text)
     return Outcome(result=Known(type.wrap(int(found[0]) if found else 0)))
+
+
+def _number_read(call: Call, type: IntType) -> Outcome:
+    """The same of a string in cells, which is read up to the first byte that does not belong to the number."""
+    address = call.pointer(0)
+    assert address is not None
+    if not in_cells(call, address):
+        return told(call, type.range)
+    chain, shared = string_bytes(call, 0, address, None)
+    if not shared:
+        return told(call, type.range)
+    steps = Steps(call)
+    byte, going, inside = call.register("byte"), call.register("going"), call.register("inside")
+    sign, number = call.register("sign"), call.register("number")
+    steps.do(*(Assign(each, Const(int(each in (going, sign)))) for each in (byte, going, inside, sign, number)))
+
+    def one_of(*codes: int) -> Expr:
+        return reduce(partial(Binary, "||"), (Binary("==", byte, Const(code)) for code in codes))
+
+    digit = Binary("&&", Binary(">=", byte, Const(ord("0"))), Binary("<=", byte, Const(ord("9"))))
+    begins = Unary("!", inside)
+    more = Binary("+", Binary("*", number, Const(10)), Binary("-", byte, Const(ord("0"))), type)
+    for at in chain:
+        rest = (
+            Assign(sign, Conditional(Binary("&&", begins, one_of(ord("-"))), Const(-1), sign)),
+            Assign(number, Conditional(digit, more, number)),
+            Assign(going, Binary("||", digit, Binary("&&", begins, one_of(*b" \t\n\v\f\r+-")))),
+            Assign(inside, Binary("||", inside, Binary("||", digit, one_of(*b"+-")))),
+        )
+        steps.do(If(going, Block(call.do(*byte_to(call, byte, at), *rest)), None, call.span))
+    ends_in_string(steps, going, address)
+    return steps.outcome(Unary("cast", Binary("*", sign, number), type))
 
 
 @calls(
@@ -205,6 +287,12 @@ def copy_string(call: Call) -> Outcome:
             call.fail("`stpcpy` of a string that is not known here", "use string literals")
         of = call.pointer(1)
         assert of is not None
+        if start is not None and in_cells(call, of) and call.name in ("strcpy", "strcat"):
+            steps = Steps(call)
+            if read_string(steps, 1, of, to=call.moved(to, len(start))) is not None:
+                return steps.outcome(call.arguments[0])
+        refuse_cells(call, 0, to, "and how much is written there is not known")
+        refuse_cells(call, 1, of, "and how much is read there is not known")
         size = min(_room(call, to), call.known(2) if call.name == "strncpy" else _room(call, to))
         forget(call, to, size)
         return Outcome(result=call.arguments[0])

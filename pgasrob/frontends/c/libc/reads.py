@@ -1,0 +1,156 @@
+"""What functions of the C library read and write through the pointers that they are given.
+
+Memory that other ranks may write lies in cells, and to read it is an access, whoever reads: `printf` of a string that
+a put has brought reads it byte by byte up to the zero at its end. What lies in a rank's own memory alone, or is
+written by nobody else, needs none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+
+from pgasrob.frontends.apis.interface import Call, Handler, Way
+from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.libc.strings import in_cells, read_bytes, read_string, refuse_cells, which
+from pgasrob.frontends.c.libc.table import TABLE, machine_of, string_at
+from pgasrob.frontends.c.values import Address
+
+STRING = "const char *"
+
+HANDLED: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(("memcpy", "memmove", "__builtin_memcpy", "bcopy", "memcmp", "bcmp", "__swap"), (0, 1)),
+    **dict.fromkeys(("memset", "bzero", "__builtin_memset", "realloc", "reallocarray", "__sorted", "memchr"), (0,)),
+    **dict.fromkeys(("time", "gettimeofday", "posix_memalign", "fgets", "gets", "fread"), (0,)),
+    **dict.fromkeys(("clock_gettime", "read", "recv", "pread", "getrusage", "getitimer"), (1,)),
+    **dict.fromkeys(("uname", "gethostname", "getcwd", "getdomainname", "strftime", "sigemptyset", "sigfillset"), (0,)),
+    **dict.fromkeys(("sprintf", "snprintf", "vsprintf", "vsnprintf"), (0,)),
+    **dict.fromkeys(("strtol", "strtoll", "strtoul", "strtoull", "strtod", "strtof", "strtold"), (1,)),
+    **dict.fromkeys(("strcmp", "strncmp", "strcasecmp", "strncasecmp", "strcpy", "stpcpy", "strcat"), (0, 1)),
+    **dict.fromkeys(("strncpy", "strncat", "strlen", "strnlen", "__builtin_strlen", "strdup", "strndup"), (0, 1)),
+    **dict.fromkeys(("strcoll", "atoi", "atol", "atoll"), (0, 1)), **dict.fromkeys(("basename", "strtok"), (0,)),
+    "strtok_r": (0, 2),
+}  # fmt: skip
+"""The arguments, by their places, through which the handlers themselves load and store, or refuse to."""
+UNUSED: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(("free", "cfree", "atexit"), (0,)), "signal": (1,),
+    **dict.fromkeys(("getopt", "getopt_long", "getopt_long_only"), (1, 3)),
+}  # fmt: skip
+"""The arguments of which only the address counts, or nothing: there are no arguments of the program, no signals."""
+BYTES: dict[str, dict[int, Callable[[Call], int]]] = {
+    "fwrite": {0: lambda call: call.known(1) * call.known(2)}, "write": {1: lambda call: call.known(2)},
+    **{name: {0: lambda call: 8} for name in ("localtime", "gmtime", "ctime")},
+    "nanosleep": {0: lambda call: 16}, "clock_nanosleep": {2: lambda call: 16},
+}  # fmt: skip
+"""How many bytes are read of what an argument points to."""
+FORMATS = {
+    "printf": 0, "warn": 0, "warnx": 0, "fprintf": 1, "dprintf": 1, "sprintf": 1, "syslog": 1, "err": 1, "errx": 1,
+    "snprintf": 2,
+}  # fmt: skip
+"""Where the formats are; what follows is printed."""
+SCANS = {"scanf": 0, "fscanf": 1, "sscanf": 1}
+"""Where the formats are; what follows is stored through."""
+_DIRECTIVE = re.compile(rb"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|q|L|j|z|t)?([a-zA-Z%])")
+
+
+@cache
+def parameters(name: str) -> tuple[str, ...]:
+    """The declarations of the parameters of a function of the library, as it is written in the table."""
+    text = TABLE.declarations[name]
+    inside = text[text.index("(") + 1 : text.rindex(")")]
+    return tuple(each.strip() for each in re.split(r",(?![^()]*\))", inside))
+
+
+def careful(name: str, handler: Handler) -> Handler:
+    """``handler`` of the function ``name``, which first reads what the function does; what it cannot is refused."""
+    return partial(_after_reading, handler) if name in TABLE.declarations else handler
+
+
+def _after_reading(handler: Handler, call: Call) -> Way | list[Way]:
+    steps = Steps(call)
+    for index, address in enumerate(call.arguments):
+        if isinstance(address, Address):
+            _look_at(steps, index, address)
+    statements = steps.outcome().statements
+    if statements:
+        machine = machine_of(call).machine
+        machine.emit(*statements)
+        machine.read = {}
+    return handler(call)  # type: ignore[return-value]
+
+
+def _look_at(steps: Steps, index: int, address: Address) -> None:
+    """What the call reads through the pointer ``address``, its argument ``index``."""
+    call = steps.call
+    name = call.name
+    declared = parameters(name)
+    if index in HANDLED.get(name, ()) or index in UNUSED.get(name, ()):
+        return
+    if name in BYTES and index in BYTES[name]:
+        read_bytes(steps, index, address, BYTES[name][index](call))
+    elif name == "atof":
+        refuse_cells(call, index, address, "and how much is read there is not known")
+    elif index < len(declared) and declared[index].startswith(STRING):
+        if in_cells(call, address):
+            read_string(steps, index, address)
+    elif name in SCANS and index > SCANS[name]:
+        return
+    elif name in FORMATS and index > FORMATS[name]:
+        _read_printed(steps, index, address)
+    else:
+        refuse_cells(call, index, address, "which is not supported there")
+
+
+# What is printed
+
+
+def _read_printed(steps: Steps, index: int, address: Address) -> None:
+    call = steps.call
+    if not in_cells(call, address):
+        return
+    place = FORMATS[call.name]
+    form = call.arguments[place]
+    text = string_at(call, form) if isinstance(form, Address) else None
+    directives = None if text is None else list(_directives(call, text, place + 1))
+    if directives is None or None in directives:
+        call.fail(
+            f"{which(call, index)} points to memory that other ranks access, and the format is not known",
+            "print with a string literal as the format",
+        )
+    kind, most = next((each[1:] for each in directives if each is not None and each[0] == index), ("", None))
+    match kind:
+        case "s":
+            read_string(steps, index, address, most)
+        case "p" | "":
+            return
+        case _:
+            call.fail(
+                f"{which(call, index)} points to memory that other ranks access, and is printed as `%{kind}`",
+                "print strings by `%s`, pointers by `%p`",
+            )
+
+
+def _directives(call: Call, form: bytes, index: int) -> Iterator[tuple[int, str, int | None] | None]:
+    """The arguments that ``form`` prints, the first of them ``index``: place, kind, and of strings how many bytes at
+    most. None stands for what is not understood."""
+    position = 0
+    while (percent := form.find(b"%", position)) >= 0:
+        found = _DIRECTIVE.match(form, percent)
+        if found is None:
+            yield None
+            return
+        width, digits, size, kind = found.groups()
+        position = found.end()
+        if kind in (b"%", b"m"):
+            continue
+        index += width == b"*"
+        most = None
+        if digits == b"*":
+            # A negative one counts as none (C11, 7.21.6.1).
+            most, index = (call.known(index) if kind == b"s" else 0), index + 1
+            most = None if most < 0 else most
+        elif digits is not None:
+            most = int(digits or 0)
+        yield index, (size or b"").decode() * (kind == b"s") + kind.decode(), most
+        index += 1
