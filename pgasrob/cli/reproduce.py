@@ -69,9 +69,9 @@ def reproduce(
     from pgasrob.render.reproduced import nothing_reproduced, pieces_of, reproduced_lines, reproduced_to_json
     from pgasrob.robustness.check import check, load
     from pgasrob.robustness.limits import Limits
-    from pgasrob.runtime.reproduce.execute import CannotRun
     from pgasrob.runtime.reproduce.reproduce import hold_all as all_held
     from pgasrob.runtime.reproduce.reproduce import reproduce as reproduced
+    from pgasrob.runtime.tools import ToolError
 
     def nothing(state: str, told: str, code: int) -> None:
         if format_ == "json":
@@ -107,7 +107,7 @@ def reproduce(
             state = "reproduced" if found.shown else "not reproduced"
     except SourceError as error:
         refuse(str(error), ERROR, in_json, errors_to_json(error.diagnostics, file))
-    except CannotRun as error:
+    except ToolError as error:
         nothing("error", f"{file}: {error}", ERROR)
     if format_ == "json":
         print_json(reproduced_to_json(file, found, state, doubles))

@@ -21,6 +21,7 @@ static void finalise_mpi(void) {
     if (finalised) return;
     finalised = true;
     ((void (*)(void))pgasrob_real("pshmem_barrier_all", "shmem_barrier_all"))();
+    fflush(NULL);
     ((int (*)(void))pgasrob_real("PMPI_Finalize", "MPI_Finalize"))();
 }
 

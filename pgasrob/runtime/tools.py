@@ -1,18 +1,21 @@
-"""The compilers and launchers of communication libraries, and what is told when one is missing."""
+"""The compilers and launchers of communication libraries: where they are, and how they run programs."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pgasrob.runtime.interposed import HeaderError, Library
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 TO_INSTALL = "Debian and Ubuntu: apt-get install openmpi-bin libopenmpi-dev; else any OpenSHMEM or MPI with gcc"
 
@@ -64,18 +67,79 @@ def is_gcc(compiler: str) -> bool:
     return "Free Software Foundation" in told
 
 
-def launch(program: Path, library: Library, ranks: int) -> tuple[list[str], dict[str, str]]:
+def launch(library: Library, ranks: int, *, tagged: bool = False) -> tuple[list[str], dict[str, str]]:
     """The command line before the program that runs ``ranks`` of it on this machine, and its environment.
 
-    Raises ``ToolError`` when the launcher is not there.
+    ``tagged``: each line of output begins with the rank it is of, as Open MPI does it. Raises ``ToolError`` when the
+    launcher is not there, or cannot do that.
     """
     environment = dict(os.environ)
     tool = found("oshrun" if library == "openshmem" else "mpirun")
-    told = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
-    command: Sequence[str] = [tool, "-n", str(ranks)]
+    asked = subprocess.run([tool, "--version"], capture_output=True, text=True, errors="replace", check=False)
+    told, command = asked.stdout, [tool, "-n", str(ranks)]
     if "Open MPI" in told or "OpenRTE" in told or "Open RTE" in told:
         # More ranks than cores are normal here, and they must not take each other's time while they wait.
-        command = [*command, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+        command += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+        command += ["--mca", "btl_base_warn_component_unused", "0"]
+        command += ["--tag-output"] if tagged else []
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    return list(command), environment
+    elif tagged:
+        what = told.strip().partition("\n")[0] or "something else"
+        raise ToolError(f"{tool} is not that of Open MPI, which is needed, but {what} ({TO_INSTALL})")
+    return command, environment
+
+
+GRACE = 5.0
+"""Seconds between asking the launcher to end and ending it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What was printed, where it was ``captured``, and how it ended. ``exit_code``: of the launcher; negative: minus
+    the signal. ``stopped``: it was ended from here, since its time was over or by Ctrl-C."""
+
+    output: str
+    errors: str
+    exit_code: int
+    stopped: Literal["timeout", "interrupt"] | None
+
+
+def run(
+    command: Sequence[str], environment: Mapping[str, str], timeout: float | None, *, captured: bool = False
+) -> Ran:
+    """Runs ``command``, for ``timeout`` seconds at the most. ``captured``: what it prints is kept; it reads nothing.
+
+    Raises ``OSError`` when it cannot be started.
+    """
+    pipe = subprocess.PIPE if captured else None
+    # A session of its own, so that what the launcher started ends with it.
+    running = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL if captured else None, stdout=pipe, stderr=pipe,
+        text=True, errors="replace", env=environment, start_new_session=True,
+    )  # fmt: skip
+    stopped: Literal["timeout", "interrupt"] | None = None
+    try:
+        output, errors = running.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        stopped = "timeout"
+        output, errors = _ended(running)
+    except KeyboardInterrupt:
+        stopped = "interrupt"
+        output, errors = _ended(running)
+    except BaseException:
+        _ended(running)
+        raise
+    return Ran(output or "", errors or "", running.returncode, stopped)
+
+
+def _ended(running: subprocess.Popen[str]) -> tuple[str, str]:
+    """Ends the launcher, which ends its ranks, and then whatever is left of its session. What it had printed."""
+    told = None
+    for kind in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, kind)
+        if told is None:
+            with suppress(subprocess.TimeoutExpired):
+                told = running.communicate(timeout=GRACE)
+    return told or running.communicate()

@@ -48,7 +48,7 @@ def main(runs: int) -> None:
             subprocess.run(["oshcc", "-O2", "-g", "-fsanitize=thread", source, "-o", at / "sanitizer"], check=True)
             pgasrob = [sys.executable, "-m", "pgasrob"]
             subprocess.run([*pgasrob, "build", "--", "oshcc", "-O2", source, "-o", at / "recorded"], check=True)
-            before, environment = launch(at / "plain", "openshmem", RANKS)
+            before, environment = launch("openshmem", RANKS)
             environment["TSAN_OPTIONS"] = "report_bugs=0"
             trace = at / "run.pgastrace"
             commands = {

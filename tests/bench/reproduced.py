@@ -16,8 +16,9 @@ import click
 from pgasrob.frontends.lower import CProgram
 from pgasrob.render.reproduced import pieces_of
 from pgasrob.robustness.check import check, load
-from pgasrob.runtime.reproduce.execute import CannotRun, Execution
+from pgasrob.runtime.reproduce.execute import Execution
 from pgasrob.runtime.reproduce.reproduce import Reproduction, hold_all, reproduce
+from pgasrob.runtime.tools import ToolError
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parents[1] / "programs" / "c"
@@ -65,7 +66,7 @@ def rows(robust: bool, runs: int = 3, only: Sequence[str] = ()) -> Iterator[Row]
                     yield _held(name, hold_all(program, program.instantiate(None), None, runs, 60))
                 else:
                     yield _followed(name, reproduce(program, verdict, pieces_of, None, runs, 60))
-            except CannotRun as error:
+            except ToolError as error:
                 yield Row(name, verdict.nodes, "cannot run", str(error).replace(str(path), path.name))
 
 

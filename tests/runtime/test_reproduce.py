@@ -141,6 +141,20 @@ def test_everything_held_back() -> None:
     assert other.exit_code == 1 and "it does something else" in other.output
 
 
+@openshmem
+def test_what_is_held_back_arrives_before_the_library_is_finalised_at_the_exit(tmp_path: Path) -> None:
+    file = tmp_path / "exit.c"
+    file.write_text(
+        "#include <shmem.h>\n#include <stdio.h>\nint flag;\nint main(void) {\n    shmem_init();\n"
+        "    if (shmem_my_pe() == 0)\n        shmem_int_p(&flag, 7, 1);\n    else\n"
+        '        shmem_int_wait_until(&flag, SHMEM_CMP_EQ, 7);\n    printf("%d\\n", flag);\n    return 0;\n}\n'
+    )
+    found = told(str(file), "--hold-all", "--format", "json")
+    result = json.loads(found.output)
+    assert (found.exit_code, result["state"]) == (0, "same"), result
+    assert [each["exit_code"] for each in (result["normal"], *result["reproduced"])] == [0, 0, 0]
+
+
 def test_what_cannot_be_run_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     robust = told(str(CORPUS / "openshmem/message_passing_fence.c"))
     assert robust.exit_code == 0 and "is robust on 2 nodes" in robust.output
@@ -152,7 +166,7 @@ def test_what_cannot_be_run_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         missing = told(str(CORPUS / name), "--format", "json")
         assert missing.exit_code == 2
         result = json.loads(missing.output)
-        assert result["state"] == "error" and f"{tool} is not installed: it builds or runs programs" in result["reason"]
+        assert result["state"] == "error" and f"there is no {tool} on the PATH" in result["reason"]
         assert "openmpi-bin" in result["reason"]
 
 

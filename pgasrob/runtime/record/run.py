@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
-import signal
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgasrob.runtime.record import trace
 from pgasrob.runtime.record.build import library_of_program
-from pgasrob.runtime.tools import ToolError, found, launch
+from pgasrob.runtime.tools import ToolError, found, launch, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-GRACE = 5.0
-"""Seconds between asking the launcher to end and ending it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +39,7 @@ def record(
     """
     program = Path(found(command[0]))
     library = library_of_program(program)
-    before, environment = launch(program, library, ranks) if not launcher else (list(launcher), dict(os.environ))
+    before, environment = launch(library, ranks) if not launcher else (list(launcher), dict(os.environ))
     about: dict[str, object] = {
         "command": list(command),
         "program": str(program.resolve()),
@@ -53,18 +48,8 @@ def record(
     }
     trace.create(output, about, limit)
     environment["PGASROB_TRACE"] = str(output.resolve())
-    # A session of its own, so that what the launcher started ends with it.
-    running = subprocess.Popen([*before, str(program), *command[1:]], env=environment, start_new_session=True)
-    timed_out = interrupted = False
-    try:
-        running.wait(timeout)
-    except subprocess.TimeoutExpired:
-        timed_out = True
-    except KeyboardInterrupt:
-        interrupted = True
-    if running.returncode is None:
-        _end(running)
-    exit_code = running.returncode
+    ran = run([*before, str(program), *command[1:]], environment, timeout)
+    exit_code, timed_out = ran.exit_code, ran.stopped == "timeout"
     ended = trace.ENDED_BY_TIMEOUT if timed_out else trace.ENDED_BADLY if exit_code else trace.ENDED_WELL
     contents = trace.finish(output, ended, exit_code)
     if not contents.seen:
@@ -72,15 +57,4 @@ def record(
         raise ToolError(
             f"{command[0]} recorded nothing: it did not come to shmem_init or MPI_Init (exit code {exit_code})"
         )
-    return Recorded(output, exit_code, timed_out, interrupted, contents.full, contents)
-
-
-def _end(running: subprocess.Popen[bytes]) -> None:
-    """Ends the launcher, which ends its ranks, and then whatever is left of its session."""
-    for kind in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(running.pid, kind)
-            running.wait(GRACE)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
-            continue
-    running.wait()
+    return Recorded(output, exit_code, timed_out, ran.stopped == "interrupt", contents.full, contents)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,34 +12,23 @@ from typing import Literal
 
 from pgasrob.runtime.interposed import Function, HeaderError, Library, functions
 from pgasrob.runtime.reproduce.wrappers import interposed, wrappers
+from pgasrob.runtime.tools import TO_INSTALL, Ran, ToolError, found, launch, run
 
 HERE = Path(__file__).parent
 COMPILERS: dict[Library, str] = {"openshmem": "oshcc", "mpi": "mpicc"}
-LAUNCHERS: dict[Library, str] = {"openshmem": "oshrun", "mpi": "mpirun"}
-PACKAGES = "Debian and Ubuntu have Open MPI in openmpi-bin and libopenmpi-dev"
 LIBRARY_NAMES: dict[Library, str] = {"openshmem": "OpenSHMEM", "mpi": "MPI"}
 OWN_NAMES: dict[Library, re.Pattern[str]] = {
     "openshmem": re.compile(r"shmemx?_\w+|start_pes"),
     "mpi": re.compile(r"MPIX?_\w+"),
 }
-LAUNCH = (
-    "--oversubscribe",
-    "--tag-output",
-    "--mca",
-    "mpi_yield_when_idle",
-    "1",
-    "--mca",
-    "btl_base_warn_component_unused",
-    "0",
-)
 TAGGED = re.compile(r"\[\d+,(\d+)\]<(stdout|stderr|stddiag)>:(.*)")
 PLAIN_FLAGS = ("-g", "-O0", "-w")
 
 Mode = Literal["watch", "follow", "hold"]
 
 
-class CannotRun(Exception):
-    """The program cannot be built or run here; the message says why, and what to do."""
+class CannotRun(ToolError):
+    """It is this program that cannot be built or run; the message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +65,12 @@ class Execution:
         return next((line for line in self.errors if "Assertion" in line and "failed" in line), None)
 
 
-def tool(name: str, library: Library) -> str:
-    found = shutil.which(name)
-    if found is None:
-        raise CannotRun(
-            f"{name} is not installed: it builds or runs programs with {LIBRARY_NAMES[library]}; {PACKAGES}"
-        )
-    return found
-
-
 def library_functions(library: Library) -> tuple[Function, ...]:
-    """The functions of the library that is installed. Raises :class:`CannotRun`."""
+    """The functions of the library that is installed. Raises ``ToolError``."""
     try:
-        return functions([tool(COMPILERS[library], library)], library)
+        return functions([found(COMPILERS[library])], library)
     except HeaderError as error:
-        raise CannotRun(f"{error}; {PACKAGES}") from None
+        raise ToolError(f"{error} ({TO_INSTALL})") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +83,9 @@ class Program:
 
 
 def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, known: Sequence[Function]) -> Program:
-    """The program of these ``units``, in ``folder``. Raises :class:`CannotRun`."""
-    compiler = tool(COMPILERS[library], library)
-    _check_launcher(tool(LAUNCHERS[library], library), library)
+    """The program of these ``units``, in ``folder``. Raises ``ToolError``, :class:`CannotRun` among it."""
+    compiler = found(COMPILERS[library])
+    launch(library, nodes, tagged=True)
     objects = []
     for number, unit in enumerate(units):
         source, made = folder / f"unit{number}.c", folder / f"unit{number}.o"
@@ -115,25 +93,17 @@ def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, kno
         beside = ["-I", os.path.dirname(os.path.abspath(unit.path))]
         _compile([compiler, *PLAIN_FLAGS, *beside, *unit.flags, "-c", str(source), "-o", str(made)])
         objects.append(str(made))
-    needed = _undefined(objects, library)
+    needed = _undefined(objects)
     names = {function.name for function in known}
     lacking = sorted(name for name in needed if OWN_NAMES[library].fullmatch(name) and name not in names)
     if lacking:
         raise CannotRun(f"the {LIBRARY_NAMES[library]} that is installed has no {', '.join(lacking)}")
     (folder / "wrappers.c").write_text(wrappers(library, [each for each in known if each.name in needed]))
-    own = [folder / "wrappers.c", HERE / f"hold_{library}.c", HERE / "hold.c", HERE.parent / "real.c"]
+    own = [folder / "wrappers.c", HERE / f"hold_{library}.c", HERE / "hold.c", *sorted(HERE.parent.glob("*.c"))]
     headers = ["-I", str(HERE), "-I", str(HERE.parent)]
     path = folder / "program"
     _compile([compiler, "-g", "-O1", "-w", *headers, *objects, *map(str, own), "-o", str(path), "-lm", "-ldl"])
     return Program(path, library, nodes)
-
-
-def _check_launcher(launcher: str, library: Library) -> None:
-    """It is told of oversubscription, and how to mark output, in the words of Open MPI."""
-    told = subprocess.run([launcher, "--version"], capture_output=True, text=True, errors="replace", check=False).stdout
-    if "Open MPI" not in told and "OpenRTE" not in told:
-        what = told.strip().partition("\n")[0] or "something else"
-        raise CannotRun(f"{LAUNCHERS[library]} is not that of Open MPI, which is needed, but {what}; {PACKAGES}")
 
 
 def _compile(command: Sequence[str]) -> None:
@@ -143,9 +113,9 @@ def _compile(command: Sequence[str]) -> None:
         raise CannotRun(f"{os.path.basename(command[0])} does not compile it: {lines[0].strip()}")
 
 
-def _undefined(objects: Sequence[str], library: Library) -> set[str]:
+def _undefined(objects: Sequence[str]) -> set[str]:
     """The names that ``objects`` need from elsewhere."""
-    told = subprocess.run([tool("nm", library), "-u", *objects], capture_output=True, text=True, check=False)
+    told = subprocess.run([found("nm"), "-u", *objects], capture_output=True, text=True, check=False)
     return {line.split()[-1] for line in told.stdout.splitlines() if line.split()[:1] == ["U"]}
 
 
@@ -156,37 +126,19 @@ def execute(program: Program, mode: Mode, schedule: str = "", timeout: float = 2
         old.unlink()
     (folder / "schedule").write_text(schedule)
     (folder / "control").write_bytes(bytes(1 << 15))
-    command = [tool(LAUNCHERS[program.library], program.library), *LAUNCH, "-n", str(program.nodes)]
+    command, inherited = launch(program.library, program.nodes, tagged=True)
     patience = str(min(timeout / 2, 10))  # with a rank that does not come to its turn
     shown = {"PGASROB_MODE": mode, "PGASROB_FOLDER": str(folder), "PGASROB_PATIENCE": patience, **environment}
-    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
-    running = subprocess.Popen(
-        [*command, str(program.path)],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-        env={**os.environ, **allowed, **shown}, start_new_session=True,
-    )  # fmt: skip
-    code: int | None
-    try:
-        out, err = running.communicate(timeout=timeout)
-        code = running.returncode
-    except subprocess.TimeoutExpired:
-        running.send_signal(signal.SIGTERM)
-        try:
-            out, err = running.communicate(timeout=5)
-        except subprocess.TimeoutExpired:
-            os.killpg(running.pid, signal.SIGKILL)
-            out, err = running.communicate()
-        code = None
-    except BaseException:
-        os.killpg(running.pid, signal.SIGKILL)
-        raise
-    return _execution(program, out, err, code)
+    ran = run([*command, str(program.path)], {**inherited, **shown}, timeout, captured=True)
+    if ran.stopped == "interrupt":
+        raise KeyboardInterrupt
+    return _execution(program, ran)
 
 
-def _execution(program: Program, out: str, err: str, code: int | None) -> Execution:
+def _execution(program: Program, ran: Ran) -> Execution:
     output: list[list[str]] = [[] for _ in range(program.nodes)]
     errors = []
-    for line in (*out.splitlines(), *err.splitlines()):
+    for line in f"{ran.output}\n{ran.errors}".splitlines():
         match = TAGGED.fullmatch(line)
         if match and match[2] == "stdout":
             output[int(match[1])].append(match[3])
@@ -213,6 +165,7 @@ def _execution(program: Program, out: str, err: str, code: int | None) -> Execut
                     cells[int(number), rank] = told
                 case "abandoned":
                     stopped = int(number)
+    code = None if ran.stopped else ran.exit_code
     return Execution(tuple(map(tuple, output)), tuple(errors), code, read, called, cells, stopped, tuple(ended))
 
 

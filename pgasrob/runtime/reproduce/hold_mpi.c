@@ -233,7 +233,7 @@ void pgasrob_begin(void) {
     pgasrob_start(rank, size);
 }
 
-void pgasrob_finalize(void) {
+void pgasrob_finish(void) {
     PMPI_Barrier(MPI_COMM_WORLD);
     pgasrob_end();
 }

@@ -31,6 +31,6 @@ int pgasrob_send(const void *from, int count, MPI_Datatype type, int to, int tag
 int pgasrob_receive(void *to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status);
 
 void pgasrob_begin(void);
-void pgasrob_finalize(void);
+void pgasrob_finish(void);
 
 #endif

@@ -1,14 +1,9 @@
 /* OpenSHMEM: what is held back, and how it is let go. The wrappers of its functions are generated (wrappers.py). */
 #define _GNU_SOURCE
 #include "hold_openshmem.h"
+#include "ending.h"
 
 #include <pshmem.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-int PMPI_Finalize(void);
 
 struct transfer {
     shmem_ctx_t context;
@@ -60,22 +55,20 @@ void pgasrob_get(struct entry *entry, shmem_ctx_t context, void *to, const void 
     transfer(entry, context, (char *)from, to, size, count, 1, 1, pe, 1, 0);
 }
 
-/* The finalisation of Open MPI 4 ends in a segmentation fault, and so does its handler at the exit of the program. */
-static void leave(int status, void *unused) {
-    (void)unused;
-    fflush(NULL);
-    _exit(status);
+/* At the exit, which finalises the library where the program has not: what is held back goes before, and the library's
+ * calls are its own from here on. */
+static void leaving(void) {
+    if (!pgasrob_inside) pgasrob_complete_all();
+    pgasrob_inside++;
 }
 
 void pgasrob_begin(void) {
-    on_exit(leave, NULL);
+    pgasrob_initialised(leaving);
     pgasrob_start(pshmem_my_pe(), pshmem_n_pes());
 }
 
-void pgasrob_finalize(void) {
+void pgasrob_finish(void (*real)(void)) {
     pshmem_barrier_all();
     pgasrob_end();
-    pshmem_barrier_all();
-    fflush(NULL);
-    PMPI_Finalize();
+    pgasrob_finalise(real);
 }

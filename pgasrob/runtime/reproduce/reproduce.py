@@ -91,7 +91,7 @@ def reproduce(
 ) -> Reproduction:
     """Follow the counterexample of ``verdict``, which is about ``program``, ``runs`` times.
 
-    Raises :class:`CannotRun` where it cannot be: for the API, or what is installed.
+    Raises ``ToolError`` where it cannot be: for the API, or what is installed.
     """
     library = library_of(program)
     witness = _to_follow(verdict)
@@ -112,7 +112,7 @@ def hold_all(
 ) -> Reproduction:
     """Run ``program`` on the nodes of its ``instance`` normally, and with everything held back for as long as the
     specification allows, the newest first and the oldest first in turn. ``shown``: whether what is printed differs, or
-    a variable outside functions at the end; those that do are the ``values``. Raises :class:`CannotRun`."""
+    a variable outside functions at the end; those that do are the ``values``. Raises ``ToolError``."""
     library = library_of(program)
     known = library_functions(library)
     source, nodes = program.source, instance.nodes

@@ -149,7 +149,7 @@ def _synchronisation(function: Function) -> str | None:
         case "shmem_init" | "shmem_init_thread" | "start_pes":
             return call + "    pgasrob_begin();\n" + _back(function)
         case "shmem_finalize":
-            own = "    pgasrob_inside++;\n    pgasrob_finalize();\n    pgasrob_inside--;\n"
+            own = f"    pgasrob_inside++;\n    pgasrob_finish(real_{name});\n    pgasrob_inside--;\n"
             return f'    pgasrob_enter("{name}", BLOCKING);\n    pgasrob_complete_all();\n{own}'
         case "shmem_quiet" | "shmem_ctx_quiet" | "shmem_clear_lock":
             return _enter(function) + complete + call + LEAVE
@@ -192,7 +192,7 @@ def _mpi(function: Function) -> str | None:
         case "MPI_Init" | "MPI_Init_thread":
             return call + "    pgasrob_begin();\n" + back
         case "MPI_Finalize":
-            own = "    pgasrob_complete_all();\n    pgasrob_inside++;\n    pgasrob_finalize();\n    pgasrob_inside--;\n"
+            own = "    pgasrob_complete_all();\n    pgasrob_inside++;\n    pgasrob_finish();\n    pgasrob_inside--;\n"
             return _enter(function, "BLOCKING") + own + call + LEAVE + back
         case "MPI_Win_flush" | "MPI_Win_unlock" | "MPI_Win_flush_local":
             rank, win = given
