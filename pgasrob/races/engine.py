@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from pgasrob.races.pairs import Next, Places
-from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.engine import Search
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault
 
@@ -20,24 +19,16 @@ class FoundRace(NamedTuple):
     run: Computation
 
 
-class RaceSearch(Protocol):
-    """A search for races that can be run piece by piece, and that goes on after a race.
+class RaceSearch(Search, Protocol):
+    """A search for races, which goes on after one.
 
     ``races``: by places, the first found first. When ``run`` ends these are all, unless ``gave_up`` says why not, or
     ``fault``, at which it ends, or ``needs_robust``: then they are if the instance is robust.
     """
 
     races: dict[Places, FoundRace]
-    gave_up: Reason | None
 
     @property
     def fault(self) -> FoundFault | None: ...
     @property
     def needs_robust(self) -> bool: ...
-    @property
-    def states(self) -> int: ...
-    @property
-    def transitions(self) -> int: ...
-    @property
-    def doing(self) -> str: ...
-    def run(self) -> Iterator[None]: ...

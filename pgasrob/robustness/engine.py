@@ -15,13 +15,10 @@ if TYPE_CHECKING:
     from pgasrob.robustness.traces.parts import Found
 
 
-class Engine(Protocol):
-    """A search that can be run piece by piece.
+class Search(Protocol):
+    """A search that can be run piece by piece. ``gave_up``: why it has ended without having seen all; ``doing``: what
+    it is at, for a progress display."""
 
-    When ``run`` ends without a violation the instance is robust, unless ``gave_up`` says why that is not known.
-    """
-
-    violation: Violation | None
     gave_up: Reason | None
 
     @property
@@ -31,6 +28,15 @@ class Engine(Protocol):
     @property
     def doing(self) -> str: ...
     def run(self) -> Iterator[None]: ...
+
+
+class Engine(Search, Protocol):
+    """A search for a violation.
+
+    When ``run`` ends without one the instance is robust, unless ``gave_up`` says why that is not known.
+    """
+
+    violation: Violation | None
 
 
 class Facts(Protocol):
