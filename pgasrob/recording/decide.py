@@ -123,6 +123,11 @@ class RecordedTrace:
             yield waiting
         if self._trace.ended == ENDED_FULL:
             raise NotSupported("the trace is full, and what came after was not recorded: record with a larger --limit")
+        cut = [rank for rank in range(self.nodes) if rank not in lowering.ended and not lowering.stands(rank)]
+        if cut:
+            raise NotSupported(
+                f"rank {', '.join(map(str, cut))} crashed or was ended, and what would have come after is not known"
+            )
 
     def _lowered(self, lowering: Lowering) -> Iterator[Recorded]:
         try:

@@ -86,6 +86,8 @@ class Lowering:
         self._queues: dict[tuple[object, ...], int] = {}
         self._spans: dict[Place, Span] = {}
         self._worlds = {WORLD}
+        self.ended: set[int] = set()
+        """Ranks that ended by themselves, as far as the events have been gone through."""
 
     @property
     def queues(self) -> int:
@@ -123,13 +125,17 @@ class Lowering:
                     if len(set(members)) == len(self._ranks):
                         self._worlds.add(group)
                 case End():
-                    pass
+                    self.ended.add(log.rank)
 
     def standing(self) -> Iterator[Recorded]:
         """What ranks stood before at the end, in calls that had not returned."""
         for rank, each in enumerate(self._ranks):
             if each.pending is not None and each.pending.operation in _DONE_AT_RETURN - {Operation.LOCK_ALL}:
                 yield from list(self._call(rank, each.pending, ()))[:1]
+
+    def stands(self, rank: int) -> bool:
+        """Whether it ended in a call that had not returned."""
+        return self._ranks[rank].pending is not None
 
     # Memory
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from click.testing import CliRunner
 from pgasrob.cli import cli
 from pgasrob.recording.decide import check_trace, trace_alarms, trace_races
 from pgasrob.robustness import native
-from tests.runtime.recorded import built, needs, traced
+from tests.runtime.recorded import built, traced
+from tests.tools import needs
 
 PROGRAMS = Path(__file__).parents[2] / "programs" / "c"
 pytestmark = pytest.mark.skipif(not native.available(), reason="the kernel is not built")
@@ -70,6 +72,36 @@ def test_a_damaged_trace_and_one_that_is_full(tmp_path: Path) -> None:
     path.write_bytes(damaged)
     found = check_trace(str(path))
     assert found.verdict == "error" and "damaged" in str(found.reason)
+
+
+@needs("oshcc")
+def test_what_cannot_be_read_is_told_and_no_internal_error(tmp_path: Path) -> None:
+    path = Path(recorded("oshcc", "openshmem/message_passing_no_fence.c", tmp_path))
+    whole = path.read_bytes()
+    appendix, length = struct.unpack_from("<QQ", whole, 40)
+    for content, said in (
+        (whole[: appendix + length - 1], "cut off"),
+        (whole[:appendix] + b"\xff" + whole[appendix + 1 :], "damaged"),
+        (whole[:12] + bytes(4) + whole[16:], "damaged"),
+    ):
+        path.write_bytes(content)
+        for command in ("check", "race"):
+            result = CliRunner().invoke(cli, [command, str(path)])
+            assert result.exit_code == 2 and said in result.output
+
+
+@needs("oshcc")
+def test_what_crashed_ranks_would_have_done_is_not_known(tmp_path: Path) -> None:
+    source = tmp_path / "crashed.c"
+    source.write_text(
+        "#include <shmem.h>\n#include <stdlib.h>\nlong a;\n"
+        "int main(void) {\n  shmem_init();\n  shmem_barrier_all();\n  if (shmem_my_pe() == 1) abort();\n"
+        "  shmem_long_p(&a, 1, 1);\n  shmem_barrier_all();\n  shmem_finalize();\n  return 0;\n}\n"
+    )
+    path, _, code = traced(built("oshcc", source, tmp_path), 2)
+    assert code == 2
+    for answer in (check_trace(str(path)), trace_races(str(path))):
+        assert answer.verdict == "unknown" and "rank 1 crashed" in str(answer.reason)
 
 
 def test_no_trace(tmp_path: Path) -> None:

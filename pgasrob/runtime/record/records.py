@@ -350,8 +350,15 @@ class Trace:
         limit, appendix, length = struct.unpack_from("<QQQ", header, 32)
         taken = struct.unpack_from("<Q", header, CHUNKS)[0]
         self.end = min(HEADER_BYTES + min(taken, limit) * self.chunk_bytes, appendix or len(self.content))
-        self.about = json.loads(header[ABOUT:].rstrip(b"\0") or b"{}")
-        self.appendix = json.loads(self.content[appendix : appendix + length]) if appendix else None
+        if appendix + length > len(self.content) or self.end > len(self.content):
+            raise TraceError(f"{path} is cut off: its end is missing")
+        if self.chunk_bytes <= CHUNK_HEADER_BYTES or not self.ranks:
+            raise TraceError(f"{path} is damaged: it has no ranks, or no room for records")
+        try:
+            self.about = json.loads(header[ABOUT:].rstrip(b"\0") or b"{}")
+            self.appendix = json.loads(self.content[appendix : appendix + length]) if appendix else None
+        except ValueError as error:
+            raise TraceError(f"{path} is damaged: what it says about the program cannot be read ({error})") from error
 
     def __enter__(self) -> Trace:
         return self
@@ -364,7 +371,7 @@ class Trace:
         """By rank and thread."""
         chunks: dict[tuple[int, int], list[tuple[int, memoryview]]] = {}
         whole = memoryview(self.content)
-        for at in range(HEADER_BYTES, self.end, self.chunk_bytes):
+        for at in range(HEADER_BYTES, self.end - CHUNK_HEADER_BYTES + 1, self.chunk_bytes):
             magic, rank, thread, ordinal = struct.unpack_from("<IIII", self.content, at)
             if magic == CHUNK_MAGIC:
                 piece = whole[at + CHUNK_HEADER_BYTES : min(at + self.chunk_bytes, self.end)]
