@@ -16,6 +16,7 @@ from pgasrob.frontends.apis.flags import Group, reduce
 from pgasrob.frontends.apis.interface import Address, Api, Call, ObjectId, Outcome, Way
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, element
+from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType
 from pgasrob.frontends.c.values import NULL, Known, Unknown, Value
 from pgasrob.program.assumptions import Kind
@@ -49,6 +50,8 @@ OK, FAILED = Known(0), Known(-1)
 """)
 def nothing(call: Call) -> Outcome:
     """Nothing that the memory shows."""
+    if call.name.startswith("gpi_printf"):
+        read_texts(call, format=int(call.name == "gpi_printf_to"))
     call.rests_on(Kind.NO_EFFECT, call.name)
     return Outcome()
 

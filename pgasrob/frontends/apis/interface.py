@@ -282,7 +282,8 @@ class Api:
     unsupported: Mapping[str, str] = field(default_factory=dict)
     """Functions (or beginnings of names, with a ``*``) that are known and not supported, with what to do instead."""
     output: frozenset[str] = frozenset()
-    """Functions that only read their arguments (`printf`): what is computed for them alone decides nothing."""
+    """Functions that only read their arguments, and memory by pointers among them (`printf`): numbers that are computed
+    for them alone decide nothing."""
     macros: Mapping[str, str] = field(default_factory=dict)
     """Macros of its headers that are code: what stands behind `#define` (`GASNET_BLOCKUNTIL(cond)`), and its text."""
     variables: Mapping[str, tuple[CType, int]] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """The C library and POSIX, as far as programs that communicate need them.
 
-Output reads its arguments, which have been evaluated by then, and does nothing else. Times and random numbers are
-values that nobody knows (see `nondeterminism.py`). There are no arguments of the program, no environment
-and no input: programs use their defaults.
+Output reads its arguments, which have been evaluated by then, and what they point to (`libc.reads`), and does nothing
+else. Times and random numbers are values that nobody knows (see `nondeterminism.py`). There are no arguments of the
+program, no environment and no input: programs use their defaults.
 """
 
 from __future__ import annotations

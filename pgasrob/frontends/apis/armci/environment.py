@@ -12,6 +12,7 @@ from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, copied, element, ends_all, pairs
+from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, INT, LONG, VOID, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Known
 from pgasrob.program.assumptions import Kind
@@ -53,6 +54,8 @@ def nothing(call: Call) -> Outcome:
     void armci_msg_abort(int code);
 """)
 def end(call: Call) -> Outcome:
+    if call.name == "ARMCI_Error":
+        read_texts(call, 0)
     return ends_all(call)
 
 

@@ -10,6 +10,7 @@ from pgasrob.frontends.apis.gaspi.names import CONFIG, CONFIGURATION, QUEUES, SU
 from pgasrob.frontends.apis.gaspi.state import done, open_queues, queue, segments, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import CHAR, FLOAT, INT, UCHAR, UINT, ULONG, USHORT, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Known, Value
 from pgasrob.program.assumptions import Kind
@@ -45,6 +46,8 @@ def nothing(call: Call) -> Outcome:
     void gaspi_logger(void); void gaspi_print_affinity_mask(void);
 """)
 def printed(call: Call) -> Outcome:
+    if call.name.startswith("gaspi_printf"):
+        read_texts(call, format=int(call.name == "gaspi_printf_to"))
     call.rests_on(Kind.NO_EFFECT, call.name)
     return Outcome()
 

@@ -10,6 +10,7 @@ from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, answer, handle, pointer
 from pgasrob.frontends.apis.mpi.names import BASIC, DATATYPE, ORDER_C, calls
 from pgasrob.frontends.apis.transfers import MOST, bounded, element
+from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import INT, LONG, CType
 from pgasrob.frontends.c.values import NULL, Handle, Known
 
@@ -149,6 +150,7 @@ def type_free(call: Call) -> Outcome:
 
 @calls("Type_set_name(MPI_Datatype datatype, const char *name)")
 def type_set_name(call: Call) -> Outcome:
+    read_texts(call, 1)
     return Outcome(result=SUCCESS)
 
 

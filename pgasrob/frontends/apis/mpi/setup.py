@@ -23,6 +23,7 @@ from pgasrob.frontends.apis.mpi.names import (
     calls,
 )
 from pgasrob.frontends.apis.transfers import Steps, bounded, element, ends_all
+from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import CHAR, INT, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Handle, Known
 from pgasrob.program.assumptions import Kind
@@ -42,6 +43,8 @@ TAG_UB, MOST_TAG = 0, 2**31 - 1
 """)
 def nothing(call: Call) -> Outcome:
     """What has no effect on memory that a program shares."""
+    if call.name in ("MPI_Comm_set_name", "MPI_Info_delete"):
+        read_texts(call, 1)
     if call.name == "MPI_Free_mem":
         call.rests_on(Kind.FREED_MEMORY, call.name)
     if call.name == "MPI_Pcontrol":
@@ -52,6 +55,7 @@ def nothing(call: Call) -> Outcome:
 @calls("Info_set(MPI_Info info, const char *key, const char *value)")
 def info_set(call: Call) -> Outcome:
     """Hints say how a program behaves, and one takes a promise of MPI away (MPI-4, section 12.2.1)."""
+    read_texts(call, 1, 2)
     key, value = (_text(call, index) for index in (1, 2))
     if key == "accumulate_ordering" and value != "rar,raw,war,waw":
         call.fail(
@@ -146,6 +150,7 @@ def info_dup(call: Call) -> Outcome:
 @calls("Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)")
 def info_get(call: Call) -> Outcome:
     """An implementation need not keep any hint."""
+    read_texts(call, 1)
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
     return answer(call, (4, Known(0), INT))
 

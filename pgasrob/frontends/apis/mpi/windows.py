@@ -39,6 +39,7 @@ from pgasrob.frontends.apis.mpi.names import (
     calls,
 )
 from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Value
 from pgasrob.program.assumptions import Kind
@@ -316,6 +317,8 @@ def get_group(call: Call) -> Outcome:
 """)
 def nothing(call: Call) -> Outcome:
     """What changes nothing."""
+    if call.name == "MPI_Win_set_name":
+        read_texts(call, 1)
     if call.name == "MPI_Win_set_info":
         call.rests_on(Kind.HINTS, call.name)
     return Outcome(result=SUCCESS)

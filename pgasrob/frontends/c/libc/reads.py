@@ -8,14 +8,23 @@ written by nobody else, needs none.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 
 from pgasrob.frontends.apis.interface import Call, Handler, Way
 from pgasrob.frontends.apis.transfers import Steps
-from pgasrob.frontends.c.libc.strings import in_cells, read_bytes, read_string, refuse_cells, which
+from pgasrob.frontends.c.libc.strings import (
+    in_cells,
+    issue,
+    may_change,
+    read_bytes,
+    read_string,
+    refuse_cells,
+    which,
+)
 from pgasrob.frontends.c.libc.table import TABLE, machine_of, string_at
-from pgasrob.frontends.c.values import Address
+from pgasrob.frontends.c.libc.text import forget
+from pgasrob.frontends.c.values import Address, Value
 
 STRING = "const char *"
 
@@ -34,16 +43,23 @@ HANDLED: dict[str, tuple[int, ...]] = {
 }  # fmt: skip
 """The arguments, by their places, through which the handlers themselves load and store, or refuse to."""
 UNUSED: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(("free", "cfree", "atexit"), (0,)), "signal": (1,),
-    **dict.fromkeys(("getopt", "getopt_long", "getopt_long_only"), (1, 3)),
+    **dict.fromkeys(("free", "cfree", "atexit"), (0,)), **dict.fromkeys(("signal", "nanosleep"), (1,)),
+    **dict.fromkeys(("getopt", "getopt_long", "getopt_long_only"), (1, 3, 4)), "clock_nanosleep": (3,),
 }  # fmt: skip
 """The arguments of which only the address counts, or nothing: there are no arguments of the program, no signals."""
 BYTES: dict[str, dict[int, Callable[[Call], int]]] = {
     "fwrite": {0: lambda call: call.known(1) * call.known(2)}, "write": {1: lambda call: call.known(2)},
     **{name: {0: lambda call: 8} for name in ("localtime", "gmtime", "ctime")},
-    "nanosleep": {0: lambda call: 16}, "clock_nanosleep": {2: lambda call: 16},
+    "nanosleep": {0: lambda call: 16}, "clock_nanosleep": {2: lambda call: 16}, "rand_r": {0: lambda call: 4},
+    **{name: {0: lambda call: 6} for name in ("nrand48", "erand48")}, "sigaddset": {0: lambda call: 128},
+    "sigprocmask": {1: lambda call: 128}, "setitimer": {1: lambda call: 32}, "sigaction": {1: lambda call: 152},
 }  # fmt: skip
 """How many bytes are read of what an argument points to."""
+FILLED: dict[str, dict[int, int]] = {
+    "rand_r": {0: 4}, "nrand48": {0: 6}, "erand48": {0: 6}, "sigaddset": {0: 128}, "sigprocmask": {2: 128},
+    "setitimer": {2: 32}, "sigaction": {2: 152}, "clock_getres": {1: 16}, "gettimeofday": {1: 8}, "stat": {1: 144},
+}  # fmt: skip
+"""How many bytes behind an argument are set to what nobody knows, where they lie in cells."""
 FORMATS = {
     "printf": 0, "warn": 0, "warnx": 0, "fprintf": 1, "dprintf": 1, "sprintf": 1, "syslog": 1, "err": 1, "errx": 1,
     "snprintf": 2,
@@ -67,37 +83,60 @@ def careful(name: str, handler: Handler) -> Handler:
     return partial(_after_reading, handler) if name in TABLE.declarations else handler
 
 
-def _after_reading(handler: Handler, call: Call) -> Way | list[Way]:
+def _after_reading(handler: Handler, call: Call) -> Way | Sequence[Way]:
     steps = Steps(call)
-    for index, address in enumerate(call.arguments):
-        if isinstance(address, Address):
+    fills: list[tuple[Address, int]] = []
+    for index, value in enumerate(call.arguments):
+        address = _followed(call, index, value)
+        if address is not None and in_cells(call, address):
             _look_at(steps, index, address)
-    statements = steps.outcome().statements
-    if statements:
-        machine = machine_of(call).machine
-        machine.emit(*statements)
-        machine.read = {}
-    return handler(call)  # type: ignore[return-value]
+            if index in FILLED.get(call.name, {}):
+                call.pointer(index)  # which refuses memory of another rank
+                fills.append((address, FILLED[call.name][index]))
+    issue(steps)
+    for address, size in fills:
+        forget(call, address, size)
+    return handler(call)
+
+
+def read_texts(call: Call, *strings: int, format: int | None = None) -> None:
+    """Issue what a call of an API reads: its arguments ``strings``, and with a ``format`` what that prints."""
+    steps = Steps(call)
+    for index, value in enumerate(call.arguments):
+        address = _followed(call, index, value) if index in strings or format is not None else None
+        if address is None or not in_cells(call, address):
+            continue
+        if index in strings or index == format:
+            read_string(steps, index, address)
+        elif format is not None and index > format:
+            _read_printed(steps, index, address, format)
+    issue(steps)
+
+
+def _followed(call: Call, index: int, value: Value) -> Address | None:
+    """Argument ``index`` where it is a pointer into memory."""
+    if not isinstance(value, Address) or index in UNUSED.get(call.name, ()) or index in HANDLED.get(call.name, ()):
+        return None
+    machine = machine_of(call).machine
+    return value if machine.whose(value) is None else machine.followed(value, "read")
 
 
 def _look_at(steps: Steps, index: int, address: Address) -> None:
-    """What the call reads through the pointer ``address``, its argument ``index``."""
+    """What the call reads through the pointer ``address`` into cells, its argument ``index``."""
     call = steps.call
     name = call.name
     declared = parameters(name)
-    if index in HANDLED.get(name, ()) or index in UNUSED.get(name, ()):
-        return
     if name in BYTES and index in BYTES[name]:
-        read_bytes(steps, index, address, BYTES[name][index](call))
+        if may_change(call, address):
+            read_bytes(steps, index, address, BYTES[name][index](call))
     elif name == "atof":
         refuse_cells(call, index, address, "and how much is read there is not known")
     elif index < len(declared) and declared[index].startswith(STRING):
-        if in_cells(call, address):
-            read_string(steps, index, address)
-    elif name in SCANS and index > SCANS[name]:
-        return
+        read_string(steps, index, address)
     elif name in FORMATS and index > FORMATS[name]:
-        _read_printed(steps, index, address)
+        _read_printed(steps, index, address, FORMATS[name])
+    elif (name in SCANS and index > SCANS[name]) or index in FILLED.get(name, {}):
+        return
     else:
         refuse_cells(call, index, address, "which is not supported there")
 
@@ -105,11 +144,9 @@ def _look_at(steps: Steps, index: int, address: Address) -> None:
 # What is printed
 
 
-def _read_printed(steps: Steps, index: int, address: Address) -> None:
+def _read_printed(steps: Steps, index: int, address: Address, place: int) -> None:
+    """What is read through the pointer ``address``, argument ``index``, by the format, argument ``place``."""
     call = steps.call
-    if not in_cells(call, address):
-        return
-    place = FORMATS[call.name]
     form = call.arguments[place]
     text = string_at(call, form) if isinstance(form, Address) else None
     directives = None if text is None else list(_directives(call, text, place + 1))

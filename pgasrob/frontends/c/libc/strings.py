@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.apis.transfers import Steps, pairs
 from pgasrob.frontends.c.libc.table import machine_of
 from pgasrob.frontends.c.types import CHAR
 from pgasrob.frontends.c.values import Address, Known
@@ -24,14 +24,31 @@ def in_cells(call: Call, address: Address) -> bool:
     """Whether other ranks may access the object at ``address``."""
     machine = machine_of(call).machine
     machine.object(address.object)
-    return machine.facts.objects[address.object].in_cells
+    return machine.whose(address) is not None or machine.facts.objects[address.object].in_cells
+
+
+def issue(steps: Steps) -> None:
+    """Make the commands of ``steps`` now, before the rest of the call."""
+    statements = steps.outcome().statements
+    if statements:
+        machine = machine_of(steps.call).machine
+        machine.emit(*statements)
+        machine.read = {}
+
+
+def may_change(call: Call, address: Address) -> bool:
+    """Whether more than stores of known values by the rank that reads set anything in the object at ``address``."""
+    machine = machine_of(call).machine
+    facts = machine.facts.objects[address.object]
+    foreign = machine.whose(address) is not None
+    return in_cells(call, address) and (foreign or facts.all_restless or bool(facts.restless))
 
 
 def read_bytes(steps: Steps, index: int, address: Address, bytes: int) -> None:
     """Read ``bytes`` bytes at ``address``: loads of the scalars that lie there in cells."""
     call = steps.call
     machine = machine_of(call).machine
-    if bytes <= 0 or not in_cells(call, address):
+    if bytes <= 0:
         return
     if not isinstance(address.offset, int):
         call.fail(f"it is not known where {which(call, index)} points to", "use a known index")
@@ -39,13 +56,16 @@ def read_bytes(steps: Steps, index: int, address: Address, bytes: int) -> None:
         steps.do(Load(call.register("read"), machine.world.nowhere(machine.outside(address, bytes))))
         return
     owner = machine.whose(address)
+    if owner is not None:
+        steps.do(*(Load(call.register("read"), cell, owner) for cell, _ in pairs(call, address, address, bytes)))
+        return
     for offset, size in machine.pieces(address, bytes).items():
-        if owner is None and machine.facts.is_steady(address.object, offset):
+        if machine.facts.is_steady(address.object, offset):
             continue
-        scalar = Address(address.object, offset, address.owner)
+        scalar = Address(address.object, offset)
         begin, end = max(offset, address.offset), min(offset + size, address.offset + bytes)
         part = () if end - begin == size else ((begin - offset, end - offset),)
-        steps.do(Load(call.register("read"), machine.placed(scalar, size), owner, bytes=part))
+        steps.do(Load(call.register("read"), machine.placed(scalar, size), bytes=part))
 
 
 def read_string(
@@ -72,10 +92,11 @@ def read_string(
 
 
 def ends_in_string(steps: Steps, goes_on: Expr, address: Address) -> None:
-    """A run in which the string at ``address`` has no zero up to the end of its object (``goes_on``) is in error."""
+    """A run in which the string at ``address`` has no zero up to the end of its object (``goes_on``) is in error; but
+    not where unknown values are read, after which it goes on in any way."""
     call = steps.call
     machine = machine_of(call).machine
-    if not any(id == address.object for id in machine.facts.uncertain.offsets):
+    if not machine.facts.uncertain.offsets:
         why = machine.world.nowhere(f"there is no zero at the end of the string in {machine.sized(address.object)}")
         steps.do(If(goes_on, Block(call.do(Load(call.register("undefined"), why))), None, call.span))
 
@@ -93,7 +114,7 @@ def string_bytes(call: Call, index: int, address: Address, most: int | None) -> 
     machine = machine_of(call).machine
     machine.object(address.object)
     shared = in_cells(call, address)
-    if not shared and not isinstance(address.offset, int):
+    if not isinstance(address.offset, int) and not may_change(call, address):
         return [], False
     if not isinstance(address.offset, int):
         call.fail(f"it is not known where {which(call, index)} points to", "use a known index")
