@@ -97,7 +97,7 @@ class NativeExact:
         """A run with a happens-before cycle; None when there is none. Raises :class:`Undecided`."""
         undecided = False
         for source, step, last, taken, through, waits, alone in self._kernel.attacks:
-            if waits and not (alone and self._recording.values):
+            if waits and not (alone and self._knows(last)):
                 undecided = True
                 continue
             roots = [(source, True), (last, False), *([] if through is None else [(through, True)])]
@@ -121,6 +121,14 @@ class NativeExact:
             if moves_of_all is not None:
                 return Shown(instance, in_two_parts(Rerun(instance).words(moves_of_all))[0])
         return None
+
+    def _knows(self, number: int) -> bool:
+        """Whether it is known what the cell held that an event waits for, as of what a library has for itself."""
+        if self._recording.values:
+            return True
+        (event,) = self._turns[number]
+        access = core.at_issue(core.lower(event.command))
+        return access is not None and _number(access.cell.address) in self._words.made_up
 
     def _passes(self, instance: Instance, part: Recording, source: int, step: int, last: int) -> bool:
         """Whether the cell of a source lets the last command pass before the source."""
@@ -188,7 +196,7 @@ class Encoder:
         self.size = max(1, program.cells)
         self._reading = reading
         self._unordered = {queue.id for queue in recording.queues if queue.unordered}
-        self._made_up = made_up(program)
+        self.made_up = made_up(program)
         self._kinds: dict[str, int] = {"": 0}
         self._facts: dict[Fact, int] = {}
         self._lines: dict[object, int] = {}
@@ -211,7 +219,7 @@ class Encoder:
         polling = isinstance(command, commands.Load) and command.polling
         owner = event.rank if command.rank is None else _number(command.rank)
         address = _number(command.address)
-        made_up = address in self._made_up
+        made_up = address in self.made_up
         key = (type(command), event.rank, owner, command.atomic, polling, made_up, event.span.line)
         like = self._alike.get(key)
         if like is None:
@@ -271,7 +279,7 @@ class Encoder:
         owner = rank if access.cell.rank is None else _number(access.cell.rank)
         address = _number(access.cell.address)
         remote = owner != rank
-        flags = access.reads, access.writes, fact.waits, address in self._made_up, remote, bool(fact.atomic)
+        flags = access.reads, access.writes, fact.waits, address in self.made_up, remote, bool(fact.atomic)
         word = sum(flag << place for place, flag in enumerate(flags))
         kind = self._kinds.setdefault(access.commutes, len(self._kinds))
         number = self._facts.setdefault(fact, len(self._facts))

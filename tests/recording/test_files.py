@@ -52,13 +52,6 @@ def test_mpi_beside_must_rma(tmp_path: Path) -> None:
 
 
 @needs("mpicc")
-def test_what_is_not_known_is_not_passed_over(tmp_path: Path) -> None:
-    path = recorded("mpicc", "mpi/rget.c", tmp_path)
-    found = check_trace(path)
-    assert found.verdict == "unknown" and "calls MPI_" in str(found.reason)
-
-
-@needs("mpicc")
 def test_a_damaged_trace_and_one_that_is_full(tmp_path: Path) -> None:
     path = Path(recorded("mpicc", "mpi/must_rma/figure_1.c", tmp_path))
     whole = path.read_bytes()

@@ -28,7 +28,7 @@ ADDRESSES = {
     *("remote", "local", "address", "destination", "source", "result", "expected_at", "signal"),
 }
 """The operands that are addresses."""
-IDENTITIES = {"group", "window", "queue", "request"}
+IDENTITIES = {"group", "parent", "window", "queue", "request"}
 FRESH = 2
 """Identities from here on are numbered in the order in which a log names them: which rank drew which is chance."""
 

@@ -201,6 +201,7 @@ static size_t span(const struct layout *layout) {
     return layout->blocks ? (layout->blocks - 1) * layout->stride + layout->block : 0;
 }
 
+static const char NOT_CONTIGUOUS[] = "a datatype that is not contiguous";
 static const char DATATYPE[] = "a datatype that is neither contiguous nor one vector";
 
 /* --- windows --- */
@@ -445,6 +446,7 @@ void pgasrob_send(unsigned flags, const char *function, void *caller, int mode, 
     struct communicator *communicator = known_peer(handle, rank, function, caller);
     if (!communicator) return;
     struct layout layout = layout_of(part.count, part.type);
+    if (!layout.known || layout.blocks > 1) pgasrob_not_known(function, NOT_CONTIGUOUS, caller);
     const word operands[] = {communicator->group, rank_in(communicator, rank), SIGNED(tag),
                              (word)part.address + (word)layout.start, span(&layout), (word)mode, request};
     pgasrob_call(OP_SEND, flags | (request ? CALL_REQUEST : 0), function, layout.name, caller, operands,
@@ -456,6 +458,7 @@ void pgasrob_receive(const char *function, void *caller, struct part part, int r
     struct communicator *communicator = known_peer(handle, rank, function, caller);
     if (!communicator) return;
     struct layout layout = layout_of(part.count, part.type);
+    if (!layout.known || layout.blocks > 1) pgasrob_not_known(function, NOT_CONTIGUOUS, caller);
     const word operands[] = {communicator->group, rank_in(communicator, rank), tag == MPI_ANY_TAG ? NONE : SIGNED(tag),
                              (word)part.address + (word)layout.start, span(&layout), request};
     pgasrob_call(OP_RECEIVE, request ? CALL_NONBLOCKING | CALL_REQUEST : 0, function, layout.name, caller, operands,
@@ -498,7 +501,10 @@ void pgasrob_mpi_collective(enum collective kind, enum update update, const char
         return;
     }
     struct layout layout = {.element = 0, .name = ""};
-    if (type != MPI_DATATYPE_NULL) layout = layout_of(1, type);
+    if (type != MPI_DATATYPE_NULL) {
+        layout = layout_of(2, type);
+        if (!layout.known) pgasrob_not_known(function, NOT_CONTIGUOUS, caller);
+    }
     int size = 0;
     if (type != MPI_DATATYPE_NULL) PMPI_Type_size(type, &size);
     const word operands[] = {communicator->group, communicator->calls++, kind,

@@ -138,7 +138,7 @@ COLLECTIVES: dict[str, tuple[str, int]] = {
 _WINDOW = "pgasrob_window_of({0})"
 _LAST_WINDOW = "pgasrob_window_of({1})"
 _ALL = "UINT64_MAX"
-_COMMUNICATOR = "pgasrob_call(OP_COMMUNICATOR, 0, {name}, NULL, HERE, NULL, 0);"
+_COMMUNICATOR = "pgasrob_call(OP_COMMUNICATOR, 0, {name}, NULL, HERE, WORDS(pgasrob_group_of({0})));"
 
 
 def _flush(local: bool, every: bool) -> Described:

@@ -135,7 +135,7 @@ OPERANDS: dict[Operation, tuple[str, ...]] = {
         Operation.COMPLETE_REQUESTS: "asked waits",
         Operation.REQUEST_FREE: "request",
         Operation.PROBE: "group rank tag waits",
-        Operation.COMMUNICATOR: "",
+        Operation.COMMUNICATOR: "parent",
         Operation.NOT_KNOWN: "",
     }.items()
 }

@@ -1,0 +1,69 @@
+"""What collectives read and write, and whom they wait for: no more than data flow needs.
+
+As in the C front ends (`messages.py` of MPI, `collectives.py` of OpenSHMEM in `frontends/apis`): who needs data of all
+waits for all, and the root of a broadcast waits for nobody.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+Bytes = tuple[int, int]
+"""An address, and how many bytes from there."""
+
+SYNC, BARRIER, BROADCAST, COLLECT, COLLECT_EQUAL, ALL_TO_ALL, _STRIDED, REDUCE_ALL, REDUCE, GATHER, SCATTER = range(11)
+SCAN, SCAN_BEFORE, REDUCE_SCATTER = range(11, 14)
+_EVERYBODY = {SYNC, BARRIER, COLLECT, COLLECT_EQUAL, ALL_TO_ALL, REDUCE_ALL, REDUCE_SCATTER}
+_IN_PLACE = (1, -1)
+"""What `MPI_IN_PLACE` is as an address, with Open MPI and with MPICH."""
+
+
+class Flow(NamedTuple):
+    """Of one member. ``meets``: it waits for all, and all for it. ``tells``, ``takes``: whom it tells, and for whom it
+    waits. It reads before it tells, and writes when it has waited."""
+
+    reads: tuple[Bytes, ...] = ()
+    meets: bool = False
+    tells: tuple[int, ...] = ()
+    takes: tuple[int, ...] = ()
+    writes: tuple[Bytes, ...] = ()
+
+
+def flow(rank: int, members: tuple[int, ...], named: dict[str, int], brought: int | None) -> Flow | None:
+    """What a call of ``rank`` with the operands ``named`` does; None if that is not known. ``brought``: how many
+    elements all members bring to a collect, once it is known."""
+    kind, root, size, count = (named[name] for name in ("kind", "root", "element", "elements"))
+    source, to = named["source"], named["destination"]
+    others, place = tuple(member for member in members if member != rank), members.index(rank)
+    if kind in (SYNC, BARRIER):
+        return Flow(meets=True)
+    if count < 0 or kind == _STRIDED or source in _IN_PLACE or to in _IN_PLACE:
+        return None
+    one, all_ = count * size, count * size * len(members)
+    is_root = rank == root
+    match kind:
+        case 2:
+            return Flow(((source, one),), tells=others) if is_root else Flow(takes=(root,), writes=((to, one),))
+        case 3 | 4:
+            own = source + place * one if source == to else source
+            whole = all_ if kind == COLLECT_EQUAL else (brought or 0) * size
+            return Flow(((own, one),), True, writes=((to, whole),))
+        case 5:
+            return Flow(((source, all_),), True, writes=((to, all_),))
+        case 7:
+            return Flow(((source, one),), True, writes=((to, one),))
+        case 8 | 9:
+            if not is_root:
+                return Flow(((source, one),), tells=(root,))
+            if kind == GATHER and source == to:
+                return None  # the count that is recorded means nothing
+            return Flow(((source, one),), takes=others, writes=((to, all_ if kind == GATHER else one),))
+        case 10:
+            read = ((source, all_),) if is_root else ()
+            return Flow(read, tells=others if is_root else (), takes=() if is_root else (root,), writes=((to, one),))
+        case 11 | 12:
+            written = () if kind == SCAN_BEFORE and not place else ((to, one),)
+            return Flow(((source, one),), tells=members[place + 1 :], takes=members[:place], writes=written)
+        case 13:
+            return Flow(((source, all_),), True, writes=((to, one),))
+    return None

@@ -1,0 +1,61 @@
+"""What ranks tell each other: a cell of the library's own for each thing that one rank waits for of another.
+
+Each is told once and waited for once, so no order between those who tell comes from the cells.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+
+from pgasrob.program import commands
+from pgasrob.program.commands import Command
+from pgasrob.program.expressions import Const, Register
+
+_REGISTER = Register("seen", 0)
+
+
+class NotTold(Exception):
+    """A rank went on before what it should have waited for."""
+
+
+class Told:
+    """``first``: the address of the first cell; the others follow, one byte each."""
+
+    def __init__(self, first: int) -> None:
+        self._next = first
+        self._cells: dict[tuple[Hashable, ...], int] = {}
+        self._counts: Counter[tuple[Hashable, ...]] = Counter()
+
+    def number(self, *what: Hashable) -> int:
+        """How often this was asked of ``what`` before."""
+        self._counts[what] += 1
+        return self._counts[what] - 1
+
+    def last(self, *what: Hashable) -> int:
+        """The last number of ``what``."""
+        return self._counts[what] - 1
+
+    def cell(self, *what: Hashable) -> Const:
+        """The cell of what is told from now on."""
+        address = self._cells[what] = self._next
+        self._next += 1
+        return Const(address)
+
+    def tell(self, to: int, *what: Hashable) -> Command:
+        return commands.FetchAdd(_REGISTER, Const(to), self.cell(*what), Const(1))
+
+    def is_told(self, *what: Hashable) -> bool:
+        return what in self._cells
+
+    def look(self, *what: Hashable) -> Command:
+        """Wait for what others wait for, too. Raises :class:`NotTold`."""
+        if what not in self._cells:
+            raise NotTold
+        return commands.Await(Const(self._cells[what]), "==", Const(1))
+
+    def take(self, *what: Hashable) -> Command:
+        """Wait for it, the only time. Raises :class:`NotTold`."""
+        waits = self.look(*what)
+        del self._cells[what]
+        return waits
