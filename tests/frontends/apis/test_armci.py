@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.frontends.apis.armci import API
-from pgasrob.frontends.c.values import Known
+from pgasrob.frontends.c.values import Address, Known, ObjectId
 from pgasrob.program.expressions import float_bits
 from tests.frontends.apis.recorder import Argument, Rank, Refused, World, lowered, variable
 
@@ -47,7 +47,7 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
     ("armci_notify_wait", (1, None), ["await_add(0, mem[notification by 1+0] > 0, -1)"]),
     ("armci_msg_barrier", (), ["barrier(armci_msg_barrier)"]),
     ("ARMCI_Barrier", (), ["barrier(ARMCI_Barrier)"]),
-    ("ARMCI_Error", (variable("text"), 1), ["exit", "end"]),
+    ("ARMCI_Error", (Address(ObjectId("string", ("text",)), 0), 1), ["exit", "end"]),
     ("armci_msg_me", (), ["return 0"]),
     ("armci_msg_nproc", (), ["return 2"]),
     ("ARMCI_Malloc", (variable("table"), 64), [

@@ -9,7 +9,7 @@ import pytest
 import pgasrob
 from pgasrob.frontends.apis.gaspi import API
 from pgasrob.frontends.apis.gaspi.names import BLOCK
-from pgasrob.frontends.c.values import Known
+from pgasrob.frontends.c.values import Address, Known, ObjectId
 from pgasrob.program.expressions import Register
 from tests.frontends.apis.recorder import (
     Argument,
@@ -107,7 +107,7 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
     ("gaspi_barrier", (0, BLOCK), ["barrier(gaspi_barrier)", "return 0"]),
     ("gaspi_queue_size", (0, OUT), ["*('out',)+0 = 0", "return 0"]),
     ("gaspi_wait", (0, BLOCK), ["return 0"]),
-    ("gaspi_printf", (variable("text"),), []),
+    ("gaspi_printf", (Address(ObjectId("string", ("text",)), 0),), []),
 ]
 
 

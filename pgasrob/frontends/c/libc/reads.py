@@ -114,8 +114,10 @@ def read_texts(call: Call, *strings: int, format: int | None = None) -> None:
 
 
 def _followed(call: Call, index: int, value: Value) -> Address | None:
-    """Argument ``index`` where it is a pointer into memory."""
-    if not isinstance(value, Address) or index in UNUSED.get(call.name, ()) or index in HANDLED.get(call.name, ()):
+    """Argument ``index`` where it is a pointer into memory, which literals are not: nobody writes them."""
+    if not isinstance(value, Address) or value.object.kind == "string":
+        return None
+    if index in UNUSED.get(call.name, ()) or index in HANDLED.get(call.name, ()):
         return None
     machine = machine_of(call).machine
     return value if machine.whose(value) is None else machine.followed(value, "read")
