@@ -125,12 +125,39 @@ SLOW: dict[str, str] = {
     "program/test_spelled.py": """
         the_verdict_is_the_same what_is_shown_is_read_back
     """,
+    "races/mpi/test_corpus.py": """
+        stated_status
+    """,
     "races/mpi/test_model.py": """
-        random_programs some_rules_follow_from_the_others
+        each_rule_matters random_programs some_rules_follow_from_the_others
+    """,
+    "races/test_decide.py": """
+        the_time_limit_holds_in_every_phase
+    """,
+    "races/test_elements.py": """
+        random_programs
+    """,
+    "races/test_labels.py": """
+        the_search_finds_as_many
     """,
     "races/test_races_agree.py": """
         race_free_programs_with_blocking_atomics_are_robust the_classical_definition_agrees
         the_kernel_stores_the_same_states_and_finds_the_same_runs the_search_agrees_with_the_definition
+    """,
+    "races/test_random_facts.py": """
+        random_programs_with_facts
+    """,
+    "recording/test_files.py": """
+        openshmem
+    """,
+    "recording/test_must_rma.py": """
+        corpus
+    """,
+    "recording/test_native.py": """
+        the_kernel_gives_the_same_answers
+    """,
+    "recording/test_segments.py": """
+        segments_have_the_races_of_the_whole
     """,
     "render/diagram/test_model.py": """
         every_run_of_the_corpus long_runs_take_little_time
@@ -272,7 +299,8 @@ SLOW: dict[str, str] = {
         biases_delay_more_or_less loops_of_the_corpus runs_are_maximal_and_are_among_all
     """,
     "runtime/test_record.py": """
-        a_killed_program_leaves_what_it_did the_program_goes_on_when_the_trace_is_full time_and_room_are_limited
+        a_killed_program_leaves_what_it_did cxx runs_are_the_accesses_of_the_loops
+        the_program_goes_on_when_the_trace_is_full time_and_room_are_limited
     """,
     "runtime/test_reproduce.py": """
         a_program_of_two_files_with_macros_and_headers a_source_that_is_read_late an_assertion_fails
