@@ -133,7 +133,8 @@ class RecordedTrace:
         try:
             yield from lowering.events()
         except (IndexError, KeyError, ValueError, struct.error) as error:
-            raise TraceError(f"{self.path} is damaged: a record cannot be read ({error})") from error
+            byte = 0 if lowering.log is None else lowering.log.byte
+            raise TraceError(f"the trace is damaged at byte {byte}: {error!r}") from error
 
 
 def _name(*what: object) -> str:

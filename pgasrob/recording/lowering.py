@@ -29,6 +29,7 @@ from pgasrob.runtime.record.records import (
     EndOfRegion,
     Group,
     Kind,
+    Log,
     Operation,
     Place,
     Region,
@@ -96,13 +97,15 @@ class _Rank:
 
 class Lowering:
     """The commands of a trace. ``places``: what each place is, ``made_up``: those that a library has for itself,
-    ``static_starts``: for those of static data the module, and where in it they begin."""
+    ``static_starts``: for those of static data the module, and where in it they begin, ``log``: whose record was
+    read last."""
 
     def __init__(self, trace: Trace, file: str) -> None:
         self._trace, self._lines, self._file = trace, trace.lines(), file
         self._ranks = [_Rank() for _ in range(trace.ranks)]
         self.places: dict[tuple[object, ...], int] = {}
         self.made_up: set[int] = set()
+        self.log: Log | None = None
         self.static_starts: dict[int, tuple[int, int]] = {}
         self._queues: dict[tuple[object, ...], int] = {}
         self._spans: dict[Place, Span] = {}
@@ -125,7 +128,7 @@ class Lowering:
         if self._trace.api == 3:
             raise NotSupported("the program uses both OpenSHMEM and MPI")
         for log, record in self._trace.in_order():
-            rank = self._ranks[log.rank]
+            self.log, rank = log, self._ranks[log.rank]
             match record:
                 case Access():
                     yield from self._access(log.rank, record)

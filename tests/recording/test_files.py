@@ -64,7 +64,10 @@ def test_a_damaged_trace_and_one_that_is_full(tmp_path: Path) -> None:
     damaged[4096 + 32 : 4096 + 34] = b"\x10\xf0"  # a call of an operation that there is not
     path.write_bytes(damaged)
     found = check_trace(str(path))
-    assert found.verdict == "error" and "damaged" in str(found.reason)
+    assert found.verdict == "error" and "damaged at byte 4128" in str(found.reason)
+    damaged[4096 + 32 : 4096 + 40] = b"\x7f" + bytes(7)  # a record of a kind that there is not, without words
+    path.write_bytes(damaged)
+    assert "damaged at byte 4128" in str(check_trace(str(path)).reason)
 
 
 @needs("oshcc")

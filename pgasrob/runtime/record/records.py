@@ -240,11 +240,14 @@ class TraceError(Exception):
 
 @dataclass
 class Log:
-    """What one thread of a rank did. Strings, sites and modules are those that were told of so far."""
+    """What one thread of a rank did. Strings, sites and modules are those that were told of so far. ``starts``: where
+    in the file the records of each chunk begin; ``byte``: where the record stands that was read last."""
 
     rank: int
     thread: int
     chunks: list[memoryview]
+    starts: list[int]
+    byte: int = 0
     strings: dict[int, str] = field(default_factory=lambda: {0: ""})
     sites: dict[int, Place] = field(default_factory=dict)
     modules: dict[int, Module] = field(default_factory=dict)
@@ -252,19 +255,28 @@ class Log:
     def __iter__(self) -> Iterator[Record]:
         for words, at, first in self.spans():
             kind = first & 0xFF
-            if kind == Kind.RUN:
-                yield from self._run(words[at + 1 : at + (first >> 16 & 0xFFFF)])
-            elif (record := self._record(words, at, first)) is not None:
+            try:
+                if kind == Kind.RUN:
+                    yield from self._run(words[at + 1 : at + (first >> 16 & 0xFFFF)])
+                    continue
+                record = self._record(words, at, first)
+            except (IndexError, ValueError, struct.error) as error:
+                raise TraceError(f"the trace is damaged at byte {self.byte}: {error}") from error
+            if record is not None:
                 yield record
 
     def spans(self) -> Iterator[tuple[memoryview, int, int]]:
         """The records as they are: the words of a chunk, where in them it begins, its first word."""
-        for words in self.chunks:
+        for start, words in zip(self.starts, self.chunks, strict=True):
             at, last = 0, len(words)
             while at < last and (first := words[at]):
                 kind = first & 0xFF
+                self.byte = start + 8 * at
                 yield words, at, first
-                at += ACCESS_WORDS[first >> 8 & 7] if kind <= Kind.STORE else WORDS.get(kind) or first >> 16 & 0xFFFF
+                size = ACCESS_WORDS[first >> 8 & 7] if kind <= Kind.STORE else WORDS.get(kind) or first >> 16 & 0xFFFF
+                if not size or at + size > last:
+                    raise TraceError(f"the trace is damaged at byte {self.byte}: a record of {size} words")
+                at += size
 
     def place(self, pc: int) -> Place:
         return self.sites.get(pc & 0x7FFFFFFF, Place(0, 0)) if pc >> 31 else Place(0, pc)
@@ -316,7 +328,7 @@ class Log:
             case Kind.STRING | Kind.SITE | Kind.MODULE:
                 self.note(words, at, first)
                 return None
-        raise TraceError(f"a record of kind {kind:#x} in the log of rank {self.rank}, which this version does not know")
+        raise TraceError(f"the trace is damaged at byte {self.byte}: a record of kind {kind:#x}, which is not known")
 
     def _run(self, rest: memoryview) -> Iterator[Access]:
         entries = []
@@ -369,15 +381,19 @@ class Trace:
 
     def logs(self) -> list[Log]:
         """By rank and thread."""
-        chunks: dict[tuple[int, int], list[tuple[int, memoryview]]] = {}
+        chunks: dict[tuple[int, int], list[tuple[int, int, memoryview]]] = {}
         whole = memoryview(self.content)
         for at in range(HEADER_BYTES, self.end - CHUNK_HEADER_BYTES + 1, self.chunk_bytes):
             magic, rank, thread, ordinal = struct.unpack_from("<IIII", self.content, at)
             if magic == CHUNK_MAGIC:
                 piece = whole[at + CHUNK_HEADER_BYTES : min(at + self.chunk_bytes, self.end)]
                 words = piece[: len(piece) // 8 * 8].cast("Q")
-                chunks.setdefault((rank, thread), []).append((ordinal, words))
-        return [Log(*key, [words for _, words in sorted(of, key=itemgetter(0))]) for key, of in sorted(chunks.items())]
+                chunks.setdefault((rank, thread), []).append((ordinal, at + CHUNK_HEADER_BYTES, words))
+        logs = []
+        for key, of in sorted(chunks.items()):
+            of.sort(key=itemgetter(0))
+            logs.append(Log(*key, [words for _, _, words in of], [start for _, start, _ in of]))
+        return logs
 
     def in_order(self) -> Iterator[tuple[Log, Record]]:
         """All records in one order: by their numbers, those without right after the one before them in their log."""
