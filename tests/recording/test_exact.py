@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import pytest
@@ -27,6 +27,8 @@ from tests.robustness.test_engines_agree import CHOICES, FURTHER_CHOICES
 from tests.support import examples
 
 MOST_STATES, MOST_COMMANDS = 2_000, 12
+FENCED = (1337, 1728, 1556, 245)
+"""Seeds of recordings in which a fence keeps accesses from racing: 19 of the 841 with a fence among the first 4,000."""
 
 
 class Drawn(NamedTuple):
@@ -40,7 +42,7 @@ class Drawn(NamedTuple):
     races: set[frozenset[Made]]
 
 
-def drawn(seeds: range, oracle: bool = True) -> Iterator[Drawn]:
+def drawn(seeds: Iterable[int], oracle: bool = True) -> Iterator[Drawn]:
     """Recordings of random programs; without the ``oracle`` nobody is asked about them."""
     choices = (*CHOICES, *FURTHER_CHOICES)
     for seed in seeds:
@@ -70,7 +72,7 @@ def differs(each: Drawn) -> bool:
 
 @pytest.fixture(scope="module")
 def sample() -> list[Drawn]:
-    return list(drawn(range(examples(60, nightly=6_000))))
+    return list(drawn((*range(examples(60, nightly=6_000)), *FENCED)))
 
 
 def test_the_answers_are_those_of_the_definition(sample: list[Drawn]) -> None:
@@ -109,6 +111,7 @@ def test_runs_replay(sample: list[Drawn]) -> None:
 
 BROKEN: dict[str, tuple[object, str, object]] = {
     "no slot bounds a step": (exact, "bounding", lambda *_: ()),
+    "fences order nothing": (exact, "is_fenced", lambda *_: False),
     "waits are for nothing": (exact, "waited_for", lambda _: None),
     "a step delays nothing": (Delaying, "placement", lambda self, rank, events: ()),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from pgasrob.robustness import native
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from tests.recording.oracle import Made
-from tests.recording.test_exact import Drawn, drawn
+from tests.recording.test_exact import FENCED, Drawn, drawn
 from tests.support import examples
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the kernel is not built")
@@ -24,7 +25,7 @@ def line(each: Drawn, made: Made) -> int:
 
 def test_the_kernel_gives_the_same_answers() -> None:
     met: Counter[str] = Counter()
-    for each in drawn(range(10_000, 10_000 + examples(60, nightly=6_000))):
+    for each in drawn((*range(10_000, 10_000 + examples(60, nightly=6_000)), *FENCED)):
         asked = NativeExact(each.recording, each.strict)
         assert asked.look(races=True, attacks=True)
         shown = asked.attack()
@@ -44,6 +45,18 @@ def test_the_kernel_gives_the_same_answers() -> None:
         met["cyclic"] += each.cyclic
         met["races"] += bool(told)
     assert min(met.values()) >= 5 and len(met) == 4, met
+
+
+def test_fences_change_what_the_kernel_answers() -> None:
+    for each in drawn(FENCED):
+        events = [event for event in each.recording.events if event.command.kind != "fence"]
+        races = []
+        for recording in (each.recording, replace(each.recording, events=events)):
+            asked = NativeExact(recording, each.strict)
+            assert asked.look(races=True, attacks=False)
+            races.append({frozenset((race.shown.instance.automata[rank].out[index][0].span.line, rank)
+                                    for rank, index, _ in race.sides) for race in asked.races()})  # fmt: skip
+        assert races[0] < races[1]
 
 
 def test_what_takes_too_long_is_not_decided() -> None:
