@@ -211,7 +211,7 @@ def check(
     convert = checked_with_races if races else checked_to_json
     watch = display or unwatched
     if recorded is not None:
-        results: Iterable[Result] = checked_traces(recorded, reading)
+        results: Iterable[Result] = checked_traces(recorded, reading, job.limits)
     elif cluster is not None:
         from pgasrob.robustness.cluster.client import check_on_cluster
 

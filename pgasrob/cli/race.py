@@ -159,7 +159,7 @@ def race(
     display = progress_display(job.limits.max_states)
     results: Iterable[RaceResult]
     if recorded is not None:
-        results = raced_traces(recorded, strict, every, not no_robustness, reading)
+        results = raced_traces(recorded, strict, every, not no_robustness, reading, job.limits)
     else:
         convert = partial(checked_races, strict=strict, every=every)
         results = convert_all(found.files, job, convert, jobs, display or unwatched)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
     from pgasrob.render.json import RaceResult, Result
+    from pgasrob.robustness.limits import Limits
 
 SUFFIX = ".pgastrace"
 SEED, MOST_COMMANDS = 0, 10_000
@@ -32,26 +33,28 @@ def traces(paths: Sequence[str], front_end: FrontEnd, refused: dict[str, bool]) 
     return Found(list(paths), list(paths), front_end, [])
 
 
-def checked_traces(found: Found, reading: Reading) -> Iterator[Result]:
-    """The answers about robustness."""
+def checked_traces(found: Found, reading: Reading, limits: Limits) -> Iterator[Result]:
+    """The answers about robustness, each within ``limits``."""
     from pgasrob.recording.decide import check_trace
     from pgasrob.render.json import checked_to_json
     from pgasrob.robustness.batch import Checked
 
     for file in found.files:
-        yield checked_to_json(Checked(file, check_trace(file, reading)))
+        yield checked_to_json(Checked(file, check_trace(file, reading, limits)))
 
 
-def raced_traces(found: Found, strict: bool, every: bool, robustness: bool, reading: Reading) -> Iterator[RaceResult]:
-    """The answers about races, beside those about robustness where these are asked for."""
+def raced_traces(
+    found: Found, strict: bool, every: bool, robustness: bool, reading: Reading, limits: Limits
+) -> Iterator[RaceResult]:
+    """The answers about races, beside those about robustness where these are asked for, each within ``limits``."""
     from dataclasses import replace
 
     from pgasrob.recording.decide import check_trace, trace_races
     from pgasrob.render.races_json import races_to_json
 
     for file in found.files:
-        races = trace_races(file, strict, every, reading)
-        asked = check_trace(file, reading) if robustness and races.verdict != "error" else None
+        races = trace_races(file, strict, every, reading, limits)
+        asked = check_trace(file, reading, limits) if robustness and races.verdict != "error" else None
         yield races_to_json(replace(races, robustness=asked), every)
 
 

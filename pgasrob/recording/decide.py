@@ -6,7 +6,7 @@ import os
 import struct
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -24,10 +24,12 @@ from pgasrob.recording.lowering import SHIFT, Lowering, NotSupported
 from pgasrob.recording.native import NativeExact, ShownRace
 from pgasrob.recording.segments import in_cells, segments
 from pgasrob.recording.straight import NoRun
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.moves import NotEnabled
 from pgasrob.robustness.native import available
 from pgasrob.robustness.reasons import NoProgram, Reason, TooManyUpdates
 from pgasrob.robustness.verdict import RECORDED, Stats, Verdict, Witness
+from pgasrob.robustness.watch import LimitReached, Progress, Watch
 from pgasrob.runtime.record.records import Trace, TraceError
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, replay
@@ -35,6 +37,9 @@ from pgasrob.semantics.replay import ReplayError, replay
 ENDED_FULL = 4
 SUFFIX = ".pgastrace"
 LARGEST_SOURCE = 1 << 22
+GOING_THROUGH = "while going through the trace"
+BETWEEN_LOOKS = 256
+"""Commands between two looks at the limits."""
 
 
 @dataclass(eq=False, repr=False)
@@ -76,10 +81,13 @@ class OtherValues(Reason):
 
 
 class RecordedTrace:
-    """A trace file. Raises :class:`TraceError` for what is none, and OSError."""
+    """A trace file. Raises :class:`TraceError` for what is none, and OSError.
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    ``events``: how many commands have been gone through, which ``watch`` counts as states.
+    """
+
+    def __init__(self, path: str, watch: Watch | None = None) -> None:
+        self.path, self._watch = path, watch
         self._trace = Trace(Path(path))
         self.nodes = self._trace.ranks
         lines = Counter(file for file, line, _ in self._trace.lines().values() if line)
@@ -114,7 +122,6 @@ class RecordedTrace:
         for events in segments(self._lowered(lowering), self.nodes):
             if waiting is not None:
                 yield waiting
-            self.events += len(events)
             waiting = in_cells(
                 self.program, self.nodes, lowering.queues, events, lowering.made_up, called, self.source,
                 list(lowering.standing()),
@@ -123,7 +130,7 @@ class RecordedTrace:
             yield waiting
         if self._trace.ended == ENDED_FULL:
             raise NotSupported("the trace is full, and what came after was not recorded: record with a larger --limit")
-        cut = [rank for rank in range(self.nodes) if rank not in lowering.ended and not lowering.stands(rank)]
+        cut = [rank for rank in range(self.nodes) if rank not in lowering.ended]
         if cut:
             raise NotSupported(
                 f"rank {', '.join(map(str, cut))} crashed or was ended, and what would have come after is not known"
@@ -131,7 +138,11 @@ class RecordedTrace:
 
     def _lowered(self, lowering: Lowering) -> Iterator[Recorded]:
         try:
-            yield from lowering.events()
+            for event in lowering.events():
+                self.events += 1
+                if self._watch is not None and self.events % BETWEEN_LOOKS == 0:
+                    self._watch.look_around("recorded", self.events)
+                yield event
         except (IndexError, KeyError, ValueError, struct.error) as error:
             byte = 0 if lowering.log is None else lowering.log.byte
             raise TraceError(f"the trace is damaged at byte {byte}: {error!r}") from error
@@ -156,15 +167,26 @@ def _text(file: str) -> str:
     return Path(file).read_text(encoding="utf-8", errors="replace")
 
 
-def check_trace(path: str, reading: Reading = DEFAULT_READING) -> Verdict:
-    """Whether a happens-before cycle hides in the runs that a trace file stands for."""
+def check_trace(
+    path: str,
+    reading: Reading = DEFAULT_READING,
+    limits: Limits | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Verdict:
+    """Whether a happens-before cycle hides in the runs that a trace file stands for; `unknown` where a limit is hit.
+
+    States, of which ``limits`` speak, are the recorded commands here.
+    """
     started, answer = time.monotonic(), Verdict(path, None, None, RECORDED, "unknown", reading=reading)
+    watch = Watch(limits or Limits(), progress, started)
     try:
-        trace = RecordedTrace(path)
+        trace = watch.within(GOING_THROUGH, lambda: RecordedTrace(path, watch))
         answer = replace(answer, program=trace.program, nodes=trace.nodes)
         if not available():
             return replace(answer, reason=NoKernel())
-        found = _cycle(trace, reading)
+        found = watch.within(GOING_THROUGH, lambda: _cycle(trace, reading))
+    except LimitReached as limit:
+        return replace(answer, reason=limit.reason)
     except (TraceError, OSError) as error:
         return replace(answer, verdict="error", reason=NoProgram(str(error)), errors=(_diagnostic(path, error),))
     except NotSupported as error:
@@ -194,19 +216,29 @@ def _cycle(trace: RecordedTrace, reading: Reading) -> Witness | Reason | None:
     return reason
 
 
-def trace_races(path: str, strict: bool = False, all_: bool = False, reading: Reading = DEFAULT_READING) -> RaceVerdict:
-    """The races in the runs that a trace file stands for, one for each pair of lines, or with ``all_`` not set one."""
+def trace_races(
+    path: str,
+    strict: bool = False,
+    all_: bool = False,
+    reading: Reading = DEFAULT_READING,
+    limits: Limits | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> RaceVerdict:
+    """The races in the runs that a trace file stands for, one for each pair of lines, or with ``all_`` not set one.
+
+    ``limits`` are as for :func:`check_trace`.
+    """
     started, answer = (
         time.monotonic(),
         RaceVerdict(path, None, None, RECORDED, "unknown", strict=strict, reading=reading),
     )
+    watch = Watch(limits or Limits(), progress, started)
     races: dict[tuple[int, int], Race] = {}
     reason: Reason | None = None
-    try:
-        trace = RecordedTrace(path)
-        answer = replace(answer, program=trace.program, nodes=trace.nodes)
-        if not available():
-            return replace(answer, reason=NoKernel())
+    trace: RecordedTrace | None = None
+
+    def look(trace: RecordedTrace) -> None:
+        nonlocal reason
         for recording in trace.segments():
             # To happens-before updates that commute have no conflict, and yet some race.
             exact = NativeExact(recording, strict, Reading(reading.failed_polls, "all"))
@@ -219,12 +251,22 @@ def trace_races(path: str, strict: bool = False, all_: bool = False, reading: Re
             except (NoRun, NotEnabled, ReplayError) as error:
                 reason = reason or OtherValues(str(error))
             if races and not all_:
-                break
+                return
+
+    try:
+        trace = opened = watch.within(GOING_THROUGH, lambda: RecordedTrace(path, watch))
+        answer = replace(answer, program=opened.program, nodes=opened.nodes)
+        if not available():
+            return replace(answer, reason=NoKernel())
+        watch.within(GOING_THROUGH, lambda: look(opened))
+    except LimitReached as limit:
+        reason = limit.reason
     except (TraceError, OSError) as error:
         return replace(answer, verdict="error", reason=NoProgram(str(error)), errors=(_diagnostic(path, error),))
     except NotSupported as error:
         reason = NotReadable(str(error))
-    stats = Stats(trace.events, trace.events, time.monotonic() - started)
+    events = trace.events if trace else 0
+    stats = Stats(events, events, time.monotonic() - started)
     verdict: Literal["race", "no race", "unknown"] = "race" if races else "no race" if reason is None else "unknown"
     return replace(
         answer, verdict=verdict, races=tuple(races.values()), reason=reason if all_ or not races else None, stats=stats

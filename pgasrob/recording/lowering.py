@@ -169,10 +169,6 @@ class Lowering:
             if each.pending is not None and each.pending.operation in _DONE_AT_RETURN - {Operation.LOCK_ALL}:
                 yield from list(self._call(rank, each.pending, ()))[:1]
 
-    def stands(self, rank: int) -> bool:
-        """Whether it ended in a call that had not returned."""
-        return self._ranks[rank].pending is not None
-
     # Memory
 
     def _place(self, *what: object) -> int:

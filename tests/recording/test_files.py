@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from pgasrob.cli import cli
 from pgasrob.recording.decide import check_trace, trace_alarms, trace_races
 from pgasrob.robustness import native
+from pgasrob.robustness.limits import Limits
 from tests.runtime.recorded import built, traced
 from tests.tools import needs
 
@@ -97,7 +98,23 @@ def test_what_crashed_ranks_would_have_done_is_not_known(tmp_path: Path) -> None
     path, _, code = traced(built("oshcc", source, tmp_path), 2)
     assert code == 2
     for answer in (check_trace(str(path)), trace_races(str(path))):
-        assert answer.verdict == "unknown" and "rank 1 crashed" in str(answer.reason)
+        assert answer.verdict == "unknown" and "crashed or was ended" in str(answer.reason)
+
+
+@needs("oshcc")
+def test_limits_hold_while_a_trace_is_gone_through(tmp_path: Path) -> None:
+    source = tmp_path / "many.c"
+    source.write_text(
+        "#include <shmem.h>\nint x;\nint main(void) {\n  shmem_init();\n"
+        "  for (int i = 0; i < 2000; i++) shmem_int_p(&x, i, 1 - shmem_my_pe());\n"
+        "  shmem_barrier_all();\n  shmem_finalize();\n  return 0;\n}\n"
+    )
+    path, _, _ = traced(built("oshcc", source, tmp_path), 2)
+    assert check_trace(str(path)).verdict == "not robust"
+    for limits, said in ((Limits(max_states=1_000), "1,000 states"), (Limits(timeout=0.001), "time limit")):
+        for answer in (check_trace(str(path), limits=limits), trace_races(str(path), limits=limits)):
+            assert answer.verdict == "unknown" and said in str(answer.reason)
+    assert trace_races(str(path), limits=Limits(max_states=10_000)).verdict == "race"
 
 
 def test_no_trace(tmp_path: Path) -> None:
