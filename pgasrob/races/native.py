@@ -1,12 +1,13 @@
-"""The search for races by the native kernel.
+"""The searches for races by the native kernel.
 
-Same states, same races as `races.search`, which is the reference. The kernel says which moves it took, and which
-commands ranks stand before; what that is, is found out here.
+Same states, same races as `races.search`, and same traces, same races as `races.traces`: these are the references. The
+kernel says which moves it took, and which commands ranks stand before; what that is, is found out here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from pgasrob.program.instance import Instance
 from pgasrob.races.engine import FoundRace
@@ -16,10 +17,15 @@ from pgasrob.races.search import found_race, has_awaits
 from pgasrob.robustness import native
 from pgasrob.robustness.attack_search import PIECE
 from pgasrob.robustness.native import LARGE, LARGE_PIECE, Retold
-from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
 from pgasrob.robustness.reduction import REDUCTIONS
-from pgasrob.robustness.tables import tables
+from pgasrob.robustness.tables import Tables, tables
+from pgasrob.robustness.traces.native import MOST_EVENTS
+from pgasrob.robustness.traces.native import PIECE as EFFORT
 from pgasrob.semantics.sequential import FoundFault
+
+if TYPE_CHECKING:
+    from pgasrob._kernel import Races, TraceRaces
 
 
 def available() -> bool:
@@ -28,7 +34,31 @@ def available() -> bool:
         return False
     import pgasrob._kernel
 
-    return hasattr(pgasrob._kernel, "Races")
+    return hasattr(pgasrob._kernel, "TraceRaces")
+
+
+class _Told:
+    """What the kernel tells of the races of ``instance``, found with ``tables``, understood."""
+
+    def __init__(self, instance: Instance, tables: Tables) -> None:
+        self._instance, self._tables = instance, tables
+        self._retold = Retold(instance, tables)
+        self.races: dict[Places, FoundRace] = {}
+        self._fault: FoundFault | None = None
+
+    def update(self, search: Races | TraceRaces) -> None:
+        """Learn of the races that are new."""
+        for number in range(len(self.races), search.count):
+            moves, before = search.race(number)
+            words = self._retold.words(moves)
+            standing = [(rank, self._tables.edges[transition].occurrence) for rank, transition in before]
+            race = found_race(self._instance, words, standing)
+            self.races[places(*race.accesses)] = race
+
+    def fault(self, search: Races | TraceRaces) -> FoundFault | None:
+        if self._fault is None and (told := search.fault) is not None:
+            self._fault = self._retold.fault(*told)
+        return self._fault
 
 
 class NativeRaceSearch:
@@ -52,11 +82,10 @@ class NativeRaceSearch:
     ) -> None:
         from pgasrob._kernel import Races
 
-        self._instance = instance
-        self._tables = tables(instance, reductions)
-        self._retold = Retold(instance, self._tables)
+        compiled = tables(instance, reductions)
+        self._told = _Told(instance, compiled)
         self._search = Races(
-            self._tables,
+            compiled,
             rules(instance, strict),
             all=all_,
             reductions=[name for name in reductions if name != "infeasibility"],
@@ -64,14 +93,11 @@ class NativeRaceSearch:
             threads=threads,
         )
         self._keeps_races_alone = not strict and "persistent" in reductions and has_awaits(instance)
-        self.races: dict[Places, FoundRace] = {}
-        self._fault: FoundFault | None = None
+        self.races = self._told.races
 
     @property
     def fault(self) -> FoundFault | None:
-        if self._fault is None and (told := self._search.fault) is not None:
-            self._fault = self._retold.fault(*told)
-        return self._fault
+        return self._told.fault(self._search)
 
     @property
     def needs_robust(self) -> bool:
@@ -91,11 +117,77 @@ class NativeRaceSearch:
         over = False
         while not over:
             over = self._search.run(PIECE if self._search.states < LARGE else LARGE_PIECE)
-            for number in range(len(self.races), self._search.count):
-                moves, before = self._search.race(number)
-                words = self._retold.words(moves)
-                standing = [(rank, self._tables.edges[transition].occurrence) for rank, transition in before]
-                race = found_race(self._instance, words, standing)
-                self.races[places(*race.accesses)] = race
+            self._told.update(self._search)
             if not over:
                 yield
+
+
+class NativeTracesRaceSearch:
+    """The races of an instance, trace by trace, with what :class:`~pgasrob.races.traces.TracesRaceSearch` has and does.
+
+    ``all_`` and ``memory_limit`` are as in :class:`NativeRaceSearch`; ``longest``: the events of a run beyond which it is
+    taken to have no end if its ranks come back to where they have been.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        strict: bool = False,
+        memory_limit: int | None = None,
+        all_: bool = True,
+        longest: int = MOST_EVENTS,
+    ) -> None:
+        from pgasrob._kernel import TraceRaces
+
+        compiled = tables(instance, (), stores_states=False)
+        self._told = _Told(instance, compiled)
+        self._search = TraceRaces(
+            compiled, rules(instance, strict), longest=longest, all=all_, memory_limit=memory_limit
+        )
+        self._longest = longest
+        self.races = self._told.races
+        self.gave_up: Reason | None = None
+
+    @property
+    def fault(self) -> FoundFault | None:
+        return self._told.fault(self._search)
+
+    @property
+    def needs_robust(self) -> bool:
+        return self._search.harmless
+
+    @property
+    def states(self) -> int:
+        return self._search.events + 1
+
+    @property
+    def transitions(self) -> int:
+        return self._search.events
+
+    @property
+    def traces(self) -> int:
+        return self._search.traces
+
+    @property
+    def effort(self) -> int:
+        """The events that have been looked at, on the way and in whole traces, and the commands compared there."""
+        return self._search.effort
+
+    @property
+    def doing(self) -> str:
+        """What the search is at, for a progress display."""
+        return f"{self.traces:,} traces"
+
+    def run(self) -> Iterator[None]:
+        """Search, yielding after every piece; ends at a fault, or at the first race unless all are wanted, or when all
+        have been seen."""
+        over = False
+        while not over:
+            over = self._search.run(EFFORT)
+            self._told.update(self._search)
+            if not over:
+                yield
+        if self._search.gave_up:
+            self.gave_up = TooManyUpdates()
+        elif self._search.too_long:
+            self.gave_up = RunTooLong(self._longest)

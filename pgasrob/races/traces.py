@@ -226,7 +226,8 @@ class TracesRaceSearch:
             if not race:
                 self.needs_robust = True
                 continue
-            there = [each for each in trace.events if not without.has(each.clock)]
+            pasts = [event.clock, *([trace.of_rank[rank][events - 1].clock] if events else [])]
+            there = [each for each in trace.events if any(each.is_in(past) for past in pasts)]
             moves = [self._move(each, stopping) for each in there]
             if candidate.next.stands:
                 self._tell(where, moves, [candidate])

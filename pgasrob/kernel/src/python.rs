@@ -11,6 +11,7 @@ use crate::facts::Standing;
 use crate::memory::Error;
 use crate::moves::Told;
 use crate::races::rules::RawRules;
+use crate::races::traces;
 use crate::recorded::answers::{Answers, GaveUp};
 use crate::search;
 use crate::steps::Phase;
@@ -235,10 +236,7 @@ impl Races {
     /// of the race, or the second. Where there is none, the last move stops before it. The first is that of the first
     /// step that has stopped.
     fn race(&self, number: usize) -> PyResult<ToldRace> {
-        let races = self.get()?.races();
-        let race = races.get(number).ok_or_else(|| PyValueError::new_err("there is no such race"))?;
-        let standing = race.standing.iter().map(|standing| (standing.rank, standing.transition)).collect();
-        Ok((race.run.clone(), standing))
+        told_race(self.get()?.races(), number)
     }
 
     /// Whether a step that has stopped conflicts with what is next and that is no race.
@@ -394,6 +392,110 @@ impl Traces {
     }
 }
 
+/// A search for races over a program given as tables, trace by trace.
+///
+/// ``rules``, ``all`` and ``memory_limit`` are as in ``Races``, ``longest`` as in ``Traces``.
+#[pyclass(module = "pgasrob._kernel")]
+struct TraceRaces {
+    /// None after a panic, when nothing can be trusted any more.
+    search: Option<traces::TraceRaces>,
+}
+
+#[pymethods]
+impl TraceRaces {
+    #[new]
+    #[pyo3(signature = (tables, rules, *, longest, all=false, memory_limit=None))]
+    fn new(
+        tables: &Bound<'_, PyAny>,
+        rules: &Bound<'_, PyAny>,
+        longest: usize,
+        all: bool,
+        memory_limit: Option<usize>,
+    ) -> PyResult<Self> {
+        let (raw, rules) = (raw(tables)?, raw_rules(rules)?);
+        let search = guarded(|| traces::TraceRaces::new(&raw, &rules, all, longest, memory_limit))??;
+        Ok(TraceRaces { search: Some(search) })
+    }
+
+    /// Go on until it has taken ``effort`` more, without the interpreter lock; True when the search is over.
+    fn run(&mut self, py: Python<'_>, effort: u64) -> PyResult<bool> {
+        let search = self.search.as_mut().ok_or_else(broken)?;
+        match guarded(|| py.detach(|| search.run(effort))) {
+            Ok(result) => Ok(result?),
+            Err(error) => {
+                self.search = None;
+                Err(error)
+            }
+        }
+    }
+
+    /// The events and commands that ``run`` has looked at.
+    #[getter]
+    fn effort(&self) -> PyResult<u64> {
+        Ok(self.get()?.effort())
+    }
+
+    #[getter]
+    fn events(&self) -> PyResult<u64> {
+        Ok(self.get()?.exploration.events)
+    }
+
+    #[getter]
+    fn traces(&self) -> PyResult<u64> {
+        Ok(self.get()?.exploration.traces)
+    }
+
+    /// Whether a run is too long, and whether there was too much to choose from.
+    #[getter]
+    fn too_long(&self) -> PyResult<bool> {
+        Ok(self.get()?.too_long)
+    }
+
+    #[getter]
+    fn gave_up(&self) -> PyResult<bool> {
+        Ok(self.get()?.exploration.gave_up)
+    }
+
+    /// Bytes of what grows with the search.
+    #[getter]
+    fn memory(&self) -> PyResult<usize> {
+        Ok(self.get()?.memory())
+    }
+
+    /// How many races have been found.
+    #[getter]
+    fn count(&self) -> PyResult<usize> {
+        Ok(self.get()?.races.len())
+    }
+
+    /// As in ``Races``.
+    fn race(&self, number: usize) -> PyResult<ToldRace> {
+        told_race(&self.get()?.races, number)
+    }
+
+    #[getter]
+    fn harmless(&self) -> PyResult<bool> {
+        Ok(self.get()?.harmless)
+    }
+
+    #[getter]
+    fn fault(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
+        Ok(before(&self.get()?.fault))
+    }
+}
+
+impl TraceRaces {
+    fn get(&self) -> PyResult<&traces::TraceRaces> {
+        self.search.as_ref().ok_or_else(broken)
+    }
+}
+
+fn told_race(races: &[search::FoundRace], number: usize) -> PyResult<ToldRace> {
+    let race = races.get(number).ok_or_else(|| PyValueError::new_err("there is no such race"))?;
+    let standing = race.standing.iter().map(|standing| (standing.rank, standing.transition)).collect();
+    Ok((race.run.clone(), standing))
+}
+
 /// The moves to a state, and the rank and the transition of the command there.
 fn before(known: &Option<(Standing, Vec<Told>)>) -> Option<(Vec<Told>, usize, usize)> {
     known.clone().map(|(standing, run)| (run, standing.rank, standing.transition))
@@ -536,6 +638,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Search>()?;
     module.add_class::<Races>()?;
     module.add_class::<Traces>()?;
+    module.add_class::<TraceRaces>()?;
     module.add_class::<Recorded>()?;
     module.add("FORMAT", tables::FORMAT)?;
     module.add("SHAPES", tables::SHAPES)?;

@@ -54,6 +54,10 @@ impl Left {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placed(Vec<(usize, u8)>);
 
+impl Placed {
+    pub const NOWHERE: Placed = Placed(Vec::new());
+}
+
 impl Slotted for Placed {
     fn slot(&self, slot: usize) -> u8 {
         self.0.iter().find(|(of, _)| *of == slot).map_or(0, |&(_, bits)| bits)
@@ -108,6 +112,12 @@ impl Order {
 
     pub fn layer_of(&self, event: usize, place: usize) -> usize {
         self.layers[self.starts[event] + place] as usize
+    }
+
+    /// The first event of a rank, from its place `index` on, that is more than what [`first_that_matter`] goes past.
+    pub fn next_that_matters(&self, run: &Run, rank: usize, index: u32) -> Option<usize> {
+        let next = *self.matters[rank].get(index as usize)?;
+        run.of_rank[rank].get(next as usize).map(|&event| event as usize)
     }
 }
 
@@ -169,7 +179,7 @@ pub struct Delaying {
     pub valid: bool,
 }
 
-const NOWHERE: &Placed = &Placed(Vec::new());
+const NOWHERE: &Placed = &Placed::NOWHERE;
 
 impl Delaying {
     /// Delays `sources`. Only the events `within` are looked at, among them all that come before one of them. Whenever
@@ -363,9 +373,6 @@ impl Delaying {
     }
 
     fn go_on(&mut self, run: &Run, order: &Order, rank: usize, index: u32) {
-        let next = order.matters[rank].get(index as usize).and_then(|&next| run.of_rank[rank].get(next as usize));
-        if let Some(&next) = next {
-            self.waiting.push(Reverse(next as usize));
-        }
+        self.waiting.extend(order.next_that_matters(run, rank, index).map(Reverse));
     }
 }

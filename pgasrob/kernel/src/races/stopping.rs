@@ -1,0 +1,156 @@
+//! What remains of a trace when a step stops (`Stopping` in `pgasrob/races/traces.py`).
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use crate::memory::Result;
+use crate::operands::{Operands, World, evaluate};
+use crate::placement::{begin_bundle, delay, fence, first_bound, wait_is_over};
+use crate::steps::Access;
+use crate::tables::touch::Ways;
+use crate::tables::{Command, Tables};
+use crate::traces::delaying::{Left, Order, Placed, Source};
+use crate::traces::run::{BARRIER, Run};
+
+pub struct Stopping {
+    /// The rank of the source.
+    rank: usize,
+    /// What has to be left out.
+    pub left: Left,
+    /// Of operations of the source's rank of which a step stops, how many of their steps happen.
+    now: HashMap<usize, usize>,
+    /// How the steps that have stopped access each cell.
+    stopped: HashMap<usize, Ways>,
+    /// After how many events of the source's rank its steps lie so.
+    placements: Vec<(u32, Placed)>,
+    waiting: BinaryHeap<Reverse<usize>>,
+    /// How many events have been looked at.
+    pub looked: u64,
+}
+
+const NOWHERE: &Placed = &Placed::NOWHERE;
+
+impl Stopping {
+    /// Stops `source`. Whenever more is left out, `matters` says whether that is still of any use; if not, it ends.
+    pub fn new(
+        tables: &Tables,
+        world: &mut World,
+        run: &Run,
+        order: &Order,
+        source: Source,
+        matters: impl Fn(&Left) -> bool,
+    ) -> Result<Self> {
+        let mut stopping = Stopping {
+            rank: run.events[source.event].rank,
+            left: Left::default(),
+            now: HashMap::new(),
+            stopped: HashMap::new(),
+            placements: Vec::new(),
+            waiting: BinaryHeap::from([Reverse(source.event)]),
+            looked: 0,
+        };
+        let mut latest = None;
+        while let Some(Reverse(event)) = stopping.waiting.pop() {
+            if latest != Some(event) {
+                latest = Some(event);
+                stopping.looked += 1;
+                if stopping.look_at(tables, world, run, order, source, event)? && !matters(&stopping.left) {
+                    break;
+                }
+            }
+        }
+        Ok(stopping)
+    }
+
+    /// Where the steps of the first `events` of `rank` lie.
+    pub fn placement(&self, rank: usize, events: u32) -> &Placed {
+        let placements = if rank == self.rank { &self.placements[..] } else { &[] };
+        placements.iter().rev().find(|(after, _)| *after <= events).map_or(NOWHERE, |(_, placement)| placement)
+    }
+
+    /// How many steps of an event that remains happen.
+    pub fn now(&self, run: &Run, event: usize) -> usize {
+        self.now.get(&event).copied().unwrap_or_else(|| run.steps(event))
+    }
+
+    fn hits(&self, access: Access) -> bool {
+        self.stopped.get(&access.cell).is_some_and(|ways| ways & access.against() != 0)
+    }
+
+    /// Goes on with an event that waits for a step that has stopped, conflicts with one or may stop; whether it is left
+    /// out because of that itself.
+    fn look_at(
+        &mut self,
+        tables: &Tables,
+        world: &mut World,
+        run: &Run,
+        order: &Order,
+        source: Source,
+        number: usize,
+    ) -> Result<bool> {
+        let event = &run.events[number];
+        if self.left.has(&event.clock) {
+            return Ok(false);
+        }
+        if number != source.event && run.chain(number).iter().any(|made| self.hits(made.access)) {
+            self.left.add(event.rank, event.index);
+            return Ok(true);
+        }
+        let rank = self.rank;
+        if event.rank == BARRIER {
+            self.go_on(run, order, event.clock.count(rank));
+            return Ok(false);
+        }
+        if event.rank != rank {
+            return Ok(false);
+        }
+        let index = event.index;
+        let command = tables.command(run.next_of(number).transition);
+        let operands = match command {
+            Command::Assign { .. } | Command::Test { .. } | Command::Immediate(_) => None,
+            Command::Transfer(_) | Command::Wait { .. } | Command::Fence { .. } | Command::Bundle => {
+                evaluate(tables, world, rank, command, &run.standing[rank][index as usize].registers)?
+            }
+            Command::Barrier { .. } => None,
+        };
+        let before = self.placement(rank, index).clone();
+        let mut placement = before.clone();
+        match operands {
+            Some(Operands::Wait { queue, local }) if !wait_is_over(world, &before, rank, queue, local) => {
+                self.left.add(rank, index);
+                return Ok(true);
+            }
+            Some(Operands::Transfer(transfer)) => {
+                let steps = transfer.steps();
+                let mut now = first_bound(tables, world, &before, rank, &transfer);
+                if number == source.event {
+                    now = now.min(source.step);
+                }
+                if now < steps.len() {
+                    self.now.insert(number, now);
+                    delay(tables, world, &mut placement, rank, &transfer, &steps[now..])?;
+                    let bound = run.chain(number).len() - steps.len();
+                    for (step, stops) in steps.iter().enumerate().skip(now) {
+                        let access = transfer.access(stops);
+                        *self.stopped.entry(access.cell).or_default() |= access.ways;
+                        let later = order.cells.layers(access.cell).get(order.layer_of(number, bound + step) + 1);
+                        let entries = later.map_or(&[][..], |layer| &layer.entries);
+                        self.waiting.extend(entries.iter().map(|entry| Reverse(entry.event)));
+                    }
+                }
+            }
+            Some(Operands::Fence { queue, target }) => fence(world, &before, &mut placement, rank, queue, target)?,
+            Some(Operands::Bundle) => begin_bundle(world, &mut placement, rank)?,
+            _ => {}
+        }
+        if placement != before {
+            self.placements.push((index + 1, placement));
+        }
+        self.go_on(run, order, index + 1);
+        Ok(false)
+    }
+
+    fn go_on(&mut self, run: &Run, order: &Order, index: u32) {
+        self.waiting.extend(order.next_that_matters(run, self.rank, index).map(Reverse));
+    }
+}
