@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -39,10 +39,20 @@ from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
 
-DEFAULT_ENGINE = "search"
-RACE_ENGINES = ("search", "traces", "definition")
-"""``search``: SC runs in which operations stop, state by state, and where these are too many trace by trace;
-``traces``: trace by trace alone; ``definition``: every state of X."""
+SEARCH, TRACES = "search", "traces"
+DEFAULT_ENGINE = SEARCH
+RACE_ENGINES = (SEARCH, TRACES, "definition")
+"""``search``: SC runs in which operations stop, state by state and in turns trace by trace; ``traces``: trace by trace
+alone; ``definition``: every state of X."""
+TURNS = (
+    *((SEARCH, 2_000), (TRACES, 10_000)),
+    *((SEARCH, 10_000), (TRACES, 100_000)),
+    *((SEARCH, 100_000), (TRACES, 1_000_000)),
+    *((SEARCH, None), (TRACES, None)),
+)
+"""Who searches next, and up to which effort; None: to its end or the limit of states. That of the traces is for each
+rank. Budgets count states and events, never time: the answer depends on nothing else. The states come first, as runs
+to races found there are short."""
 
 SEARCHING, REPLAYING = "in the search for races", "while replaying the runs to races"
 
@@ -59,6 +69,21 @@ def race_search(instance: Instance, strict: bool, all_: bool, memory: int | None
     from pgasrob.races.search import RaceSearch as Search
 
     return Search(instance, strict, REDUCTIONS)
+
+
+def traces_search(instance: Instance, strict: bool, all_: bool, memory: int | None) -> RaceSearch:
+    """The search trace by trace: in Rust where the extension has been built."""
+    from pgasrob.races import native
+    from pgasrob.robustness.native import warn_of_a_missing_kernel
+    from pgasrob.robustness.portfolio import LONGEST, LONGEST_PER_RANK
+
+    if native.available():
+        longest = LONGEST + LONGEST_PER_RANK * instance.nodes
+        return native.NativeTracesRaceSearch(instance, strict, memory, all_, longest)
+    warn_of_a_missing_kernel()
+    from pgasrob.races.traces import TracesRaceSearch
+
+    return TracesRaceSearch(instance, strict)
 
 
 class RacesInterrupted(KeyboardInterrupt):
@@ -155,6 +180,7 @@ class _Deciding:
         self.searches: list[RaceSearch] = []
         self.found: dict[Places, FoundRace] = {}
         self.complete = False
+        self.gave_up: Reason | None = None
 
     def run(self) -> RaceVerdict:
         """Go through the phases."""
@@ -212,29 +238,56 @@ class _Deciding:
         return facts.fault
 
     def _searched(self, strict: bool) -> RaceSearch | None:
-        """The search that has seen all SC runs in which operations stop; None when it has found enough, or given up."""
-        from pgasrob.races.traces import TracesRaceSearch
-
-        if self.nothing.engine == "search":
-            search = race_search(self.instance, strict, self.all, self.watch.limits.memory, self.threads)
+        """The search that has seen all SC runs in which operations stop, or all traces; None when one has found enough,
+        or all have given up."""
+        turns = TURNS if self.nothing.engine == SEARCH else TURNS[-1:]
+        searches: dict[str, RaceSearch] = {}
+        running: dict[str, Iterator[None]] = {}
+        too_many: LimitReached | None = None
+        for name, effort in turns:
+            if name not in searches:
+                search = self._made(name, strict)
+                searches[name], running[name] = search, search.run()
+                self.searches.append(search)
+            if name not in running:
+                continue
+            search = searches[name]
+            if effort is not None and name == TRACES:
+                effort *= self.instance.nodes
             try:
-                return search if self._follow(search) else None
+                if not self._advance(search, running[name], effort):
+                    continue
             except LimitReached as limit:
                 if not isinstance(limit.reason, StateLimit):
                     raise
-                # One run of each trace may be all that is needed.
-                traces = TracesRaceSearch(self.instance, strict)
-                if self._follow(traces):
-                    return traces
-                if traces.gave_up is not None:
-                    raise
-                return None
-        traces = TracesRaceSearch(self.instance, strict)
-        return traces if self._follow(traces) else None
+                too_many = too_many or limit
+            else:
+                if search.fault is not None or (search.races and not self.all):
+                    return None
+                self.gave_up = search.gave_up
+                if search.gave_up is None:
+                    return search
+            del running[name]
+        if too_many is not None:
+            raise too_many
+        return None
+
+    def _made(self, name: str, strict: bool) -> RaceSearch:
+        if name == SEARCH:
+            return race_search(self.instance, strict, self.all, self.watch.limits.memory, self.threads)
+        return traces_search(self.instance, strict, self.all, self.watch.limits.memory)
+
+    def _advance(self, search: RaceSearch, running: Iterator[None], effort: int | None) -> bool:
+        """Let ``search`` run, until it has taken ``effort`` in all or has found enough; whether it is over."""
+        while effort is None or getattr(search, "effort", search.states) < effort:
+            if next(running, self) is self or (search.races and not self.all):
+                return True
+            self.watch.look_around("races", search.states, search.doing)
+        return False
 
     def _follow(self, search: RaceSearch) -> bool:
-        """Run ``search``, until the first race unless all are wanted; whether it has seen all there is."""
-        known = bool(self.searches and self.searches[0].races)
+        """Run the last ``search``, until the first race unless all are wanted; whether it has seen all there is."""
+        known = any(other.races for other in self.searches)
         self.searches.append(search)
         for _ in search.run():
             if search.races and not self.all:
@@ -243,7 +296,8 @@ class _Deciding:
             if known and most is not None and search.states > most:
                 raise LimitReached(ScStateLimit(most))  # the verdict stands
             self.watch.look_around("races", search.states, search.doing)
-        return search.fault is None and search.gave_up is None and (self.all or not search.races)
+        self.gave_up = search.gave_up
+        return search.gave_up is None and (self.all or not search.races)
 
     def _is_robust(self) -> bool:
         """Ask the check of robustness, unless it has answered. A limit that ends it ends the search, too."""
@@ -274,7 +328,7 @@ class _Deciding:
             for where, race in search.races.items():
                 self.found.setdefault(where, race)
         unshown = self._ended(REPLAYING, tell, grace=GRACE)
-        program, last = self.instance.program, self.searches[-1] if self.searches else None
+        program = self.instance.program
         stats = Stats(
             sum(search.states for search in self.searches),
             sum(search.transitions for search in self.searches),
@@ -282,7 +336,7 @@ class _Deciding:
         )
         verdict = replace(self.nothing, races=tuple(told), stats=stats, robustness=self.robustness)
         gaps = RunsLeftOut(program.gaps) if program.gaps else None
-        given_up = ended or (last.gave_up if last else None) or unshown
+        given_up = ended or self.gave_up or unshown
         fault = next((search.fault for search in self.searches if search.fault), None)
         if fault is not None:
             at = Fault.at(self.instance, fault.rank, fault.transition, fault.reason, fault.registers)

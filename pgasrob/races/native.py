@@ -125,8 +125,8 @@ class NativeRaceSearch:
 class NativeTracesRaceSearch:
     """The races of an instance, trace by trace, with what :class:`~pgasrob.races.traces.TracesRaceSearch` has and does.
 
-    ``all_`` and ``memory_limit`` are as in :class:`NativeRaceSearch`; ``longest``: the events of a run beyond which it is
-    taken to have no end if its ranks come back to where they have been.
+    ``all_`` and ``memory_limit`` are as in :class:`NativeRaceSearch`; ``longest``: the events of a run beyond which it
+    is taken to have no end if its ranks come back to where they have been.
     """
 
     def __init__(
