@@ -207,19 +207,29 @@ class _Deciding:
         """Search by the engine, and where that is not enough by the definition."""
         strict = self.nothing.strict
         if self.nothing.engine != "definition":
-            search = self._searched(strict)
-            if search is None:
+            not_known: LimitReached | None = None
+            whole = False
+            for search in self._searched(strict):
+                if not search.races and not search.needs_robust:
+                    # Nothing can go before a step that is pending, so there are no other runs.
+                    self.complete = True
+                    return
+                whole = True
+                if self.instance.program.gaps:
+                    continue  # There are runs that nobody can look at.
+                try:
+                    if self._is_robust():
+                        self.complete = True
+                        return
+                except LimitReached as limit:
+                    if not isinstance(limit.reason, StateLimit):
+                        raise
+                    not_known = limit
+            if not whole or self.instance.program.gaps or self._has_enough:
                 return
-            if not search.races and not search.needs_robust:
-                # Nothing can go before a step that is pending, so there are no other runs.
-                self.complete = True
-                return
-            if self.instance.program.gaps:
-                return  # There are runs that nobody can look at.
-            if self._is_robust():
-                self.complete = True
-                return
-        # What comes behind a violation has not been looked at.
+            if not_known is not None:
+                raise not_known
+        # What comes behind a violation has not been looked at, or, state by state, not all of it.
         from pgasrob.races.definition import DefinitionSearch
 
         definition = DefinitionSearch(self.instance, strict)
@@ -237,9 +247,17 @@ class _Deciding:
             self.watch.look_around("SC runs", facts.states)
         return facts.fault
 
-    def _searched(self, strict: bool) -> RaceSearch | None:
-        """The search that has seen all SC runs in which operations stop, or all traces; None when one has found enough,
-        or all have given up."""
+    @property
+    def _has_enough(self) -> bool:
+        """Whether there is a fault, or a race where one is wanted."""
+        return any(search.fault is not None or (search.races and not self.all) for search in self.searches)
+
+    def _searched(self, strict: bool) -> Iterator[RaceSearch]:
+        """The searches that have seen all there is for them; ends when one has found enough, or no other one goes on.
+
+        All SC runs in which operations stop, and their traces, are the same to a robust program. Of another one the
+        search state by state sees more.
+        """
         turns = TURNS if self.nothing.engine == SEARCH else TURNS[-1:]
         searches: dict[str, RaceSearch] = {}
         running: dict[str, Iterator[None]] = {}
@@ -262,15 +280,16 @@ class _Deciding:
                     raise
                 too_many = too_many or limit
             else:
-                if search.fault is not None or (search.races and not self.all):
-                    return None
+                if self._has_enough:
+                    return
                 self.gave_up = search.gave_up
                 if search.gave_up is None:
-                    return search
+                    yield search
+                    if name == SEARCH:
+                        return
             del running[name]
         if too_many is not None:
             raise too_many
-        return None
 
     def _made(self, name: str, strict: bool) -> RaceSearch:
         if name == SEARCH:
