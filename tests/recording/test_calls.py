@@ -210,6 +210,7 @@ def test_openshmem(name: str, tmp_path: Path) -> None:
     assert answers(body, tmp_path, 2)[1] == expected
 
 
+EVERY_DAY = {"mpi/post_start_ring", "mpi/complete_barrier"}
 CORPUS = {
     "mpicc": (
         "mpi/collectives", "mpi/send_after_put", "mpi/send_after_flush", "mpi/post_start_ring", "mpi/rget",
@@ -219,11 +220,12 @@ CORPUS = {
 }  # fmt: skip
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("compiler", "name"),
     [
-        pytest.param(compiler, name, marks=needs(compiler), id=name)
+        pytest.param(
+            compiler, name, marks=[needs(compiler), *([] if name in EVERY_DAY else [pytest.mark.nightly])], id=name
+        )
         for compiler, names in CORPUS.items()
         for name in names
     ],
