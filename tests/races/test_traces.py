@@ -106,6 +106,19 @@ def test_steps_that_stop_all_that_comes_after_them_take_no_longer(operation: str
     assert search.effort < 4 * search.transitions and len(search.races) == (", u)" in operation)
 
 
+def test_a_signal_goes_without_a_put_before_its_bundle() -> None:
+    early = "put(x, 1, y, u); bundle; put(x, 1, w, u); signal(set, 1, 1, z, u);"
+    for block, found in ((early, 1), (early.replace("bundle; ", ""), 0)):
+        search = NativeTracesRaceSearch(
+            program(
+                block,
+                "await(mem[z] == 1); r <- mem[y];",
+                declarations="memory x, y, z, w; register r; queue u unordered;",
+            ).instantiate()
+        )
+        assert ended(search) and len(search.races) == found
+
+
 def test_limits() -> None:
     endless = NativeTracesRaceSearch(program("loop { r <- 1 - r; }", "").instantiate(), longest=3_000)
     assert not ended(endless, 10**5) and isinstance(endless.gave_up, RunTooLong)
