@@ -91,8 +91,9 @@ class RecordedTrace:
         self._trace = Trace(Path(path))
         self.nodes = self._trace.ranks
         lines = Counter(file for file, line, _ in self._trace.lines().values() if line)
-        self._file = next((file for file, _ in lines.most_common(1)), "")
-        self.source = Source(self._file or path, _text(self._file), shows_commands=False)
+        first, *others = [file for file, _ in lines.most_common()] or [""]
+        texts = {file: _text(file) for file in others}
+        self.source = Source(first or path, _text(first), shows_commands=False, others=texts)
         self.program = Path(str(next(iter(self._trace.about.get("command") or []), path))).name
         self.events = 0
 
@@ -101,7 +102,7 @@ class RecordedTrace:
         for log in self._trace.logs():
             if log.thread:
                 raise NotSupported(f"rank {log.rank} has several threads, of whose order nothing is recorded")
-        lowering = Lowering(self._trace, self._file)
+        lowering = Lowering(self._trace, self.source)
         names: dict[int, str] = {}
         symbols: dict[int, list[tuple[int, int, str]]] = {}
         for module, offset, size, name in (self._trace.appendix or {}).get("symbols", ()):

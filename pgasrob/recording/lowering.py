@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from pgasrob.program import commands
 from pgasrob.program.commands import Command
+from pgasrob.program.declarations import Source
 from pgasrob.program.expressions import Const, IntType, Register
 from pgasrob.program.statements import Line, Span
 from pgasrob.recording import collectives
@@ -100,8 +101,8 @@ class Lowering:
     ``static_starts``: for those of static data the module, and where in it they begin, ``log``: whose record was
     read last."""
 
-    def __init__(self, trace: Trace, file: str) -> None:
-        self._trace, self._lines, self._file = trace, trace.lines(), file
+    def __init__(self, trace: Trace, source: Source) -> None:
+        self._trace, self._lines, self._source = trace, trace.lines(), source
         self._ranks = [_Rank() for _ in range(trace.ranks)]
         self.places: dict[tuple[object, ...], int] = {}
         self.made_up: set[int] = set()
@@ -224,8 +225,8 @@ class Lowering:
         span = self._spans.get(place)
         if span is None:
             file, line, _ = self._lines.get(place, ("", 0, ""))
-            told = line if not file or file == self._file else Line(line, file, file.rpartition("/")[2])
-            span = self._spans[place] = Span(told, 1, told, 1)
+            told = line if not file or file == self._source.file else Line(line, file, file.rpartition("/")[2])
+            span = self._spans[place] = _in_line(self._source, told)
         return span
 
     def _access(self, rank: int, access: Access) -> tuple[Recorded, ...]:
@@ -746,3 +747,12 @@ def _pieces(named: dict[str, int], value: bool) -> Iterator[tuple[int, int, int]
             there, left_there = there + 1, named["block"]
         if not left_here:
             here, left_here = here + 1, named["local_block"]
+
+
+def _in_line(source: Source, line: int) -> Span:
+    """The statement in a line: debug information has no columns that can be relied on."""
+    texts = source.lines(line)
+    text = texts[line - 1] if 0 < int(line) <= len(texts) else ""
+    statement = text.partition("//")[0].rstrip().rstrip(";{").rstrip()
+    first = len(statement) - len(statement.lstrip())
+    return Span(line, first + 1, line, len(statement) + 1)

@@ -55,6 +55,7 @@ def straight_line(recording: Recording, reading: Reading = DEFAULT_READING) -> I
             for rank, transitions in enumerate(out)
         ),
         recording.source,
+        variables={REGISTER: None},
     )
     automata = tuple(ControlAutomaton((*((each,) for each in leaving), ())) for leaving in out)
     return Instance(program, recording.nodes, automata, reading)
