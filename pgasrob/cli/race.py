@@ -29,7 +29,7 @@ from pgasrob.cli.options import (
     progress_display,
     reading_options,
 )
-from pgasrob.cli.recorded import raced_traces, tell_alarms, traces
+from pgasrob.cli.recorded import SUFFIX, raced_traces, tell_alarms, traces
 from pgasrob.cli.witness_files import Witnesses
 
 if TYPE_CHECKING:
@@ -126,6 +126,8 @@ def race(
     from pgasrob.robustness.side_by_side import convert_all
 
     if memory_model is not None:
+        if any(path.endswith(SUFFIX) for path in paths):
+            raise click.UsageError(f"--memory-model is about C programs, and not about {SUFFIX} files.")
         others = strict or no_robustness or witnesses or verbose or brief or full or cycle_only
         limits = (max_states, memory_limit, jobs) != (MOST_STATES, None, None)
         if others or limits or reading != DEFAULT_READING:

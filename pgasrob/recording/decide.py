@@ -304,4 +304,8 @@ def trace_alarms(path: str) -> list[must_rma.Alarm]:
 
 
 def _diagnostic(path: str, error: Exception) -> Diagnostic:
+    if isinstance(error, OSError):
+        return Diagnostic(
+            "PG001", f"cannot read the file: {error.strerror}", path, hint="check the name and the rights"
+        )
     return Diagnostic("PG001", str(error), path)

@@ -7,6 +7,7 @@ would, by an exception between two instructions of Python.
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import sys
 import threading
@@ -156,44 +157,48 @@ class Watch:
 
 class _Guard:
     """A thread that ends what the thread that made it does when a limit of ``watch`` is reached, of which ``seconds``
-    are left, but not while a message is on its way or something is being imported."""
+    are left, but not while a message is on its way or something is being imported.
+
+    The thread that is watched may be interrupted anywhere, by the guard around this one, too. So what it does here
+    takes bare locks alone, which are taken and given back in one step: an event or a join, which are made of Python's
+    own steps, would be left locked.
+    """
 
     def __init__(self, watch: Watch, seconds: float | None) -> None:
         self.reached: Reason | None = None
         self._watch = watch
         self._until = None if seconds is None else perf_counter() + seconds
         self._watched = threading.get_ident()
-        self._over = threading.Event()
-        self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._look, name="pgasrob limits", daemon=True)
+        self._over = False
+        self._lock, self._asleep = _thread.allocate_lock(), _thread.allocate_lock()
+        self._asleep.acquire()
 
     def begin(self) -> None:
         """From now on until the end."""
-        self._thread.start()
+        _thread.start_new_thread(self._look, ())
 
     def end(self) -> None:
         """Nothing is raised any more. It may itself be interrupted, and be called again."""
         while True:
             try:
-                self._over.set()
                 with self._lock:
-                    reached = self.reached is not None
-                if reached:
+                    self._over = True
+                    if self._asleep.locked():
+                        self._asleep.release()
+                if self.reached is not None:
                     _take_what_is_raised()
-                if self._thread.ident is not None:
-                    self._thread.join()
                 return
             except _Ended:
                 continue
 
     def _look(self) -> None:
-        while not self._over.wait(self._pause()):
+        while not self._asleep.acquire(timeout=self._pause()):
             late = self._until is not None and perf_counter() > self._until
             reached = self._watch.late() if late else self._watch.too_large()
             # Again and again: where it is raised in a finalizer it is lost.
             if reached is not None and self._is_safe():
                 with self._lock, self._watch.held:
-                    if not self._over.is_set():
+                    if not self._over:
                         self.reached = self.reached or reached
                         _raise_in(self._watched, _Ended)
 

@@ -20,7 +20,7 @@ from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import LeftUndone, MemoryLimit, TimeLimit
 from pgasrob.robustness.watch import LimitReached, Progress, Watch, at
 
-SHORT = Limits(timeout=0.4)
+SHORT = Limits(timeout=1)
 
 LATE = """#include <shmem.h>
 static long x, y; static long flag;
@@ -106,16 +106,17 @@ def test_a_limit_leaves_the_verdict(place: str, missing: str, source: Any, monke
     assert written["verdict"] == verdict.verdict == "not robust"
     reason = verdict.reason if missing else verdict.effect and verdict.effect.reason
     assert isinstance(reason, LeftUndone) and reason.what == missing if missing else isinstance(reason, TimeLimit)
-    assert "time limit of 0.4 s" in str(reason)
+    assert "time limit of 1 s" in str(reason)
     assert written["reason"] == (str(reason) if missing else None)
     assert (written["witness"] is None) == (missing == "the run is not shown")
 
 
 def test_a_run_that_is_not_replayed_in_time_shows_nothing(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """No violation is believed without, and of a failing assertion it is not said either that it holds."""
+    list(told_all([source(LATE)], Job(), lambda checked: None))  # imports what it needs
     make(monkeypatch, "robustness.check:replay")
     make(monkeypatch, "robustness.counterexample:replay")
-    replaying = TimeLimit(0.4, "while replaying the run")
+    replaying = TimeLimit(1, "while replaying the run")
     (checked,) = told_all([source(LATE)], Job(limits=SHORT), lambda checked: checked)
     assert (checked.verdict.verdict, checked.verdict.reason) == ("unknown", replaying)
     fails = IN_TIME.replace("y = x;", "y = x; assert(y == 2);").replace("#include", "#include <assert.h>\n#include", 1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgasrob.runtime.record import trace
 from pgasrob.runtime.record.build import library_of_program
-from pgasrob.runtime.tools import ToolError, found, launch, run
+from pgasrob.runtime.tools import ToolError, launch, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,9 @@ def record(
     before the command in the place of ``oshrun`` or ``mpirun``. Raises ``ToolError`` when the launcher or the program
     is missing or the program does not record, ``OSError`` when the trace cannot be written.
     """
-    program = Path(found(command[0]))
+    if (path := shutil.which(command[0])) is None:
+        raise ToolError(f"there is no program {command[0]}: build it first, by `pgasrob build -- oshcc ...`")
+    program = Path(path)
     library = library_of_program(program)
     before, environment = launch(library, ranks) if not launcher else (list(launcher), dict(os.environ))
     about: dict[str, object] = {
