@@ -145,11 +145,10 @@ class TracesRaceSearch:
     def run(self) -> Iterator[None]:
         """Search, yielding many times; ends at a fault or when all has been seen."""
         exploration = self._exploration
+        if self._faults():  # before its rank does something else
+            return
         for trace in exploration.run():
-            if exploration.faults:
-                rank, transition, _, _ = exploration.faults[0]
-                words = list(Rerun(self._instance).words(exploration.moves))
-                self.fault = found_fault(self._instance, words, rank, transition.occurrence)
+            if self._faults():
                 return
             if trace is not None:
                 for _ in self._look_at(trace):
@@ -164,6 +163,14 @@ class TracesRaceSearch:
                 self.gave_up = StateLimit(MOST_IN_ALL)
                 return
             yield
+
+    def _faults(self) -> bool:
+        """Whether there is a fault where the run has come to, which is noted."""
+        if self._exploration.faults:
+            rank, transition, _, _ = self._exploration.faults[0]
+            words = list(Rerun(self._instance).words(self._exploration.moves))
+            self.fault = found_fault(self._instance, words, rank, transition.occurrence)
+        return self.fault is not None
 
     def _look_at(self, trace: Trace) -> Iterator[None]:
         """Look for races in ``trace``."""
