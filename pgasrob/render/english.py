@@ -30,6 +30,13 @@ def in_runs(engine: str, nodes: int | None) -> str:
     return capital(on_nodes(nodes or 0).lstrip())
 
 
+NOT_RECORDED = (
+    "Of other inputs, other orders of accesses that conflict, and buffers of messages that are in no window, this says "
+    "nothing."
+)
+"""What the answer for a recording leaves open."""
+
+
 def ranks(numbers: list[int]) -> str:
     """``rank 1``, ``ranks 1 and 2``, ``ranks 1, 2 and 3``."""
     return _numbered("rank", numbers)

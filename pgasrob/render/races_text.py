@@ -190,6 +190,8 @@ def sentences(result: RaceResult) -> Iterator[tuple[str, str]]:
         yield f"{where} no two accesses to one cell can be next at once, unless both read or are atomic.", "good"
         if not result["strict"]:
             yield "A wait and the value that it waits for are no race here (--strict: they are).", "faint"
+        if result["engine"] == RECORDED:
+            yield english.NOT_RECORDED, "open"
     if verdict == "unknown":
         yield "This says nothing about races.", "open"
     if result["limit"]:

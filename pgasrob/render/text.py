@@ -120,7 +120,7 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
     if robust:
         if result["engine"] == RECORDED:
             yield "The recorded run, and each that differs from it in what nothing orders, looks like an SC run.", ""
-            yield "Of other inputs, and other orders of accesses that conflict, this says nothing.", "open"
+            yield english.NOT_RECORDED, "open"
         else:
             where = english.capital(english.on_nodes(result["nodes"] or 0).lstrip())
             but = ", but for polls that fail," if result.get("polls") else ""
