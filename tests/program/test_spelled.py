@@ -16,6 +16,7 @@ from pgasrob.program.parser import parse
 from pgasrob.program.printer import to_source
 from pgasrob.program.spelled import NO_NAME
 from pgasrob.robustness.check import check
+from pgasrob.robustness.verdict import Verdict
 from tests.support import sampled
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
@@ -77,7 +78,17 @@ def test_the_verdict_is_the_same(path: Path) -> None:
     text = to_source(program.program())
     if not text.startswith(NOT_READ_BACK):
         first, second = check(program), check(parse(text))
-        assert (first.verdict, first.assertions, first.deadlock) == (second.verdict, second.assertions, second.deadlock)
+        assert (first.verdict, first.assertions) == (second.verdict, second.assertions)
+        assert first.deadlock == second.deadlock or (first.deadlock is False and ends_in_a_guess(second))
+
+
+def ends_in_a_guess(verdict: Verdict) -> bool:
+    """Whether a rank of the run into a deadlock stands before false assumes alone: of a front end that is a wrong
+    guess, and no deadlock; in the core language others may wait for it."""
+    assert verdict.deadlock_run is not None
+    run = verdict.deadlock_run.run
+    leaving = [automaton.out[at] for automaton, at in zip(run.instance.automata, run.control, strict=True)]
+    return any(each and all(transition.command.kind == "assume" for transition in each) for each in leaving)
 
 
 def shown(body: str, head: str = "", name: str = "test.c") -> str:

@@ -40,7 +40,9 @@ class Further:
     robustness: Literal["first", "after", "never"]
     interrupted: bool = False
 
-    def ask(self, program: Any, nodes: int, job: Job, watch: Watch, robustness: Verdict | None) -> Replied:
+    def ask(
+        self, program: Any, nodes: int, job: Job, watch: Watch, robustness: Verdict | None, instance: Any
+    ) -> Replied:
         if self.interrupted:
             raise WithVerdict
         return Replied("error" if program.name == "bad" else "known" if robustness else "asked")

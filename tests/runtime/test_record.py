@@ -238,7 +238,7 @@ def test_what_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     not_recording = str(Path(sys.executable).resolve())
     assert "does not record: build it with `pgasrob build -- oshcc ...`" in refused("record", "--", not_recording)
-    assert "there is no ./nothing on the PATH" in refused("record", "--", "./nothing")
+    assert "there is no program ./nothing" in refused("record", "--", "./nothing")
     assert "there is no oshpgas on the PATH (Debian" in refused("build", "--", "oshpgas", "x.c")
     assert "cat is no compiler wrapper of OpenSHMEM or MPI" in refused("build", "--", "cat", "x.c")
     with pytest.raises(records.TraceError, match="is no trace of `pgasrob record`"):
