@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "semantics",
         TOP,
     },
+    "models": {"analysis", "program", "robustness"},
     "cli": {
         *(
             "diagnostics",

@@ -1,0 +1,1 @@
+"""The litmus language: small programs that several memory models are asked about (`*.litmus`)."""

@@ -1,0 +1,63 @@
+"""Relations over a few events, as one integer of bits a row: bit ``b`` of row ``a`` stands for the pair (a, b)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pgasrob.analysis.bits import members
+
+Rows = list[int]
+
+
+def empty(size: int) -> Rows:
+    return [0] * size
+
+
+def of_pairs(size: int, pairs: Iterable[tuple[int, int]]) -> Rows:
+    rows = [0] * size
+    for source, target in pairs:
+        rows[source] |= 1 << target
+    return rows
+
+
+def pairs(rows: Sequence[int]) -> Iterable[tuple[int, int]]:
+    return ((source, target) for source, row in enumerate(rows) for target in members(row))
+
+
+def union(*relations: Sequence[int]) -> Rows:
+    rows = list(relations[0])
+    for relation in relations[1:]:
+        for source, row in enumerate(relation):
+            rows[source] |= row
+    return rows
+
+
+def composed(first: Sequence[int], second: Sequence[int]) -> Rows:
+    """Pairs (a, c) with (a, b) in ``first`` and (b, c) in ``second``."""
+    found = []
+    for row in first:
+        reached = 0
+        for middle in members(row):
+            reached |= second[middle]
+        found.append(reached)
+    return found
+
+
+def closed(rows: Sequence[int]) -> Rows:
+    """The transitive closure (Warshall)."""
+    closure = list(rows)
+    for middle in range(len(closure)):
+        bit, reached = 1 << middle, closure[middle]
+        if reached:
+            for source, row in enumerate(closure):
+                if row & bit:
+                    closure[source] = row | reached
+    return closure
+
+
+def irreflexive(rows: Sequence[int]) -> bool:
+    return not any(row >> number & 1 for number, row in enumerate(rows))
+
+
+def acyclic(rows: Sequence[int]) -> bool:
+    return irreflexive(closed(rows))
