@@ -193,7 +193,7 @@ class Loop:
 Block = tuple["Instruction | Choose | Loop", ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Graph:
     """The control states of a thread from 0 on, the instructions that leave each with where they go, and in which it
     has ended. No edge is silent; a state in which it has ended may have edges as well."""
