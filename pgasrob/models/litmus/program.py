@@ -302,8 +302,10 @@ def graph_of(block: Block) -> Graph:
                 case Choose(branches):
                     fronts = frozenset().union(*(follow(branch, fronts) for branch in branches))
                 case Loop(most, body):
+                    latest = fronts
                     for _ in range(most):
-                        fronts |= follow(body, fronts)
+                        latest = follow(body, latest)
+                        fronts |= latest
                 case _:
                     target = state()
                     for front in fronts:
