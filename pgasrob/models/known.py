@@ -1,0 +1,195 @@
+"""The memory models by name, with their options: what `--model` and its fellows on the command line choose from.
+
+A model is imported when it is asked for. Each class takes its options by their names as keywords and has nothing else
+to be told, so that what is known of a model stands here once: its name, which of several equal semantics it has, which
+options it takes, and the words by which a report or an expectation names what is not as in its paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from pgasrob.diagnostics.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from pgasrob.models.litmus.program import Program
+    from pgasrob.models.model import Model, Refusal
+
+HappensBefore = Literal["any", "least"]
+
+
+class UnknownModel(ValueError):
+    """No model has this name, or the model does not take this option; the text says what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What can be chosen of a model. What is as in its paper is the default.
+
+    ``semantics``: which of several equal ones, None for the usual one. ``pcie``: RDMA-TSO with the guarantee of PCI
+    Express that a read pushes the writes before it. ``placed``: a poll of a put says that it has been placed. ``vpi``:
+    coreRMA for adapters in which gets overtake puts. ``hb``: coreRMA's happens-before is any partial order that
+    satisfies the rules, or the least one. ``repair``: a non-atomic read without a conflict reads the last write before
+    it, which coreRMA's letter does not say. ``without``: the rules that are left out, by their names.
+    """
+
+    semantics: str | None = None
+    pcie: bool = True
+    placed: bool = False
+    vpi: bool = False
+    hb: HappensBefore = "any"
+    repair: bool = True
+    without: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is not as in the paper, in the words of an expectation: ("no-pcie",), ("without IR", "without GA")."""
+        return (
+            *("no-pcie",) * (not self.pcie),
+            *("placed",) * self.placed,
+            *("vpi",) * self.vpi,
+            *("hb-least",) * (self.hb == "least"),
+            *("no-repair",) * (not self.repair),
+            *(f"without {rule}" for rule in sorted(set(self.without))),
+        )
+
+
+STOCK = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A model that there is: where its class is, its ``semantics`` (the usual one first), and the ``options`` that it
+    takes beside these. ``told``: what it is, in a line."""
+
+    name: str
+    told: str
+    module: str
+    attribute: str
+    semantics: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+    def rules(self) -> tuple[str, ...]:
+        """The names that ``without`` takes: those in `RULES` of its class."""
+        return tuple(getattr(self.load(), "RULES", ())) if "without" in self.options else ()
+
+    def load(self) -> type[Model]:
+        loaded: type[Model] = getattr(import_module(f"pgasrob.models.{self.module}"), self.attribute)
+        return loaded
+
+
+MODELS = {
+    known.name: known
+    for known in (
+        Known("pgas", "the calculus of this project, a queue for each peer", "pgas", "Pgas", ("fifo", "unordered")),
+        Known(
+            "corerma",
+            "coreRMA: puts, gets, flushes and remote atomics by axioms (Dan, Lam, Hoefler, Vechev, OOPSLA 2016)",
+            "corerma",
+            "CoreRma",
+            options=("vpi", "hb", "repair", "without"),
+        ),
+        Known(
+            "rdma-tso",
+            "RDMA-TSO: InfiniBand verbs on x86 (Ambal et al., OOPSLA 2024)",
+            "rdma_tso",
+            "RdmaTso",
+            ("declarative", "simplified", "concrete"),
+            ("pcie", "placed", "without"),
+        ),
+        Known("tso", "x86-TSO: the CPUs of one node, without a network", "tso", "Tso"),
+        Known("sc", "sequential consistency: a put or get is one step, or two", "sc", "Sc", ("merged", "split")),
+    )
+}
+NAMES = tuple(MODELS)
+SPELLED = {
+    "pcie": "--no-pcie",
+    "placed": "--placed",
+    "vpi": "--vpi",
+    "hb": "--hb",
+    "repair": "--no-repair",
+    "without": "--without",
+}
+"""The options as the command line writes them."""
+
+
+def known(name: str) -> Known:
+    """What is known of the model ``name``. Raises :class:`UnknownModel`."""
+    found = MODELS.get(name)
+    if found is None:
+        hint = did_you_mean(name, NAMES) or f"there is {', '.join(NAMES)}"
+        raise UnknownModel(f"no model {name!r}; {hint}")
+    return found
+
+
+def model(name: str, options: Options = STOCK) -> Model:
+    """The model ``name`` with ``options``. Raises :class:`UnknownModel`, also for an option that it does not take."""
+    entry = known(name)
+    if error := unfit(entry, options):
+        raise UnknownModel(error)
+    given: dict[str, Any] = {option: getattr(options, option) for option in entry.options}
+    if entry.semantics:
+        given["semantics"] = options.semantics or entry.semantics[0]
+    return entry.load()(**given)
+
+
+def unfit(entry: Known, options: Options) -> str:
+    """Why the model does not take ``options``, as a sentence without its end; "" where it does."""
+    chosen = options.semantics
+    if chosen is not None and chosen not in entry.semantics:
+        if not entry.semantics:
+            return f"{entry.name} has one semantics, and none that is called {chosen!r}"
+        hint = did_you_mean(chosen, entry.semantics) or f"it has {', '.join(entry.semantics)}"
+        return f"{entry.name} has no semantics {chosen!r}; {hint}"
+    for option in fields(Options):
+        differs = getattr(options, option.name) != getattr(STOCK, option.name)
+        if differs and option.name != "semantics" and option.name not in entry.options:
+            return f"{entry.name} takes no {SPELLED[option.name]}; {_takers(option.name)} does"
+    if options.without:
+        rules = entry.rules()
+        for rule in options.without:
+            if rule not in rules:
+                hint = did_you_mean(rule, rules, 0.4) or f"it has {', '.join(rules)}"
+                return f"{entry.name} has no rule {rule!r}; {hint}"
+    if options.without and entry.name == "rdma-tso" and options.semantics not in (None, "declarative"):
+        return f"the {options.semantics} semantics of rdma-tso has no rules to leave out; the declarative one has"
+    return ""
+
+
+def takes(name: str, options: Options) -> bool:
+    """Whether the model ``name`` takes ``options``: of several models each gets those that it takes."""
+    return not unfit(known(name), options)
+
+
+def models_for(program: Program, options: Options = STOCK) -> list[Model]:
+    """The models that take ``program``, and ``options``."""
+    chosen = [model(name, options) for name in NAMES if takes(name, options)]
+    return [each for each in chosen if not each.refusals(program)]
+
+
+def refusals_of(models: Iterable[Model], program: Program) -> dict[Model, Sequence[Refusal]]:
+    """What of ``models`` does not take ``program``, and why."""
+    return {each: refused for each in models if (refused := each.refusals(program))}
+
+
+def _takers(option: str) -> str:
+    return " or ".join(name for name, entry in MODELS.items() if option in entry.options)
+
+
+__all__ = [
+    "MODELS",
+    "NAMES",
+    "STOCK",
+    "Known",
+    "Options",
+    "UnknownModel",
+    "known",
+    "model",
+    "models_for",
+    "refusals_of",
+    "takes",
+    "unfit",
+]
