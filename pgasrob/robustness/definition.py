@@ -2,17 +2,15 @@
 
 X(P, N) is the automaton of all computations (`semantics.state_space`). Walking every one of them would visit the same
 situation again and again. Two prefixes with the same state of X(P, N) have the same continuations, and these close a
-cycle in the same way when the two agree on which command happens before which, for the *live* commands, those that can
-still get an edge: the last command of each rank (program order), the commands with pending steps, and for each cell its
-last writer and its latest readers and updaters since (conflicts). So the search keeps the state and that relation,
-which is exact and not an approximation (`proofs/definition-engine.md`; words: `proofs/glossary.md`). It ends whenever
-the pending operations of the program are bounded, loops or not.
+cycle in the same way when the two agree on which pending commands come before what an edge can still begin at. So the
+search keeps the state and that summary (`semantics.monitor`), which is exact and not an approximation
+(`proofs/definition-engine.md`; words: `proofs/glossary.md`). It ends whenever the pending operations of the program are
+bounded, loops or not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from pgasrob.automata.automaton import Reached
 from pgasrob.program.instance import Instance
@@ -20,119 +18,11 @@ from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.accesses import access_of
 from pgasrob.semantics.computation import POPS, has_steps
+from pgasrob.semantics.monitor import READ, WRITTEN, Monitor, Reach, nothing_yet
 from pgasrob.semantics.state_space import Letter, State, StateSpace, computation_of
 
-Command = int
-"""A live command, numbered by where it is mentioned first in a `Relation`."""
-
-
-Way = str
-"""How a command has accessed a cell: :data:`WRITTEN`, :data:`READ`, or by which kind of update that commutes."""
-WRITTEN, READ = "", "read"
-
-
-class Relation(NamedTuple):
-    """Happens-before between the commands that can still get an edge.
-
-    ``last``: per rank its last command (-1: none yet). ``pending``: per rank the commands of its pending operations, in
-    the order of X's state. ``cells``: per cell that has been accessed, its last writer, and the readers and updaters of
-    each kind since that happen before no other of them, by ways.
-    ``before[c]``: the commands that happen before c, as a bit set.
-    """
-
-    last: tuple[Command, ...]
-    pending: tuple[tuple[Command, ...], ...]
-    cells: tuple[tuple[int, tuple[tuple[Way, tuple[Command, ...]], ...]], ...]
-    before: tuple[int, ...]
-
-
-class _Draft:
-    """A relation under change: commands keep their numbers until ``finish`` renumbers those still live."""
-
-    def __init__(self, relation: Relation) -> None:
-        self.last = list(relation.last)
-        self.pending = [list(commands) for commands in relation.pending]
-        self.cells = {cell: dict(ways) for cell, ways in relation.cells}
-        self.before = list(relation.before)
-        self.cyclic = False
-
-    def new_command(self) -> Command:
-        self.before.append(0)
-        return len(self.before) - 1
-
-    def edge(self, first: Command, second: Command) -> None:
-        """Add ``first`` before ``second``; an edge from a command to itself is none."""
-        if first < 0 or first == second or self.before[second] >> first & 1:
-            return
-        if self.before[first] >> second & 1:
-            self.cyclic = True
-        gained = self.before[first] | 1 << first
-        for command, known in enumerate(self.before):
-            if command == second or known >> second & 1:
-                self.before[command] = known | gained
-
-    def issue(self, ranks: list[int]) -> Command:
-        """A new command, in program order after the last of each of ``ranks`` (all of them for a barrier)."""
-        command = self.new_command()
-        for rank in ranks:
-            self.edge(self.last[rank], command)
-            self.last[rank] = command
-        return command
-
-    def access(self, command: Command, letter: Letter) -> None:
-        """Conflict edges to an access of ``command`` from the accesses since the last write to the cell."""
-        made = access_of(letter)
-        if made is None:
-            return
-        way = made.commutes or (WRITTEN if made.writes else READ)
-        known = self.cells.setdefault(made.cell, {})
-        for other, commands in known.items():
-            if way == WRITTEN or other != way:
-                for earlier in commands:
-                    self.edge(earlier, command)
-        if way == WRITTEN:
-            # The write is itself the place that later accesses refer to, whether or not it also reads.
-            self.cells[made.cell] = {way: (command,)}
-        elif command not in known.get(way, ()):
-            known[way] = (*known.get(way, ()), command)
-
-    def _latest(self, commands: tuple[Command, ...]) -> tuple[Command, ...]:
-        """Those of the commands, which access a cell in one way, that happen before no other of them.
-
-        The others can get no edge that matters: what conflicts with them conflicts with the one after, too. Without
-        this, a loop that polls a cell would leave a new reader behind in every round.
-        """
-        return tuple(
-            command for command in commands if not any(self.before[other] >> command & 1 for other in commands)
-        )
-
-    def finish(self) -> Relation:
-        numbers: dict[Command, Command] = {-1: -1}
-
-        def number(command: Command) -> Command:
-            return numbers.setdefault(command, len(numbers) - 1)
-
-        last = tuple(map(number, self.last))
-        pending = tuple(tuple(map(number, commands)) for commands in self.pending)
-        cells = []
-        for cell, ways in sorted(self.cells.items()):
-            found = []
-            for way, commands in sorted(ways.items()):
-                commands = self._latest(commands)
-                # Commands of one way have no order among themselves: those mentioned before keep their place.
-                known = sorted(numbers[command] for command in commands if command in numbers)
-                fresh = [number(command) for command in sorted(set(commands) - numbers.keys())]
-                found.append((way, tuple(known + fresh)))
-            cells.append((cell, tuple(found)))
-        live = [command for command in numbers if command >= 0]
-        before = tuple(
-            sum(1 << numbers[earlier] for earlier in live if self.before[command] >> earlier & 1) for command in live
-        )
-        return Relation(last, pending, tuple(cells), before)
-
-
-DefinitionState = tuple[State, Relation, bool]
-"""A state of X(P, N), the relation, and whether happens-before has a cycle already."""
+DefinitionState = tuple[State, Reach, bool]
+"""A state of X(P, N), what the monitor knows, and whether happens-before has a cycle already."""
 
 
 MOST_PENDING = 32
@@ -148,38 +38,33 @@ class HappensBeforeSpace:
     def __init__(self, instance: Instance) -> None:
         self._space = StateSpace(instance)
         self.cut = False
-        nodes = instance.nodes
-        self.initial: DefinitionState = (
-            self._space.initial,
-            Relation((-1,) * nodes, ((),) * nodes, (), ()),
-            False,
-        )
+        self.initial: DefinitionState = (self._space.initial, nothing_yet(instance.nodes), False)
 
     def is_final(self, state: DefinitionState) -> bool:
         return state[2]
 
     def successors(self, state: DefinitionState) -> Iterator[tuple[tuple[Letter, ...], DefinitionState]]:
-        here, relation, _ = state
-        if max(map(len, relation.pending)) > MOST_PENDING:
+        here, reach, _ = state
+        if max(map(len, reach.pending)) > MOST_PENDING:
             self.cut = True
             return
         for word, target in self._space.successors(here):
-            draft = _Draft(relation)
-            self._extend(draft, word)
-            yield word, (target, draft.finish(), draft.cyclic)
+            monitor = Monitor(reach)
+            self._extend(monitor, word)
+            yield word, (target, monitor.reach(), monitor.cyclic)
 
     @staticmethod
-    def _extend(draft: _Draft, word: tuple[Letter, ...]) -> None:
+    def _extend(monitor: Monitor, word: tuple[Letter, ...]) -> None:
         kind, rank, _, which, last, _ = word[0]
         if kind in POPS:
-            command = draft.pending[rank][which]
-            if last:
-                del draft.pending[rank][which]
+            command = monitor.pending[rank][which]
         else:
-            command = draft.issue([letter.rank for letter in word])
-            if has_steps(kind):
-                draft.pending[rank].append(command)
-        draft.access(command, word[0])
+            command = monitor.issue(*(letter.rank for letter in word))
+            last = not has_steps(kind)
+        if made := access_of(word[0]):
+            monitor.access(command, made.cell, made.commutes or (WRITTEN if made.writes else READ))
+        if last:
+            monitor.finish(command)
 
 
 class _Steps(StateSpace):
