@@ -1,0 +1,93 @@
+"""The calculus of this project as a memory model of litmus programs, so that one program can be asked of all of them.
+
+`translation` makes a PGAS program of a litmus program, and refuses what has no counterpart; its outcomes are those that
+`runs.outcomes` counts.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from pgasrob.models.litmus.program import Outcome, Program
+from pgasrob.models.model import Execution, Outcomes, Refusal, Refused
+from pgasrob.models.pgas.execution import execution_of
+from pgasrob.models.pgas.translation import Translation, refusals, translate
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.watch import Watch
+from pgasrob.runs.enumeration import Enumeration, heights_of
+from pgasrob.semantics.endings import Place
+from pgasrob.semantics.sequential import SequentialSpace
+from pgasrob.semantics.state_space import StateSpace
+
+Semantics = Literal["fifo", "unordered"]
+PHASE = "runs in the calculus"
+
+
+@dataclass(frozen=True, slots=True)
+class Pgas:
+    """The calculus with a queue for each peer. ``semantics``: what is in one queue happens in the order of its issue,
+    stage by stage (fifo), or in any order."""
+
+    semantics: Semantics = "fifo"
+    name: ClassVar[str] = "pgas"
+    variant: ClassVar[str] = ""
+
+    def refusals(self, program: Program) -> tuple[Refusal, ...]:
+        return refusals(program)
+
+    def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
+        translation = translate(program, unordered=self.semantics == "unordered")
+        return _outcomes(translation, False, watch)
+
+    def sequential(self, program: Program, watch: Watch | None = None) -> Outcomes:
+        """The outcomes of the runs in which every operation takes all of its steps at its issue."""
+        return _outcomes(translate(program, unordered=False), True, watch)
+
+
+def _outcomes(translation: Translation, sequential: bool, watch: Watch | None) -> Outcomes:
+    instance, program = translation.instance(), translation.litmus
+    look_at = tuple(
+        Place(name, 0, None, translation.cells[name]) for name in (location.name for location in program.locations)
+    )
+    registers = tuple(
+        Place("", translation.ranks[thread.node], register, None)
+        for thread, mine in zip(program.threads, translation.registers, strict=True)
+        for register in mine
+    )
+    heights = [heights_of(instance, rank) for rank in range(instance.nodes)]
+    runs: Enumeration[Any] = Enumeration(
+        instance, SequentialSpace(instance) if sequential else StateSpace(instance), (*look_at, *registers), heights
+    )
+    reason: Reason | None = runs.run(watch or Watch(Limits(), None, time.monotonic()), PHASE)
+    if runs.faults:
+        spans = translation.spans
+        raise Refused(
+            tuple(
+                Refusal(f"an expression has no value: {told}", spans[rank][occurrence])
+                for (rank, _, occurrence), told in sorted(runs.faults.items())
+            )
+        )
+    found: dict[Outcome, Execution] = {}
+    for key in sorted(runs.found):
+        if key.ending != "ended":
+            continue  # an assume does not hold, or a poll has nothing to wait for
+        outcome = _outcome(program, key.values)
+        found[outcome] = execution_of(translation, instance, runs.computation(runs.found[key].node), outcome)
+    return Outcomes(found, reason, runs.states)
+
+
+def _outcome(program: Program, values: tuple[int, ...]) -> Outcome:
+    """The outcome with these values of all locations, then of all registers."""
+    count = len(program.locations)
+    memory, rest = values[:count], list(values[count:])
+    files = []
+    for thread in program.threads:
+        files.append(tuple(rest[: len(thread.registers)]))
+        del rest[: len(thread.registers)]
+    return program.outcome(memory, tuple(files))
+
+
+__all__ = ["Pgas", "Semantics", "Translation", "translate"]

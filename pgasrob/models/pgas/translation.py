@@ -1,0 +1,352 @@
+"""Litmus programs as programs of the calculus: a node is a rank, and a rank has a queue for each peer.
+
+A get is a `read`, a put a `write`, rga and cas are deferred atomics on memory, flush(n) is a `wait` for the queue to n,
+CAS of the CPU a blocking `compare_swap` on the rank's own memory. There are no store buffers, so mfence does nothing.
+What has no counterpart is refused.
+
+A poll waits until the oldest operation to n that has not been polled is complete for its thread: a get has arrived, the
+source of a put has been read. `wait_local` waits for just that of all operations in a queue, so it is the same where
+all but one have been polled before (what has been polled is complete for the thread already), and of polls in a row
+that take all that is pending it stands for the last one; nobody can tell when the others took place. Any other poll is
+refused. A poll that nothing is pending for waits for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import assert_never
+
+from pgasrob.models.litmus.program import (
+    Assign,
+    Assume,
+    Cell,
+    CompareAndSet,
+    Flush,
+    Get,
+    GetAccumulate,
+    Instruction,
+    Load,
+    MemoryFence,
+    Poll,
+    Program,
+    Put,
+    RemoteCompareAndSet,
+    RemoteFence,
+    Store,
+    Thread,
+)
+from pgasrob.models.model import Refusal, Refused
+from pgasrob.program import commands
+from pgasrob.program.commands import Command
+from pgasrob.program.declarations import MemoryObject, Process, Queue, Source
+from pgasrob.program.expressions import Const, Expr, Register, Symbol, rewritten
+from pgasrob.program.instance import Instance
+from pgasrob.program.program import Program as PgasProgram
+from pgasrob.program.reading import LITERAL_READING, Reading
+from pgasrob.program.statements import NOWHERE, Block, Do, FlowGraph, Piece, Span
+
+NOTHING = commands.Assume(Const(1))
+NEVER = commands.Assume(Const(0))
+"""A command that does nothing, and one that is never enabled."""
+
+Pending = tuple[tuple[int, int], ...]
+"""How many operations to a node have not been polled, for the nodes that have some."""
+At = tuple[int, Pending]
+"""A control state of a thread, and what has not been polled there."""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """``program`` does what ``litmus`` does: ``ranks`` has the rank of each node, ``cells`` the flat number of each
+    location, ``registers`` those of each thread. ``instructions``: for each rank, what stands at each occurrence of its
+    control automaton (None: its end), with ``spans`` for where that is."""
+
+    litmus: Program
+    program: PgasProgram
+    ranks: dict[int, int]
+    registers: tuple[tuple[int, ...], ...]
+    instructions: tuple[tuple[Instruction | None, ...], ...]
+
+    @cached_property
+    def cells(self) -> dict[str, int]:
+        size = len(self.litmus.locations)
+        return {
+            location.name: self.ranks[location.node] * size + number
+            for number, location in enumerate(self.litmus.locations)
+        }
+
+    @cached_property
+    def spans(self) -> tuple[tuple[Span, ...], ...]:
+        return tuple(tuple(each.span if each else NOWHERE for each in mine) for mine in self.instructions)
+
+    def instance(self, reading: Reading = LITERAL_READING) -> Instance:
+        """On as many nodes as there are; every command is an event unless ``reading`` says otherwise."""
+        return self.program.instantiate(len(self.ranks), reading)
+
+
+def refusals(program: Program) -> tuple[Refusal, ...]:
+    """What has no counterpart in the calculus."""
+    return tuple(dict.fromkeys(_refusals(program)))
+
+
+def translate(program: Program, *, unordered: bool = False, source: Source | None = None) -> Translation:
+    """The program of the calculus; ``unordered`` says what the queues are. Raises :class:`Refused`."""
+    if refused := refusals(program):
+        raise Refused(refused)
+    nodes = {location.node for location in program.locations} | {thread.node for thread in program.threads}
+    nodes |= {instruction.node for instruction in _instructions(program) if isinstance(instruction, Flush | Poll)}
+    ranks = {node: rank for rank, node in enumerate(sorted(nodes))}
+    names = [(number, name) for number, thread in enumerate(program.threads) for name in thread.registers]
+    hidden = any(isinstance(each, CompareAndSet) and each.register is None for each in _instructions(program))
+    registers = [
+        tuple(place for place, (owner, _) in enumerate(names) if owner == number)
+        for number in range(len(program.threads))
+    ]
+    processes: list[Process] = []
+    instructions: list[tuple[Instruction | None, ...]] = []
+    by_node = {thread.node: number for number, thread in enumerate(program.threads)}
+    for node, rank in ranks.items():
+        number = by_node.get(node)
+        if number is None:
+            processes.append(Process((rank,), Block(())))
+            instructions.append(())
+            continue
+        mine = registers[number]
+        written = _Commands(program, ranks, ranks[node], mine[0] if mine else 0, len(names))
+        graph, issued = _graph(program, program.threads[number], written)
+        processes.append(Process((rank,), graph))
+        instructions.append(issued)
+    return Translation(
+        program,
+        PgasProgram(
+            "litmus",
+            len(ranks),
+            tuple(
+                MemoryObject(location.name, address, None, (location.initial,))
+                for address, location in enumerate(program.locations)
+            ),
+            (*(name.replace("$", "_") for _, name in names), *("_old",) * hidden),
+            tuple(Queue(f"to_{node}", rank, unordered) for node, rank in ranks.items()),
+            tuple(processes),
+            source or Source("<litmus>", ""),
+        ),
+        ranks,
+        tuple(registers),
+        tuple(instructions),
+    )
+
+
+def _instructions(program: Program) -> Iterator[Instruction]:
+    return (each for thread in program.threads for edges in thread.graph.out for each, _ in edges)
+
+
+# What is refused -----------------------------------------------------------------------------------------------------
+
+
+def _refusals(program: Program) -> Iterator[Refusal]:
+    seen: set[int] = set()
+    for thread in program.threads:
+        if thread.node in seen:
+            yield Refusal(f"the calculus has one thread a node, and there are several on node {thread.node}")
+        seen.add(thread.node)
+        if not thread.graph.bounded:
+            yield Refusal("outcomes in the calculus are those of programs without unbounded loops")
+            continue
+        yield from _in_thread(program, thread)
+
+
+def _in_thread(program: Program, thread: Thread) -> Iterator[Refusal]:
+    polls = _polls(thread)
+    for instruction, _ in (edge for edges in thread.graph.out for edge in edges):
+        for cell in _cells(instruction):
+            if not cell.atomic:
+                yield Refusal(
+                    f"the calculus has no undefined value, so it does not know the non-atomic access {cell.name}.n",
+                    instruction.span,
+                )
+        match instruction:
+            case RemoteFence(node, span):
+                yield Refusal(f"the calculus has no rfence({node}): its fences do not order gets", span)
+            case Flush(node, span) if polls:
+                yield Refusal(f"no model has both flush({node}) and poll, so what they do together is not known", span)
+            case GetAccumulate(span=span) | RemoteCompareAndSet(span=span) if polls:
+                yield Refusal("no model has both remote atomics and poll, so what they do together is not known", span)
+    if polls:
+        yield from _bad_polls(program, thread)
+
+
+def _cells(instruction: Instruction) -> tuple[Cell, ...]:
+    match instruction:
+        case Load(_, cell) | Store(cell) | CompareAndSet(_, cell):
+            return (cell,)
+        case Get(local, remote) | Put(remote, local):
+            return local, remote
+        case GetAccumulate(local, remote, operand):
+            return local, remote, operand
+        case RemoteCompareAndSet(local, remote, expected, new):
+            return local, remote, expected, new
+        case Assign() | Assume() | MemoryFence() | Flush() | Poll() | RemoteFence():
+            return ()
+        case _:
+            assert_never(instruction)
+
+
+def _polls(thread: Thread) -> bool:
+    return any(isinstance(each, Poll) for edges in thread.graph.out for each, _ in edges)
+
+
+def _bad_polls(program: Program, thread: Thread) -> Iterator[Refusal]:
+    """The polls that are neither of all that is pending nor followed by such at once."""
+    for state, pending in _reached(program, thread):
+        for instruction, target in thread.graph.out[state]:
+            if isinstance(instruction, Poll) and dict(pending).get(instruction.node, 0) > 1:
+                node = instruction.node
+                alike = all(isinstance(each, Poll) and each.node == node for each, _ in thread.graph.out[target])
+                if target in thread.graph.ends or not alike:
+                    yield Refusal(
+                        f"the calculus waits for all operations to node {node} or none: this poll({node}) is of the "
+                        "oldest while others are pending",
+                        instruction.span,
+                    )
+
+
+def _reached(program: Program, thread: Thread) -> dict[At, None]:
+    """What can be reached from the beginning, in the order in which it is met."""
+    start: At = (0, ())
+    found: dict[At, None] = {start: None}
+    polls, stack = _polls(thread), [start]
+    while stack:
+        state, pending = stack.pop()
+        for instruction, target in reversed(thread.graph.out[state]):
+            at = target, _after(program, instruction, pending) if polls else ()
+            if at not in found:
+                found[at] = None
+                stack.append(at)
+    return found
+
+
+def _after(program: Program, instruction: Instruction, pending: Pending) -> Pending:
+    """What has not been polled after ``instruction``."""
+    counts = dict(pending)
+    match instruction:
+        case Poll(node):
+            counts[node] = max(counts.get(node, 0) - 1, 0)
+        case Get(remote=remote) | Put(remote=remote):
+            node = program.node_of(remote)
+            counts[node] = counts.get(node, 0) + 1
+    return tuple(sorted((node, count) for node, count in counts.items() if count))
+
+
+# What is translated --------------------------------------------------------------------------------------------------
+
+
+def _graph(program: Program, thread: Thread, written: _Commands) -> tuple[FlowGraph, tuple[Instruction | None, ...]]:
+    """The thread as a graph of pieces, and what stands at each of their commands, in the order of the pieces; None for
+    one before which it has ended."""
+    polls = _polls(thread)
+    labels = {at: f"s{number}" for number, at in enumerate(_reached(program, thread))}
+    pieces: list[Piece] = []
+    instructions: list[Instruction | None] = []
+    for at, label in labels.items():
+        state, pending = at
+        ends = state in thread.graph.ends
+        edges = []
+        for number, (instruction, target) in enumerate(thread.graph.out[state]):
+            after = _after(program, instruction, pending) if polls else ()
+            statement = Do(written.command(instruction, dict(pending)), instruction.span)
+            edges.append(Piece(f"{label}_{number}", (statement,), (labels[target, after],), None, instruction.span))
+            instructions.append(instruction)
+        if edges and ends:
+            # A rank that can move does: that it stays where it is has to be said.
+            edges.append(Piece(f"{label}_end", (Do(NOTHING),), (), None, NOWHERE))
+            instructions.append(None)
+        if not edges and not ends:
+            edges.append(Piece(f"{label}_never", (Do(NEVER),), (), None, NOWHERE))
+            instructions.append(None)
+        pieces += [Piece(label, (), tuple(edge.label for edge in edges), None, NOWHERE), *edges]
+    return FlowGraph(tuple(pieces)), tuple(instructions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Commands:
+    """Commands of the thread of ``rank``, whose registers begin at ``first``; ``hidden`` is one for what nobody
+    wants."""
+
+    program: Program
+    ranks: dict[int, int]
+    rank: int
+    first: int
+    hidden: int
+
+    def command(self, instruction: Instruction, pending: dict[int, int]) -> Command:
+        """``instruction`` where so much is ``pending``."""
+        match instruction:
+            case Load(register, cell):
+                return commands.Load(self._register(register), self._address(cell))
+            case Store(cell, value):
+                return commands.Store(self._address(cell), self._expression(value))
+            case Assign(register, value):
+                return commands.Assign(self._register(register), self._expression(value))
+            case Assume(condition):
+                return commands.Assume(self._expression(condition))
+            case MemoryFence():
+                return NOTHING
+            case CompareAndSet(register, cell, expected, new):
+                return commands.CompareSwap(
+                    self._register(register),
+                    Const(self.rank),
+                    self._address(cell),
+                    self._expression(expected),
+                    self._expression(new),
+                )
+            case Get(local, remote):
+                peer = self._rank(remote)
+                return commands.Read(self._address(local), peer, self._address(remote), peer)
+            case Put(remote, local):
+                peer = self._rank(remote)
+                return commands.Write(self._address(local), peer, self._address(remote), peer)
+            case GetAccumulate(local, remote, operand):
+                peer = self._rank(remote)
+                return commands.UpdateFrom(
+                    "add", self._address(operand), peer, self._address(remote), peer, self._address(local)
+                )
+            case RemoteCompareAndSet(local, remote, expected, new):
+                peer = self._rank(remote)
+                return commands.UpdateFrom(
+                    "compare_swap",
+                    self._address(new),
+                    peer,
+                    self._address(remote),
+                    peer,
+                    self._address(local),
+                    self._address(expected),
+                )
+            case Flush(node):
+                return commands.Wait(Const(self.ranks[node]))
+            case Poll(node):
+                count = pending.get(node, 0)
+                # Of polls in a row the last one waits.
+                return NEVER if not count else commands.WaitLocal(Const(self.ranks[node])) if count == 1 else NOTHING
+            case RemoteFence():
+                raise AssertionError("it is refused")
+            case _:
+                assert_never(instruction)
+
+    def _register(self, number: int | None) -> Register:
+        if number is None:
+            return Register("_old", self.hidden)
+        return Register(f"r{number}", self.first + number)
+
+    def _address(self, cell: Cell) -> Expr:
+        return Symbol(cell.name, self.program.places[cell.name])
+
+    def _rank(self, cell: Cell) -> Expr:
+        return Const(self.ranks[self.program.node_of(cell)])
+
+    def _expression(self, expr: Expr) -> Expr:
+        def moved(part: Expr) -> Expr | None:
+            return Register(part.name, self.first + part.index) if isinstance(part, Register) else None
+
+        return rewritten(expr, moved)
