@@ -1,0 +1,46 @@
+"""What the paper on coreRMA leaves open about its tests (section 6.1), each choice by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """What counts as a test for a rule, and which tests count as one.
+
+    ``reads``: local reads beside those that read each non-initial write: "exact" as many reads as such writes (so in
+    all five tests that the paper shows), "more" any number, "none" no read is required at all.
+    ``observed``: "instance" each such write is read by a local read in the execution with the cycle itself; "count":
+    each location has at least as many local reads as writes.
+    ``initial``: initial values: "distinct" (0, 1, ... as in the paper's tests), "zero", or "each" (0 or 1 for each
+    location, every choice a test of its own).
+    ``pivot``: what is left out: one "edge", or all edges of one "application" (GA and CAS have several).
+    ``write_pairs``: a pair of WS that nothing else orders is a pivot when "one" or "both" of its orders close a cycle;
+    "any": so is one that hb orders anyway, in the other order.
+    ``cas_values``: whether the operands of a cas must be equal (CAS-T) or differ (CAS-F) in the cyclic execution:
+    "flow" as the values come out there, with every value possible for what is out of thin air; "free" no condition.
+    ``own_targets``: remote statements to the own process: "alone" in programs of one process only, "always".
+    ``flushes``: "any"; "useful" none that could be left out with the test remaining one of that rule.
+    ``minimal``: no statement (together with the reads of its writes) can be left out.
+    ``both``: the cycle of a two-process test visits actions of both processes.
+    ``ir_own``: IR without its premise dst != src, for one-process tests (with it they have no edge of IR).
+    ``observable``: the execution with the cycle has an outcome that the model forbids.
+    """
+
+    reads: Literal["exact", "more", "none"] = "exact"
+    observed: Literal["instance", "count"] = "instance"
+    initial: Literal["distinct", "zero", "each"] = "distinct"
+    pivot: Literal["edge", "application"] = "edge"
+    write_pairs: Literal["one", "both", "any"] = "one"
+    cas_values: Literal["flow", "free"] = "flow"
+    own_targets: Literal["alone", "always"] = "alone"
+    flushes: Literal["any", "useful"] = "any"
+    minimal: bool = False
+    both: bool = False
+    ir_own: bool = True
+    observable: bool = False
+
+
+DEFAULT = Conventions()

@@ -1,0 +1,111 @@
+"""All coreRMA programs of one or two processes up to a size in actions, one for each class of symmetry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pgasrob.models.generate.conventions import Conventions
+from pgasrob.models.generate.programs import Shape, Statement, renamed
+
+WRITES = {"load": (), "store": (0,), "get": (0,), "put": (0,), "rga": (0, 1), "cas": (0, 1), "flush": ()}
+"""Which operands a statement writes."""
+
+
+def shapes(size: int, processes: int, conventions: Conventions) -> Iterator[Shape]:
+    """Programs of at most ``size`` actions in which every process has a statement and every location is accessed, with
+    the local reads that ``conventions`` asks for: the least of each class, in no order that means something."""
+    if processes not in (1, 2):
+        raise ValueError("tests are generated for one or two processes")
+    for shape in _completions(size, processes, conventions):
+        if processes == 1 or shape <= renamed(shape, (1, 0)):
+            yield shape
+
+
+def _completions(size: int, processes: int, conventions: Conventions) -> Iterator[Shape]:
+    owners: list[int] = []
+    lack: list[int] = []
+    threads: list[list[Statement]] = [[] for _ in range(processes)]
+    reads = conventions.reads
+    own_targets = processes == 1 or conventions.own_targets == "always"
+
+    def cells(owner: int | None, count: int) -> Iterator[int]:
+        """Locations of ``owner`` (None: anybody) that may be mentioned next; a new one is taken back afterwards."""
+        for place in range(len(owners)):
+            if owner is None or owners[place] == owner:
+                yield place
+        if count > 0:
+            for node in range(processes):
+                if owner is None or node == owner:
+                    owners.append(node)
+                    lack.append(0)
+                    yield len(owners) - 1
+                    owners.pop()
+                    lack.pop()
+
+    def statements(process: int, left: int) -> Iterator[tuple[Statement, int]]:
+        """Each statement of ``process`` of at most ``left`` actions, new locations counted."""
+        known = len(owners)
+
+        def room(cost: int) -> int:
+            return left - cost - (len(owners) - known)
+
+        def targets(cost: int) -> Iterator[int]:
+            for place in cells(None, room(cost)):
+                if own_targets or owners[place] != process:
+                    yield place
+
+        def done(cost: int) -> int:
+            return cost + len(owners) - known
+
+        if left < 1:
+            return
+        for node in range(processes):
+            if own_targets or node != process:
+                yield ("flush", (node,)), 1
+        for x in cells(process, room(1)):
+            yield ("load", (x,)), done(1)
+            yield ("store", (x,)), done(1)
+        if left >= 2:
+            for x in cells(process, room(2)):
+                for z in targets(2):
+                    yield ("get", (x, z)), done(2)
+            for z in targets(2):
+                for x in cells(process, room(2)):
+                    yield ("put", (z, x)), done(2)
+        if left >= 3:
+            for x in cells(process, room(3)):
+                for z in targets(3):
+                    for y in cells(process, room(3)):
+                        yield ("rga", (x, z, y)), done(3)
+        if left >= 4:
+            for x in cells(process, room(4)):
+                for z in targets(4):
+                    for y in cells(process, room(4)):
+                        for w in cells(process, room(4)):
+                            yield ("cas", (x, z, y, w)), done(4)
+
+    def grow(process: int, left: int) -> Iterator[Shape]:
+        """``lack``: writes of a location that are not yet read, negative for reads beyond that."""
+        thread = threads[process]
+        if thread:
+            if process + 1 < processes:
+                # What is unread here must stay unread: only this process reads its locations.
+                if reads == "none" or not any(n > 0 and o <= process for n, o in zip(lack, owners, strict=True)):
+                    yield from grow(process + 1, left)
+            elif reads == "none" or all(n == 0 or (n < 0 and reads == "more") for n in lack):
+                yield Shape(tuple(owners), tuple(range(processes)), tuple(map(tuple, threads)))
+        for statement, cost in statements(process, left):
+            kind, operands = statement
+            changes = [(operands[at], 1) for at in WRITES[kind]]
+            if kind == "load":
+                changes.append((operands[0], -1))
+            for place, change in changes:
+                lack[place] += change
+            if reads == "none" or sum(n for n in lack if n > 0) <= left - cost:
+                thread.append(statement)
+                yield from grow(process, left - cost)
+                thread.pop()
+            for place, change in changes:
+                lack[place] -= change
+
+    yield from grow(0, size)

@@ -1,0 +1,288 @@
+"""The pivot condition (section 6.1): an execution whose hb has a cycle, and none without one edge of a rule.
+
+An execution is a choice of reads-from and of an order of the writes of each location (by WS). Its hb is the closure of
+the static edges, reads-from (R2), the order of writes, and for each read the edge to the write that comes next after
+the one it reads (R1). Choices are made one after the other; a choice that closes a cycle in what must remain acyclic
+is dropped at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, permutations
+from typing import Literal
+
+from pgasrob.models.generate.actions import Actions, Edge
+from pgasrob.models.generate.conventions import Conventions
+from pgasrob.models.generate.programs import Shape
+from pgasrob.program.expressions import INT32
+
+Reach = list[int]
+"""The closure: bit b of row a says that a comes before b."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """An execution with a cycle: ``edges`` of ``rule`` are the pivot, ``source`` has the write (None: the initial one)
+    that each reading action reads from, ``order`` the writes of each location in their order. For WS the pivot is the
+    order of the two writes."""
+
+    rule: str
+    edges: tuple[tuple[int, int], ...]
+    source: dict[int, int | None]
+    order: tuple[tuple[int, ...], ...]
+
+
+def add(reach: Reach, before: int, after: int) -> bool:
+    """Put ``before -> after`` into the closure ``reach``; False, with nothing done, when that closes a cycle."""
+    if before == after or reach[after] >> before & 1:
+        return False
+    if reach[before] >> after & 1:
+        return True
+    more, bit = reach[after] | 1 << after, 1 << before
+    for number, row in enumerate(reach):
+        if number == before or row & bit:
+            reach[number] = row | more
+    return True
+
+
+def pivots(actions: Actions, rule: str, conventions: Conventions) -> Iterator[Pivot]:
+    """All executions of a program with a pivot of ``rule``, one at a time."""
+    match rule:
+        case "R1":
+            yield from _reading_pivots(actions, "R1", conventions)
+        case "R2":
+            yield from _reading_pivots(actions, "R2", conventions)
+        case "WS":
+            yield from _order_pivots(actions, conventions)
+        case _:
+            yield from _static_pivots(actions, rule, conventions)
+
+
+def _closure(size: int, edges: Sequence[Edge]) -> Reach:
+    reach = [0] * size
+    for edge in edges:
+        add(reach, edge.before, edge.after)
+    return reach
+
+
+def _static_pivots(actions: Actions, rule: str, conventions: Conventions) -> Iterator[Pivot]:
+    name = "CAS" if rule in ("CAS-F", "CAS-T") else rule
+    size = len(actions.actions)
+    groups: dict[object, list[Edge]] = {}
+    for edge in actions.edges:
+        if edge.rule == name:
+            key = (
+                edge.application if conventions.pivot == "application" else (edge.application, edge.before, edge.after)
+            )
+            groups.setdefault(key, []).append(edge)
+    for group in groups.values():
+        reach = _closure(size, [edge for edge in actions.edges if edge not in group])
+        open_edges = [edge for edge in group if not reach[edge.before] >> edge.after & 1]
+        if not open_edges:
+            continue
+        for found, source, order in _executions(actions, reach, conventions):
+            if _closes(found, open_edges):
+                pivot = Pivot(rule, tuple((edge.before, edge.after) for edge in group), source, order)
+                if name != "CAS" or _cas_agrees(actions, pivot, rule, conventions):
+                    yield pivot
+
+
+def _closes(reach: Reach, edges: Sequence[Edge]) -> bool:
+    """Whether ``edges`` together close a cycle in what is acyclic."""
+    reach = list(reach)
+    return not all(add(reach, edge.before, edge.after) for edge in edges)
+
+
+def _executions(
+    actions: Actions,
+    reach: Reach,
+    conventions: Conventions,
+    split: tuple[int, int] | None = None,
+    left_out: Literal["R1", "R2"] | None = None,
+    of: int = -1,
+) -> Iterator[tuple[Reach, dict[int, int | None], tuple[tuple[int, ...], ...]]]:
+    """Choices of the order of writes and of reads-from that keep ``reach`` acyclic: the closure, reads-from, order.
+
+    ``split``: these two writes are neighbours in the order, which is not put into hb, nor is what R1 makes of it.
+    ``left_out``: of the reading action ``of`` the edge of R2, or that of R1 to the next write, is left out.
+    """
+    places = len(actions.writers)
+    required = _required(actions, conventions)
+    if required is None:
+        return
+    local = [action.kind == "r" for action in actions.actions]
+    reads: list[tuple[int, int, int]] = []
+    for place, readers in enumerate(actions.readers):
+        first = sorted(readers, key=lambda reader: not local[reader])
+        count = sum(local[reader] for reader in first)
+        reads += [(reader, place, max(0, count - number)) for number, reader in enumerate(first)]
+    of_place = [sum(1 << writer for writer in writers) & required for writers in actions.writers]
+    orders: list[tuple[int, ...]] = [()] * places
+    source: dict[int, int | None] = {}
+
+    def order_from(place: int, reach: Reach) -> Iterator[Reach]:
+        if place == places:
+            yield from read_from(0, reach, required)
+            return
+        for order in permutations(actions.writers[place]):
+            if split is not None and split[0] in order and split not in pairwise(order):
+                continue
+            after = list(reach)
+            if all(
+                (first, second) == split or add(after, first, second)
+                for at, first in enumerate(order)
+                for second in order[at + 1 :]
+            ):
+                orders[place] = order
+                yield from order_from(place + 1, after)
+
+    def read_from(at: int, reach: Reach, unread: int) -> Iterator[Reach]:
+        if at == len(reads):
+            yield reach
+            return
+        reader, place, reads_left = reads[at]
+        order = orders[place]
+        for number in range(-1, len(order)):
+            write = None if number < 0 else order[number]
+            still = unread
+            if local[reader] and write is not None:
+                still &= ~(1 << write)
+            if write == reader or (local[reader] and (still & of_place[place]).bit_count() >= reads_left):
+                continue
+            after = list(reach)
+            if write is not None and not (reader == of and left_out == "R2") and not add(after, write, reader):
+                continue
+            later = order[number + 1 :]
+            if reader == of and left_out == "R1":
+                later = later[1:]
+            if all(
+                other == reader or (split is not None and (write, other) == split) or add(after, reader, other)
+                for other in later
+            ):
+                source[reader] = write
+                yield from read_from(at + 1, after, still)
+
+    for found in order_from(0, list(reach)):
+        yield found, dict(source), tuple(orders)
+
+
+def _cas_agrees(actions: Actions, pivot: Pivot, rule: str, conventions: Conventions) -> bool:
+    """Whether the cas of the pivot compares equal values (CAS-T) or others (CAS-F) in the execution with the cycle."""
+    if conventions.cas_values == "free":
+        return True
+    erw = next(number for edge in pivot.edges for number in edge if actions.actions[number].kind == "erw")
+    at = actions.actions[erw]
+    expected = next(
+        number
+        for number, action in enumerate(actions.actions)
+        if (action.thread, action.statement) == (at.thread, at.statement)
+    )
+    read, _ = values(actions, pivot.source, initial_values(actions.shape, conventions))
+    if read[expected] is None or read[erw] is None:
+        return True
+    return (read[expected] == read[erw]) == (rule == "CAS-T")
+
+
+def initial_values(shape: Shape, conventions: Conventions) -> tuple[int, ...]:
+    """The initial value of each location."""
+    return tuple(range(len(shape.owners))) if conventions.initial == "distinct" else (0,) * len(shape.owners)
+
+
+def values(
+    actions: Actions, source: dict[int, int | None], initial: Sequence[int]
+) -> tuple[list[int | None], list[int | None]]:
+    """What each action reads and writes when it reads from ``source``; None where that depends on itself."""
+    size = len(actions.actions)
+    read: list[int | None] = [None] * size
+    wrote: list[int | None] = [None] * size
+    value = max((0, *initial)) + 1
+    members: dict[tuple[int, int], list[int]] = {}
+    for number, action in enumerate(actions.actions):
+        members.setdefault((action.thread, action.statement), []).append(number)
+        if action.kind == "w":
+            wrote[number] = value
+            value += 1
+    changed = True
+    while changed:
+        changed = False
+        for reader, write in source.items():
+            if read[reader] is None:
+                place = actions.actions[reader].reads
+                assert place is not None
+                read[reader] = initial[place] if write is None else wrote[write]
+                changed |= read[reader] is not None
+        for group in members.values():
+            last = group[-1]
+            if wrote[last] is None and len(group) > 1:
+                # A get and a put write what they read, rga and cas what the remote location held.
+                wrote[last] = read[group[-2]]
+                changed |= wrote[last] is not None
+            if len(group) >= 3 and wrote[group[-2]] is None:
+                erw, held = group[-2], read[group[-2]]
+                if len(group) == 3:
+                    operand = read[group[0]]
+                    wrote[erw] = None if held is None or operand is None else INT32.wrap(held + operand)
+                elif held is not None and read[group[0]] is not None:
+                    wrote[erw] = read[group[1]] if read[group[0]] == held else held
+                changed |= wrote[erw] is not None
+    return read, wrote
+
+
+def _required(actions: Actions, conventions: Conventions) -> int | None:
+    """The writes that local reads must read from; None when there are too few of these."""
+    if conventions.reads == "none":
+        return 0
+    required = 0
+    for readers, writers in zip(actions.readers, actions.writers, strict=True):
+        local = sum(actions.actions[reader].kind == "r" for reader in readers)
+        if local < len(writers):
+            return None
+        for writer in writers:
+            required |= 1 << writer
+    return required if conventions.observed == "instance" else 0
+
+
+def _reading_pivots(actions: Actions, rule: Literal["R1", "R2"], conventions: Conventions) -> Iterator[Pivot]:
+    static = _closure(len(actions.actions), actions.edges)
+    for place, readers in enumerate(actions.readers):
+        for reader in readers if actions.writers[place] else ():
+            for reach, source, orders in _executions(actions, static, conventions, left_out=rule, of=reader):
+                order, write = orders[place], source[reader]
+                if rule == "R2":
+                    if write is None:
+                        continue
+                    edge = (write, reader)
+                else:
+                    at = -1 if write is None else order.index(write)
+                    if at + 1 == len(order) or order[at + 1] == reader:
+                        continue
+                    edge = (reader, order[at + 1])
+                if reach[edge[1]] >> edge[0] & 1:
+                    yield Pivot(rule, (edge,), source, orders)
+
+
+def _order_pivots(actions: Actions, conventions: Conventions) -> Iterator[Pivot]:
+    static = _closure(len(actions.actions), actions.edges)
+    for writers in actions.writers:
+        for split in permutations(writers, 2):
+            for reach, source, orders in _executions(actions, static, conventions, split=split):
+                first, second = split
+                if reach[first] >> second & 1:
+                    continue
+                if reach[second] >> first & 1:
+                    # hb has the other order without WS, which then is content with it.
+                    if conventions.write_pairs == "any" and _closed_by(reach, source, second, first) is False:
+                        yield Pivot("WS", (split,), source, orders)
+                    continue
+                if _closed_by(reach, source, first, second) and (
+                    conventions.write_pairs != "both" or _closed_by(reach, source, second, first)
+                ):
+                    yield Pivot("WS", (split,), source, orders)
+
+
+def _closed_by(reach: Reach, source: dict[int, int | None], first: int, second: int) -> bool:
+    """Whether a cycle comes of the write ``first`` before ``second``, with what R1 makes of it."""
+    befores = [first, *(reader for reader, write in source.items() if write == first and reader != second)]
+    return any(reach[second] >> before & 1 for before in befores)

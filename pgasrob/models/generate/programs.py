@@ -1,0 +1,147 @@
+"""Programs as generators make them: statements over numbered locations, their canonical forms, and the litmus program.
+
+A :class:`Shape` has no names and no values: locations are numbers, each load has a register of its own, and what the
+stores write is told by their places. Two shapes are the same test when one becomes the other by renaming locations,
+registers, processes and values; :func:`canonical` picks one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from pgasrob.models.litmus.program import (
+    Cell,
+    Flush,
+    Get,
+    GetAccumulate,
+    Instruction,
+    Load,
+    Location,
+    MemoryFence,
+    Poll,
+    Program,
+    Put,
+    RemoteCompareAndSet,
+    RemoteFence,
+    Store,
+    Thread,
+    straight,
+)
+from pgasrob.program.expressions import Const
+
+Statement = tuple[str, tuple[int, ...]]
+"""A kind and its operands: ("load", (x,)), ("store", (x,)), ("get", (x, z)), ("put", (z, x)), ("rga", (x, z, y)),
+("cas", (x, z, y, w)) with numbers of locations in the order of the text; ("flush", (n,)), ("poll", (n,)),
+("rfence", (n,)) with a node; ("mfence", ())."""
+
+ON_NODES = ("flush", "poll", "rfence")
+"""Statements whose operand is a node."""
+ACTIONS = {"load": 1, "store": 1, "get": 2, "put": 2, "rga": 3, "cas": 4, "flush": 1}
+"""How many actions of coreRMA a statement is (Table 3)."""
+
+LOCATIONS = "xyzwvutsrqponm"
+REGISTERS = "abcdefghijkl"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Shape:
+    """``owners``: the node of each location; ``nodes``: the node of each thread; ``threads``: their statements."""
+
+    owners: tuple[int, ...]
+    nodes: tuple[int, ...]
+    threads: tuple[tuple[Statement, ...], ...]
+
+    @property
+    def actions(self) -> int:
+        """The size in actions, initial writes among them (section 6.1)."""
+        return len(self.owners) + sum(ACTIONS[statement[0]] for thread in self.threads for statement in thread)
+
+    @property
+    def statements(self) -> int:
+        return sum(map(len, self.threads))
+
+    @property
+    def loads(self) -> int:
+        return sum(statement[0] == "load" for thread in self.threads for statement in thread)
+
+    def litmus(self, initial: Sequence[int], first_node: int = 1, first_value: int | None = None) -> Program:
+        """The litmus program: locations x, y, z..., registers a, b, c..., stores of distinct values from
+        ``first_value`` on (None: the least that is no initial value), nodes from ``first_node`` on."""
+        value = max((0, *initial)) + 1 if first_value is None else first_value
+        register, threads = 0, []
+        for node, statements in zip(self.nodes, self.threads, strict=True):
+            instructions: list[Instruction] = []
+            names: list[str] = []
+            for kind, operands in statements:
+                cells = [] if kind in ON_NODES else [Cell(LOCATIONS[place]) for place in operands]
+                match kind:
+                    case "load":
+                        instructions.append(Load(len(names), cells[0]))
+                        names.append(REGISTERS[register])
+                        register += 1
+                    case "store":
+                        instructions.append(Store(cells[0], Const(value)))
+                        value += 1
+                    case "get":
+                        instructions.append(Get(cells[0], cells[1]))
+                    case "put":
+                        instructions.append(Put(cells[0], cells[1]))
+                    case "rga":
+                        instructions.append(GetAccumulate(cells[0], cells[1], cells[2]))
+                    case "cas":
+                        instructions.append(RemoteCompareAndSet(cells[0], cells[1], cells[2], cells[3]))
+                    case "flush":
+                        instructions.append(Flush(operands[0] + first_node))
+                    case "poll":
+                        instructions.append(Poll(operands[0] + first_node))
+                    case "rfence":
+                        instructions.append(RemoteFence(operands[0] + first_node))
+                    case "mfence":
+                        instructions.append(MemoryFence())
+                    case _:
+                        raise ValueError(f"no statement {kind!r}")
+            body = tuple(instructions)
+            threads.append(Thread(node + first_node, tuple(names), straight(body), body))
+        locations = [
+            Location(LOCATIONS[place], owner + first_node, initial[place]) for place, owner in enumerate(self.owners)
+        ]
+        return Program(tuple(locations), tuple(threads))
+
+
+def renamed(shape: Shape, order: Sequence[int]) -> Shape:
+    """The same program with its threads in ``order``, nodes and locations numbered as they are first mentioned; those
+    that no statement mentions come last."""
+    threads = [shape.threads[number] for number in order]
+    nodes: dict[int, int] = {}
+    places: dict[int, int] = {}
+    for number in order:
+        nodes.setdefault(shape.nodes[number], len(nodes))
+    for thread in threads:
+        for kind, operands in thread:
+            for operand in operands:
+                if kind in ON_NODES:
+                    nodes.setdefault(operand, len(nodes))
+                elif operand not in places:
+                    nodes.setdefault(shape.owners[operand], len(nodes))
+                    places[operand] = len(places)
+    for place, owner in enumerate(shape.owners):
+        nodes.setdefault(owner, len(nodes))
+        places.setdefault(place, len(places))
+    owners = [0] * len(places)
+    for old, new in places.items():
+        owners[new] = nodes[shape.owners[old]]
+    return Shape(
+        tuple(owners),
+        tuple(nodes[shape.nodes[number]] for number in order),
+        tuple(
+            tuple((kind, tuple(map((nodes if kind in ON_NODES else places).__getitem__, at))) for kind, at in thread)
+            for thread in threads
+        ),
+    )
+
+
+def canonical(shape: Shape) -> Shape:
+    """The least of the programs that differ from ``shape`` in names alone."""
+    return min(renamed(shape, order) for order in permutations(range(len(shape.threads))))
