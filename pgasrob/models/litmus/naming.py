@@ -1,0 +1,576 @@
+"""From what stands in a litmus text to its program: which names are what, and what statements are written out into.
+
+A name that is declared is a location. Another one is a location of its thread's node when it is the local end of an
+operation of the adapter in that thread (``a = z^2``), and otherwise a register of its thread. The adapter works on
+locations alone: a constant that it puts is held by a location that no outcome shows. An expression that reads locations
+becomes a load for each of these mentions, from left to right, into registers `$1`, `$2`...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.models.litmus.expectation import RULES, VARIANTS, Expectation, settings
+from pgasrob.models.litmus.program import (
+    Assign,
+    Assume,
+    Block,
+    Cell,
+    Choose,
+    CompareAndSet,
+    Flush,
+    Get,
+    GetAccumulate,
+    Instruction,
+    Load,
+    Location,
+    Loop,
+    MemoryFence,
+    Poll,
+    Program,
+    Put,
+    RemoteCompareAndSet,
+    RemoteFence,
+    Store,
+    Thread,
+    graph_of,
+)
+from pgasrob.models.litmus.reading import FORMS, UNKNOWN_NODE
+from pgasrob.models.litmus.syntax import Call, Choice, Mention, Operand, Part, Repeat, Set, Text, ThreadText
+from pgasrob.program.expressions import (
+    Binary,
+    Conditional,
+    Const,
+    Expr,
+    Fault,
+    Register,
+    Symbol,
+    Unary,
+    evaluator,
+    parts,
+)
+from pgasrob.program.report import Report, short
+from pgasrob.program.statements import Span
+
+MAX_EDGES = 20_000
+"""Instructions of a thread with its loops written out, counted with the ways into each."""
+
+
+class Naming:
+    """Builds the program of ``text``; what is wrong goes into ``report``."""
+
+    def __init__(self, text: Text, report: Report) -> None:
+        self.text = text
+        self.report = report
+        self.locations: dict[str, Location] = {}
+        self.implied: dict[str, int] = {}  # locations that are not declared, with the thread that makes them
+        self.registers: dict[str, int] = {}  # with the thread whose they are
+        self.written = {name for mention in text.mentions if (name := mention.name).startswith("$")}
+        self.temporaries = 0
+        self.thread: _ThreadNaming
+        for declared in text.locations:
+            if declared.name in self.locations:
+                first = next(each for each in text.locations if each.name == declared.name)
+                where = f"in line {first.span.line}" if first.span.line != declared.span.line else "before"
+                self.report.add(
+                    "PG172", f"`{short(declared.name)}` is declared twice, {where} too", declared.span,
+                    "names of locations are unique over all nodes; drop it or choose another name",
+                )  # fmt: skip
+                continue
+            self.locations[declared.name] = Location(declared.name, declared.node, declared.initial)
+
+    def program(self) -> Program:
+        """The program. It is none when something was reported."""
+        threads = [_ThreadNaming(self, number, thread) for number, thread in enumerate(self.text.threads)]
+        for thread in threads:
+            thread.find_locations()
+        for thread in threads:
+            thread.find_registers()
+        made = tuple(thread.made() for thread in threads)
+        return Program(tuple(self.locations.values()), made)
+
+    def hidden(self, value: int, node: int) -> Cell:
+        """The location on ``node`` that holds a constant."""
+        name = f"${value}@{node}"
+        self.locations.setdefault(name, Location(name, node, value, shown=False))
+        return Cell(name)
+
+    def temporary(self) -> str:
+        while True:
+            self.temporaries += 1
+            name = f"${self.temporaries}"
+            if name not in self.written:
+                return name
+
+    def expectations(self, program: Program) -> tuple[Expectation, ...]:
+        """The lines of expectations about ``program``."""
+        found: dict[tuple[tuple[tuple[str, object], ...], tuple[tuple[str, str], ...]], Expectation] = {}
+        for line in self.text.lines:
+            models = tuple(
+                self.model(name, words, span) for name, words, span in line.models
+            )  # fmt: skip
+            seen: set[str] = set()
+            for name, _, span in line.values or ():
+                if name not in program.names:
+                    hint = did_you_mean(name, program.names) or f"an outcome has values of {_listed(program.names)}"
+                    self.report.add("PG173", f"unknown name `{short(name)}`", span, hint)
+                elif name in seen:
+                    self.report.add("PG172", f"the value of `{short(name)}` stands twice", span, "drop one of them")
+                seen.add(name)
+            values = tuple((name, value) for name, value, _ in line.values or ())
+            made = Expectation(line.allowed, values, models, line.span)
+            for other in found.values():
+                if _contradict(made, other):
+                    hint = f"line {other.span.line} says that it is {'allowed' if other.allowed else 'forbidden'}"
+                    self.report.add("PG178", "two lines say the opposite of one outcome", line.span, hint)
+            found[(tuple(sorted(values, key=str)), models)] = made
+        return tuple(found.values())
+
+    def model(self, name: str, words: tuple[str, ...], span: Span) -> tuple[str, str]:
+        """A model with its variant as one text."""
+        if name not in VARIANTS:
+            hint = did_you_mean(name, VARIANTS) or f"the models are {_listed(VARIANTS)}"
+            self.report.add("PG177", f"there is no model `{short(name)}`", span, hint)
+            return name, ""
+        without = False
+        for word in words:
+            if word == "without" and name == "corerma":
+                without = True
+            elif without and word in RULES:
+                continue
+            elif word not in VARIANTS[name]:
+                known = (*RULES,) if without else (*VARIANTS[name], *(("without IR",) if name == "corerma" else ()))
+                what = "rule" if without else "variant"
+                hint = did_you_mean(word, known)
+                hint = hint or (f"there are {_listed(known)}" if known else f"`{name}` has no variants")
+                self.report.add("PG177", f"`{name}` has no {what} `{short(word)}`", span, hint)
+        if words[-1:] == ("without",):
+            self.report.add("PG177", "`without` names no rule", span, "`corerma without IR`")
+        return name, " ".join(words)
+
+
+def _contradict(one: Expectation, other: Expectation) -> bool:
+    if one.allowed == other.allowed or one.otherwise or other.otherwise or set(one.values) != set(other.values):
+        return False
+    if not one.models or not other.models:
+        return True
+    first, second = ({(name, settings(variant)) for name, variant in each.models} for each in (one, other))
+    return bool(first & second)
+
+
+class _ThreadNaming:
+    """One thread of the text."""
+
+    def __init__(self, naming: Naming, number: int, text: ThreadText) -> None:
+        self.naming = naming
+        self.report = naming.report
+        self.mentions = naming.text.mentions
+        self.number = number
+        self.node = text.node
+        self.text = text
+        self.registers: dict[str, int] = {}
+        self.set: set[str] = set()
+
+    # Which names are what
+
+    def find_locations(self) -> None:
+        """Names that nobody declares and that are the local end of an operation of the adapter."""
+        for statement in statements(self.text.body):
+            for mention in self.local_ends(statement):
+                name = mention.name
+                if mention.node is not None or name.startswith("$") or name in self.naming.locations:
+                    self.implied_elsewhere(mention)
+                    continue
+                self.naming.locations[name] = Location(name, self.node)
+                self.naming.implied[name] = self.number
+
+    def local_ends(self, statement: Set | Call) -> Iterator[Mention]:
+        match statement:
+            case Set(target, Operand(_, mention)):
+                if mention and mention.node is not None and target.node is None:
+                    yield target
+                elif target.node is not None and mention:
+                    yield mention
+            case Call("get", _, target) if target:
+                yield target
+            case Call("put", (_, Operand(_, mention)), _) if mention:
+                yield mention
+            case Call("rga" | "cas", (_, *operands), target):
+                if target:
+                    yield target
+                yield from (operand.mention for operand in operands if operand.mention)
+
+    def implied_elsewhere(self, mention: Mention) -> None:
+        """A location that another thread has made without declaring it."""
+        name = mention.name
+        if self.naming.implied.get(name, self.number) != self.number:
+            node = self.naming.locations[name].node
+            self.report.add(
+                "PG172", f"`{short(name)}` is a location of another thread that is not declared", mention.span,
+                f"declare it, `{short(name)}@{node}=0`, or choose another name",
+            )  # fmt: skip
+
+    def find_registers(self) -> None:
+        for statement in statements(self.text.body):
+            for mention, sets in self.mentioned(statement):
+                name = mention.name
+                if name in self.naming.locations:
+                    self.implied_elsewhere(mention)
+                    continue
+                if mention.node is not None:
+                    continue  # an unknown location, which is reported where the statement is made
+                owner = self.naming.registers.setdefault(name, self.number)
+                if owner != self.number:
+                    node = self.naming.text.threads[owner].node
+                    self.report.add(
+                        "PG172", f"`{short(name)}` is a register of another thread", mention.span,
+                        "registers are private: choose another name, or declare a location of a node, "
+                        f"`{short(name)}@{node}=0`",
+                    )  # fmt: skip
+                    continue
+                self.registers.setdefault(name, len(self.registers))
+                if sets:
+                    self.set.add(name)
+
+    def mentioned(self, statement: Set | Call) -> Iterator[tuple[Mention, bool]]:
+        """The names in ``statement`` in their order, and whether it sets each."""
+        match statement:
+            case Set(target, operand):
+                yield target, True
+                yield from self.in_operand(operand)
+            case Call(_, operands, target):
+                if target:
+                    yield target, True
+                for operand in operands:
+                    yield from self.in_operand(operand)
+
+    def in_operand(self, operand: Operand) -> Iterator[tuple[Mention, bool]]:
+        for part in parts(operand.expr):
+            if isinstance(part, Symbol):
+                yield self.mentions[part.value], False
+
+    # Instructions
+
+    def made(self) -> Thread:
+        body = tuple(self.block(self.text.body))
+        if self.too_large(body):
+            return Thread(self.node, tuple(self.registers), graph_of(()))
+        return Thread(self.node, tuple(self.registers), graph_of(body), body)
+
+    def too_large(self, body: Block) -> bool:
+        if _edges(body, 1)[0] <= MAX_EDGES:
+            return False
+        loops = [item.span for item in _items(self.text.body) if isinstance(item, Repeat)]
+        self.report.add(
+            "PG179", f"the thread has more than {MAX_EDGES} instructions with its loops written out",
+            loops[0] if loops else self.text.span, "let the loops run less often",
+        )  # fmt: skip
+        return True
+
+    def block(self, body: Part) -> Iterator[Instruction | Choose | Loop]:
+        for item in body:
+            match item:
+                case Choice(branches):
+                    yield Choose(tuple(tuple(self.block(branch)) for branch in branches))
+                case Repeat(most, inner):
+                    yield Loop(most, tuple(self.block(inner)))
+                case Set():
+                    yield from self.assignment(item)
+                case Call():
+                    yield from self.call(item)
+
+    def assignment(self, item: Set) -> Iterator[Instruction]:
+        target, value, span = item.target, item.value, item.span
+        if target.node is not None:
+            remote, local = self.remote(target), self.source(value, "a put")
+            if remote and local:
+                yield Put(remote, local, span)
+            return
+        if value.mention and value.mention.node is not None:
+            local, remote = self.local(target), self.remote(value.mention)
+            if local and remote:
+                yield Get(local, remote, span)
+            return
+        location = self.location(target)
+        if location is None and value.mention and self.location(value.mention):
+            if (register := self.register(target)) is not None and (cell := self.local(value.mention)):
+                yield Load(register, cell, span)
+            return
+        loads, expr = self.read(value, span)
+        yield from loads
+        if location is not None:
+            if cell := self.local(target):
+                yield Store(cell, expr, span)
+        elif (register := self.register(target)) is not None:
+            yield Assign(register, expr, span)
+
+    def call(self, item: Call) -> Iterator[Instruction]:
+        word, target, span = item.word, item.target, item.span
+        match word, item.arguments:
+            case "mfence", ():
+                yield MemoryFence(span)
+            case "skip", ():
+                pass
+            case "poll" | "rfence" | "flush", (node,):
+                number = self.node_number(word, node)
+                if number is not None:
+                    match word:
+                        case "poll":
+                            yield Poll(number, span)
+                        case "rfence":
+                            yield RemoteFence(number, span)
+                        case _:
+                            yield Flush(number, span)
+            case "assume", (condition,):
+                loads, expr = self.read(condition, span)
+                yield from loads
+                yield Assume(expr, span)
+            case "get", (place,) if target:
+                local, remote = self.local(target), self.remote_operand(word, place)
+                if local and remote:
+                    yield Get(local, remote, span)
+            case "put", (place, value):
+                remote, local = self.remote_operand(word, place), self.source(value, "a put")
+                if local and remote:
+                    yield Put(remote, local, span)
+            case "rga", (place, operand) if target:
+                local, remote = self.local(target), self.remote_operand(word, place)
+                if local and remote and (added := self.source(operand, "`rga`")):
+                    yield GetAccumulate(local, remote, added, span)
+            case "cas", (place, first, second) if target:
+                local, remote = self.local(target), self.remote_operand(word, place)
+                expected, new = self.source(first, "`cas`"), self.source(second, "`cas`")
+                if local and remote and expected and new:
+                    yield RemoteCompareAndSet(local, remote, expected, new, span)
+            case "CAS", (place, first, second):
+                yield from self.compare_and_set(place, first, second, target, span)
+            case _:
+                raise AssertionError(word)
+
+    def compare_and_set(
+        self, place: Operand, first: Operand, second: Operand, target: Mention | None, span: Span
+    ) -> Iterator[Instruction]:
+        if place.mention is None or (place.mention.node is None and self.location(place.mention) is None):
+            what = "`CAS` works on a location of the thread's node"
+            self.report.add("PG175", what, place.span, f"write {FORMS['CAS']}; `cas(z^2, y, w)` works on another node")
+            return
+        if place.mention.node is not None:
+            name = short(place.mention.name)
+            hint = f"the adapter's is `x = cas({name}^{place.mention.node}, y, w)`"
+            self.report.add("PG175", "`CAS` works on a location of the thread's node", place.span, hint)
+            return
+        cell = self.local(place.mention)
+        loads, expected = self.read(first, span)
+        more, new = self.read(second, span)
+        yield from (*loads, *more)
+        if cell is None:
+            return
+        if target is None:
+            yield CompareAndSet(None, cell, expected, new, span)
+        elif target.node is not None or self.location(target):
+            written = self.local(target)
+            name = self.naming.temporary()
+            register = self.registers.setdefault(name, len(self.registers))
+            if written:
+                yield CompareAndSet(register, cell, expected, new, span)
+                yield Store(written, Register(name, register), span)
+        elif (number := self.register(target)) is not None:
+            yield CompareAndSet(number, cell, expected, new, span)
+
+    # Operands
+
+    def location(self, mention: Mention) -> Location | None:
+        return self.naming.locations.get(mention.name)
+
+    def register(self, mention: Mention) -> int | None:
+        if not mention.atomic:
+            what = f"`{short(mention.name)}` is a register, and only accesses to locations are non-atomic"
+            hint = did_you_mean(mention.name, self.naming.locations) or "drop `.n`"
+            self.report.add("PG175", what, mention.span, hint)
+        return self.registers.get(mention.name)
+
+    def local(self, mention: Mention) -> Cell | None:
+        """A location of the thread's node, which is read or written without the adapter or at its near end."""
+        location = self.location(mention)
+        name = short(mention.name)
+        if location is None:
+            return None  # a `$` register, reported as unknown or private elsewhere
+        if mention.node is not None:
+            hint = f"let it go through a location of node {self.node}: get it there, then put it"
+            what = "a remote location stands where one of the thread's node is needed"
+            self.report.add("PG174", f"{what}: `{name}^{mention.node}`", mention.span, hint)
+            return None
+        if location.node != self.node != UNKNOWN_NODE:
+            self.report.add(
+                "PG174",
+                f"`{name}` is a location of node {location.node}, and this thread runs on node {self.node}",
+                mention.span,
+                f"the adapter reads and writes it as `{name}^{location.node}`",
+            )
+            return None
+        return Cell(mention.name, mention.atomic)
+
+    def remote_operand(self, word: str, operand: Operand) -> Cell | None:
+        mention = operand.mention
+        if mention is None or mention.node is None:
+            name = short(mention.name) if mention else "z"
+            location = self.location(mention) if mention else None
+            node = location.node if location else 2
+            hint = f"write `{name}^{node}` for `{name}` of node {node}"
+            if mention is None or location is None:
+                hint = f"write {FORMS[word]}, with a location that is declared"
+            what = f"the first argument of `{word}` is a location with its node"
+            self.report.add("PG175", what, operand.span, hint)
+            return None
+        return self.remote(mention)
+
+    def remote(self, mention: Mention) -> Cell | None:
+        location = self.location(mention)
+        name = short(mention.name)
+        if location is None:
+            hint = did_you_mean(mention.name, self.naming.locations) or (
+                f"declare it before `::`, `{name}@{mention.node}=0`"
+            )
+            self.report.add("PG173", f"unknown location `{name}`", mention.span, hint)
+            return None
+        if location.node != mention.node:
+            what = f"`{name}` is a location of node {location.node}, not of node {mention.node}"
+            self.report.add("PG174", what, mention.span, f"write `{name}^{location.node}`")
+            return None
+        return Cell(mention.name, mention.atomic)
+
+    def source(self, operand: Operand, what: str) -> Cell | None:
+        """What the adapter reads at its near end: a location, or a constant, for which there is one."""
+        if operand.mention:
+            if operand.mention.node is None and self.location(operand.mention) is None:
+                name = short(operand.mention.name)
+                message = f"{what} reads a location, and `{name}` is a register"
+                self.report.add("PG175", message, operand.span, "store its value in a location of the node first")
+                return None
+            return self.local(operand.mention)
+        if any(isinstance(part, Symbol) for part in parts(operand.expr)):
+            hint = "store the value in a location of the node first"
+            self.report.add("PG175", f"{what} reads a location or a constant, and computes nothing", operand.span, hint)
+            return None
+        try:
+            return self.naming.hidden(evaluator(operand.expr)(()), self.node)
+        except Fault as fault:
+            self.report.add("PG175", f"the constant has no value: {fault}", operand.span, "write another one")
+            return None
+
+    def node_number(self, word: str, operand: Operand) -> int | None:
+        if isinstance(operand.expr, Const) and operand.expr.value >= 0:
+            return operand.expr.value
+        hint = f"write {FORMS[word]}"
+        location = self.location(operand.mention) if operand.mention else None
+        if location:
+            hint = f"`{short(location.name)}` is on node {location.node}: write `{word}({location.node})`"
+        self.report.add("PG175", f"`{word}` takes the number of a node", operand.span, hint)
+        return None
+
+    def read(self, operand: Operand, span: Span) -> tuple[list[Instruction], Expr]:
+        """The loads that an expression needs, and the expression over registers."""
+        loads: list[Instruction] = []
+
+        def converted(expr: Expr) -> Expr:
+            match expr:
+                case Symbol(_, number):
+                    return value(self.mentions[number])
+                case Unary(symbol, inner, type):
+                    return Unary(symbol, converted(inner), type)
+                case Binary("^", Symbol(_, number), Const(node)) if self.unknown(self.mentions[number]):
+                    self.report_unknown(self.mentions[number], node)
+                    return Const(0)
+                case Binary(symbol, left, right, type):
+                    return Binary(symbol, converted(left), converted(right), type)
+                case Conditional(condition, then, otherwise):
+                    return Conditional(converted(condition), converted(then), converted(otherwise))
+            return expr
+
+        def value(mention: Mention) -> Expr:
+            if mention.node is not None:
+                if self.remote(mention):
+                    name = f"{short(mention.name)}^{mention.node}"
+                    hint = f"get it into a location of the node first, `t = {name}`, and read that once it has arrived"
+                    self.report.add("PG176", f"`{name}` is read in an expression", mention.span, hint)
+                return Const(0)
+            if self.location(mention):
+                cell = self.local(mention)
+                if cell is None:
+                    return Const(0)
+                name = self.naming.temporary()
+                number = self.registers.setdefault(name, len(self.registers))
+                loads.append(Load(number, cell, span))
+                return Register(name, number)
+            if self.unknown(mention):
+                self.report_unknown(mention, None)
+                return Const(0)
+            number_or_none = self.register(mention)
+            return Const(0) if number_or_none is None else Register(mention.name, number_or_none)
+
+        return loads, converted(operand.expr)
+
+    def unknown(self, mention: Mention) -> bool:
+        """Whether it is a register that nothing sets: most likely another name is meant."""
+        name = mention.name
+        mine = self.naming.registers.get(name) == self.number
+        return mine and name not in self.set
+
+    def report_unknown(self, mention: Mention, node: int | None) -> None:
+        name = short(mention.name)
+        likely = did_you_mean(mention.name, (*self.naming.locations, *self.set))
+        if node is not None:
+            what = f"unknown location `{name}`"
+            hint = likely or f"declare it before `::`, `{name}@{node}=0`"
+        else:
+            what = f"`{name}` is no location, and a register that nothing sets"
+            hint = likely or f"declare a location before `::`, `{name}@{self.node}=0`, or set the register first"
+        self.report.add("PG173", what, mention.span, hint)
+
+
+def statements(body: Part) -> Iterator[Set | Call]:
+    """The statements of ``body`` and of the blocks in it."""
+    for item in _items(body):
+        if isinstance(item, Set | Call):
+            yield item
+
+
+def _items(body: Part) -> Iterator[Set | Call | Choice | Repeat]:
+    for item in body:
+        yield item
+        match item:
+            case Choice(branches):
+                for branch in branches:
+                    yield from _items(branch)
+            case Repeat(_, inner):
+                yield from _items(inner)
+
+
+def _edges(block: Block, fronts: int) -> tuple[int, int]:
+    """How many edges the graph of ``block`` has at most, and in how many states it may end, when it is entered from
+    ``fronts``; counted until there are too many."""
+    edges = 0
+    for item in block:
+        match item:
+            case Choose(branches):
+                counted = [_edges(branch, fronts) for branch in branches]
+                edges += sum(count for count, _ in counted)
+                fronts = sum(ends for _, ends in counted)
+            case Loop(most, body):
+                latest = fronts
+                for _ in range(min(most, MAX_EDGES) if body else 0):
+                    more, latest = _edges(body, latest)
+                    edges, fronts = edges + more + 1, fronts + latest
+                    if edges > MAX_EDGES:
+                        break
+            case _:
+                edges, fronts = edges + fronts, 1
+        if edges > MAX_EDGES or fronts > MAX_EDGES:
+            return MAX_EDGES + 1, 1
+    return edges, fronts
+
+
+def _listed(names: object) -> str:
+    words = [f"`{short(str(name))}`" for name in names] if hasattr(names, "__iter__") else []
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

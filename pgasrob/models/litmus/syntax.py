@@ -1,0 +1,102 @@
+"""What stands in a litmus text, before it is known which names are locations of which node and which are registers.
+
+Expressions are :class:`pgasrob.program.expressions.Expr`; a name in one is a ``Symbol`` whose value is the number of
+its :class:`Mention`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgasrob.models.litmus.program import Value
+from pgasrob.program.expressions import Expr
+from pgasrob.program.statements import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """``x``, ``x.n``, ``z^2``: a name where a value is read or written, with the ``node`` that stands behind it."""
+
+    name: str
+    span: Span
+    node: int | None = None
+    atomic: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """``x@1=0``."""
+
+    name: str
+    node: int
+    initial: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What is given to a statement, an expression; ``mention``, when it is a single name."""
+
+    expr: Expr
+    mention: Mention | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """``target = value``: a load, store, register arithmetic, get or put."""
+
+    target: Mention
+    value: Operand
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """``poll(2)``, ``x = rga(z^2, y)``: a word with what it takes, and the name that gets what it gives."""
+
+    word: str
+    arguments: tuple[Operand, ...]
+    target: Mention | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    branches: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    most: int
+    body: Part
+    span: Span
+
+
+Part = tuple["Set | Call | Choice | Repeat", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadText:
+    node: int
+    body: Part
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of expectations: for which models with which words behind them (none: every model), and the values
+    (None: ``otherwise``)."""
+
+    allowed: bool
+    models: tuple[tuple[str, tuple[str, ...], Span], ...]
+    values: tuple[tuple[str, Value, Span], ...] | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    locations: tuple[Declared, ...]
+    threads: tuple[ThreadText, ...]
+    lines: tuple[Line, ...]
+    mentions: tuple[Mention, ...]
