@@ -61,3 +61,18 @@ def irreflexive(rows: Sequence[int]) -> bool:
 
 def acyclic(rows: Sequence[int]) -> bool:
     return irreflexive(closed(rows))
+
+
+def joined(rows: Rows, source: int, target: int) -> Rows | None:
+    """The closure of ``rows``, which are closed and irreflexive, with one pair more; None when that is a cycle.
+
+    ``rows`` stay as they are, so a search may go back to them.
+    """
+    if source == target or rows[target] >> source & 1:
+        return None
+    if rows[source] >> target & 1:
+        return rows
+    bit, reached = 1 << source, rows[target] | 1 << target
+    extended = [row | reached if row & bit else row for row in rows]
+    extended[source] |= reached
+    return extended

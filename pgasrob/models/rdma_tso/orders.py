@@ -1,0 +1,140 @@
+"""Figure 9: which pairs of events of one thread are issued, and which become observable, in program order.
+
+Two tables of ten rows (the earlier event) and ten columns (the later one). A cell is named as in the figure by a letter
+and a number, "ippo.G8" is that of an nrW before an nrR in the upper table. The figure's rows G to J have ten cells like
+all others; which they are is settled in proofs/models.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Cell = Literal["yes", "no", "sqp"]
+"""In order; not so; in order if both are of one queue pair."""
+Table = tuple[tuple[Cell, ...], ...]
+
+KINDS = ("lR", "lW", "CAS", "F", "P", "nlR", "nrW", "nrR", "nlW", "nF")
+"""The types of events (Definition 4.1), in the order of the rows and columns."""
+NUMBER = {kind: number for number, kind in enumerate(KINDS)}
+ROWS = "ABCDEFGHIJ"
+WITH_QUEUE_PAIR = frozenset(("P", "nlR", "nrW", "nrR", "nlW", "nF"))
+"""Types whose labels name a remote node. For all others `sqp` is the same as `no`."""
+INSTANTANEOUS = frozenset(KINDS) - {"lW", "nlW", "nrW"}
+"""Inst: issued and observable at once."""
+
+_MEANING: dict[str, Cell] = {"+": "yes", ".": "no", "q": "sqp"}
+
+
+def _table(text: str) -> Table:
+    return tuple(tuple(_MEANING[mark] for mark in line.replace(" ", "")) for line in text.split())
+
+
+IPPO = _table("++++++++++ ++++++++++ ++++++++++ ++++++++++ ++++++++++ .....qqqqq ......qqqq ........qq ........qq .....qqqqq")
+OPPO = _table("++++++++++ .+++.+++++ ++++++++++ ++++++++++ ++++++++++ .....qqqqq ......qqq. ........qq ........q. .....qqqqq")
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """The two tables."""
+
+    ippo: Table = IPPO
+    oppo: Table = OPPO
+
+    def at(self, cell: str) -> Cell:
+        """What ``cell`` ("oppo.G8") holds."""
+        table, row, column = _place(cell)
+        found: Table = getattr(self, table)
+        return found[row][column]
+
+    def with_cell(self, cell: str, value: Cell) -> Orders:
+        """The same with another ``value`` in ``cell``."""
+        name, row, column = _place(cell)
+        table: Table = getattr(self, name)
+        line = (*table[row][:column], value, *table[row][column + 1 :])
+        changed = (*table[:row], line, *table[row + 1 :])
+        return replace(self, ippo=changed) if name == "ippo" else replace(self, oppo=changed)
+
+    def holds(self, table: str, earlier: str, later: str, same_queue_pair: bool) -> bool:
+        """Whether the table orders two events of these types, one before the other in the program order of a thread."""
+        found: Table = getattr(self, table)
+        cell = found[NUMBER[earlier]][NUMBER[later]]
+        return cell == "yes" or (cell == "sqp" and same_queue_pair)
+
+
+FIGURE_9 = Orders()
+
+
+def cell_of(table: str, earlier: str, later: str) -> str:
+    """The name of the cell for these types."""
+    return f"{table}.{ROWS[NUMBER[earlier]]}{NUMBER[later] + 1}"
+
+
+def kinds_of(cell: str) -> tuple[str, str]:
+    """The types of the earlier and the later event that ``cell`` is about."""
+    _, row, column = _place(cell)
+    return KINDS[row], KINDS[column]
+
+
+CELLS = tuple(cell_of(table, earlier, later) for table in ("ippo", "oppo") for earlier in KINDS for later in KINDS)
+"""The names of all cells."""
+
+
+def _place(cell: str) -> tuple[str, int, int]:
+    table, _, place = cell.partition(".")
+    return table, ROWS.index(place[0]), int(place[1:]) - 1
+
+
+TERMS: dict[str, str] = {
+    "ib.rf": "issued-before: a write that is read, before the read",
+    "ib.pf": "issued-before: an operation that is polled, before the poll",
+    "ib.nfo": "issued-before: the order of reads and writes at an adapter (PCIe)",
+    "ib.rbb": "issued-before: a CPU's read, before its own thread's later write that it does not see",
+    "ob.rfb": "observed-before: a write, before a read of it that is not out of the thread's own store buffer",
+    "ob.nlW-pf": "observed-before: the local write of a get, before the poll of that get",
+    "ob.nfo": "observed-before: the order of reads and writes at an adapter (PCIe)",
+    "ob.rb": "observed-before: a read, before the writes that it does not see",
+    "ob.mo": "observed-before: the writes to a location in the order in which they reach it",
+}
+"""The terms of ib and ob (Definition 4.4) beside ippo and oppo."""
+
+CONDITIONS: dict[str, str] = {
+    "ib": "Definition 4.4 (1): ib is irreflexive",
+    "ob": "Definition 4.4 (2): ob is irreflexive",
+    "third": "Definition 4.4 (3): ([Inst]; ib; ob)+ is irreflexive",
+}
+
+PREMISES: dict[str, str] = {
+    "rfb.lW": "rf_b starts in a CPU's write",
+    "rfb.sthd": "rf_b is within a thread",
+    "rfb.lR": "rf_b ends in a CPU's read",
+    "rbb.lR": "rb_b starts in a CPU's read",
+    "rbb.sthd": "rb_b is within a thread",
+    "rbb.lW": "rb_b ends in a CPU's write",
+    "nfo.local": "Definition 4.2: nlR and nlW of a queue pair are ordered by nfo",
+    "nfo.remote": "Definition 4.2: nrR and nrW of a queue pair are ordered by nfo",
+    "Inst.lW": "a CPU's write is not instantaneous",
+    "Inst.nrW": "the remote write of a put is not instantaneous",
+    "Inst.nlW": "the local write of a get is not instantaneous",
+    "pf.oldest": "Definition 4.3 (1): a poll is of the oldest operation not yet polled",
+    "pf.once": "Definition 4.2: an operation is polled at most once",
+    "rfb.sqp": "without PCIe: rf_b holds rf within a queue pair",
+    "rbb.sqp": "without PCIe: rb_b holds rb within a queue pair",
+}
+"""Premises of the definitions; without one, what it restricts (or lets off) is so no more."""
+
+
+def _meaning(cell: str) -> str:
+    table, earlier, later = cell.partition(".")[0], *kinds_of(cell)
+    same = " of the same queue pair" if FIGURE_9.at(cell) == "sqp" else ""
+    verb = "issued" if table == "ippo" else "observed"
+    return f"Figure 9: {earlier} before {later}{same} is {verb} before it"
+
+
+RULES: dict[str, str] = {
+    **{cell: _meaning(cell) for cell in CELLS if FIGURE_9.at(cell) != "no"},
+    **TERMS,
+    **CONDITIONS,
+    **PREMISES,
+}
+"""All that the model can be asked `--without`, and what it says."""
