@@ -129,7 +129,8 @@ def paths_of(program: Program, thread: int, expand: Expansion) -> Iterator[Path]
     for instructions in dict.fromkeys(program.threads[thread].graph.paths()):
         choices: list[int] = []
         while True:
-            path, ways = Path(program, thread), []
+            path = Path(program, thread)
+            ways: list[int] = []
             for number, instruction in enumerate(instructions):
                 path.operation, path.span = number, instruction.span
                 alternatives = expand(path, instruction)

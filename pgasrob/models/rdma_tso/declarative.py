@@ -11,11 +11,9 @@ from collections.abc import Iterator, Mapping
 from pgasrob.models.candidates import INITIAL
 from pgasrob.models.litmus.program import Outcome, Program, Value
 from pgasrob.models.model import Execution, Forbidden, Outcomes, Pairs
-from pgasrob.models.rdma_tso.orders import FIGURE_9, INSTANTANEOUS, Orders
+from pgasrob.models.rdma_tso.orders import FIGURE_9, Orders
 from pgasrob.models.rdma_tso.rules import Rules
 from pgasrob.models.rdma_tso.search import Search, Solution
-from pgasrob.models.relations import Rows, closed, composed, irreflexive, of_pairs, pairs, union
-from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.watch import LimitReached, Watch
 
 
@@ -75,9 +73,9 @@ def execution(solution: Solution) -> Execution:
         mo |= {(place[location], write + first) for write in each}
         mo |= {(a + first, b + first) for a in each for b in each if solution.precedes(a, b)}
     for read in candidate.reads:
-        location, source = actions[read].location, sources[read]
-        assert location is not None and source is not None
-        origin = place[location] if source == INITIAL else source + first
+        at, source = actions[read].location, sources[read]
+        assert at is not None and source is not None
+        origin = place[at] if source == INITIAL else source + first
         rf.add((origin, read + first))
         rb |= {(read + first, later) for before, later in mo if before == origin and later != read + first}
     return Execution(

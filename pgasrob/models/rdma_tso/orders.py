@@ -27,11 +27,35 @@ _MEANING: dict[str, Cell] = {"+": "yes", ".": "no", "q": "sqp"}
 
 
 def _table(text: str) -> Table:
-    return tuple(tuple(_MEANING[mark] for mark in line.replace(" ", "")) for line in text.split())
+    return tuple(tuple(_MEANING[mark] for mark in line.split()[1:]) for line in text.split("\n")[2:-1])
 
 
-IPPO = _table("++++++++++ ++++++++++ ++++++++++ ++++++++++ ++++++++++ .....qqqqq ......qqqq ........qq ........qq .....qqqqq")
-OPPO = _table("++++++++++ .+++.+++++ ++++++++++ ++++++++++ ++++++++++ .....qqqqq ......qqq. ........qq ........q. .....qqqqq")
+IPPO = _table("""
+    #  1 2 3 4 5 6 7 8 9 10
+    A  + + + + + + + + + +
+    B  + + + + + + + + + +
+    C  + + + + + + + + + +
+    D  + + + + + + + + + +
+    E  + + + + + + + + + +
+    F  . . . . . q q q q q
+    G  . . . . . . q q q q
+    H  . . . . . . . . q q
+    I  . . . . . . . . q q
+    J  . . . . . q q q q q
+""")
+OPPO = _table("""
+    #  1 2 3 4 5 6 7 8 9 10
+    A  + + + + + + + + + +
+    B  . + + + . + + + + +
+    C  + + + + + + + + + +
+    D  + + + + + + + + + +
+    E  + + + + + + + + + +
+    F  . . . . . q q q q q
+    G  . . . . . . q q q .
+    H  . . . . . . . . q q
+    I  . . . . . . . . q .
+    J  . . . . . q q q q q
+""")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The search for consistent executions: reads-from first, cut short where it is inconsistent already, then mo and nfo."""
+"""The search for consistent executions: rf first, cut short where it is inconsistent already, then mo and nfo."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from pgasrob.models.candidates import INITIAL, Candidate, Circular, Faulted, Values, candidates
+from pgasrob.models.candidates import INITIAL, Circular, Faulted, Values, candidates
 from pgasrob.models.litmus.program import Outcome, Program
 from pgasrob.models.model import Refused
 from pgasrob.models.rdma_tso.events import expand, polls_from
@@ -200,7 +200,7 @@ class Search:
 
     def _last_writes(self, graph: Graph, rows: Rows) -> Iterator[tuple[int, ...]]:
         """Which writes may be the last to each location; for one that no outcome shows that is left open."""
-        each = []
+        each: list[tuple[int, ...]] = []
         for place, location in enumerate(self.program.locations):
             writes = graph.candidate.writes.get(place, ())
             if not location.shown or not writes:

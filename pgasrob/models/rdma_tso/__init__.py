@@ -1,0 +1,1 @@
+"""RDMA-TSO (Ambal and others, OOPSLA 2024)."""
