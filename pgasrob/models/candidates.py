@@ -209,6 +209,7 @@ class Candidate:
                     values.read(number) if action.reads else None,
                     values.written(number) if action.writes else None,
                     action.span,
+                    action.towards,
                 )
                 for number, action in enumerate(self.actions)
             ),

@@ -18,7 +18,8 @@ class Event:
 
     ``thread``: the number of its thread from 0, None for an initial write. ``operation``: events of one instruction
     have the same number, which counts the instructions of the thread that are executed, from 0. ``kind``: the model's
-    name of it (lR, nrW, er, flush...). ``location``: its number, where it accesses one.
+    name of it (lR, nrW, er, flush...). ``location``: its number, where it accesses one. ``towards``: the remote node of
+    its operation, where the model says so (a poll has no location, but the queue pair of a node).
     """
 
     thread: int | None
@@ -28,6 +29,7 @@ class Event:
     reads: Value | None = None
     writes: Value | None = None
     span: Span = NOWHERE
+    towards: int | None = None
 
 
 Pairs = frozenset[tuple[int, int]]

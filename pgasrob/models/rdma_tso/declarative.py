@@ -1,19 +1,18 @@
 """The declarative semantics of RDMA-TSO (section 4): outcomes, consistent executions, and why others are not.
 
-What is decided by points in time (`points`) is said here with the paper's relations: :func:`relations` gives those of
-an execution, :func:`violated` the conditions of Definition 4.4 that it does not satisfy, as they are printed.
+Figure 9 is in `orders`, the definitions as printed are in `axioms`, the search for executions in `search` and `points`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pgasrob.models.candidates import INITIAL
 from pgasrob.models.litmus.program import Outcome, Program, Value
-from pgasrob.models.model import Execution, Forbidden, Outcomes, Pairs
+from pgasrob.models.model import Execution, Forbidden, Outcomes
+from pgasrob.models.rdma_tso.forbidden import why
 from pgasrob.models.rdma_tso.orders import FIGURE_9, Orders
 from pgasrob.models.rdma_tso.rules import Rules
-from pgasrob.models.rdma_tso.search import Search, Solution
+from pgasrob.models.rdma_tso.search import Search, Solution, execution
 from pgasrob.robustness.watch import LimitReached, Watch
 
 
@@ -52,44 +51,7 @@ class Declarative:
         return map(execution, Search(program, self.rules, watch).solutions())
 
     def forbidden(self, program: Program, outcome: Mapping[str, Value]) -> Forbidden | None:
-        """Why no consistent execution has these values."""
-        raise NotImplementedError
-
-
-def execution(solution: Solution) -> Execution:
-    """What the search has found, as others read it: initial writes come first; po of neighbours, mo of all pairs."""
-    graph, candidate = solution.graph, solution.graph.candidate
-    events = candidate.events(solution.values)
-    first = len(events) - len(candidate.actions)
-    place = {location: number for number, location in enumerate(candidate.locations)}
-
-    def pairs_of(found: Iterator[tuple[int, int]]) -> Pairs:
-        return frozenset((a + first, b + first) for a, b in found)
-
-    actions = candidate.actions
-    writes, sources = candidate.writes, solution.sources
-    rf, rb, mo = set(), set(), set()
-    for location, each in writes.items():
-        mo |= {(place[location], write + first) for write in each}
-        mo |= {(a + first, b + first) for a in each for b in each if solution.precedes(a, b)}
-    for read in candidate.reads:
-        at, source = actions[read].location, sources[read]
-        assert at is not None and source is not None
-        origin = place[at] if source == INITIAL else source + first
-        rf.add((origin, read + first))
-        rb |= {(read + first, later) for before, later in mo if before == origin and later != read + first}
-    return Execution(
-        candidate.program,
-        events,
-        {
-            "po": pairs_of((a, a + 1) for a in range(len(actions) - 1) if actions[a].thread == actions[a + 1].thread),
-            "rf": frozenset(rf),
-            "mo": frozenset(mo),
-            "rb": frozenset(rb),
-            "pf": pairs_of((write, poll) for poll, write in graph.polled.items()),
-            "nfo": pairs_of(iter(solution.flushed())),
-            "ippo": pairs_of(graph.preserved("ippo")),
-            "oppo": pairs_of(graph.preserved("oppo")),
-        },
-        solution.outcome,
-    )
+        """Why no consistent execution has these values, by name; None when one has. KeyError for an unknown name."""
+        places = {name: place for place, name in enumerate(program.names)}
+        wanted = [(places[name], value) for name, value in outcome.items()]
+        return why(program, lambda found: all(found[place] == value for place, value in wanted), self.rules)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import assert_never
 
-from pgasrob.models.candidates import Candidate, Path
+from pgasrob.models.candidates import Candidate, Path, paths_of
 from pgasrob.models.litmus.program import (
     Assign,
     Assume,
@@ -18,6 +18,7 @@ from pgasrob.models.litmus.program import (
     Load,
     MemoryFence,
     Poll,
+    Program,
     Put,
     RemoteCompareAndSet,
     RemoteFence,
@@ -91,6 +92,16 @@ def expand(path: Path, instruction: Instruction) -> Sequence[Callable[[], None]]
         case GetAccumulate() | RemoteCompareAndSet() | Flush():
             raise NotImplementedError("RDMA-TSO has no such instruction")
     assert_never(instruction)
+
+
+def kinds_in_order(program: Program) -> set[tuple[str, str]]:
+    """The types of events of which a thread may have one before the other."""
+    found = set()
+    for thread in range(len(program.threads)):
+        for path in paths_of(program, thread, expand):
+            kinds = [action.kind for action in path.actions]
+            found |= {(kind, later) for place, kind in enumerate(kinds) for later in kinds[place + 1 :]}
+    return found
 
 
 def void(_: object) -> None:

@@ -9,7 +9,7 @@ from itertools import product
 
 from pgasrob.models.candidates import INITIAL, Circular, Faulted, Values, candidates
 from pgasrob.models.litmus.program import Outcome, Program
-from pgasrob.models.model import Refused
+from pgasrob.models.model import Execution, Pairs, Refused
 from pgasrob.models.rdma_tso.events import expand, polls_from
 from pgasrob.models.rdma_tso.points import Choice, Edges, Graph
 from pgasrob.models.rdma_tso.rules import Rules
@@ -248,3 +248,42 @@ def refuse_faults(values: Values) -> None:
             values.value(slot)
     except Faulted as fault:
         raise Refused((fault.refusal,)) from None
+
+
+def execution(solution: Solution) -> Execution:
+    """What the search has found, as others read it: initial writes come first; po of neighbours, mo of all pairs."""
+    graph, candidate = solution.graph, solution.graph.candidate
+    events = candidate.events(solution.values)
+    first = len(events) - len(candidate.actions)
+    place = {location: number for number, location in enumerate(candidate.locations)}
+
+    def pairs_of(found: Iterator[tuple[int, int]]) -> Pairs:
+        return frozenset((a + first, b + first) for a, b in found)
+
+    actions = candidate.actions
+    writes, sources = candidate.writes, solution.sources
+    rf, rb, mo = set(), set(), set()
+    for location, each in writes.items():
+        mo |= {(place[location], write + first) for write in each}
+        mo |= {(a + first, b + first) for a in each for b in each if solution.precedes(a, b)}
+    for read in candidate.reads:
+        at, source = actions[read].location, sources[read]
+        assert at is not None and source is not None
+        origin = place[at] if source == INITIAL else source + first
+        rf.add((origin, read + first))
+        rb |= {(read + first, later) for before, later in mo if before == origin and later != read + first}
+    return Execution(
+        candidate.program,
+        events,
+        {
+            "po": pairs_of((a, a + 1) for a in range(len(actions) - 1) if actions[a].thread == actions[a + 1].thread),
+            "rf": frozenset(rf),
+            "mo": frozenset(mo),
+            "rb": frozenset(rb),
+            "pf": pairs_of((write, poll) for poll, write in graph.polled.items()),
+            "nfo": pairs_of(iter(solution.flushed())),
+            "ippo": pairs_of(graph.preserved("ippo")),
+            "oppo": pairs_of(graph.preserved("oppo")),
+        },
+        solution.outcome,
+    )

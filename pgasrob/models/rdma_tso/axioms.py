@@ -1,0 +1,157 @@
+"""Definition 4.4 as it is printed, for one execution: ib, ob, the three conditions, and a cycle that breaks one.
+
+Every edge of ib and ob knows its relation and the rule that it is by (a cell of Figure 9, a term), so that whoever asks
+why an execution is inconsistent is answered by naming the edges of a cycle.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from pgasrob.models.model import CycleEdge, Event, Execution
+from pgasrob.models.rdma_tso.orders import INSTANTANEOUS, cell_of
+from pgasrob.models.rdma_tso.rules import Rules
+from pgasrob.models.relations import Rows, closed, composed, irreflexive, of_pairs
+
+Order = Literal["ib", "ob"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A pair of ib or ob before closure, with the relation and the rule that it is by."""
+
+    order: Order
+    source: int
+    target: int
+    relation: str
+    rule: str
+
+
+def edges(execution: Execution, rules: Rules) -> Iterator[Edge]:
+    """ib = (ippo, rf, pf, nfo, rb_b)+ and ob = (oppo, rf_b complement, [nlW]; pf, nfo, rb, mo)+ before closure."""
+    events, relations, has = execution.events, execution.relations, rules.has
+    for source, target in program_order(execution):
+        one, other = events[source], events[target]
+        if one.thread is None:
+            continue  # nothing comes before an initial write: it is on no cycle
+        for order, table in ORDERED_BY:
+            if rules.orders.holds(table, one.kind, other.kind, same_queue_pair(one, other)):
+                yield Edge(order, source, target, table, cell_of(table, one.kind, other.kind))
+    for source, target in relations["rf"]:
+        if has("ib.rf"):
+            yield Edge("ib", source, target, "rf", "ib.rf")
+        if has("ob.rfb") and not _buffered(rules, "rfb", events[source], "lW", events[target], "lR"):
+            yield Edge("ob", source, target, "rf", "ob.rfb")
+    for source, target in relations["pf"]:
+        if has("ib.pf"):
+            yield Edge("ib", source, target, "pf", "ib.pf")
+        if events[source].kind == "nlW" and has("ob.nlW-pf"):
+            yield Edge("ob", source, target, "pf", "ob.nlW-pf")
+        if events[source].kind == "nrW" and rules.placed:
+            yield Edge("ob", source, target, "pf", "placed")
+    for source, target in relations["nfo"] if rules.pcie else ():
+        local = events[source].kind in ("nlR", "nlW")
+        if has("nfo.local" if local else "nfo.remote"):
+            if has("ib.nfo"):
+                yield Edge("ib", source, target, "nfo", "ib.nfo")
+            if has("ob.nfo"):
+                yield Edge("ob", source, target, "nfo", "ob.nfo")
+    for source, target in relations["rb"]:
+        if has("ib.rbb") and _buffered(rules, "rbb", events[source], "lR", events[target], "lW"):
+            yield Edge("ib", source, target, "rb", "ib.rbb")
+        if has("ob.rb"):
+            yield Edge("ob", source, target, "rb", "ob.rb")
+    for source, target in relations["mo"]:
+        if has("ob.mo"):
+            yield Edge("ob", source, target, "mo", "ob.mo")
+
+
+ORDERED_BY: tuple[tuple[Order, str], ...] = (("ib", "ippo"), ("ob", "oppo"))
+
+
+def program_order(execution: Execution) -> Iterator[tuple[int, int]]:
+    """po: an execution holds its neighbours, in the order of the events' numbers."""
+    events = execution.events
+    for source, one in enumerate(events):
+        for target in range(source + 1, len(events)):
+            if one.thread is None or events[target].thread == one.thread:
+                yield source, target
+
+
+def same_queue_pair(one: Event, other: Event) -> bool:
+    """sqp."""
+    return one.thread == other.thread and one.towards == other.towards is not None
+
+
+def _buffered(rules: Rules, name: str, one: Event, first: str, other: Event, second: str) -> bool:
+    """Whether a pair of rf (rb) is one of rf_b (rb_b)."""
+    if not rules.pcie and rules.has(f"{name}.sqp") and same_queue_pair(one, other):
+        return True
+    return (
+        (one.kind == first or not rules.has(f"{name}.{first}"))
+        and (one.thread == other.thread or not rules.has(f"{name}.sthd"))
+        and (other.kind == second or not rules.has(f"{name}.{second}"))
+    )
+
+
+def closure(found: Iterable[Edge], order: Order, size: int) -> Rows:
+    """ib or ob."""
+    return closed(of_pairs(size, ((edge.source, edge.target) for edge in found if edge.order == order)))
+
+
+def instantaneous(event: Event, rules: Rules) -> bool:
+    """Inst."""
+    return event.kind in INSTANTANEOUS or not rules.has(f"Inst.{event.kind}")
+
+
+def violated(execution: Execution, rules: Rules) -> tuple[str, ...]:
+    """The conditions of Definition 4.4 that do not hold: some of "ib", "ob", "third"."""
+    events, found = execution.events, tuple(edges(execution, rules))
+    ib, ob = closure(found, "ib", len(events)), closure(found, "ob", len(events))
+    both = [row if instantaneous(event, rules) else 0 for event, row in zip(events, composed(ib, ob), strict=True)]
+    holds = {"ib": irreflexive(ib), "ob": irreflexive(ob), "third": irreflexive(closed(both))}
+    return tuple(name for name, kept in holds.items() if rules.has(name) and not kept)
+
+
+def cycle(execution: Execution, rules: Rules) -> tuple[CycleEdge, ...]:
+    """A cycle in ib, in ob, or in ([Inst]; ib; ob)+; empty for a consistent execution.
+
+    It is a shortest one through points of time: of issue (along ib) and of observation (along ob), which are one point
+    for an instantaneous event; for others there is a step from the former to the latter.
+    """
+    found = sorted(edges(execution, rules), key=lambda edge: (edge.source, edge.target, edge.order, edge.rule))
+    third = rules.has("third")
+
+    def point(event: int, order: Order) -> tuple[int, Order]:
+        return event, "ib" if third and instantaneous(execution.events[event], rules) else order
+
+    out: dict[tuple[int, Order], list[tuple[tuple[int, Order], Edge | None]]] = {}
+    for edge in found:
+        if rules.has(edge.order):
+            out.setdefault(point(edge.source, edge.order), []).append((point(edge.target, edge.order), edge))
+    for number in range(len(execution.events) if third else 0):
+        if point(number, "ob") != (number, "ib"):
+            out.setdefault((number, "ib"), []).append(((number, "ob"), None))
+    ways = (_way_back(out, start) for start in out)
+    best = min((way for way in ways if way is not None), key=len, default=[])
+    return tuple(CycleEdge(edge.source, edge.target, edge.relation, edge.rule) for edge in best if edge is not None)
+
+
+def _way_back(
+    out: dict[tuple[int, Order], list[tuple[tuple[int, Order], Edge | None]]], start: tuple[int, Order]
+) -> list[Edge | None] | None:
+    """The steps of a shortest way from ``start`` to itself."""
+    ways: dict[tuple[int, Order], list[Edge | None]] = {}
+    queue: deque[tuple[tuple[int, Order], list[Edge | None]]] = deque([(start, [])])
+    while queue:
+        at, way = queue.popleft()
+        for target, edge in out.get(at, ()):
+            if target == start:
+                return [*way, edge]
+            if target not in ways:
+                ways[target] = [*way, edge]
+                queue.append((target, ways[target]))
+    return None
