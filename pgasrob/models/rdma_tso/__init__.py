@@ -1,1 +1,142 @@
-"""RDMA-TSO (Ambal and others, OOPSLA 2024)."""
+"""RDMA-TSO: InfiniBand verbs between x86 CPUs (Ambal, Dongol, Eran, Klimis, Lahav, Raad, OOPSLA 2024).
+
+Three semantics that are the same: the machine with the six buffers of a queue pair (`concrete`), the one with a pipe
+(`simplified`), and consistent executions (`declarative`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from pgasrob.models import operational
+from pgasrob.models.litmus.program import (
+    Assign,
+    Assume,
+    Cell,
+    CompareAndSet,
+    Flush,
+    Get,
+    GetAccumulate,
+    Instruction,
+    Load,
+    MemoryFence,
+    Poll,
+    Program,
+    Put,
+    RemoteCompareAndSet,
+    RemoteFence,
+    Store,
+    Thread,
+    Value,
+)
+from pgasrob.models.model import Execution, Forbidden, Outcomes, Refusal, Refused
+from pgasrob.models.rdma_tso.orders import RULES
+from pgasrob.robustness.watch import Watch
+
+if TYPE_CHECKING:
+    from pgasrob.models.rdma_tso.declarative import Declarative
+
+Semantics = Literal["declarative", "simplified", "concrete"]
+
+
+class RdmaTso:
+    """The model with its options: ``pcie``, the guarantee that a read of the adapter pushes the writes before it;
+    ``placed``, that a poll of a put says that it is in memory, as on all hardware there is; ``without``, rules of the
+    declarative semantics that are left out."""
+
+    RULES = RULES
+    name = "rdma-tso"
+
+    def __init__(
+        self,
+        semantics: Semantics = "declarative",
+        pcie: bool = True,
+        placed: bool = False,
+        without: Iterable[str] = (),
+    ) -> None:
+        self.semantics: Semantics = semantics
+        self.pcie, self.placed, self.without = pcie, placed, frozenset(without)
+        if self.without and semantics != "declarative":
+            raise ValueError(f"the {semantics} semantics has no rules to leave out; the declarative one has")
+        if unknown := self.without - RULES.keys():
+            raise ValueError(f"no rule {', '.join(sorted(unknown))}")
+
+    @property
+    def variant(self) -> str:
+        words = ["no-pcie"] * (not self.pcie) + ["placed"] * self.placed
+        return " ".join(words + [f"without {rule}" for rule in sorted(self.without)])
+
+    def refusals(self, program: Program) -> tuple[Refusal, ...]:
+        """What RDMA-TSO has no rules for: remote atomics, flush, non-atomic accesses, queue pairs to the own node."""
+        return tuple(
+            refusal
+            for thread in program.threads
+            for edges in thread.graph.out
+            for instruction, _ in edges
+            for refusal in _refusals(program, thread, instruction)
+        )
+
+    def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
+        """All outcomes. Raises :class:`Refused`."""
+        self._refuse(program)
+        if self.semantics == "declarative":
+            return self._declarative().outcomes(program, watch)
+        return operational.outcomes(self.machine(program), watch)
+
+    def executions(self, program: Program, watch: Watch | None = None) -> Iterator[Execution]:
+        """All consistent executions. Raises :class:`Refused`, and LimitReached of ``watch``."""
+        self._refuse(program)
+        return self._declarative().executions(program, watch)
+
+    def forbidden(self, program: Program, outcome: Mapping[str, Value]) -> Forbidden | None:
+        """Why no consistent execution has the values of ``outcome``; None when one has."""
+        self._refuse(program)
+        return self._declarative().forbidden(program, outcome)
+
+    def machine(self, program: Program, reduced: bool = True) -> operational.Machine[Any]:
+        """The machine that runs ``program``, the simplified one unless the semantics is the concrete one; ``reduced``
+        as in `operational`. Raises :class:`Refused`."""
+        self._refuse(program)
+        if self.semantics == "concrete":
+            from pgasrob.models.rdma_tso.concrete import concrete
+
+            return concrete(program, self.pcie, self.placed, reduced=reduced)
+        from pgasrob.models.rdma_tso.simplified import simplified
+
+        return simplified(program, self.pcie, self.placed, reduced=reduced)
+
+    def _declarative(self) -> Declarative:
+        from pgasrob.models.rdma_tso.declarative import Declarative
+
+        return Declarative(pcie=self.pcie, placed=self.placed, without=self.without)
+
+    def _refuse(self, program: Program) -> None:
+        if refusals := self.refusals(program):
+            raise Refused(refusals)
+
+
+def _refusals(program: Program, thread: Thread, instruction: Instruction) -> Iterator[Refusal]:
+    cells: tuple[Cell, ...] = ()
+    node = -1
+    match instruction:
+        case Load(_, cell) | Store(cell) | CompareAndSet(_, cell):
+            cells = (cell,)
+        case Get(local, remote) | Put(remote, local):
+            cells, node = (local, remote), program.node_of(remote)
+        case Poll(node) | RemoteFence(node):
+            pass
+        case GetAccumulate() | RemoteCompareAndSet():
+            yield Refusal("RDMA-TSO has no remote atomics", instruction.span)
+        case Flush(target):
+            reason = f"RDMA-TSO has no flush: poll({target}) waits for the oldest operation to node {target}"
+            yield Refusal(reason, instruction.span)
+        case Assign() | Assume() | MemoryFence():
+            pass
+    if node == thread.node:
+        yield Refusal(f"RDMA-TSO has no operations of a node on itself, here of node {node}", instruction.span)
+    if not all(cell.atomic for cell in cells):
+        yield Refusal("RDMA-TSO has no non-atomic accesses", instruction.span)
+
+
+__all__ = ["RULES", "RdmaTso"]

@@ -1,0 +1,339 @@
+"""The engine for operational models: machines of threads that share a memory, their outcomes, runs as executions.
+
+A model says what one thread and everything that is its own (store buffer, queue pairs) can do next: a
+:class:`Component`. Threads meet in the memory alone, so :class:`Machine` is their product: an automaton whose letters
+are :class:`Step`. :func:`outcomes` goes through all of its states, and :func:`execution` makes a graph of a run.
+
+Reduction. A component may say of some of what it can do next that this can be done *first*: in every run from here to
+a final state one of these steps occurs, and the run with that step moved to its front is a run to the same state, with
+the same order of conflicting accesses. Then nothing else need be tried in that state: an outcome is reached if it is
+reached so. What a model takes first, and why it may, stands there (``first``); ``reduced=False`` tries everything.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+from pgasrob.automata.automaton import Reached
+from pgasrob.models.litmus.program import Instruction, Outcome, Program, Value
+from pgasrob.models.model import Event, Execution, Outcomes, Pairs, Refusal, Refused
+from pgasrob.program.expressions import Fault
+from pgasrob.program.statements import NOWHERE
+from pgasrob.robustness.watch import LimitReached, Watch
+
+Local = TypeVar("Local", bound=Hashable)
+State = tuple[int, ...]
+"""The value of each location, then for each thread the number of the state that it is in."""
+
+Queue = tuple[Literal["cpu", "store", "source", "place", "fetch", "land", "fence"], int]
+"""Where the events of a thread wait to take effect: what they will do, and the node that the operation goes to, -1 for
+what goes nowhere. "source": reads of puts; "place": their writes; "fetch" and "land": the same of gets; "cpu": what
+takes effect when it is executed."""
+
+
+class Begun(NamedTuple):
+    """An event that joins ``queue`` behind all that wait there."""
+
+    kind: str
+    location: int | None
+    queue: Queue
+
+
+class Access(NamedTuple):
+    """The event that has so many others ``before`` it in ``queue`` takes effect, and leaves the queue.
+
+    ``own``: it reads from a write that is itself still waiting, the one with so many before it in that queue.
+    """
+
+    queue: Queue
+    before: int = 0
+    location: int | None = None
+    reads: int | None = None
+    writes: int | None = None
+    own: tuple[Queue, int] | None = None
+
+
+class Step(NamedTuple):
+    """A letter: what a thread, or the network for it, does at once. ``instruction`` where one is executed (or handed
+    over for later), None for what follows from it."""
+
+    thread: int
+    name: str
+    instruction: Instruction | None = None
+    begins: tuple[Begun, ...] = ()
+    accesses: tuple[Access, ...] = ()
+
+
+Word = tuple[Step, ...]
+
+
+class Result(NamedTuple):
+    """What comes of an option: the word, the next state of the thread, and what is written, in this order."""
+
+    word: Word
+    local: Any
+    writes: tuple[tuple[int, int], ...] = ()
+
+
+class Option(NamedTuple):
+    """What a thread may do next: it ``reads`` these locations, and ``then`` gives what comes of their values, None
+    where that is nothing."""
+
+    reads: tuple[int, ...]
+    then: Callable[..., Result | None]
+
+
+class Component(Protocol[Local]):
+    """A thread with all that is its own."""
+
+    @property
+    def initial(self) -> Local: ...
+
+    def options(self, local: Local) -> tuple[bool, Sequence[Option]]:
+        """What it may do next. True: there may be more, but these can be done first."""
+        ...
+
+    def finished(self, local: Local) -> bool:
+        """Whether it has ended and nothing is on its way any more."""
+        ...
+
+    def registers(self, local: Local) -> tuple[int, ...]: ...
+
+
+class _Row(NamedTuple):
+    """An option with its results, by the values that are read; ``fixed`` where nothing that changes is read."""
+
+    values: Callable[[State], Any] | None
+    many: bool
+    then: Callable[..., Result | None]
+    results: dict[Any, tuple[Word, int, tuple[tuple[int, int], ...]] | None]
+
+
+class Machine(Generic[Local]):
+    """The threads of ``program`` on its memory, an automaton over :class:`Step`.
+
+    ``constant``: locations that nobody writes.
+    """
+
+    def __init__(
+        self, program: Program, components: Sequence[Component[Local]], constant: frozenset[int] = frozenset()
+    ) -> None:
+        self.program = program
+        self._components = components
+        self._values = {x: program.locations[x].initial for x in constant}
+        self._width = len(program.locations)
+        self._numbers: list[dict[Local, int]] = [{} for _ in components]
+        self._locals: list[list[Local]] = [[] for _ in components]
+        self._rows: list[list[tuple[bool, list[_Row]] | None]] = [[] for _ in components]
+        self._finished: list[list[bool]] = [[] for _ in components]
+        starts = [self._number(thread, each.initial) for thread, each in enumerate(components)]
+        self.initial: State = (*(location.initial for location in program.locations), *starts)
+
+    def _number(self, thread: int, local: Local) -> int:
+        numbers = self._numbers[thread]
+        number = numbers.get(local)
+        if number is None:
+            number = numbers[local] = len(numbers)
+            self._locals[thread].append(local)
+            self._rows[thread].append(None)
+            self._finished[thread].append(self._components[thread].finished(local))
+        return number
+
+    def _options(self, thread: int, number: int) -> tuple[bool, list[_Row]]:
+        known = self._rows[thread][number]
+        if known is None:
+            first, options = self._components[thread].options(self._locals[thread][number])
+            rows = []
+            for reads, then in options:
+                if all(x in self._values for x in reads):
+                    result = then(*(self._values[x] for x in reads))
+                    fixed = None if result is None else (result.word, self._number(thread, result.local), result.writes)
+                    rows.append(_Row(None, False, then, {None: fixed}))
+                else:
+                    rows.append(_Row(itemgetter(*reads), len(reads) > 1, then, {}))
+            known = self._rows[thread][number] = first, rows
+        return known
+
+    def _result(self, thread: int, row: _Row, state: State) -> tuple[Word, int, tuple[tuple[int, int], ...]] | None:
+        if row.values is None:
+            return row.results[None]
+        key = row.values(state)
+        try:
+            return row.results[key]
+        except KeyError:
+            result = row.then(*key) if row.many else row.then(key)
+            known = None if result is None else (result.word, self._number(thread, result.local), result.writes)
+            row.results[key] = known
+            return known
+
+    def successors(self, state: State) -> list[tuple[Word, State]]:
+        """The transitions, those of the first thread first. A state in which something can be done first has these
+        alone; and what is done first, and is one thing, belongs to the transition before it."""
+        width = self._width
+        everything = []
+        for thread, number in enumerate(state[width:]):
+            rows = self._rows[thread][number] or self._options(thread, number)
+            if rows[0]:
+                return self._follow(state, thread, rows[1])
+            everything.append(rows[1])
+        found = []
+        for thread, options in enumerate(everything):
+            found += self._follow(state, thread, options)
+        return found
+
+    def _follow(self, state: State, thread: int, rows: list[_Row]) -> list[tuple[Word, State]]:
+        place = self._width + thread
+        found: list[tuple[Word, State]] = []
+        for row in rows:
+            result = self._result(thread, row, state)
+            if result is None:
+                continue
+            word, number, writes = result
+            new = list(state)
+            met = []
+            while True:
+                for location, value in writes:
+                    new[location] = value
+                known = self._rows[thread][number] or self._options(thread, number)
+                if not known[0] or len(known[1]) != 1 or number in met:
+                    break
+                met.append(number)
+                following = self._result(thread, known[1][0], new)  # type: ignore[arg-type]
+                if following is None:
+                    break
+                word += following[0]
+                number, writes = following[1], following[2]
+            new[place] = number
+            found.append((word, tuple(new)))
+        return found
+
+    def is_final(self, state: State) -> bool:
+        return all(finished[number] for finished, number in zip(self._finished, state[self._width :], strict=True))
+
+    def local(self, state: State, thread: int) -> Local:
+        """The state of the thread itself."""
+        return self._locals[thread][state[self._width + thread]]
+
+    def outcome(self, state: State) -> Outcome:
+        """That of a final state."""
+        registers = tuple(each.registers(self.local(state, t)) for t, each in enumerate(self._components))
+        return self.program.outcome(state[: self._width], registers)
+
+
+def outcomes(machine: Machine[Any], watch: Watch | None = None) -> Outcomes:
+    """All outcomes of the program of ``machine``, each with a run to it that has the fewest transitions.
+
+    Raises :class:`Refused` when an expression has no value in some run.
+    """
+    reached: Reached[State, Step] = Reached(machine)
+    ends: dict[Outcome, State] = {}
+    reason = None
+    try:
+        for state in reached.expand():
+            if watch is not None:
+                watch.look_around("the runs", len(reached))
+            if machine.is_final(state):
+                ends.setdefault(machine.outcome(state), state)
+    except LimitReached as limit:
+        reason = limit.reason
+    found = {
+        outcome: execution(machine.program, [step for word in reached.path(state) for step in word], outcome)
+        for outcome, state in ends.items()
+    }
+    return Outcomes(found, reason, len(reached))
+
+
+def evaluated(value: Callable[[Sequence[int]], int], registers: Sequence[int], instruction: Instruction) -> int:
+    """The value of an expression of ``instruction``. Raises :class:`Refused` where it has none."""
+    try:
+        return value(registers)
+    except Fault as fault:
+        raise Refused((Refusal(f"an expression has no value in some run: {fault}", instruction.span),)) from None
+
+
+class _Waiting:
+    """An event of a run: what it is, and from which event it has read."""
+
+    def __init__(self, thread: int, operation: int, begun: Begun, instruction: Instruction) -> None:
+        self.thread, self.operation, self.begun, self.instruction = thread, operation, begun, instruction
+        self.reads: Value | None = None
+        self.writes: Value | None = None
+        self.source: _Waiting | int | None = None
+
+
+def execution(program: Program, run: Sequence[Step], outcome: Outcome) -> Execution:
+    """The execution graph of a ``run`` to a final state: initial writes, then the events of each thread in program
+    order. Relations: po (immediate), rf, mo (immediate), rb, and pf from the write of an operation to its poll where
+    there are polls. ``order``: as they took effect in memory."""
+    events: list[list[_Waiting]] = [[] for _ in program.threads]
+    executed = [0] * len(program.threads)
+    waiting: dict[tuple[int, Queue], deque[_Waiting] | list[_Waiting]] = defaultdict(list)
+    effects: list[_Waiting] = []
+    memory: list[_Waiting | int] = list(range(len(program.locations)))  # who has written: an event, an initial write
+    orders: list[list[_Waiting | int]] = [[x] for x in memory]
+    for step in run:
+        if step.instruction is not None:
+            for begun in step.begins:
+                event = _Waiting(step.thread, executed[step.thread], begun, step.instruction)
+                events[step.thread].append(event)
+                waiting[step.thread, begun.queue].append(event)
+            executed[step.thread] += 1
+        for access in step.accesses:
+            source = None if access.own is None else waiting[step.thread, access.own[0]][access.own[1]]
+            queue = waiting[step.thread, access.queue]
+            event = queue[access.before]
+            del queue[access.before]
+            effects.append(event)
+            event.reads, event.writes = access.reads, access.writes
+            if access.location is not None:
+                if access.reads is not None:
+                    event.source = memory[access.location] if source is None else source
+                if access.writes is not None:
+                    memory[access.location] = event
+                    orders[access.location].append(event)
+    ordered = [event for thread in events for event in thread]
+    number = {event: len(program.locations) + place for place, event in enumerate(ordered)}
+
+    def of(writer: _Waiting | int) -> int:
+        return writer if isinstance(writer, int) else number[writer]
+
+    mo = [[of(writer) for writer in order] for order in orders]
+    place_in = {writer: (x, place) for x, order in enumerate(mo) for place, writer in enumerate(order)}
+    rf = [(of(event.source), number[event]) for event in ordered if event.source is not None]
+    rb = []
+    for writer, reader in rf:
+        x, place = place_in[writer]
+        rb += [(reader, later) for later in mo[x][place + 1 :] if later != reader]
+    relations: dict[str, Pairs] = {
+        "po": frozenset(
+            (number[event], number[following]) for thread in events for event, following in pairwise(thread)
+        ),
+        "rf": frozenset(rf),
+        "mo": frozenset(pair for order in mo for pair in pairwise(order)),
+        "rb": frozenset(rb),
+    }
+    if polls := frozenset((number[write], number[poll]) for thread in events for write, poll in _polled(thread)):
+        relations["pf"] = polls
+    initial = tuple(
+        Event(None, x, "W", x, None, location.initial, NOWHERE) for x, location in enumerate(program.locations)
+    )
+    own = tuple(
+        Event(e.thread, e.operation, e.begun.kind, e.begun.location, e.reads, e.writes, e.instruction.span)
+        for e in ordered
+    )
+    return Execution(program, initial + own, relations, outcome, tuple(number[event] for event in effects))
+
+
+def _polled(thread: Sequence[_Waiting]) -> Iterator[tuple[_Waiting, _Waiting]]:
+    """The events of a thread that write for an operation, each with the poll of that operation."""
+    unpolled: dict[int, deque[_Waiting]] = defaultdict(deque)
+    for event in thread:
+        name, node = event.begun.queue
+        if name in ("place", "land"):
+            unpolled[node].append(event)
+        elif event.begun.kind == "P" and unpolled[node]:
+            yield unpolled[node].popleft(), event
