@@ -76,3 +76,12 @@ def joined(rows: Rows, source: int, target: int) -> Rows | None:
     extended = [row | reached if row & bit else row for row in rows]
     extended[source] |= reached
     return extended
+
+
+def converse(rows: Sequence[int]) -> Rows:
+    turned = [0] * len(rows)
+    for source, row in enumerate(rows):
+        bit = 1 << source
+        for target in members(row):
+            turned[target] |= bit
+    return turned

@@ -1,0 +1,97 @@
+"""coreRMA as a memory model of litmus programs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pgasrob.models.corerma import rules
+from pgasrob.models.corerma.actions import actions_of, refusals
+from pgasrob.models.corerma.executions import Frame, HappensBefore, Settings
+from pgasrob.models.corerma.explanation import explained
+from pgasrob.models.corerma.graphs import execution_of
+from pgasrob.models.litmus.program import Outcome, Program, Value
+from pgasrob.models.model import Execution, Forbidden, Outcomes, Refusal, Refused
+from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.watch import LimitReached, Watch
+
+
+@dataclass(frozen=True)
+class CoreRma:
+    """coreRMA, stock without arguments.
+
+    ``without``: the rules that are left out, by the names of `rules.RULES`. ``vpi``: the model that the paper
+    customises for VPI Verbs: in place of in-order routing (IR) a put keeps its place behind earlier puts, a get behind
+    earlier gets. ``hb``: happens-before is any partial order that satisfies the rules, or the least one. ``repair``: no
+    read gives what has been overwritten before it, or is written after it; the paper's rules say so of atomic accesses
+    alone. ``local_order``: rule LO as in Figure 4, or as in the text of section 5.3.
+    """
+
+    without: Collection[str] = frozenset()
+    vpi: bool = False
+    hb: HappensBefore = "any"
+    repair: bool = True
+    local_order: rules.LocalOrder = "figure"
+
+    name: ClassVar[str] = "corerma"
+    semantics: ClassVar[str | None] = None
+    RULES: ClassVar[tuple[str, ...]] = rules.RULES
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "without", frozenset(self.without))
+        _ = self.settings  # it knows the names
+
+    @property
+    def settings(self) -> Settings:
+        return Settings(frozenset(self.without), self.vpi, self.hb, self.repair, self.local_order)
+
+    @property
+    def variant(self) -> str:
+        return ", ".join(
+            (
+                *("vpi",) * self.vpi,
+                *("hb-least",) * (self.hb == "least"),
+                *("no-repair",) * (not self.repair),
+                *("local-order-text",) * (self.local_order == "text"),
+                *(f"without {rule}" for rule in sorted(self.without)),
+            )
+        )
+
+    def refusals(self, program: Program) -> tuple[Refusal, ...]:
+        return refusals(program)
+
+    def frame(self, program: Program) -> Frame:
+        """The actions of ``program`` and the rules. Raises :class:`Refused`."""
+        if refused := refusals(program):
+            raise Refused(refused)
+        return Frame(actions_of(program), self.settings)
+
+    def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
+        """All outcomes. Raises :class:`Refused`."""
+        frame = self.frame(program)
+        found: dict[Outcome, Execution] = {}
+        reason: Reason | None = None
+        count = 0
+        try:
+            for count, candidate in enumerate(frame.candidates(), 1):
+                if watch is not None:
+                    watch.look_around("executions", count)
+                if candidate.outcome not in found:
+                    found[candidate.outcome] = execution_of(frame, candidate)
+        except LimitReached as limit:
+            reason = limit.reason
+        return Outcomes(found, reason, count)
+
+    def executions(self, program: Program, watch: Watch | None = None) -> Iterator[Execution]:
+        """All consistent executions. With ``hb="any"`` one for each way to read, to order atomic writes and to order or
+        not to order accesses in conflict: orders of other actions make no difference. Raises :class:`Refused`."""
+        frame = self.frame(program)
+        for count, candidate in enumerate(frame.candidates(), 1):
+            if watch is not None:
+                watch.look_around("executions", count)
+            yield execution_of(frame, candidate)
+
+    def forbidden(self, program: Program, outcome: Mapping[str, Value]) -> Forbidden | None:
+        """Why no consistent execution has the values of ``outcome``; None when one has. Raises :class:`Refused`."""
+        return explained(self.frame(program), outcome)
