@@ -8,7 +8,7 @@ options it takes, and the words by which a report or an expectation names what i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,7 +33,8 @@ class Options:
     Express that a read pushes the writes before it. ``placed``: a poll of a put says that it has been placed. ``vpi``:
     coreRMA for adapters in which gets overtake puts. ``hb``: coreRMA's happens-before is any partial order that
     satisfies the rules, or the least one. ``repair``: a non-atomic read without a conflict reads the last write before
-    it, which coreRMA's letter does not say. ``without``: the rules that are left out, by their names.
+    it, which coreRMA's letter does not say. ``local_order``: its rule LO as in its Figure 4, or as in the text.
+    ``without``: the rules that are left out, by their names.
     """
 
     semantics: str | None = None
@@ -42,6 +43,7 @@ class Options:
     vpi: bool = False
     hb: HappensBefore = "any"
     repair: bool = True
+    local_order: Literal["figure", "text"] = "figure"
     without: tuple[str, ...] = ()
 
     @property
@@ -53,6 +55,7 @@ class Options:
             *("vpi",) * self.vpi,
             *("hb-least",) * (self.hb == "least"),
             *("no-repair",) * (not self.repair),
+            *("local-order-text",) * (self.local_order == "text"),
             *(f"without {rule}" for rule in sorted(set(self.without))),
         )
 
@@ -90,7 +93,7 @@ MODELS = {
             "coreRMA: puts, gets, flushes and remote atomics by axioms (Dan, Lam, Hoefler, Vechev, OOPSLA 2016)",
             "corerma",
             "CoreRma",
-            options=("vpi", "hb", "repair", "without"),
+            options=("vpi", "hb", "repair", "local_order", "without"),
         ),
         Known(
             "rdma-tso",
@@ -105,12 +108,22 @@ MODELS = {
     )
 }
 NAMES = tuple(MODELS)
+WORDS: dict[str, dict[str, Any]] = {
+    "no-pcie": {"pcie": False},
+    "placed": {"placed": True},
+    "vpi": {"vpi": True},
+    "hb-least": {"hb": "least"},
+    "no-repair": {"repair": False},
+    "local-order-text": {"local_order": "text"},
+}
+"""What a word of a variant changes."""
 SPELLED = {
     "pcie": "--no-pcie",
     "placed": "--placed",
     "vpi": "--vpi",
     "hb": "--hb",
     "repair": "--no-repair",
+    "local_order": "--local-order",
     "without": "--without",
 }
 """The options as the command line writes them."""
@@ -123,6 +136,60 @@ def known(name: str) -> Known:
         hint = did_you_mean(name, NAMES) or f"there is {', '.join(NAMES)}"
         raise UnknownModel(f"no model {name!r}; {hint}")
     return found
+
+
+def asked(text: str, options: Options = STOCK) -> Model:
+    """The model that ``text`` asks for: its name, and behind it which semantics and what is not as in its paper, in the
+    words of an expectation, parted by blanks, commas or colons: "rdma-tso concrete no-pcie", "corerma without IR".
+
+    Of ``options`` it has those that it takes. Raises :class:`UnknownModel`.
+    """
+    name, *words = text.replace(",", " ").replace(":", " ").split() or [""]
+    entry = known(name)
+    kept = {option: getattr(options, option) for option in entry.options}
+    kept["without"] = tuple(rule for rule in options.without if rule in entry.rules())
+    found = Options(semantics=options.semantics if options.semantics in entry.semantics else None, **kept)
+    without = False
+    for word in words:
+        if word == "without":
+            without = True
+        elif word in WORDS:
+            found, without = replace(found, **WORDS[word]), False
+        elif word in entry.semantics:
+            found, without = replace(found, semantics=word), False
+        elif without:
+            found = replace(found, without=(*found.without, word))
+        else:
+            there = (*entry.semantics, *(word for word, change in WORDS.items() if set(change) <= set(entry.options)))
+            hint = did_you_mean(word, there) or (f"it has {', '.join(there)}" if there else "it has none")
+            raise UnknownModel(f"{name} has no variant {word!r}; {hint}")
+    return model(name, found)
+
+
+def all_asked(texts: Iterable[str], options: Options = STOCK) -> list[Model]:
+    """As :func:`asked`, for each of ``texts``. Raises :class:`UnknownModel` also for an option that none of the models
+    takes."""
+    texts = list(texts)
+    entries = [known(text.replace(",", " ").replace(":", " ").split()[0]) for text in texts if text.strip()]
+    rules = list(dict.fromkeys(rule for entry in entries for rule in entry.rules()))
+    for rule in options.without:
+        if rules and rule not in rules:
+            hint = did_you_mean(rule, rules, 0.4) or f"there is {', '.join(rules)}"
+            raise UnknownModel(f"no rule {rule!r}; {hint}")
+    for option in fields(Options):
+        alone = replace(STOCK, **{option.name: getattr(options, option.name)})
+        if option.name == "without" and rules:
+            continue
+        if all(unfit(entry, alone) for entry in entries):
+            raise UnknownModel(unfit(entries[0], alone))
+    return [asked(text, options) for text in texts]
+
+
+def label(model: Model) -> str:
+    """What tells ``model`` from others: "rdma-tso", "rdma-tso concrete no-pcie", "corerma without IR"."""
+    entry, variant = known(model.name), model.variant.replace(",", "")
+    usual = model.semantics is None or model.semantics in (entry.semantics[0], *variant.split())
+    return " ".join(filter(None, (model.name, "" if usual else model.semantics, variant)))
 
 
 def model(name: str, options: Options = STOCK) -> Model:
@@ -186,7 +253,10 @@ __all__ = [
     "Known",
     "Options",
     "UnknownModel",
+    "all_asked",
+    "asked",
     "known",
+    "label",
     "model",
     "models_for",
     "refusals_of",

@@ -58,3 +58,26 @@ def test_words_of_what_is_not_stock() -> None:
     assert Options(pcie=False, placed=True).words == ("no-pcie", "placed")
     assert Options(vpi=True, hb="least", repair=False).words == ("vpi", "hb-least", "no-repair")
     assert Options(without=("IR", "GA", "IR")).words == ("without GA", "without IR")
+
+
+def test_a_model_with_its_variant_in_words() -> None:
+    assert known.label(known.asked("pgas")) == "pgas"
+    assert known.label(known.asked("pgas unordered")) == "pgas unordered"
+    assert known.label(known.asked("pgas:unordered")) == "pgas unordered"
+    assert known.label(known.asked("pgas", Options(semantics="unordered", pcie=False))) == "pgas unordered"
+    assert known.label(known.asked("pgas", Options(semantics="concrete"))) == "pgas"
+    with pytest.raises(UnknownModel) as error:
+        known.asked("pgas ordered")
+    assert str(error.value) == "pgas has no variant 'ordered'; did you mean `unordered`?"
+    with pytest.raises(UnknownModel) as error:
+        known.asked("pgas vpi")
+    assert str(error.value) == "pgas takes no --vpi; corerma does"
+
+
+def test_an_option_that_none_of_the_models_takes() -> None:
+    with pytest.raises(UnknownModel) as error:
+        known.all_asked(["pgas", "tso"], Options(vpi=True))
+    assert str(error.value) == "pgas takes no --vpi; corerma does"
+    with pytest.raises(UnknownModel) as error:
+        known.all_asked(["pgas"], Options(semantics="concrete"))
+    assert str(error.value) == "pgas has no semantics 'concrete'; it has fifo, unordered"

@@ -11,10 +11,10 @@ from pgasrob.program.statements import NOWHERE, Span
 
 VARIANTS: dict[str, tuple[str, ...]] = {
     "rdma-tso": ("no-pcie", "placed"),
-    "corerma": ("vpi", "any", "least", "letter", "LO-text"),
+    "corerma": ("vpi", "hb-least", "no-repair", "local-order-text"),
     "sc": ("split",),
     "tso": (),
-    "pgas": (),
+    "pgas": ("unordered",),
 }
 """The models that a line may name, with the words for what may differ from the stock model."""
 RULES = ("R1", "R2", "C", "no-C", "IR", "GA", "CAS-F", "CAS-T", "F1", "F2", "F3", "PG", "LO", "WS")

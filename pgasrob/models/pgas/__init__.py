@@ -33,7 +33,11 @@ class Pgas:
 
     semantics: Semantics = "fifo"
     name: ClassVar[str] = "pgas"
-    variant: ClassVar[str] = ""
+
+    @property
+    def variant(self) -> str:
+        """Unlike the semantics of other models the two differ in their outcomes."""
+        return "unordered" if self.semantics == "unordered" else ""
 
     def refusals(self, program: Program) -> tuple[Refusal, ...]:
         return refusals(program)
