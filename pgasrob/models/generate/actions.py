@@ -56,8 +56,9 @@ class Actions:
     writers: tuple[tuple[int, ...], ...]
 
 
-def actions_of(shape: Shape, ir_own: bool = True) -> Actions:
-    """The actions and static edges of a program; ``ir_own``: IR without its premise dst != src."""
+def actions_of(shape: Shape, ir_own: bool = True, local_order: str = "all") -> Actions:
+    """The actions and static edges of a program; ``ir_own``: IR without its premise dst != src; ``local_order``: as
+    the conventions of that name."""
     actions: list[Action] = []
     owners = shape.owners
     statements: list[tuple[str, list[int]]] = []
@@ -107,13 +108,15 @@ def actions_of(shape: Shape, ir_own: bool = True) -> Actions:
     return Actions(
         shape,
         tuple(actions),
-        tuple(_edges(actions, statements, ir_own)),
+        tuple(_edges(actions, statements, ir_own, local_order)),
         tuple(tuple(n for n, a in enumerate(actions) if a.reads == place) for place in range(places_count)),
         tuple(tuple(n for n, a in enumerate(actions) if a.writes == place) for place in range(places_count)),
     )
 
 
-def _edges(actions: list[Action], statements: list[tuple[str, list[int]]], ir_own: bool) -> Iterator[Edge]:
+def _edges(
+    actions: list[Action], statements: list[tuple[str, list[int]]], ir_own: bool, local_order: str
+) -> Iterator[Edge]:
     application = 0
     for kind, members in statements:
         pairs = []
@@ -159,7 +162,9 @@ def _edges(actions: list[Action], statements: list[tuple[str, list[int]]], ir_ow
                     yield Edge(first, statements[s][1][0], "F1", application)
                     application += 1
         else:
+            behind = {"all": None, "local": ("load", "store"), "flush": ("load", "store", "flush")}[local_order]
             for s in later:
-                for member in statements[s][1]:
-                    yield Edge(first, member, "LO", application)
-                    application += 1
+                if behind is None or statements[s][0] in behind:
+                    for member in statements[s][1]:
+                        yield Edge(first, member, "LO", application)
+                        application += 1

@@ -26,6 +26,10 @@ class Conventions:
     ``minimal``: no statement (together with the reads of its writes) can be left out.
     ``both``: the cycle of a two-process test visits actions of both processes.
     ``ir_own``: IR without its premise dst != src, for one-process tests (with it they have no edge of IR).
+    ``interacting``: in a two-process test a statement of one process is about the memory of the other.
+    ``local_order``: what LO puts behind a local action: "all" later actions (Figure 4), later "local" ones (the text of
+    section 5.3), "flush" later local ones and flushes.
+    ``own_reads``: in the execution with the cycle a statement may read what it writes itself.
     ``observable``: the execution with the cycle has an outcome that the model forbids.
     """
 
@@ -40,6 +44,9 @@ class Conventions:
     minimal: bool = False
     both: bool = False
     ir_own: bool = True
+    interacting: bool = True
+    local_order: Literal["all", "local", "flush"] = "all"
+    own_reads: bool = True
     observable: bool = False
 
 

@@ -5,23 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.models.generate.conventions import Conventions
-from pgasrob.models.generate.programs import Shape, Statement, renamed
+from pgasrob.models.generate.programs import ON_NODES, Shape, Statement, renamed
 
 WRITES = {"load": (), "store": (0,), "get": (0,), "put": (0,), "rga": (0, 1), "cas": (0, 1), "flush": ()}
 """Which operands a statement writes."""
 
 
-def shapes(size: int, processes: int, conventions: Conventions) -> Iterator[Shape]:
-    """Programs of at most ``size`` actions in which every process has a statement and every location is accessed, with
-    the local reads that ``conventions`` asks for: the least of each class, in no order that means something."""
+def shapes(size: int, processes: int, conventions: Conventions, exactly: bool = False) -> Iterator[Shape]:
+    """Programs of at most (``exactly``) ``size`` actions in which every process has a statement and every location is
+    accessed, with the local reads that ``conventions`` asks for: the least of each class, in no special order."""
     if processes not in (1, 2):
         raise ValueError("tests are generated for one or two processes")
-    for shape in _completions(size, processes, conventions):
-        if processes == 1 or shape <= renamed(shape, (1, 0)):
+    for shape in _completions(size, processes, conventions, exactly):
+        if processes == 1 or ((interact(shape) or not conventions.interacting) and shape <= renamed(shape, (1, 0))):
             yield shape
 
 
-def _completions(size: int, processes: int, conventions: Conventions) -> Iterator[Shape]:
+def interact(shape: Shape) -> bool:
+    """Whether some statement is about the memory of another process."""
+    return any(
+        kind not in ON_NODES and any(shape.owners[place] != process for place in operands)
+        for process, thread in zip(shape.nodes, shape.threads, strict=True)
+        for kind, operands in thread
+    )
+
+
+def _completions(size: int, processes: int, conventions: Conventions, exactly: bool) -> Iterator[Shape]:
     owners: list[int] = []
     lack: list[int] = []
     threads: list[list[Statement]] = [[] for _ in range(processes)]
@@ -92,7 +101,9 @@ def _completions(size: int, processes: int, conventions: Conventions) -> Iterato
                 # What is unread here must stay unread: only this process reads its locations.
                 if reads == "none" or not any(n > 0 and o <= process for n, o in zip(lack, owners, strict=True)):
                     yield from grow(process + 1, left)
-            elif reads == "none" or all(n == 0 or (n < 0 and reads == "more") for n in lack):
+            elif (left == 0 or not exactly) and (
+                reads == "none" or all(n == 0 or (n < 0 and reads == "more") for n in lack)
+            ):
                 yield Shape(tuple(owners), tuple(range(processes)), tuple(map(tuple, threads)))
         for statement, cost in statements(process, left):
             kind, operands = statement

@@ -15,7 +15,6 @@ from typing import Literal
 
 from pgasrob.models.generate.actions import Actions, Edge
 from pgasrob.models.generate.conventions import Conventions
-from pgasrob.models.generate.programs import Shape
 from pgasrob.program.expressions import INT32
 
 Reach = list[int]
@@ -25,13 +24,14 @@ Reach = list[int]
 @dataclass(frozen=True, slots=True)
 class Pivot:
     """An execution with a cycle: ``edges`` of ``rule`` are the pivot, ``source`` has the write (None: the initial one)
-    that each reading action reads from, ``order`` the writes of each location in their order. For WS the pivot is the
-    order of the two writes."""
+    that each reading action reads from, ``order`` the writes of each location in their order, ``reach`` the hb that
+    remains without the pivot. For WS the pivot is the order of the two writes."""
 
     rule: str
     edges: tuple[tuple[int, int], ...]
     source: dict[int, int | None]
     order: tuple[tuple[int, ...], ...]
+    reach: tuple[int, ...]
 
 
 def add(reach: Reach, before: int, after: int) -> bool:
@@ -47,17 +47,23 @@ def add(reach: Reach, before: int, after: int) -> bool:
     return True
 
 
-def pivots(actions: Actions, rule: str, conventions: Conventions) -> Iterator[Pivot]:
-    """All executions of a program with a pivot of ``rule``, one at a time."""
+def pivots(actions: Actions, rule: str, conventions: Conventions, initial: Sequence[int]) -> Iterator[Pivot]:
+    """All executions of a program with a pivot of ``rule``, one at a time; ``initial``: the value of each location."""
+    found: Iterator[Pivot]
     match rule:
-        case "R1":
-            yield from _reading_pivots(actions, "R1", conventions)
-        case "R2":
-            yield from _reading_pivots(actions, "R2", conventions)
+        case "R1" | "R2":
+            found = _reading_pivots(actions, rule, conventions)
         case "WS":
-            yield from _order_pivots(actions, conventions)
+            found = _order_pivots(actions, conventions)
+        case "CAS-F" | "CAS-T":
+            found = _static_pivots(actions, rule, "CAS", conventions)
+            if conventions.cas_values == "flow":
+                found = (pivot for pivot in found if _compares(actions, pivot, initial) in (None, rule == "CAS-T"))
         case _:
-            yield from _static_pivots(actions, rule, conventions)
+            found = _static_pivots(actions, rule, rule, conventions)
+    if conventions.both and len(actions.shape.threads) > 1:
+        found = (pivot for pivot in found if _visits_both(actions, pivot))
+    yield from found
 
 
 def _closure(size: int, edges: Sequence[Edge]) -> Reach:
@@ -67,8 +73,7 @@ def _closure(size: int, edges: Sequence[Edge]) -> Reach:
     return reach
 
 
-def _static_pivots(actions: Actions, rule: str, conventions: Conventions) -> Iterator[Pivot]:
-    name = "CAS" if rule in ("CAS-F", "CAS-T") else rule
+def _static_pivots(actions: Actions, rule: str, name: str, conventions: Conventions) -> Iterator[Pivot]:
     size = len(actions.actions)
     groups: dict[object, list[Edge]] = {}
     for edge in actions.edges:
@@ -84,9 +89,8 @@ def _static_pivots(actions: Actions, rule: str, conventions: Conventions) -> Ite
             continue
         for found, source, order in _executions(actions, reach, conventions):
             if _closes(found, open_edges):
-                pivot = Pivot(rule, tuple((edge.before, edge.after) for edge in group), source, order)
-                if name != "CAS" or _cas_agrees(actions, pivot, rule, conventions):
-                    yield pivot
+                edges = tuple((edge.before, edge.after) for edge in group)
+                yield Pivot(rule, edges, source, order, tuple(found))
 
 
 def _closes(reach: Reach, edges: Sequence[Edge]) -> bool:
@@ -113,6 +117,7 @@ def _executions(
     if required is None:
         return
     local = [action.kind == "r" for action in actions.actions]
+    same = [(action.thread, action.statement) for action in actions.actions]
     reads: list[tuple[int, int, int]] = []
     for place, readers in enumerate(actions.readers):
         first = sorted(readers, key=lambda reader: not local[reader])
@@ -149,7 +154,9 @@ def _executions(
             still = unread
             if local[reader] and write is not None:
                 still &= ~(1 << write)
-            if write == reader or (local[reader] and (still & of_place[place]).bit_count() >= reads_left):
+            if write == reader or (not conventions.own_reads and write is not None and same[write] == same[reader]):
+                continue
+            if local[reader] and (still & of_place[place]).bit_count() >= reads_left:
                 continue
             after = list(reach)
             if write is not None and not (reader == of and left_out == "R2") and not add(after, write, reader):
@@ -168,10 +175,9 @@ def _executions(
         yield found, dict(source), tuple(orders)
 
 
-def _cas_agrees(actions: Actions, pivot: Pivot, rule: str, conventions: Conventions) -> bool:
-    """Whether the cas of the pivot compares equal values (CAS-T) or others (CAS-F) in the execution with the cycle."""
-    if conventions.cas_values == "free":
-        return True
+def _compares(actions: Actions, pivot: Pivot, initial: Sequence[int]) -> bool | None:
+    """Whether the cas of the pivot compares equal values in the execution with the cycle; None: values of which one
+    comes out of thin air, and may be any."""
     erw = next(number for edge in pivot.edges for number in edge if actions.actions[number].kind == "erw")
     at = actions.actions[erw]
     expected = next(
@@ -179,15 +185,20 @@ def _cas_agrees(actions: Actions, pivot: Pivot, rule: str, conventions: Conventi
         for number, action in enumerate(actions.actions)
         if (action.thread, action.statement) == (at.thread, at.statement)
     )
-    read, _ = values(actions, pivot.source, initial_values(actions.shape, conventions))
+    read, _ = values(actions, pivot.source, initial)
     if read[expected] is None or read[erw] is None:
-        return True
-    return (read[expected] == read[erw]) == (rule == "CAS-T")
+        return None
+    return read[expected] == read[erw]
 
 
-def initial_values(shape: Shape, conventions: Conventions) -> tuple[int, ...]:
-    """The initial value of each location."""
-    return tuple(range(len(shape.owners))) if conventions.initial == "distinct" else (0,) * len(shape.owners)
+def _visits_both(actions: Actions, pivot: Pivot) -> bool:
+    """Whether a cycle that the pivot closes has actions of both processes."""
+    for before, after in pivot.edges:
+        cycle = [before, after]
+        cycle += [x for x, row in enumerate(pivot.reach) if pivot.reach[after] >> x & 1 and row >> before & 1]
+        if len({actions.actions[number].thread for number in cycle}) > 1:
+            return True
+    return False
 
 
 def values(
@@ -260,7 +271,7 @@ def _reading_pivots(actions: Actions, rule: Literal["R1", "R2"], conventions: Co
                         continue
                     edge = (reader, order[at + 1])
                 if reach[edge[1]] >> edge[0] & 1:
-                    yield Pivot(rule, (edge,), source, orders)
+                    yield Pivot(rule, (edge,), source, orders, tuple(reach))
 
 
 def _order_pivots(actions: Actions, conventions: Conventions) -> Iterator[Pivot]:
@@ -274,12 +285,12 @@ def _order_pivots(actions: Actions, conventions: Conventions) -> Iterator[Pivot]
                 if reach[second] >> first & 1:
                     # hb has the other order without WS, which then is content with it.
                     if conventions.write_pairs == "any" and _closed_by(reach, source, second, first) is False:
-                        yield Pivot("WS", (split,), source, orders)
+                        yield Pivot("WS", (split,), source, orders, tuple(reach))
                     continue
                 if _closed_by(reach, source, first, second) and (
                     conventions.write_pairs != "both" or _closed_by(reach, source, second, first)
                 ):
-                    yield Pivot("WS", (split,), source, orders)
+                    yield Pivot("WS", (split,), source, orders, tuple(reach))
 
 
 def _closed_by(reach: Reach, source: dict[int, int | None], first: int, second: int) -> bool:

@@ -7,7 +7,7 @@ registers, processes and values; :func:`canonical` picks one of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -65,6 +65,26 @@ class Shape:
     @property
     def loads(self) -> int:
         return sum(statement[0] == "load" for thread in self.threads for statement in thread)
+
+    def without(self, left_out: Collection[tuple[int, int]], initial: Sequence[int]) -> tuple[Shape, tuple[int, ...]]:
+        """It and its initial values when some statements, by thread and place, are left out, and what nobody mentions
+        then."""
+        threads = tuple(
+            tuple(statement for at, statement in enumerate(thread) if (number, at) not in left_out)
+            for number, thread in enumerate(self.threads)
+        )
+        used = sorted(
+            {at for thread in threads for kind, operands in thread if kind not in ON_NODES for at in operands}
+        )
+        places = {old: new for new, old in enumerate(used)}
+        return Shape(
+            tuple(self.owners[old] for old in used),
+            self.nodes,
+            tuple(
+                tuple((kind, at if kind in ON_NODES else tuple(map(places.__getitem__, at))) for kind, at in thread)
+                for thread in threads
+            ),
+        ), tuple(initial[old] for old in used)
 
     def litmus(self, initial: Sequence[int], first_node: int = 1, first_value: int | None = None) -> Program:
         """The litmus program: locations x, y, z..., registers a, b, c..., stores of distinct values from

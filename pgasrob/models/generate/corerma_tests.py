@@ -1,0 +1,173 @@
+"""Tests of coreRMA for a rule: programs with a pivot of it, each with what the model allows and forbids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, product
+
+from pgasrob.models.generate.actions import RULES, Actions, actions_of
+from pgasrob.models.generate.conventions import DEFAULT, Conventions
+from pgasrob.models.generate.corerma_shapes import WRITES, shapes
+from pgasrob.models.generate.cycles import Pivot, pivots, values
+from pgasrob.models.generate.one_memory import Registers, outcomes
+from pgasrob.models.generate.programs import REGISTERS, Shape
+from pgasrob.models.litmus.expectation import Expectation, LitmusTest
+from pgasrob.models.litmus.printer import printed
+from pgasrob.models.litmus.program import Program
+from pgasrob.program.declarations import Source
+
+
+def initial_states(count: int, conventions: Conventions) -> list[tuple[int, ...]]:
+    """The initial values of so many locations with which a program is a test of its own."""
+    match conventions.initial:
+        case "distinct":
+            return [tuple(range(count))]
+        case "zero":
+            return [(0,) * count]
+        case "each":
+            return list(product((0, 1), repeat=count))
+
+
+@dataclass(frozen=True)
+class GeneratedTest:
+    """A program whose ``pivot``, the first of its executions with one, is an edge of ``rule``.
+
+    ``allowed``: all outcomes of the model. ``forbidden``: those of executions that are none by a pivot of the rule
+    alone, without what another execution allows; empty where the rule has an effect on hb and none on outcomes.
+    """
+
+    rule: str
+    shape: Shape
+    initial: tuple[int, ...]
+    pivot: Pivot
+    allowed: frozenset[Registers]
+    forbidden: frozenset[Registers]
+
+    @property
+    def program(self) -> Program:
+        return self.shape.litmus(self.initial)
+
+    @property
+    def name(self) -> str:
+        """What its file is called, without a number."""
+        return f"{self.rule}-{len(self.shape.threads)}p-{self.shape.actions}"
+
+    def litmus(self, name: str = "") -> LitmusTest:
+        """With a line for each outcome: those allowed, those forbidden by the pivot, which are allowed without the
+        rule, and all others."""
+        lines = [self._line(True, registers, "") for registers in sorted(self.allowed)]
+        for registers in sorted(self.forbidden):
+            lines.append(self._line(False, registers, ""))
+        lines.append(Expectation(False, (), (("corerma", ""),)))
+        for registers in sorted(self.forbidden):
+            lines.append(self._line(True, registers, f"without {self.rule}"))
+        return LitmusTest(self.program, tuple(lines), Source(f"{name or self.name}.litmus", ""), name or self.name)
+
+    def _line(self, allowed: bool, registers: Registers, variant: str) -> Expectation:
+        named = tuple(zip(REGISTERS, registers, strict=False))
+        return Expectation(allowed, named, (("corerma", variant),))
+
+    def text(self, name: str = "") -> str:
+        """The `.litmus` file."""
+        return f"// coreRMA, rule {self.rule}: {self.pivot_text()}\n{printed(self.litmus(name))}"
+
+    def pivot_text(self) -> str:
+        """The pivot in words: "ew of `put(x^1, y)` before er of `y = x^1` closes a cycle"."""
+        actions = actions_of(self.shape).actions
+        told = []
+        for edge in self.pivot.edges:
+            ends = []
+            for number in edge:
+                action = actions[number]
+                ends.append(f"{action.kind} of `{self._statement(action.thread, action.statement)}`")
+            told.append(" before ".join(ends))
+        return f"{' and '.join(told)} closes a cycle of happens-before"
+
+    def _statement(self, thread: int, number: int) -> str:
+        text = printed(self.program).split("::", 1)[1].split(" ||\n")[thread].split(":", 1)[1]
+        return text.split(";")[number].strip()
+
+
+def generate(
+    rule: str,
+    size: int,
+    processes: int = 2,
+    conventions: Conventions = DEFAULT,
+    note: Callable[[int, int], None] | None = None,
+) -> Iterator[GeneratedTest]:
+    """All tests for ``rule`` of at most ``size`` actions (initial writes counted), by size, then in the order of their
+    canonical forms. ``note`` is called with the programs looked at and the tests found."""
+    if rule not in RULES:
+        raise ValueError(f"coreRMA has no rule {rule!r} that orders actions; it has {', '.join(RULES)}")
+    looked = found = 0
+    for exactly in range(1, size + 1):
+        kept: list[tuple[Shape, tuple[int, ...], Actions, Pivot]] = []
+        for shape in shapes(exactly, processes, conventions, exactly=True):
+            looked += 1
+            if note is not None:
+                note(looked, found)
+            actions = actions_of(shape, conventions.ir_own, conventions.local_order)
+            for initial in initial_states(len(shape.owners), conventions):
+                pivot = next(pivots(actions, rule, conventions, initial), None)
+                if pivot is not None and not _spare(shape, rule, initial, conventions):
+                    kept.append((shape, initial, actions, pivot))
+        kept.sort(key=lambda each: each[:2])
+        for _, initial, actions, pivot in kept:
+            test = _test(rule, actions, initial, pivot, conventions)
+            if test.forbidden or not conventions.observable:
+                found += 1
+                yield test
+
+
+def _spare(shape: Shape, rule: str, initial: tuple[int, ...], conventions: Conventions) -> bool:
+    """Whether by these conventions a statement is one too many: without some statements (flushes) it is a test."""
+    if conventions.minimal:
+        spare = [(t, s) for t, thread in enumerate(shape.threads) for s in range(len(thread))]
+    elif conventions.flushes == "useful":
+        spare = [
+            (t, s) for t, thread in enumerate(shape.threads) for s, (kind, _) in enumerate(thread) if kind == "flush"
+        ]
+    else:
+        return False
+    for count in range(1, len(spare) + 1):
+        for left_out in combinations(spare, count):
+            smaller, values = shape.without(frozenset(left_out), initial)
+            if not all(smaller.threads) or not _read(smaller, conventions):
+                continue
+            if (
+                next(
+                    pivots(actions_of(smaller, conventions.ir_own, conventions.local_order), rule, conventions, values),
+                    None,
+                )
+                is not None
+            ):
+                return True
+    return False
+
+
+def _read(shape: Shape, conventions: Conventions) -> bool:
+    """Whether it has the local reads that the conventions ask for."""
+    lack = [0] * len(shape.owners)
+    for thread in shape.threads:
+        for kind, operands in thread:
+            if kind == "load":
+                lack[operands[0]] -= 1
+            for at in WRITES[kind]:
+                lack[operands[at]] += 1
+    return conventions.reads == "none" or all(n == 0 or (n < 0 and conventions.reads == "more") for n in lack)
+
+
+def _test(
+    rule: str, actions: Actions, initial: tuple[int, ...], pivot: Pivot, conventions: Conventions
+) -> GeneratedTest:
+    shape = actions.shape
+    allowed = outcomes(actions_of(shape, ir_own=False), initial)
+    forbidden = set()
+    registers = [number for number, action in enumerate(actions.actions) if action.kind == "r"]
+    for each in pivots(actions, rule, conventions, initial):
+        read, _ = values(actions, each.source, initial)
+        told = tuple(value for register in registers if (value := read[register]) is not None)
+        if len(told) == len(registers):
+            forbidden.add(told)
+    return GeneratedTest(rule, shape, initial, pivot, allowed, frozenset(forbidden - allowed))
