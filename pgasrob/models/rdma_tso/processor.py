@@ -7,7 +7,7 @@ Every premise of a rule has a name, and can be left out (``without``), so that a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, assert_never
 
 from pgasrob.models.litmus.program import (
@@ -28,7 +28,7 @@ from pgasrob.models.litmus.program import (
     RemoteFence,
     Store,
 )
-from pgasrob.models.operational import Access, Begun, Option, Queue, Result, Step, evaluated
+from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Step, evaluated
 from pgasrob.program.expressions import evaluator
 
 PREMISES = (
@@ -55,7 +55,7 @@ Entry = tuple[str, int, int, int]
 """In a store buffer: ("store", location, value, -1), or an operation with the number of its queue pair: ("put", remote,
 local, pair), ("get", local, remote, pair), ("fence", -1, -1, pair)."""
 
-Pair = TypeVar("Pair", bound=tuple[Any, ...])
+Pair = TypeVar("Pair")
 
 
 class Local(NamedTuple, Generic[Pair]):
@@ -448,17 +448,22 @@ def left_out(items: tuple[Item, ...], place: int) -> tuple[Item, ...]:
     return items[:place] + items[place + 1 :]
 
 
-def latest(writes: Sequence[tuple[int, int]], location: int, only: bool) -> list[int]:
-    """Where in ``writes`` is the last one to ``location``, or, unless ``only`` that is asked for, each of them."""
-    mine = [place for place, write in enumerate(writes) if write[0] == location]
-    return mine[-1:] if only else mine
-
-
 def fixed(result: Result) -> Option:
     """What has this ``result``, whatever memory holds."""
     return Option((), lambda: result)
 
 
-def silent(thread: int, name: str, local: Any) -> Option:
-    """A step inside a queue pair."""
-    return fixed(Result((Step(thread, name),), local))
+def machine_of(
+    program: Program,
+    pairs: Callable[[Processor[Pair]], Pairs[Pair]],
+    without: frozenset[str],
+    premises: Collection[str],
+    reduced: bool,
+) -> Machine[Local[Pair]]:
+    """The machine whose threads have such ``pairs``, without some of its ``premises``; ValueError for others. What may
+    be done first is so with all premises alone."""
+    if unknown := without.difference(premises):
+        raise ValueError(f"no premise {', '.join(sorted(unknown))}")
+    sharing, reduced = sharing_of(program), reduced and not without
+    threads = [Processor(program, number, sharing, without, reduced, pairs) for number in range(len(program.threads))]
+    return Machine(program, threads, sharing.constant(program) if reduced else frozenset())

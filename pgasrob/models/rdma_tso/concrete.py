@@ -1,0 +1,153 @@
+"""The concrete machine of RDMA-TSO (section 3.1, Figures 5 and 7): the six buffers of a queue pair.
+
+A get goes from reqL by inR to outR, is fetched there (G3), and goes by rspL to wbL, from where it lands. A put is read
+when it leaves reqL, goes from inR to wbR, from where it is placed, and its acknowledgement by outR and rspL to wbL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pgasrob.models.litmus.program import Program
+from pgasrob.models.operational import Access, Machine, Result, Step
+from pgasrob.models.rdma_tso import pairs
+from pgasrob.models.rdma_tso.pairs import NOTIFIED_PUT, QueuePairs, Then, Write
+from pgasrob.models.rdma_tso.processor import Change, Entry, Local, at, fixed, left_out, machine_of
+
+PREMISES = (
+    *pairs.PREMISES,
+    "fifo-reqL",
+    "fifo-inR",
+    "fifo-outR",
+    "fifo-rspL",
+    "fetch-in-outR",
+    "rfence-waits-for-inR",
+    "rfence-waits-for-outR",
+    "rfence-waits-for-rspL",
+)
+"""Those that both machines have; fifo-...: α · entry, the oldest; fetch-in-outR: not as early as in inR;
+rfence-...: the emptiness of those buffers."""
+
+Entries = tuple[tuple[str, int, int], ...]
+
+
+class ConcretePair(NamedTuple):
+    """The buffers in the order in which operations go through them, wbR and wbL being ``remote`` and ``returned``.
+
+    Entries: ("put", remote, local), ("value", remote, value), ("ack", 0, 0), ("get", local, remote), ("got", local,
+    value), ("fence", -1, -1).
+    """
+
+    request: Entries = ()
+    inbox: Entries = ()
+    remote: tuple[Write, ...] = ()
+    outbox: Entries = ()
+    response: Entries = ()
+    returned: tuple[Write, ...] = ()
+
+
+class ConcretePairs(QueuePairs[ConcretePair]):
+    empty = ConcretePair()
+
+    def drained(self, pair: ConcretePair) -> bool:
+        full = pair.request or pair.inbox or pair.remote or pair.outbox or pair.response
+        return not full and all(location < 0 for location, _ in pair.returned)
+
+    def enter(self, pair: ConcretePair, operation: Entry) -> ConcretePair:
+        return pair._replace(request=(*pair.request, operation[:3]))
+
+    def acknowledgements(self, pair: ConcretePair) -> int:
+        return sum(kind == "ack" for kind, _, _ in pair.outbox + pair.response)
+
+    def unread(self, pair: ConcretePair) -> bool:
+        return any(kind == "put" for kind, _, _ in pair.request)
+
+    def inside(
+        self, local: Local[ConcretePair], number: int, pair: ConcretePair, then: Then[ConcretePair]
+    ) -> Iterator[Change]:
+        """What the entries of the buffers may do. First may come what goes on from one buffer to the next, but for
+
+        - a put that goes to wbR while an older get has not been fetched;
+        - a get that goes to wbL while a put might read its source before.
+        """
+        yield from self._requests(number, pair, then)
+        has = self._has
+        for place, (kind, first, second) in enumerate(pair.inbox[: 1 if has("fifo-inR") else None]):
+            rest = left_out(pair.inbox, place)
+            if kind == "value":
+                outbox = (*pair.outbox, ("ack", 0, 0))
+                new = pair._replace(inbox=rest, remote=(*pair.remote, (first, second)), outbox=outbox)
+                yield not any(kind == "get" for kind, _, _ in pair.outbox), self._silent("acknowledge", then(new))
+            else:
+                new = pair._replace(inbox=rest, outbox=(*pair.outbox, (kind, first, second)))
+                yield True, self._silent("to outR", then(new))
+        yield from self._fetches(number, pair, then)
+        for place, entry in enumerate(pair.outbox[: 1 if has("fifo-outR") else None]):
+            if entry[0] != "get":
+                new = pair._replace(outbox=left_out(pair.outbox, place), response=(*pair.response, entry))
+                yield True, self._silent("to rspL", then(new))
+        for place, (kind, first, second) in enumerate(pair.response[: 1 if has("fifo-rspL") else None]):
+            rest = left_out(pair.response, place)
+            if kind == "ack":
+                new = pair._replace(response=rest, returned=(*pair.returned, NOTIFIED_PUT))
+                yield True, self._silent("notify", then(new))
+            else:
+                new = pair._replace(response=rest, returned=self._return(pair.returned, first, second))
+                yield not self._may_put(local, number), self._silent("return", then(new))
+
+    def _requests(self, number: int, pair: ConcretePair, then: Then[ConcretePair]) -> Iterator[Change]:
+        """What may leave reqL."""
+        sources = fences = 0
+        for place, (kind, first, second) in enumerate(pair.request[: 1 if self._has("fifo-reqL") else None]):
+            rest = left_out(pair.request, place)
+            if kind == "put":
+
+                def read(value: int, rest: Entries = rest, remote: int = first) -> Local[ConcretePair]:
+                    return then(pair._replace(request=rest, inbox=(*pair.inbox, ("value", remote, value))))
+
+                yield from self._source(number, pair, second, sources, read)
+                sources += 1
+            elif kind == "get":
+                new = pair._replace(request=rest, inbox=(*pair.inbox, (kind, first, second)))
+                yield True, self._silent("to inR", then(new))
+            else:
+                buffers = {"inR": pair.inbox, "outR": pair.outbox, "rspL": pair.response}
+                if not any(buffer and self._has(f"rfence-waits-for-{name}") for name, buffer in buffers.items()):
+                    access = Access(("fence", self._thread.nodes[number]), fences)
+                    step = Step(self._number, "pass rfence", None, (), (access,))
+                    yield True, fixed(Result((step,), then(pair._replace(request=rest))))
+                fences += 1
+
+    def _fetches(self, number: int, pair: ConcretePair, then: Then[ConcretePair]) -> Iterator[Change]:
+        """What may be fetched: any get in outR."""
+        before = 0
+        for place, (kind, target, remote) in enumerate(pair.outbox):
+            if kind == "get":
+
+                def fetched(value: int, place: int = place, target: int = target) -> Local[ConcretePair]:
+                    return then(pair._replace(outbox=at(pair.outbox, place, ("got", target, value))))
+
+                yield from self._fetch(number, pair, remote, before, fetched)
+                before += 1
+        if not self._has("fetch-in-outR"):
+            for place, (kind, target, remote) in enumerate(pair.inbox):
+                if kind == "get":
+
+                    def early(value: int, place: int = place, target: int = target) -> Local[ConcretePair]:
+                        return then(pair._replace(inbox=at(pair.inbox, place, ("got", target, value))))
+
+                    yield from self._fetch(number, pair, remote, before, early)
+                    before += 1
+
+
+def concrete(
+    program: Program,
+    pcie: bool = True,
+    placed: bool = False,
+    without: frozenset[str] = frozenset(),
+    reduced: bool = True,
+) -> Machine[Local[ConcretePair]]:
+    """The machine of ``program``, which RDMA-TSO must not refuse. ``without``: some of :data:`PREMISES`, which also
+    switches the reduction off."""
+    return machine_of(program, lambda thread: ConcretePairs(thread, pcie, placed), without, PREMISES, reduced)

@@ -1,0 +1,214 @@
+"""What the queue pairs of both machines of RDMA-TSO have in common (Figure 7): write-back buffers, and polling.
+
+``placed``, "polled means placed": hardware of today acknowledges a put when it has been placed, so that Figure 3d
+cannot be seen. The premise stands at the poll, and there alone: a notification of a put can be polled once the write of
+that put has left wbR. (At the acknowledgement it would say more: an rfence would then wait for placing, too, and what
+comes behind in the pipe.)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Generic, Protocol, Self, TypeVar
+
+from pgasrob.models.operational import Access, Option, Queue, Result, Step
+from pgasrob.models.rdma_tso import processor
+from pgasrob.models.rdma_tso.processor import Change, Entry, Local, Processor, at, fixed, left_out
+
+PREMISES = (
+    *processor.PREMISES,
+    "put-reads-behind-wbL",
+    "put-looks-in-wbL",
+    "put-takes-the-latest-in-wbL",
+    "get-waits-for-wbR",
+    "get-looks-in-wbR",
+    "get-takes-the-latest-in-wbR",
+    "value-before-notification",
+    "fifo-wbR",
+    "fifo-wbL",
+)
+"""Those of the CPU, then those of the write-back buffers. put-reads-behind-wbL, get-waits-for-wbR: the ones that are
+highlighted in Figure 7. ...-looks-in-..., ...-takes-the-latest-in-...: M ◁ wb, which stands in their place without the
+guarantee of PCI Express. value-before-notification: (x := v) is older than its cn."""
+
+Write = tuple[int, int]
+"""The location and the value of a write in a write-back buffer."""
+NOTIFIED_PUT: Write = (-1, 0)
+NOTIFIED_GET: Write = (-1, 1)
+"""Notifications in wbL, told apart for the sake of ``placed`` alone."""
+
+
+class QueuePair(Protocol):
+    """A queue pair, the oldest first everywhere: ``remote`` is wbR, ``returned`` wbL."""
+
+    @property
+    def remote(self) -> tuple[Write, ...]: ...
+
+    @property
+    def returned(self) -> tuple[Write, ...]: ...
+
+    def _replace(self, *, remote: tuple[Write, ...] = ..., returned: tuple[Write, ...] = ...) -> Self: ...
+
+
+Pair = TypeVar("Pair", bound=QueuePair)
+Then = Callable[[Pair], Local[Pair]]
+
+
+class QueuePairs(ABC, Generic[Pair]):
+    """What the queue pairs of a thread do.
+
+    Beside what is inside them, which is up to the machine, this may come first in the sense of `operational`: reading a
+    source, fetching, placing and landing, where nobody else has to do with the location.
+    """
+
+    def __init__(self, thread: Processor[Pair], pcie: bool, placed: bool) -> None:
+        self._thread, self._pcie, self._placed = thread, pcie, placed
+        self._number = thread.number
+
+    @property
+    @abstractmethod
+    def empty(self) -> Pair: ...
+
+    @abstractmethod
+    def drained(self, pair: Pair) -> bool:
+        """Whether nothing but notifications is left."""
+
+    @abstractmethod
+    def enter(self, pair: Pair, operation: Entry) -> Pair:
+        """The operation comes from the store buffer."""
+
+    @abstractmethod
+    def inside(self, local: Local[Pair], number: int, pair: Pair, then: Then[Pair]) -> Iterator[Change]:
+        """What the pair may do next before the write-back buffers. ``then``: the thread with that pair."""
+
+    @abstractmethod
+    def acknowledgements(self, pair: Pair) -> int:
+        """How many puts are in wbR or placed, but not yet notified of."""
+
+    @abstractmethod
+    def unread(self, pair: Pair) -> bool:
+        """Whether a put has not read its source yet."""
+
+    def changes(self, local: Local[Pair], number: int) -> Iterator[Change]:
+        """What pair ``number`` may do next, and whether it can be done first."""
+        pair = local.pairs[number]
+
+        def then(new: Pair) -> Local[Pair]:
+            return local._replace(pairs=at(local.pairs, number, new))
+
+        yield from self.inside(local, number, pair, then)
+        node = self._thread.nodes[number]
+        for before, (location, value) in enumerate(pair.remote):
+            if before and self._has("fifo-wbR"):
+                break
+            new = pair._replace(remote=left_out(pair.remote, before))
+            yield self._written("place", node, before, location, value, then(new))
+        before = 0
+        for place, (location, value) in enumerate(pair.returned):
+            if location >= 0:
+                if before and self._has("fifo-wbL"):
+                    break
+                new = pair._replace(returned=left_out(pair.returned, place))
+                yield self._written("land", node, before, location, value, then(new))
+                before += 1
+
+    def polled(self, pair: Pair) -> Pair | None:
+        """The pair after a poll, which takes the oldest notification if nothing in wbL is older; None if it waits.
+
+        ``placed``: that is so when there are fewer writes in wbR than puts that went there and have not been polled,
+        for both are in the order of the puts."""
+        returned, place = pair.returned, 0
+        if not self._has("poll-takes-the-oldest"):
+            place = next((place for place, (location, _) in enumerate(returned) if location < 0), 0)
+        if len(returned) <= place or returned[place][0] >= 0:
+            return None if self._has("poll-waits") else pair
+        if self._placed and self._has("placed-before-polled") and returned[place] == NOTIFIED_PUT:
+            unpolled = self.acknowledgements(pair) + returned.count(NOTIFIED_PUT)
+            if len(pair.remote) >= unpolled:
+                return None
+        return pair._replace(returned=left_out(returned, place)) if self._has("poll-takes-away") else pair
+
+    def _has(self, premise: str) -> bool:
+        return premise not in self._thread.without
+
+    def _written(self, name: str, node: int, before: int, location: int, value: int, after: Local[Pair]) -> Change:
+        queue: Queue = ("place", node) if name == "place" else ("land", node)
+        step = Step(self._number, name, None, (), (Access(queue, before, location, None, value),))
+        alone = self._thread.sharing.own((name, self._number, node), location)
+        return alone, fixed(Result((step,), after, ((location, value),)))
+
+    def _silent(self, name: str, after: Local[Pair]) -> Option:
+        """A step inside the pair."""
+        return fixed(Result((Step(self._number, name),), after))
+
+    def _return(self, returned: tuple[Write, ...], location: int, value: int) -> tuple[Write, ...]:
+        """wbL with a get that has been fetched, and the notification of it."""
+        if self._has("value-before-notification"):
+            return (*returned, (location, value), NOTIFIED_GET)
+        return (*returned, NOTIFIED_GET, (location, value))
+
+    def _may_put(self, local: Local[Pair], number: int) -> bool:
+        """Whether a put of pair ``number`` has not read its source yet, or may still come. Then the value of a get that
+        goes to wbL keeps it waiting."""
+        return (
+            number in self._thread.puts_ahead[local.control]
+            or any(kind == "put" and pair == number for kind, _, _, pair in local.buffer)
+            or self.unread(local.pairs[number])
+        )
+
+    def _source(
+        self, number: int, pair: Pair, source: int, before: int, after: Callable[[int], Local[Pair]]
+    ) -> Iterator[Change]:
+        """A put reads its ``source``, so many puts ``before`` it have not: when wbL is cn*, or through wbL."""
+        node = self._thread.nodes[number]
+        pending = tuple(write for write in pair.returned if write[0] >= 0)
+        if self._pcie and pending and self._has("put-reads-behind-wbL"):
+            return
+        looks = not self._pcie and self._has("put-looks-in-wbL")
+        mine = _latest(pending, source, self._has("put-takes-the-latest-in-wbL")) if looks else []
+        calm = self._thread.sharing.calm(("source", self._number, node), source)
+        yield from self._read(
+            "read source", ("source", node), before, source, ("land", node), pending, mine, calm, after
+        )
+
+    def _fetch(
+        self, number: int, pair: Pair, remote: int, before: int, after: Callable[[int], Local[Pair]]
+    ) -> Iterator[Change]:
+        """A get is fetched, so many gets ``before`` it have not been: when wbR is empty, or through wbR."""
+        node = self._thread.nodes[number]
+        if self._pcie and pair.remote and self._has("get-waits-for-wbR"):
+            return
+        looks = not self._pcie and self._has("get-looks-in-wbR")
+        mine = _latest(pair.remote, remote, self._has("get-takes-the-latest-in-wbR")) if looks else []
+        calm = self._thread.sharing.calm(("fetch", self._number, node), remote)
+        yield from self._read("fetch", ("fetch", node), before, remote, ("place", node), pair.remote, mine, calm, after)
+
+    def _read(
+        self,
+        name: str,
+        queue: Queue,
+        before: int,
+        location: int,
+        buffer: Queue,
+        writes: tuple[Write, ...],
+        mine: list[int],
+        calm: bool,
+        after: Callable[[int], Local[Pair]],
+    ) -> Iterator[Change]:
+        """A read from memory, or from one of those of the ``writes`` in ``buffer`` that are at the places ``mine``."""
+
+        def result(value: int, own: int | None = None) -> Result:
+            access = Access(queue, before, location, value, None, None if own is None else (buffer, own))
+            return Result((Step(self._number, name, None, (), (access,)),), after(value))
+
+        for own in mine:
+            yield False, fixed(result(writes[own][1], own))
+        if not mine:
+            yield calm, Option((location,), result)
+
+
+def _latest(writes: tuple[Write, ...], location: int, only: bool) -> list[int]:
+    """Where in ``writes`` is the last one to ``location``; each of them, unless ``only`` that one counts."""
+    mine = [place for place, write in enumerate(writes) if write[0] == location]
+    return mine[-1:] if only else mine
