@@ -190,9 +190,9 @@ def random_text(
     branching: bool = False,
     atomic: bool = True,
 ) -> str:
-    """The text of a random program: so many threads and nodes (at least, at most), at most so many ``statements`` in all
-    threads together and about so many ``locations``. ``branching``: with choice, loops and assume, where the dialect
-    has them; ``atomic``: without non-atomic accesses (coreRMA). Polls have a pending operation."""
+    """The text of a random program: so many threads and nodes (at least, at most), at most so many ``statements`` in
+    all threads together and about so many ``locations``. ``branching``: with choice, loops and assume, where the
+    dialect has them; ``atomic``: without non-atomic accesses (coreRMA). Polls have a pending operation."""
     number = random.randint(*threads)
     count = random.randint(*nodes)
     if dialect == "corerma":  # one thread a node
@@ -340,7 +340,10 @@ def _least(small: Small) -> Small:
             at, body = threads[number]
             mine = node(at)
             made.append(
-                (mine, tuple((kind, tuple(map(node if kind in ("poll", "rfence") else place, at))) for kind, at in body))
+                (
+                    mine,
+                    tuple((kind, tuple(map(node if kind in ("poll", "rfence") else place, at))) for kind, at in body),
+                )
             )
         return tuple(nodes[owners[old]] for old in places), tuple(made)
 

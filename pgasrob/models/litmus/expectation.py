@@ -16,9 +16,8 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "tso": (),
     "pgas": ("unordered",),
 }
-"""The models that a line may name, with the words for what may differ from the stock model."""
-RULES = ("R1", "R2", "C", "no-C", "IR", "GA", "CAS-F", "CAS-T", "F1", "F2", "F3", "PG", "LO", "WS")
-"""What may stand behind `without`: the rules of coreRMA (Figure 4)."""
+"""The models that a line may name, with the words for what may differ from the stock model; beside these there is
+`without` and a rule, for the models that have rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +80,10 @@ class Compared:
 
 
 def settings(variant: str) -> frozenset[str]:
-    """The words of a variant, however they are ordered: "without IR, LO" has `without IR` and `without LO`."""
-    found, without = set(), False
-    for word in variant.replace(",", " ").split():
-        if word == "without":
-            without = True
-        elif without and word in RULES:
-            found.add(f"without {word}")
-        else:
-            without = False
-            found.add(word)
+    """What a variant consists of, in whatever order: "vpi, without IR" of `vpi` and `without IR`."""
+    words, found = iter(variant.replace(",", " ").split()), set()
+    for word in words:
+        found.add(f"without {next(words, '')}" if word == "without" else word)
     return frozenset(found)
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.diagnostics.suggestions import did_you_mean
-from pgasrob.models.litmus.expectation import RULES, VARIANTS, Expectation, settings
+from pgasrob.models.known import known
+from pgasrob.models.litmus.expectation import VARIANTS, Expectation, settings
 from pgasrob.models.litmus.program import (
     Assign,
     Assume,
@@ -133,20 +134,22 @@ class Naming:
             hint = did_you_mean(name, VARIANTS) or f"the models are {_listed(VARIANTS)}"
             self.report.add("PG177", f"there is no model `{short(name)}`", span, hint)
             return name, ""
-        without = False
-        for word in words:
-            if word == "without" and name == "corerma":
-                without = True
-            elif without and word in RULES:
-                continue
+        rules = known(name).rules() if "without" in words else ()
+        left = iter(words)
+        for word in left:
+            if word == "without" and rules:
+                rule = next(left, "")
+                if rule not in rules:
+                    what = f"`{name}` has no rule `{short(rule)}`" if rule else "`without` names no rule"
+                    hint = did_you_mean(rule, rules, 0.4) or f"the rules are {_listed(rules)}"
+                    self.report.add("PG177", what, span, hint)
             elif word not in VARIANTS[name]:
-                known = (*RULES,) if without else (*VARIANTS[name], *(("without IR",) if name == "corerma" else ()))
-                what = "rule" if without else "variant"
-                hint = did_you_mean(word, known)
-                hint = hint or (f"there are {_listed(known)}" if known else f"`{name}` has no variants")
-                self.report.add("PG177", f"`{name}` has no {what} `{short(word)}`", span, hint)
-        if words[-1:] == ("without",):
-            self.report.add("PG177", "`without` names no rule", span, "`corerma without IR`")
+                hint = did_you_mean(word, VARIANTS[name])
+                if not hint:
+                    hint = (
+                        f"there is {_listed(VARIANTS[name])}" if VARIANTS[name] else "write the name of the model alone"
+                    )
+                self.report.add("PG177", f"`{name}` has no variant `{short(word)}`", span, hint)
         return name, " ".join(words)
 
 

@@ -27,6 +27,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.models.litmus.expectation import VARIANTS
 from pgasrob.models.litmus.program import UNDEFINED, Value
 from pgasrob.models.litmus.syntax import (
     Call,
@@ -147,6 +148,8 @@ class Reading:
         token = self.next
         if token.is_sign(":=", "<-"):
             hint = "write `=`"
+        elif token.is_sign("."):
+            hint = "`.n` behind a location makes its access non-atomic"
         elif token.kind == "name" and token.text in HABITS:
             hint = HABITS[token.text]
         found = "the end of the file" if token.kind == "end" else f"`{short(token.text)}`"
@@ -597,18 +600,26 @@ class Reading:
                 words.append(self.hyphenated())
             if not words:
                 self.expected("the name of a model")
-            found.append((words[0], tuple(words[1:]), _across(first, self.last)))
+            if found and words[0] not in VARIANTS and self.variant(words, found[-1][0]):
+                name, before, start = found.pop()
+                found.append((name, (*before, *words), start))
+            else:
+                found.append((words[0], tuple(words[1:]), _across(first, self.last)))
             if not self.taken(","):
                 break
         self.need(":")
         return tuple(found)
 
+    @staticmethod
+    def variant(words: list[str], model: str) -> bool:
+        """Whether what stands behind a comma goes on about the model before it: `corerma vpi, without IR`."""
+        return words[0] == "without" or words[0] in VARIANTS.get(model, ())
+
     def hyphenated(self) -> str:
-        """A word that may have hyphens in it: rdma-tso, no-C."""
+        """A word that may have hyphens and dots in it: rdma-tso, oppo.G9."""
         word = self.take().text
-        while self.next.is_sign("-") and self.ahead(1).kind in ("name", "integer"):
-            self.take()
-            word += f"-{self.take().text}"
+        while self.next.is_sign("-", ".") and self.ahead(1).kind in ("name", "integer"):
+            word += self.take().text + self.take().text
         return word
 
     def expected_value(self) -> tuple[str, Value, Span]:

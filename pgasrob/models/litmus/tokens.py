@@ -17,8 +17,8 @@ _TOKEN = re.compile(
   | (?P<open>/\*)
   | (?P<name>\$[0-9A-Za-z_]+ | [A-Za-z_][0-9A-Za-z_]*)
   | (?P<integer>[0-9][0-9A-Za-z_]*)
-  | (?P<sign>\.n\b | :: | := | \|\| | && | [=!<>]= | << | >> | [=:;,@^(){}\[\]+\-*/%&|!~<>?])
-  | (?P<stray>[^ \t\r\n\f\v0-9A-Za-z_(){}\[\];,:<>=!+\-*/%&|^~?@$]+ | .)
+  | (?P<sign>\.n\b | \. | :: | := | \|\| | && | [=!<>]= | << | >> | [=:;,@^(){}\[\]+\-*/%&|!~<>?])
+  | (?P<stray>[^ \t\r\n\f\v0-9A-Za-z_(){}\[\];,:<>=!+\-*/%&|^~?@$.]+ | .)
     """,
     re.VERBOSE,
 )
@@ -68,7 +68,5 @@ def _report_stray(report: Report, word: str, span: Span) -> None:
     # Many a character looks like another one, or like nothing; its number does not.
     odd = [f"U+{ord(char):04X}" for char in word[:4] if not (char.isascii() and char.isprintable())]
     number = f" ({' '.join(odd)})" if odd else ""
-    hint = "`.n` behind a location makes its access non-atomic" if word.startswith(".") else (
-        "names are made of the letters a-z and A-Z, digits and `_`; other text goes into a comment"
-    )  # fmt: skip
+    hint = "names are made of the letters a-z and A-Z, digits and `_`; other text goes into a comment"
     report.add("PG014", f"unexpected character{'s' * (len(word) > 1)} `{short(word)}`{number}", span, hint)
