@@ -98,6 +98,7 @@ NAMES = (
     "check",
     "race",
     "outcomes",
+    "litmus",
     "run",
     "repair",
     "thrift",

@@ -233,7 +233,7 @@ def takes(name: str, options: Options) -> bool:
 
 def models_for(program: Program, options: Options = STOCK) -> list[Model]:
     """The models that take ``program``, and ``options``."""
-    chosen = [model(name, options) for name in NAMES if takes(name, options)]
+    chosen = [asked(name, options) for name in NAMES]
     return [each for each in chosen if not each.refusals(program)]
 
 

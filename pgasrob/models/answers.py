@@ -1,0 +1,125 @@
+"""What a model says of a litmus test: its outcomes, what becomes of the test's expectations, why outcomes are none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from pgasrob.models.known import STOCK, Options, all_asked, label, models_for
+from pgasrob.models.litmus.expectation import Compared, LitmusTest, compare
+from pgasrob.models.litmus.program import Outcome, Value
+from pgasrob.models.model import Axiomatic, Forbidden, Model, Outcomes, Refusal, Refused
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import OutOfMemory, Reason
+from pgasrob.robustness.watch import GRACE, LimitReached, Watch
+
+Values = tuple[tuple[str, Value], ...]
+"""Some names with a value each."""
+PHASE = "in the search for outcomes"
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why no outcome has these ``values``: ``by`` is None where one has, or where the model cannot tell (``told``: it
+    can)."""
+
+    values: Values
+    by: Forbidden | None
+    told: bool = True
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What ``model`` says of ``test``. ``refusals``: why it says nothing. ``reason``: what kept it from all outcomes.
+
+    ``compared``: the lines of the test that are about this model, in their order. ``why``: for what was asked, and for
+    each line that forbids something and is right.
+    """
+
+    test: LitmusTest
+    model: Model
+    outcomes: Outcomes = field(default_factory=lambda: Outcomes({}))
+    refusals: tuple[Refusal, ...] = ()
+    compared: tuple[Compared, ...] = ()
+    why: tuple[Why, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def reason(self) -> Reason | None:
+        return self.outcomes.reason
+
+    @property
+    def complete(self) -> bool:
+        return not self.refusals and self.reason is None
+
+    @property
+    def as_expected(self) -> bool | None:
+        """Whether every line that is about the model holds; None where a limit or a refusal leaves that open, or where
+        no line is."""
+        holds = [each.holds for each in self.compared]
+        if not holds or self.refusals:
+            return None
+        return False if False in holds else None if None in holds else True
+
+
+def answer(test: LitmusTest, model: Model, limits: Limits, asked: Iterable[Values] = ()) -> Answer:
+    """The answer of ``model``, also why there is no outcome with the values of each of ``asked``."""
+    started = time.monotonic()
+    program = test.program
+    concerning = tuple(Compared(line, None) for line in test.expectations if line.concerns(model.name, model.variant))
+    if refused := model.refusals(program):
+        return Answer(test, model, refusals=refused, compared=concerning)
+    watch = Watch(limits, None, started)
+    try:
+        outcomes = watch.within(PHASE, lambda: model.outcomes(program, watch), GRACE)
+    except Refused as error:
+        return Answer(test, model, refusals=error.refusals, compared=concerning)
+    except LimitReached as limit:
+        outcomes = Outcomes({}, limit.reason)
+    except MemoryError:
+        outcomes = Outcomes({}, OutOfMemory())
+    lines = compare(test, model.name, model.variant, outcomes.found, complete=outcomes.reason is None)
+    compared = tuple(each for each in lines if each.expectation.concerns(model.name, model.variant))
+    wanted = [
+        each.expectation.values
+        for each in compared
+        if each.holds and not each.expectation.allowed and not each.expectation.otherwise
+    ]
+    why = tuple(_why(test, model, outcomes, values, watch) for values in dict.fromkeys((*asked, *wanted)))
+    return Answer(test, model, outcomes, (), compared, why, time.monotonic() - started)
+
+
+def _why(test: LitmusTest, model: Model, outcomes: Outcomes, values: Values, watch: Watch) -> Why:
+    names = test.program.names
+    if any(dict(values).items() <= dict(zip(names, found, strict=True)).items() for found in outcomes.found):
+        return Why(values, None)
+    if outcomes.reason is not None or not isinstance(model, Axiomatic):
+        return Why(values, None, told=False)
+    axiomatic = model
+    try:
+        by = watch.within("in the search for reasons", lambda: axiomatic.forbidden(test.program, dict(values)), GRACE)
+    except (Refused, LimitReached, MemoryError):
+        return Why(values, None, told=False)
+    return Why(values, by, told=by is not None)
+
+
+def models_of(
+    test: LitmusTest, asked: Sequence[str], options: Options = STOCK, *, expected: bool = False
+) -> list[Model]:
+    """The models to ask: those that are ``asked`` for, or else those that take the program. ``expected``: also those
+    that lines of the test name, with their variants."""
+    if asked:
+        return all_asked(asked, options)
+    found = models_for(test.program, options)
+    if expected:
+        found += all_asked([" ".join(filter(None, pair)) for pair in test.models])
+    return list({label(model): model for model in found}.values())
+
+
+def only_in(one: Answer, other: Answer) -> list[Outcome]:
+    """The outcomes of ``one`` that ``other`` does not have."""
+    return [found for found in one.outcomes.found if found not in other.outcomes.found]
+
+
+__all__ = ["Answer", "Values", "Why", "answer", "models_of", "only_in"]
