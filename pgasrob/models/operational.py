@@ -13,7 +13,7 @@ reached so. What a model takes first, and why it may, stands there (``first``); 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
@@ -102,6 +102,26 @@ class Component(Protocol[Local]):
         ...
 
     def registers(self, local: Local) -> tuple[int, ...]: ...
+
+
+class Sharing:
+    """Which locations a part of a machine may access first, for nobody else has to do with them: ``readers`` and
+    ``writers`` of each location are the parts that may read and write it."""
+
+    def __init__(self, readers: Mapping[int, Set[Hashable]], writers: Mapping[int, Set[Hashable]]) -> None:
+        self._readers, self._writers = readers, writers
+
+    def constant(self, program: Program) -> frozenset[int]:
+        """The locations that nobody writes."""
+        return frozenset(x for x in range(len(program.locations)) if not self._writers.get(x))
+
+    def calm(self, part: Hashable, location: int) -> bool:
+        """Whether nobody but ``part`` writes ``location``."""
+        return self._writers.get(location, frozenset()) <= {part}
+
+    def own(self, part: Hashable, location: int) -> bool:
+        """Whether nobody but ``part`` accesses ``location``."""
+        return self.calm(part, location) and self._readers.get(location, frozenset()) <= {part}
 
 
 class _Row(NamedTuple):
@@ -255,6 +275,14 @@ def evaluated(value: Callable[[Sequence[int]], int], registers: Sequence[int], i
         raise Refused((Refusal(f"an expression has no value in some run: {fault}", instruction.span),)) from None
 
 
+Item = TypeVar("Item")
+
+
+def at(items: tuple[Item, ...], place: int, item: Item) -> tuple[Item, ...]:
+    """``items`` with ``item`` at ``place``."""
+    return (*items[:place], item, *items[place + 1 :])
+
+
 class _Waiting:
     """An event of a run: what it is, and from which event it has read."""
 
@@ -322,7 +350,16 @@ def execution(program: Program, run: Sequence[Step], outcome: Outcome) -> Execut
         Event(None, x, "W", x, None, location.initial, NOWHERE) for x, location in enumerate(program.locations)
     )
     own = tuple(
-        Event(e.thread, e.operation, e.begun.kind, e.begun.location, e.reads, e.writes, e.instruction.span)
+        Event(
+            e.thread,
+            e.operation,
+            e.begun.kind,
+            e.begun.location,
+            e.reads,
+            e.writes,
+            e.instruction.span,
+            None if e.begun.queue[1] < 0 else e.begun.queue[1],
+        )
         for e in ordered
     )
     return Execution(program, initial + own, relations, outcome, tuple(number[event] for event in effects))

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pgasrob.models.litmus.program import Program
-from pgasrob.models.operational import Access, Machine, Result, Step
+from pgasrob.models.operational import Access, Machine, Result, Step, at
 from pgasrob.models.rdma_tso import pairs
 from pgasrob.models.rdma_tso.pairs import NOTIFIED_PUT, QueuePairs, Then, Write
-from pgasrob.models.rdma_tso.processor import Change, Entry, Local, at, fixed, left_out, machine_of
+from pgasrob.models.rdma_tso.processor import Change, Entry, Local, fixed, left_out, machine_of
 
 PREMISES = (
     *pairs.PREMISES,

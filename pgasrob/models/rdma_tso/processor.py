@@ -28,7 +28,7 @@ from pgasrob.models.litmus.program import (
     RemoteFence,
     Store,
 )
-from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Step, evaluated
+from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Sharing, Step, at, evaluated
 from pgasrob.program.expressions import evaluator
 
 PREMISES = (
@@ -70,29 +70,6 @@ class Local(NamedTuple, Generic[Pair]):
 
 Change = tuple[bool, Option]
 """What may be done next, and whether it can be done first."""
-
-
-class Sharing(NamedTuple):
-    """Which locations a part of the machine may access first, for nobody else does so: those that nobody else writes,
-    and those that nobody else accesses."""
-
-    readers: dict[int, frozenset[Any]]
-    writers: dict[int, frozenset[Any]]
-
-    def calm(self, part: Any, location: int) -> bool:
-        """Whether nobody but ``part`` writes ``location``."""
-        return self.writers.get(location, _NOBODY) <= {part}
-
-    def constant(self, program: Program) -> frozenset[int]:
-        """The locations that nobody writes."""
-        return frozenset(range(len(program.locations))) - self.writers.keys()
-
-    def own(self, part: Any, location: int) -> bool:
-        """Whether nobody but ``part`` accesses ``location``."""
-        return self.calm(part, location) and self.readers.get(location, _NOBODY) <= {part}
-
-
-_NOBODY: frozenset[Any] = frozenset()
 
 
 class Pairs(Protocol[Pair]):
@@ -412,10 +389,7 @@ def sharing_of(program: Program) -> Sharing:
                     case Get(local, remote):
                         note(readers, remote, "fetch", number, node)
                         note(writers, local, "land", number, node)
-    return Sharing(
-        {location: frozenset(parts) for location, parts in readers.items()},
-        {location: frozenset(parts) for location, parts in writers.items()},
-    )
+    return Sharing(readers, writers)
 
 
 def _puts_ahead(processor: Processor[Any]) -> list[frozenset[int]]:
@@ -436,11 +410,6 @@ def _puts_ahead(processor: Processor[Any]) -> list[frozenset[int]]:
 
 
 Item = TypeVar("Item")
-
-
-def at(items: tuple[Item, ...], place: int, item: Item) -> tuple[Item, ...]:
-    """``items`` with ``item`` at ``place``."""
-    return (*items[:place], item, *items[place + 1 :])
 
 
 def left_out(items: tuple[Item, ...], place: int) -> tuple[Item, ...]:
