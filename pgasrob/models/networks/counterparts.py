@@ -1,0 +1,122 @@
+"""What one side has and the other has not: constructs of the calculus that RDMA-TSO or coreRMA lack, and the reverse.
+
+Translations refuse by these entries and by no other reason, so the list is complete as far as they go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgasrob.models.model import Refusal
+from pgasrob.program.statements import Span
+
+RDMA_TSO, CORERMA, CALCULUS = "rdma-tso", "corerma", "pgas"
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A construct that has no counterpart in ``model``. ``why`` is a clause; ``instead`` what can be done about it."""
+
+    construct: str
+    model: str
+    why: str
+    instead: str = ""
+
+    def refusal(self, span: Span, what: str = "") -> Refusal:
+        """``what``: which one it is, in the words of the program."""
+        instead = f"; {self.instead}" if self.instead else ""
+        return Refusal(f"{what + ': ' if what else ''}{self.why}{instead}", span)
+
+
+def _both(construct: str, why: str, instead: str = "") -> tuple[Missing, Missing]:
+    """``why``: with {} where the name of the model belongs."""
+    return (
+        Missing(construct, RDMA_TSO, why.format("RDMA-TSO"), instead),
+        Missing(construct, CORERMA, why.format("coreRMA"), instead),
+    )
+
+
+OF_THE_CALCULUS = (
+    *_both(
+        "barrier",
+        "{} has no barriers: a barrier of the ranks is a program of its own there",
+        "write out the flags or messages that it is made of",
+    ),
+    *_both("notification", "{} has no notifications: no write comes after others because it is told to"),
+    *_both("signal", "{} has no signals that are bundled with operations"),
+    Missing(
+        "deferred atomic",
+        RDMA_TSO,
+        "RDMA-TSO has no remote atomics (and towards those of a CPU a network's are not atomic)",
+    ),
+    Missing(
+        "deferred atomic",
+        CORERMA,
+        "coreRMA's remote atomics are an addition and a compare-and-set of 32 bits with operands and result in memory",
+        "put the operands into cells, and take the result in one",
+    ),
+    *_both(
+        "blocking remote access",
+        "{} has no instruction that accesses the memory of another node at once",
+        "issue it, wait, and use what has arrived",
+    ),
+    *_both(
+        "atomic on own memory",
+        "{} has no such atomic: its only one on a node's own memory is a compare-and-set",
+        "write it as a loop around compare_swap",
+    ),
+    Missing("compare_swap", CORERMA, "coreRMA has no atomics on a process' own memory"),
+    *_both("operand that is computed", "in {} instructions name locations: an address, rank or queue is no register"),
+    Missing("operation to itself", RDMA_TSO, "RDMA-TSO has no queue pair to the own node", "load and store"),
+    Missing(
+        "wait",
+        RDMA_TSO,
+        "in RDMA-TSO a put that has been polled is acknowledged, and need not be placed: nothing says that it is",
+        "read something back from the same rank behind the puts and wait for that (with PCI Express a get that has "
+        "arrived places the puts before it), or say --placed for adapters that place before they acknowledge",
+    ),
+    Missing(
+        "wait without PCI Express",
+        RDMA_TSO,
+        "in RDMA-TSO a put that has been polled is acknowledged, and need not be placed: without PCI Express nothing "
+        "says that it is",
+        "say --placed for adapters that place before they acknowledge",
+    ),
+    Missing(
+        "unbounded waiting",
+        RDMA_TSO,
+        "so many operations may be pending here that the polls of a wait cannot be written out",
+        "wait inside the loop",
+    ),
+    Missing("wait_local", CORERMA, "coreRMA has no local completion: its flush completes puts at their target, too"),
+    Missing("fence", CORERMA, "coreRMA does not order puts without waiting for them", "wait between them"),
+    Missing(
+        "wait of one queue",
+        CORERMA,
+        "coreRMA's flush completes all operations to a node: here some are pending that this wait is not about",
+    ),
+    Missing("control flow", CORERMA, "coreRMA's programs have no choices, loops or conditions"),
+    Missing("await", CORERMA, "coreRMA's programs wait for no value"),
+    *_both("exit", "in {} nobody ends the run of all"),
+)
+"""What the calculus has. A failed compare_swap is no refusal but a difference: it reads and writes in the calculus,
+and reads alone in RDMA-TSO."""
+
+OF_THE_NETWORKS = (
+    Missing("store buffer", CALCULUS, "a CPU's stores take effect at once"),
+    Missing("mfence", CALCULUS, "a CPU's stores take effect at once: there is nothing for a memory fence to do"),
+    Missing("queue pair", CALCULUS, "puts and gets to one peer share no pipe: the order of a queue is another one"),
+    Missing("poll", CALCULUS, "a wait is for all operations of a queue, not for the oldest one"),
+    Missing("rfence", CALCULUS, "no command orders a get before what comes later without waiting for it"),
+    Missing("threads of a node", CALCULUS, "a rank is one thread with a memory of its own"),
+    Missing("PCI Express", CALCULUS, "a get does not push the puts before it to their place"),
+    Missing("non-atomic access", CALCULUS, "there are no values that are undefined: races are asked about apart"),
+)
+"""What the networks have, and `--network pgas` of a litmus test refuses or takes for something near to it."""
+
+_FOUND = {(missing.construct, missing.model): missing for missing in OF_THE_CALCULUS}
+
+
+def missing(construct: str, model: str) -> Missing:
+    """The entry of ``construct`` for ``model``."""
+    return _FOUND[construct, model]

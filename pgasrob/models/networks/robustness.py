@@ -1,0 +1,284 @@
+"""Robustness on a network: no consistent execution has a cycle in po + rf + mo + rb, an operation being one node.
+
+Two ways to decide it. Programs without loops have finitely many executions, which the axiomatic model gives one by one.
+Others are decided by a search over a machine, with the monitor of happens-before that the `definition` engine has
+(`semantics.monitor`, `proofs/models.md`): it ends when finitely many operations can be pending.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pgasrob.automata.automaton import Reached
+from pgasrob.models.litmus.program import UNDEFINED, Instruction, Load, Program, Put, Store
+from pgasrob.models.model import Axiomatic, CycleEdge, Execution
+from pgasrob.models.operational import Machine, Queue, Step, Word, execution
+from pgasrob.models.operational import State as MachineState
+from pgasrob.robustness.reasons import PendingBound, Reason
+from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.semantics.monitor import READ, WRITTEN, Command, Monitor, Reach, nothing_yet
+
+Local = TypeVar("Local", bound=Hashable)
+
+MOST_PENDING = 16
+"""Pending operations and stores of one thread up to which a search goes on."""
+RELATIONS = ("rf", "mo", "rb", "po")
+"""What a cycle is made of; where several relations join two nodes, the first of these is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """An execution that no sequentially consistent one looks like. ``cycle``: its edges one behind the other, between
+    events of different commands; empty where a value is undefined (coreRMA)."""
+
+    execution: Execution
+    cycle: tuple[CycleEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The ``violation``, or none: then there is none at all, unless a ``reason`` says what has not been looked at.
+    ``states``: states, or executions, that were looked at."""
+
+    violation: Violation | None
+    reason: Reason | None = None
+    states: int = 0
+
+
+# Executions
+
+
+Node = tuple[int, int]
+"""The thread of a command, and the number of its first instruction among those executed."""
+
+
+def nodes_of(run: Execution, copies: frozenset[str] = frozenset()) -> list[Node | None]:
+    """The command of each event; None for initial writes. ``copies``: see `translation.Translation`."""
+    joined: dict[Node, Node] = {}
+    for event in run.events:
+        stores = event.thread is not None and event.location is not None and event.kind in ("lW", "w")
+        if stores and run.program.locations[event.location].name in copies:  # load, store, put
+            first = (event.thread, event.operation - 1)
+            joined |= {(event.thread, event.operation + place): first for place in range(2)}
+    found: list[Node | None] = []
+    for event in run.events:
+        own = None if event.thread is None else (event.thread, event.operation)
+        found.append(own and joined.get(own, own))
+    return found
+
+
+def cycle_of(run: Execution, copies: frozenset[str] = frozenset()) -> tuple[CycleEdge, ...]:
+    """A shortest cycle in po + rf + mo + rb of ``run``, commands merged; empty when there is none."""
+    nodes = nodes_of(run, copies)
+    edges: dict[Node, dict[Node, CycleEdge]] = {}
+    for relation in RELATIONS[:3]:
+        for source, target in sorted(run.relations.get(relation, ())):
+            first, second = nodes[source], nodes[target]
+            if first is not None and second is not None and first != second:
+                edges.setdefault(first, {}).setdefault(second, CycleEdge(source, target, relation, ""))
+    events: dict[int, dict[Node, tuple[int, int]]] = {}  # of each command its first and its last event
+    for number, node in enumerate(nodes):
+        if node is not None:
+            of_thread = events.setdefault(node[0], {})
+            of_thread[node] = (of_thread.get(node, (number, number))[0], number)
+    for of_thread in events.values():
+        order = sorted(of_thread)
+        for place, earlier in enumerate(order):
+            for later in order[place + 1 :]:
+                edge = CycleEdge(of_thread[earlier][1], of_thread[later][0], "po", "")
+                edges.setdefault(earlier, {}).setdefault(later, edge)
+    best: tuple[CycleEdge, ...] = ()
+    for start in edges:
+        found = _shortest(edges, start)
+        if found and (not best or len(found) < len(best)):
+            best = found
+    return best
+
+
+def _shortest(edges: dict[Node, dict[Node, CycleEdge]], start: Node) -> tuple[CycleEdge, ...]:
+    """A shortest cycle through ``start``; empty when there is none."""
+    came: dict[Node, tuple[Node, CycleEdge] | None] = {start: None}
+    queue = deque([start])
+    while queue:
+        node = queue.popleft()
+        for target, edge in edges.get(node, {}).items():
+            if target == start:
+                path = [edge]
+                while (before := came[node]) is not None:
+                    node = before[0]
+                    path.append(before[1])
+                return tuple(reversed(path))
+            if target not in came:
+                came[target] = (node, edge)
+                queue.append(target)
+    return ()
+
+
+def violation_in(run: Execution, copies: frozenset[str] = frozenset()) -> Violation | None:
+    """The violation that a consistent execution is, if it is one."""
+    cycle = cycle_of(run, copies)
+    undefined = UNDEFINED in run.outcome or any(UNDEFINED in (event.reads, event.writes) for event in run.events)
+    return Violation(run, cycle) if cycle or undefined else None
+
+
+def by_executions(
+    model: Axiomatic, program: Program, watch: Watch | None = None, copies: frozenset[str] = frozenset()
+) -> Found:
+    """Every consistent execution of a bounded program is looked at, until one is violating.
+
+    Raises :class:`~pgasrob.models.model.Refused`."""
+    count = 0
+    try:
+        for count, run in enumerate(model.executions(program, watch), 1):
+            if watch is not None:
+                watch.look_around("executions", count)
+            if violation := violation_in(run, copies):
+                return Found(violation, states=count)
+    except LimitReached as limit:
+        return Found(None, limit.reason, count)
+    return Found(None, states=count)
+
+
+# Runs
+
+
+Told = tuple[Reach, tuple[tuple[tuple[tuple[Queue, ...], bool], ...], ...]]
+"""What is known of the run so far: the monitor's summary, and for each thread, for each of its pending commands the
+queues in which its events wait, and whether it has instructions that are still to come."""
+Watched = tuple[MachineState, Told | None]
+"""A state of the machine; None: there is a cycle already."""
+
+
+class MonitoredRuns(Generic[Local]):
+    """The runs of a machine, final are the complete ones that have a cycle.
+
+    ``cut``: whether a state was not expanded because a thread had more than MOST_PENDING commands pending.
+    """
+
+    def __init__(self, machine: Machine[Local], copies: frozenset[str] = frozenset()) -> None:
+        self._machine = machine
+        self._copies = copies
+        self._begin = _beginnings(machine.program, copies)
+        self.cut = False
+        threads = len(machine.program.threads)
+        self.initial: Watched = (machine.initial, (nothing_yet(threads), ((),) * threads))
+
+    def is_final(self, state: Watched) -> bool:
+        return state[1] is None and self._machine.is_final(state[0])
+
+    def successors(self, state: Watched) -> Iterator[tuple[Word, Watched]]:
+        here, told = state
+        if told is None:
+            for word, target in self._machine.successors(here):
+                yield word, (target, None)
+            return
+        if max(map(len, told[1])) > MOST_PENDING:
+            self.cut = True
+            return
+        for word, target in self._machine.successors(here):
+            yield word, (target, self._after(told, word))
+
+    def _after(self, told: Told, word: Word) -> Told | None:
+        if not any(step.begins or step.accesses for step in word):
+            return told
+        monitor = Monitor(told[0])
+        waiting = [
+            dict(zip(commands, known, strict=True)) for commands, known in zip(monitor.pending, told[1], strict=True)
+        ]
+        for step in word:
+            self._step(monitor, waiting[step.thread], step)
+            if monitor.cyclic:
+                return None
+        pending = tuple(
+            tuple(known[command] for command in commands)
+            for commands, known in zip(monitor.pending, waiting, strict=True)
+        )
+        return monitor.reach(), pending
+
+    def _step(self, monitor: Monitor, waiting: dict[Command, tuple[tuple[Queue, ...], bool]], step: Step) -> None:
+        begun = tuple(each.queue for each in step.begins if each.location is not None)
+        if step.instruction is not None and begun:
+            part = self._part(step.thread, step.instruction)
+            if part in ("whole", "first"):
+                command = monitor.issue(step.thread)
+                before: tuple[Queue, ...] = ()
+            else:
+                command = monitor.pending[step.thread][-1]
+                before = waiting[command][0]
+            waiting[command] = ((*before, *begun), part in ("first", "middle"))
+        for access in step.accesses:
+            if access.location is None:
+                continue
+            command = _nth(waiting, access.queue, access.before)
+            writer = None if access.own is None else _nth(waiting, *access.own)
+            queues, more = waiting[command]
+            place = queues.index(access.queue)
+            waiting[command] = ((*queues[:place], *queues[place + 1 :]), more)
+            if writer is None:
+                monitor.access(command, access.location, READ if access.writes is None else WRITTEN)
+            elif writer != command:
+                monitor.read_unplaced(command, writer)
+        for command, (queues, more) in list(waiting.items()):
+            if not queues and not more:
+                monitor.finish(command)
+                del waiting[command]
+
+    def _part(self, thread: int, instruction: Instruction) -> str:
+        """Which part of a command: of a captured put the load is the first, the store the middle, the put the last."""
+        match instruction:
+            case Load() if (thread, instruction) in self._begin:
+                return "first"
+            case Store(cell) if cell.name in self._copies:
+                return "middle"
+            case Put(_, local) if local.name in self._copies:
+                return "last"
+        return "whole"
+
+
+def _beginnings(program: Program, copies: frozenset[str]) -> frozenset[tuple[int, Instruction]]:
+    """The loads that belong to captured puts: a store of what they have read to a copy follows."""
+    return frozenset(
+        (number, instruction)
+        for number, thread in enumerate(program.threads)
+        for edges in thread.graph.out
+        for instruction, target in edges
+        if isinstance(instruction, Load)
+        and any(isinstance(after, Store) and after.cell.name in copies for after, _ in thread.graph.out[target])
+    )
+
+
+def _nth(waiting: dict[Command, tuple[tuple[Queue, ...], bool]], queue: Queue, before: int) -> Command:
+    """The command of the event that has so many ``before`` it in ``queue``."""
+    for command in waiting:
+        count = waiting[command][0].count(queue)
+        if before < count:
+            return command
+        before -= count
+    raise AssertionError("nothing waits there")
+
+
+def by_runs(machine: Machine[Local], watch: Watch | None = None, copies: frozenset[str] = frozenset()) -> Found:
+    """The search over the runs of ``machine``; a violation that is found has the fewest transitions.
+
+    Raises :class:`~pgasrob.models.model.Refused` when an expression has no value in some run."""
+    space = MonitoredRuns(machine, copies)
+    reached: Reached[Watched, Step] = Reached(space)
+    try:
+        for state in reached.expand():
+            if watch is not None:
+                watch.look_around("the runs", len(reached))
+            if space.is_final(state):
+                steps = [step for word in reached.path(state) for step in word]
+                run = execution(machine.program, steps, machine.outcome(state[0]))
+                violation = violation_in(run, copies)
+                assert violation is not None, "the monitor has seen a cycle"
+                return Found(violation, states=len(reached))
+    except LimitReached as limit:
+        return Found(None, limit.reason, len(reached))
+    return Found(None, PendingBound(MOST_PENDING) if space.cut else None, len(reached))
+
+
+__all__ = ["Found", "MonitoredRuns", "Violation", "by_executions", "by_runs", "cycle_of", "nodes_of", "violation_in"]
