@@ -13,6 +13,7 @@ from itertools import permutations
 
 from pgasrob.models.litmus.program import (
     Cell,
+    CompareAndSet,
     Flush,
     Get,
     GetAccumulate,
@@ -34,7 +35,7 @@ from pgasrob.program.expressions import Const
 Statement = tuple[str, tuple[int, ...]]
 """A kind and its operands: ("load", (x,)), ("store", (x,)), ("get", (x, z)), ("put", (z, x)), ("rga", (x, z, y)),
 ("cas", (x, z, y, w)) with numbers of locations in the order of the text; ("flush", (n,)), ("poll", (n,)),
-("rfence", (n,)) with a node; ("mfence", ())."""
+("rfence", (n,)) with a node; ("mfence", ()); ("CAS", (x,)), which expects the initial value and has a register."""
 
 ON_NODES = ("flush", "poll", "rfence")
 """Statements whose operand is a node."""
@@ -116,6 +117,12 @@ class Shape:
                         instructions.append(Flush(operands[0] + first_node))
                     case "poll":
                         instructions.append(Poll(operands[0] + first_node))
+                    case "CAS":
+                        expected = Const(initial[operands[0]])
+                        instructions.append(CompareAndSet(len(names), cells[0], expected, Const(value)))
+                        names.append(REGISTERS[register])
+                        register += 1
+                        value += 1
                     case "rfence":
                         instructions.append(RemoteFence(operands[0] + first_node))
                     case "mfence":
