@@ -59,8 +59,9 @@ def nodes_of(run: Execution, copies: frozenset[str] = frozenset()) -> list[Node 
     """The command of each event; None for initial writes. ``copies``: see `translation.Translation`."""
     joined: dict[Node, Node] = {}
     for event in run.events:
-        stores = event.thread is not None and event.location is not None and event.kind in ("lW", "w")
-        if stores and run.program.locations[event.location].name in copies:  # load, store, put
+        if event.thread is None or event.location is None or event.kind not in ("lW", "w"):
+            continue
+        if run.program.locations[event.location].name in copies:  # load, store, put
             first = (event.thread, event.operation - 1)
             joined |= {(event.thread, event.operation + place): first for place in range(2)}
     found: list[Node | None] = []

@@ -45,7 +45,7 @@ from pgasrob.program import core
 from pgasrob.program.commands import show
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
-from pgasrob.program.expressions import INT32, Binary, Expr, Register, Unary, constant
+from pgasrob.program.expressions import INT32, Binary, Expr, Fault, Register, Unary, constant
 from pgasrob.program.instance import Instance
 
 Network = Literal["rdma-tso", "corerma"]
@@ -236,9 +236,13 @@ class _Thread:
         except _No as no:
             self._refuse(str(no), edge)
             return []
+        except Fault as fault:
+            self.refusals.append(Refusal(f"{show(edge.command)}: it is at fault: {fault}", edge.span))
+            return []
         spanned = tuple(replace(each, span=edge.span) for each in instructions)
         if any(len(peer.unpolled) > MOST_UNPOLLED for peer in peers) and edge.target in self._waits:
-            self._refuse("unbounded waiting", edge)
+            if self.network == RDMA_TSO:  # in coreRMA the loop is refused
+                self._refuse("unbounded waiting", edge)
             return []
         return [(spanned, self._state(edge.target, peers))]
 
@@ -310,6 +314,8 @@ class _Thread:
         self, edge: Transition, form: core.Transfer[Place, Expr], peers: Peers
     ) -> tuple[Sequence[Instruction], Peers]:
         rank, queue = self._number(form.rank), self._number(form.queue)
+        if not 0 <= rank < self.instance.nodes:
+            raise Fault(f"rank {rank} is outside 0..{self.instance.nodes - 1}")
         steps = form.steps
         if any(step.after_writes for step in steps):
             raise _No("notification")
@@ -397,8 +403,8 @@ class _Thread:
 
     def _cell(self, place: Place, rank: int) -> Cell:
         address = self._number(place.address)
-        if not (0 <= address < self.instance.size and 0 <= rank < self.instance.nodes):
-            raise _No("operand that is computed")
+        if not 0 <= address < self.instance.size:
+            raise Fault(f"address {address} is outside the memory")
         return self.places.cell(rank * self.instance.size + address)
 
 
