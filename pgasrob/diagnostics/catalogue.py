@@ -682,6 +682,90 @@ the header that declares it is not included.
 and `command` or `arguments`. CMake writes one with `-D CMAKE_EXPORT_COMPILE_COMMANDS=ON`, Meson always, and
 `bear -- make` for anything that is built with make. Where a file with `main` is compiled in several ways, with other
 macros for each target, name it without the database, with the `-D` and `-I` of one of them.
+
+== PG170 a litmus test is written in another way
+A litmus test declares locations with their nodes, then `::`, then its threads with their nodes, set apart by `||`, then
+what is allowed and what is forbidden. The message says what could have stood at this place; reading goes on behind the
+statement, declaration or line, so that other mistakes are found as well. Conditions are written as `choose` with
+`assume`, and loops are bounded.
+-- wrong
+x@1=0 :: 1: x = 1 || 1: a := x
+-- repaired
+x@1=0 :: 1: x = 1 || 1: a = x
+
+== PG171 a bracket or semicolon of a litmus test is missing
+Statements are set apart by semicolons, and every bracket is closed. The message points at the end of the word before,
+where the missing one belongs, and reading goes on as if it stood there.
+-- wrong
+x@1=0 :: 1: x = 1 a = x
+-- repaired
+x@1=0 :: 1: x = 1; a = x
+
+== PG172 a name of a litmus test stands for two things
+Names of locations are unique over all nodes. Every other name is a register, which is private to its thread: two
+threads with a register of one name most likely mean a location, which is declared. So is a location that is the local
+end of a get or put in one thread, where another thread is to access it.
+-- wrong
+x@1=0 :: 1: x = 1 || 1: a = x || 1: a = x
+-- repaired
+x@1=0 :: 1: x = 1 || 1: a = x || 1: b = x
+
+== PG173 an unknown name in a litmus test
+A location stands before `::` with its node. A register is set in its thread before it is of use: one that nothing sets
+is taken for a misspelled location. Expectations name locations and registers of the program. The statements are loads,
+stores and arithmetic, `get`, `put`, `rga`, `cas`, `flush`, `poll`, `rfence`, `mfence`, `CAS`, `assume`, `skip`,
+`choose` and `loop`.
+-- wrong
+flag@1=0 :: 1: flag = 1 || 1: a = flog
+-- repaired
+flag@1=0 :: 1: flag = 1 || 1: a = flag
+
+== PG174 a location of a litmus test is on another node
+The CPU loads and stores locations of the node that its thread runs on. What is on another node is read and written by
+the adapter, by a get `x = z^2` or a put `z^2 = x`, and there the node stands behind the location.
+-- wrong
+z@2=0 :: 1: z = 1 || 2: a = z
+-- repaired
+z@2=0 :: 1: z^2 = 1 || 2: a = z
+
+== PG175 a statement of a litmus test takes something else
+The adapter copies between a location of the thread's node and one with a node behind it, and computes nothing: a put
+takes a location or a constant, and what `get`, `rga` and `cas` give goes to a location. `CAS` is the CPU's and works on
+a location of the thread's node. `poll`, `rfence` and `flush` take the number of a node. Registers are not accessed
+non-atomically.
+-- wrong
+x@1=0 z@2=0 :: 1: put(z^2, x + 1)
+-- repaired
+x@1=0 z@2=0 :: 1: x = x + 1; put(z^2, x)
+
+== PG176 a remote location is read in an expression
+A get is a statement of its own, which ends some time after it was issued: expressions compute with registers and with
+locations of the thread's node. Get the value first, and wait for it where that matters.
+-- wrong
+z@2=0 :: 1: a = z^2 + 1
+-- repaired
+z@2=0 :: 1: t = z^2; poll(2); a = t + 1
+
+== PG177 no such model, variant or rule
+A line of expectations may name models: `rdma-tso`, `corerma`, `tso`, `sc`, `pgas`, each with words for what is not as
+in its paper, `rdma-tso no-pcie` or `corerma without IR`. A line without a model is for all of them, and a model without
+further words is the one of its paper.
+-- wrong
+x@1=0 :: 1: x = 1 || 1: a = x allowed rdma-tos: a=0
+-- repaired
+x@1=0 :: 1: x = 1 || 1: a = x allowed rdma-tso: a=0
+
+== PG178 expectations of a litmus test that contradict each other
+One line says that an outcome is allowed and another one that it is forbidden, for the same model. No model can meet
+both.
+-- wrong
+x@1=0 :: 1: x = 1 || 1: a = x allowed a=0 forbidden a=0
+-- repaired
+x@1=0 :: 1: x = 1 || 1: a = x allowed a=0 forbidden a=2
+
+== PG179 a thread of a litmus test is too long
+Loops are written out, and loops in loops multiply: a thread has at most 20000 instructions then. Outcomes are found by
+trying every run, so that loops of two or three turns are what can be asked about.
 """
 
 CATALOGUE = {entry.code: entry for entry in entries(_TEXT)}

@@ -67,7 +67,8 @@ class Naming:
         self.locations: dict[str, Location] = {}
         self.implied: dict[str, int] = {}  # locations that are not declared, with the thread that makes them
         self.registers: dict[str, int] = {}  # with the thread whose they are
-        self.written = {name for mention in text.mentions if (name := mention.name).startswith("$")}
+        targets = [item.target for thread in text.threads for item in statements(thread.body) if item.target]
+        self.written = {mention.name for mention in (*text.mentions, *targets)}
         self.temporaries = 0
         self.thread: _ThreadNaming
         for declared in text.locations:
@@ -356,7 +357,9 @@ class _ThreadNaming:
     ) -> Iterator[Instruction]:
         if place.mention is None or (place.mention.node is None and self.location(place.mention) is None):
             what = "`CAS` works on a location of the thread's node"
-            self.report.add("PG175", what, place.span, f"write {FORMS['CAS']}; `cas(z^2, y, w)` works on another node")
+            hint = did_you_mean(place.mention.name, self.naming.locations) if place.mention else ""
+            hint = hint or f"write {FORMS['CAS']}; `cas(z^2, y, w)` works on another node"
+            self.report.add("PG175", what, place.span, hint)
             return
         if place.mention.node is not None:
             name = short(place.mention.name)

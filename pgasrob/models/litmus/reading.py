@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import NoReturn
 
-from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.diagnostics.suggestions import closest, did_you_mean
 from pgasrob.models.litmus.expectation import VARIANTS
 from pgasrob.models.litmus.program import UNDEFINED, Value
 from pgasrob.models.litmus.syntax import (
@@ -148,6 +148,8 @@ class Reading:
         token = self.next
         if token.is_sign(":=", "<-"):
             hint = "write `=`"
+        elif token.is_sign("|"):
+            hint = "threads are set apart by `||`, without a blank in it"
         elif token.is_sign("."):
             hint = "`.n` behind a location makes its access non-atomic"
         elif token.kind == "name" and token.text in HABITS:
@@ -185,7 +187,7 @@ class Reading:
                 try:
                     lines.append(self.line())
                 except Lost:
-                    self.skip(lambda token: token.kind == "name" and token.text in HEADS)
+                    self.skip(lambda token: token.text in HEADS or self.likely_head())
             else:
                 self.astray(lines)
         return Text(tuple(locations), tuple(threads), tuple(lines), tuple(self.mentions))
@@ -201,7 +203,7 @@ class Reading:
             self.expected("`||` with the next thread, `allowed` or `forbidden`", self.hint_for(self.next, HEADS))
         except Lost:
             self.take()
-            self.skip(lambda token: token.is_sign("||") or (token.kind == "name" and token.text in HEADS))
+            self.skip(lambda token: token.is_sign("||") or token.text in HEADS or self.likely_head())
         while not lines and self.taken("||"):
             self.thread()
 
@@ -309,7 +311,14 @@ class Reading:
         token = self.next
         if token.kind == "end" or token.is_sign("}"):
             return True
-        return not self.braces and (token.is_sign("||") or self.word(*HEADS))
+        return not self.braces and (token.is_sign("||") or self.word(*HEADS) or self.likely_head())
+
+    def likely_head(self) -> bool:
+        """Whether a misspelled `allowed` or `forbidden` stands here, before a name or a model."""
+        token = self.next
+        if token.kind != "name" or token.text in KEYWORDS or self.ahead(1).kind != "name":
+            return False
+        return closest(token.text, HEADS, 0.75) is not None
 
     def statements(self) -> Part:
         found: list[Set | Call | Choice | Repeat] = []
@@ -419,8 +428,8 @@ class Reading:
         elif names:
             self.expected("`(`", f"write {FORMS[word.text]}")
         if len(arguments) != len(names):
-            takes = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "nothing"
-            message = f"`{word.text}` takes {takes}, {_count(len(names))}, and gets {len(arguments)}"
+            takes = _count(len(names)) + (f" ({', '.join(names)})" if names else "")
+            message = f"`{word.text}` takes {takes}, and gets {len(arguments)}"
             self.lose("PG175", message, _across(word, self.last), f"write {FORMS[word.text]}")
         if target is None and word.text in GIVES - {"CAS"}:
             hint = f"write {FORMS[word.text]}"
@@ -564,7 +573,7 @@ class Reading:
             if head.text == "allowed":
                 hint = "`forbidden otherwise` says that no more is allowed than what is listed"
                 self.lose("PG170", "`otherwise` goes with `forbidden`", self.last.span, hint)
-            self.end_line("the next line")
+            self.end_line("")
             return Line(False, models, None, _across(head, self.last))
         values: list[tuple[str, Value, Span]] = []
         while self.next.kind == "name" and self.next.text not in HEADS:
@@ -572,13 +581,13 @@ class Reading:
             self.taken(",")
         if not values:
             self.expected("the values of an outcome, `a=0 b=1`")
-        self.end_line("the next value")
+        self.end_line("the next value, ")
         return Line(head.text == "allowed", models, tuple(values), _across(head, self.last))
 
     def end_line(self, what: str) -> None:
         self.taken(";")
         if self.next.kind != "end" and not self.word(*HEADS):
-            self.expected(f"{what}, `allowed` or `forbidden`")
+            self.expected(f"{what}`allowed` or `forbidden`")
 
     def names_models(self) -> bool:
         """Whether a `:` stands in this line before any value does."""
