@@ -81,6 +81,10 @@ class Mark(Assume):
     fact: Hashable
 
 
+FULL_FENCE = "full fence"
+"""The fact of a mark behind which all earlier stores of its rank are in memory: a fence of the processor (mfence)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assert:
     kind: ClassVar[Literal["assert"]] = "assert"

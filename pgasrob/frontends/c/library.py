@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     pass
 
 RAND_MAX = (1 << 31) - 1
+SEQ_CST = 5
+"""`memory_order_seq_cst` and `__ATOMIC_SEQ_CST`."""
 FREED = "C.freed"
 """What the state holds the freed objects of the heap under: size and number of each."""
 
@@ -77,8 +79,7 @@ NOT_JUST_IDLE = {
     int nanosleep(const struct timespec *wanted, struct timespec *left); int pause(void);
     void srand(unsigned int seed); void srandom(unsigned int seed); void srand48(long seed);
     unsigned int alarm(unsigned int seconds); void _mm_pause(void); void __builtin_ia32_pause(void);
-    void __sync_synchronize(void); void _mm_mfence(void); void _mm_sfence(void); void _mm_lfence(void);
-    void __atomic_thread_fence(int order); void __atomic_signal_fence(int order); void atomic_thread_fence(int order);
+    void _mm_sfence(void); void _mm_lfence(void); void __atomic_signal_fence(int order);
     int atexit(void (*function)(void)); int setenv(const char *name, const char *value, int overwrite);
     int feenableexcept(int excepts); void tzset(void); char *setlocale(int category, const char *locale);
     int getpid(void); int getppid(void); int isatty(int fd); unsigned int getuid(void); int sched_getcpu(void);
@@ -98,6 +99,22 @@ def nothing(call: Call) -> Outcome:
     """Nothing that a program can see, and the result 0."""
     call.rests_on(NOT_JUST_IDLE.get(call.name, Kind.NO_EFFECT), call.name)
     return Outcome(result=VALUE)
+
+
+@calls(
+    """
+    void __sync_synchronize(void); void _mm_mfence(void);
+    void __atomic_thread_fence(int order); void atomic_thread_fence(int order);
+    """
+)
+def full_fence(call: Call) -> Outcome:
+    """Stores reach memory in program order in any case (the assumption says so); where they go through a store buffer,
+    this empties it. A fence of a weaker order than seq_cst, which is no instruction on x86, leaves it alone."""
+    call.rests_on(Kind.NO_EFFECT, call.name)
+    order = call.arguments[0] if call.arguments else Known(SEQ_CST)
+    if order != Known(SEQ_CST):
+        return Outcome(result=VALUE)
+    return Outcome(call.do(commands.Mark(Const(1), commands.FULL_FENCE)), VALUE)
 
 
 @calls("void *signal(int number, void *handler); int sigaction(int number, const void *action, void *old);")

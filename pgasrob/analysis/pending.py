@@ -1,0 +1,108 @@
+"""Which transfers of a rank may be pending at a control state: issued, with steps that may be still to come."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import NamedTuple
+
+from pgasrob.analysis.bits import members
+from pgasrob.analysis.ranges import ranges, single
+from pgasrob.analysis.touched import Touched
+from pgasrob.program import core
+from pgasrob.program.control import Transition
+from pgasrob.program.instance import Instance
+
+
+class Transfers(NamedTuple):
+    """The transfers of a rank, each as the control state and the transition that issues it, and its queue where only
+    one is possible."""
+
+    issues: tuple[tuple[int, Transition], ...]
+    queues: tuple[int | None, ...]
+
+
+class Pending(NamedTuple):
+    """What may be pending: the ``transfers`` by their numbers as a bit set, the ``local`` ones of them with a step
+    still to come that wait_local waits for, and what their steps may access."""
+
+    transfers: int = 0
+    local: int = 0
+    touched: Touched = Touched()
+
+
+def transfers_of(instance: Instance, rank: int) -> Transfers:
+    """The transfers of ``rank``."""
+    known = ranges(instance)
+    issues = tuple(
+        (state, transition)
+        for state, leaving in enumerate(instance.automata[rank].out)
+        for transition in leaving
+        if isinstance(transition.form, core.Transfer) and known.named(rank, state, transition).possible
+    )
+    return Transfers(issues, tuple(single(known.named(rank, *issue).queue) for issue in issues))
+
+
+def pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
+    """What may be pending of ``rank`` before each of its control states."""
+    name = f"{__name__}.pending_transfers[{rank}]"
+    if name not in instance.analyses:
+        instance.analyses[name] = _pending_transfers(instance, rank)
+    found: tuple[Pending, ...] = instance.analyses[name]
+    return found
+
+
+def _pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
+    known, automaton = ranges(instance), instance.automata[rank]
+    transfers = transfers_of(instance, rank)
+    numbers = {(state, each.occurrence): number for number, (state, each) in enumerate(transfers.issues)}
+    of_queue: dict[int, int] = {}
+    for number, queue in enumerate(transfers.queues):
+        if queue is not None:
+            of_queue[queue] = of_queue.get(queue, 0) | 1 << number
+
+    def after(state: int, each: Transition, all_steps: int, local: int) -> tuple[int, int]:
+        match each.form:
+            case core.Transfer():
+                bit = 1 << numbers[state, each.occurrence]
+                return all_steps | bit, local | (bit if any(step.local for step in each.form.steps) else 0)
+            case core.Wait(_, only_local):
+                queue = single(known.named(rank, state, each).queue)
+                over = 0 if queue is None else of_queue.get(queue, 0)
+                return (all_steps if only_local else all_steps & ~over), local & ~over
+            case _:
+                return all_steps, local
+
+    found: list[tuple[int, int]] = [(0, 0)] * len(automaton.out)
+    seen = {0}
+    changed = [0]
+    while changed:
+        state = changed.pop()
+        for each in automaton.out[state]:
+            if not known.named(rank, state, each).possible:
+                continue
+            one, other = after(state, each, *found[state]), found[each.target]
+            joined = one[0] | other[0], one[1] | other[1]
+            if joined != other or each.target not in seen:
+                seen.add(each.target)
+                found[each.target] = joined
+                changed.append(each.target)
+    made = [known.made(rank, state, each).steps for state, each in transfers.issues]
+    steps = [core.steps_of(each.form) for _, each in transfers.issues]
+
+    def touched(all_steps: int, local: int) -> Touched:
+        return reduce(
+            Touched.joined,
+            (
+                access
+                for number in members(all_steps)
+                for step, access in zip(steps[number], made[number], strict=True)
+                if not step.local or local >> number & 1
+            ),
+            Touched(),
+        )
+
+    by_bits: dict[tuple[int, int], Touched] = {}
+    for bits in found:
+        if bits not in by_bits:
+            by_bits[bits] = touched(*bits)
+    return tuple(Pending(*bits, by_bits[bits]) for bits in found)

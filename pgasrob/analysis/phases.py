@@ -1,0 +1,121 @@
+"""What other ranks may do while a rank stands where it stands: between the barriers that all have passed.
+
+All ranks pass a barrier together, so each is between the same two. Which parts of two ranks' control automata come
+between the same barriers is found pair by pair; what is left to happen of transfers does not end at a barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+
+from pgasrob.analysis.pending import pending_transfers
+from pgasrob.analysis.ranges import ranges
+from pgasrob.analysis.remembered import remembered
+from pgasrob.analysis.touched import Touched
+from pgasrob.program import core
+from pgasrob.program.instance import Instance
+
+MOST_PAIRS = 200_000
+"""Pairs of places behind barriers that are looked at, before everything is taken to come beside everything."""
+
+
+@remembered
+def meanwhile_touched(instance: Instance) -> list[list[Touched]]:
+    """For each rank and control state (``[rank][state]``) what other ranks may access, by commands and by steps of
+    transfers, while the rank stands there or comes there, up to the barriers before and behind."""
+    parts = [_Parts(instance, rank) for rank in range(instance.nodes)]
+    found: list[list[Touched]] = []
+    left = MOST_PAIRS
+    for rank, own in enumerate(parts):
+        by_start: dict[int, Touched] = {}
+        for other, its in enumerate(parts):
+            if other == rank:
+                continue
+            pairs = _together(own, its, left)
+            left -= len(pairs or ())
+            if pairs is None:
+                return [[_all_others(instance, parts, each)] * len(parts[each].states) for each in range(len(parts))]
+            for start, its_start in pairs:
+                by_start[start] = by_start.get(start, Touched()).joined(its.touched(its_start))
+        of_states = [Touched()] * len(own.states)
+        for start, touched in by_start.items():
+            for state in own.part(start):
+                of_states[state] = of_states[state].joined(touched)
+        found.append(of_states)
+    return found
+
+
+def _all_others(instance: Instance, parts: list[_Parts], rank: int) -> Touched:
+    every = (part.everything() for other, part in enumerate(parts) if other != rank)
+    return reduce(Touched.joined, every, Touched())
+
+
+class _Parts:
+    """The parts of a rank's control automaton that no barrier cuts, each by the state that it begins with."""
+
+    def __init__(self, instance: Instance, rank: int) -> None:
+        self._known, self._rank = ranges(instance), rank
+        self._pending = pending_transfers(instance, rank)
+        self.states = instance.automata[rank].out
+        self._found: dict[int, frozenset[int]] = {}
+        self._touched: dict[int, Touched] = {}
+
+    def part(self, start: int) -> frozenset[int]:
+        """The states that lead on from ``start`` without a barrier."""
+        if start not in self._found:
+            seen, stack = {start}, [start]
+            while stack:
+                state = stack.pop()
+                fresh = {
+                    each.target
+                    for each in self.states[state]
+                    if not isinstance(each.form, core.Barrier)
+                    and self._known.named(self._rank, state, each).possible
+                } - seen
+                seen |= fresh
+                stack += fresh
+            self._found[start] = frozenset(seen)
+        return self._found[start]
+
+    def barriers(self, start: int) -> Iterator[tuple[str, int]]:
+        """The names of the barriers that end the part, and where they lead."""
+        for state in sorted(self.part(start)):
+            for each in self.states[state]:
+                if isinstance(each.form, core.Barrier):
+                    yield each.form.name, each.target
+
+    def touched(self, start: int) -> Touched:
+        """What may be accessed in the part: by commands, and by steps of what is pending."""
+        if start not in self._touched:
+            touched = Touched()
+            for state in self.part(start):
+                touched = touched.joined(self._pending[state].touched)
+                for each in self.states[state]:
+                    touched = touched.joined(self._known.touched(self._rank, state, each))
+            self._touched[start] = touched
+        return self._touched[start]
+
+    def everything(self) -> Touched:
+        touched = Touched()
+        for state, leaving in enumerate(self.states):
+            for each in leaving:
+                touched = touched.joined(self._known.touched(self._rank, state, each))
+        return touched
+
+
+def _together(one: _Parts, other: _Parts, most: int) -> set[tuple[int, int]] | None:
+    """The parts of two ranks that may come between the same barriers; None where there are more than ``most``."""
+    found, stack = {(0, 0)}, [(0, 0)]
+    while stack:
+        first, second = stack.pop()
+        theirs = set(other.barriers(second))
+        for name, target in set(one.barriers(first)):
+            for its_name, its_target in theirs:
+                pair = target, its_target
+                if name == its_name and pair not in found:
+                    found.add(pair)
+                    stack.append(pair)
+        if len(found) > most:
+            return None
+    return found

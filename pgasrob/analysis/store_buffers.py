@@ -1,0 +1,206 @@
+"""Where the store buffer of an x86 processor may matter: a store that may still be in it when its rank loads.
+
+On x86 a store waits in the buffer of its processor before it is in memory, and later loads of the rank need not wait
+for it (P. Sewell, S. Sarkar, S. Owens, F. Zappa Nardelli, M. O. Myreen, *x86-TSO*, CACM 2010; with transfers, which go
+through the buffer like stores: Ambal et al. 2024, section 3). That changes nothing that happens-before tells, unless
+some rank stores to a cell that others access and then, with nothing between that empties the buffer, loads another cell
+that others write (`proofs/store-buffers.md`). Here such pairs are found from the text: those left out cannot matter,
+those named may.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import NamedTuple, assert_never
+
+from pgasrob.analysis.bits import members
+from pgasrob.analysis.pending import pending_transfers
+from pgasrob.analysis.phases import meanwhile_touched
+from pgasrob.analysis.ranges import ranges, single
+from pgasrob.analysis.remembered import remembered
+from pgasrob.program import core
+from pgasrob.program.commands import FULL_FENCE, Command, Mark
+from pgasrob.program.control import Transition
+from pgasrob.program.instance import Instance
+
+
+class Buffering(Enum):
+    """What a command has to do with the store buffer of its processor."""
+
+    NOTHING = auto()
+    STORES = auto()
+    """It puts a store into the buffer."""
+    LOADS = auto()
+    """It takes the latest store to the cell that is in the buffer, else what is in memory."""
+    EMPTY = auto()
+    """It waits until the buffer is empty."""
+
+
+def buffering(command: Command, form: core.Shape[core.V, core.P], own: bool) -> Buffering:
+    """What ``command``, with the core form ``form``, has to do with the buffer; ``own``: the cell that it accesses at
+    its issue is in the memory of its rank."""
+    match form:
+        case core.Immediate(access):
+            if access.writes:
+                # What reads and writes at once is a locked instruction, or comes back from the network card.
+                return Buffering.EMPTY if access.reads else Buffering.STORES
+            # A load of memory that is shared is one of the processor; what fetches from elsewhere goes by the network,
+            # and like all that does through the buffer.
+            return Buffering.EMPTY if command.kind == "fetch" and not own else Buffering.LOADS
+        case core.Transfer(captured=captured):
+            return Buffering.NOTHING if captured is None else Buffering.LOADS
+        case core.Barrier():
+            return Buffering.EMPTY
+        case core.Test():
+            return Buffering.EMPTY if isinstance(command, Mark) and command.fact == FULL_FENCE else Buffering.NOTHING
+        case core.Assign() | core.Wait() | core.Fence() | core.Bundle():
+            return Buffering.NOTHING
+        case _:
+            assert_never(form)
+
+
+class Overtaken(NamedTuple):
+    """A store and a load of ``rank`` that may come before it: the control states before them and the transitions that
+    issue them, the cells of the store that others access and those of the load that others write, as bit sets.
+    """
+
+    rank: int
+    store_state: int
+    store: Transition
+    load_state: int
+    load: Transition
+    stored: int
+    loaded: int
+
+
+Site = tuple[int, int, int]
+"""A rank, a control state of it, and the occurrence of a command there."""
+
+
+class StoreBuffers(NamedTuple):
+    """What :func:`store_buffers` finds.
+
+    ``shared``: for each store the cells, as a bit set, that something else may access while the store is in the buffer.
+    ``late``: for each store those cells at which it may be overtaken by a load; none: it might as well be done at once.
+    """
+
+    pairs: tuple[Overtaken, ...]
+    shared: dict[Site, int]
+    late: dict[Site, int]
+
+
+@remembered
+def store_buffers(instance: Instance) -> StoreBuffers:
+    """The pairs of stores and loads of ``instance`` for which store buffers may matter."""
+    found = StoreBuffers((), {}, {})
+    for rank in range(instance.nodes):
+        pairs, shared, late = _of_rank(instance, rank)
+        found = StoreBuffers((*found.pairs, *pairs), found.shared | shared, found.late | late)
+    return found
+
+
+def _of_rank(instance: Instance, rank: int) -> StoreBuffers:
+    known, automaton = ranges(instance), instance.automata[rank]
+    pending = pending_transfers(instance, rank)
+    ways = [[_statically(instance, rank, state, each) for each in leaving] for state, leaving in enumerate(automaton.out)]
+    stores = [
+        (state, each)
+        for state, leaving in enumerate(automaton.out)
+        for each, way in zip(leaving, ways[state], strict=True)
+        if way is Buffering.STORES and known.named(rank, state, each).possible
+    ]
+    if not stores:
+        return StoreBuffers((), {}, {})
+    others = meanwhile_touched(instance)[rank]
+    shared: dict[Site, int] = {}
+    for state, each in stores:
+        cells = known.made(rank, state, each).at_issue.cells
+        shared[rank, state, each.occurrence] = cells & (others[state].cells | pending[state].touched.cells)
+    numbers = {(state, each.occurrence): number for number, (state, each) in enumerate(stores)}
+    buffered = _buffered(instance, rank, ways, numbers, [bool(shared[rank, s, e.occurrence]) for s, e in stores])
+    pairs: list[Overtaken] = []
+    late: dict[Site, int] = {}
+    for state, leaving in enumerate(automaton.out):
+        for each, way in zip(leaving, ways[state], strict=True):
+            if way is not Buffering.LOADS or not buffered[state]:
+                continue
+            read = known.made(rank, state, each).at_issue.cells
+            read &= others[state].changed | pending[state].touched.changed
+            for number in members(buffered[state]) if read else ():
+                store_state, store = stores[number]
+                site = rank, store_state, store.occurrence
+                # A load of the cell itself takes the value from the buffer.
+                stored = shared[site] & ~(read if read.bit_count() == 1 else 0)
+                if stored:
+                    loaded = read & ~(stored if stored.bit_count() == 1 else 0)
+                    pairs.append(Overtaken(rank, store_state, store, state, each, stored, loaded))
+                    late[site] = late.get(site, 0) | stored
+    return StoreBuffers(tuple(pairs), shared, late)
+
+
+def _statically(instance: Instance, rank: int, state: int, transition: Transition) -> Buffering:
+    """The same for all that the command may be there: less is waited for than is."""
+    named = ranges(instance).named(rank, state, transition)
+    place = core.at_issue(transition.form)
+    own = place is None or place.cell.rank is None or rank in named.rank
+    return buffering(transition.command, transition.form, own)
+
+
+def _buffered(
+    instance: Instance, rank: int, ways: list[list[Buffering]], numbers: dict[tuple[int, int], int], kept: list[bool]
+) -> list[int]:
+    """For each control state the stores that may be in the buffer, as a bit set of their ``numbers``, of those that are
+    ``kept``.
+
+    A wait lasts until the transfers that it is for have been done, and with them the stores before these. So beside the
+    stores there are, for each wait, those behind which no such transfer has been issued on some way.
+    """
+    known, automaton = ranges(instance), instance.automata[rank]
+    kinds: dict[tuple[int, bool], int] = {}
+    for state, leaving in enumerate(automaton.out):
+        for each in leaving:
+            if isinstance(each.form, core.Wait):
+                queue = single(known.named(rank, state, each).queue)
+                if queue is not None:
+                    kinds.setdefault((queue, each.form.local), len(kinds) + 1)
+    Stores = tuple[int, ...]  # all of them; behind it for each kind of wait those that it does not wait for
+    nothing: Stores = (0,) * (len(kinds) + 1)
+
+    def after(state: int, each: Transition, way: Buffering, before: Stores) -> Stores:
+        if way is Buffering.EMPTY:
+            return nothing
+        if way is Buffering.STORES:
+            number = numbers.get((state, each.occurrence))
+            bit = 1 << number if number is not None and kept[number] else 0
+            return tuple(stores | bit for stores in before)
+        match each.form:
+            case core.Transfer():
+                queue = single(known.named(rank, state, each).queue)
+                steps = each.form.steps
+                covered = {
+                    kinds.get((queue, local))
+                    for local in (False, True)
+                    if queue is not None and any(step.local or not local for step in steps)
+                }
+                return tuple(0 if place in covered else stores for place, stores in enumerate(before))
+            case core.Wait(_, local):
+                queue = single(known.named(rank, state, each).queue)
+                place = None if queue is None else kinds.get((queue, local))
+                return before if place is None else tuple(stores & before[place] for stores in before)
+            case _:
+                return before
+
+    found: list[Stores] = [nothing] * len(automaton.out)
+    seen, changed = {0}, [0]
+    while changed:
+        state = changed.pop()
+        for each, way in zip(automaton.out[state], ways[state], strict=True):
+            if not known.named(rank, state, each).possible:
+                continue
+            one, other = after(state, each, way, found[state]), found[each.target]
+            joined = tuple(first | second for first, second in zip(one, other, strict=True))
+            if joined != other or each.target not in seen:
+                seen.add(each.target)
+                found[each.target] = joined
+                changed.append(each.target)
+    return [stores[0] for stores in found]
