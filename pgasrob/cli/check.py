@@ -77,6 +77,9 @@ Examples:
 @nodes_option
 @click.option("--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
               cls=FromTable, told=lambda: f"How to decide. {EngineName().told()}")  # fmt: skip
+@click.option("--cpu", type=click.Choice(["sc", "tso"]), default="sc", show_default=True,
+              help="How a rank's stores reach its memory. sc: in program order; tso: by a store buffer, which its loads "
+              "may overtake, as on x86.")  # fmt: skip
 @click.option("--max-sc-states", type=click.IntRange(min=0), default=MOST_SC_STATES, show_default=True, metavar="N",
               help="Leave assertions and deadlocks open after so many SC states that are looked at for them alone; 0: "
               "never.")  # fmt: skip
@@ -120,6 +123,7 @@ def check(
     paths: tuple[str, ...],
     nodes: tuple[int, ...] | None,
     engine: str,
+    cpu: str,
     max_states: int,
     max_sc_states: int,
     timeout: float | None,
@@ -156,7 +160,8 @@ def check(
     from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import VerdictForm, printer
     from pgasrob.render.races_json import checked_with_races
-    from pgasrob.robustness.batch import Job, tasks, unwatched
+    from pgasrob.robustness.batch import Decide, Job, tasks, unwatched
+    from pgasrob.robustness.check import check as decide
     from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.side_by_side import convert_all
 
@@ -181,7 +186,7 @@ def check(
         paths,
         front_end,
         {"--nodes": nodes is not None, "--expect": expect, "--races": races, "--why": pair is not None,
-         "--cluster": cluster is not None, "--engine": engine != DEFAULT_ENGINE},
+         "--cluster": cluster is not None, "--engine": engine != DEFAULT_ENGINE, "--cpu": cpu != "sc"},
     )  # fmt: skip
     found = recorded or programs(paths, front_end)
     files, front_end = found.files, found.front_end
@@ -193,6 +198,13 @@ def check(
         _require_spin()
     jobs = jobs_for(jobs, files, nodes)
     memory = spared(memory_limit, jobs, cluster is not None)
+    deciding: Decide = decide
+    if cpu == "tso":
+        from pgasrob.models.store_buffers.check import check_on_tso
+
+        if pair is not None:
+            raise click.UsageError("--why is about --cpu sc: store buffers are not asked what keeps accesses in order.")
+        deciding = check_on_tso
     job = Job(
         nodes,
         engine,
@@ -203,6 +215,7 @@ def check(
         front_end=front_end,
         reading=reading,
         further=RaceQuestion() if races else None,
+        decide=deciding,
     )
     printing = printer(
         files, VerdictForm(expect, assumptions, full), format_ == "json", verbose, strict, brief, len(nodes or ()) > 1

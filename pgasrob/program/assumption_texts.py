@@ -21,7 +21,9 @@ A rank accesses the memory of its own node by loads and stores, one after the ot
 for transfers and for other ranks from then on. Real processors keep stores in buffers and may load ahead of them, most
 others than x86 reorder stores too, and network adapters need not read what a cache holds. Where a flag is set by a
 store that others look at, put the fence there that the machine and the API ask for; this tool does not miss it when it
-is left out.
+is left out. With `--cpu tso` each rank has the store buffer of x86 instead: a store reaches memory some time later, the
+stores of a rank in order, and a load of its own finds it before that. Transfers come behind the stores before them, and
+atomics and barriers wait for the buffer to be empty. `pgasrob check` says of a robust program where that may matter.
 
 == one-copy each cell has one copy, which is accessed as a whole
 Whatever has arrived in a cell is what everybody finds there next: own loads, gets of all ranks, and atomics. No rank

@@ -205,7 +205,9 @@ def _sentence(kind: Kind, about: tuple[str, ...]) -> str:
         case Kind.FAILED_POLLS | Kind.CONFLICTS:
             return names
         case Kind.PROGRAM_ORDER:
-            return "a rank's loads and stores reach its memory, and its peers, in program order: no store buffers"
+            if about:
+                return f"a rank's stores wait in a buffer, in order, while its loads go on, as on {names}"
+            return "a rank's loads and stores reach its memory, and its peers, in program order (else --cpu tso)"
         case Kind.ONE_COPY:
             return "each cell has one copy, accessed as a whole: what has arrived is seen by all ranks at once"
         case Kind.NO_FAILURES:

@@ -15,7 +15,7 @@ from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK, Files
 from pgasrob.program.parser import MAX_FILE
 from pgasrob.program.program import DEFAULT_NODES, Program
-from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
 from pgasrob.robustness.check import PREPARING, Interrupted, check, load
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits
@@ -79,11 +79,34 @@ class Question(Protocol):
         ...
 
 
+class Decide(Protocol):
+    """What decides whether a program is robust: :func:`~pgasrob.robustness.check.check`, or what asks it and then goes
+    on; a function of a module, or an object that can be pickled."""
+
+    def __call__(
+        self,
+        program: Program | CProgram,
+        nodes: int | None = None,
+        engine: str = DEFAULT_ENGINE,
+        *,
+        heads: int | None = None,
+        reductions: tuple[str, ...] | None = None,
+        threads: int | None = None,
+        failed_polls: FailedPolls = DEFAULT_READING.failed_polls,
+        conflicts: Conflicts = DEFAULT_READING.conflicts,
+        found: Sequence[Found] = (),
+        effect: bool = True,
+        watch: Watch | None = None,
+        instance: Instance | None = None,
+    ) -> Verdict: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """What to check every program for; ``expect`` also compares each verdict with the program's own header.
 
     ``front_end`` says how C files are read, ``files`` where all are. ``further`` is asked, too.
+    ``decide`` decides.
     """
 
     nodes: tuple[int, ...] | None = None
@@ -97,6 +120,7 @@ class Job:
     reading: Reading = DEFAULT_READING
     files: Files = DISK
     further: Question | None = None
+    decide: Decide = check
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +145,10 @@ class Checked:
     def without_runs(self) -> Checked:
         """The same without the runs that show it, which are large."""
         effect = self.verdict.effect and replace(self.verdict.effect, run=None)
-        verdict = replace(self.verdict, witness=None, assertion_run=None, deadlock_run=None, effect=effect)
+        on_tso = self.verdict.on_tso and replace(self.verdict.on_tso, run=None)
+        verdict = replace(
+            self.verdict, witness=None, assertion_run=None, deadlock_run=None, effect=effect, on_tso=on_tso
+        )
         return replace(self, verdict=verdict, further=self.further and self.further.without_runs())
 
 
@@ -250,7 +277,7 @@ class Checker:
         self, program: Program | CProgram, nodes: int, watch: Watch, effect: bool, instance: Instance | None
     ) -> Verdict:
         job = self.job
-        return check(
+        return job.decide(
             program,
             nodes,
             job.engine,

@@ -11,12 +11,14 @@ from pgasrob.program.commands import show
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
+    from pgasrob.analysis.store_buffers import Overtaken
     from pgasrob.program.assumptions import Assumption
     from pgasrob.program.control import Transition
     from pgasrob.program.instance import Instance, Registers
     from pgasrob.robustness.cycle_types import CycleType
     from pgasrob.robustness.maximal_runs import At
     from pgasrob.robustness.reasons import Reason
+    from pgasrob.semantics.computation import Event
     from pgasrob.semantics.endings import Ending, FailedAssertion
     from pgasrob.semantics.happens_before import Edge
     from pgasrob.semantics.replay import Run
@@ -64,6 +66,44 @@ class Fault:
         span = transition.span
         named = dict(zip(instance.program.registers, registers, strict=True))
         return cls(rank, show(transition.command), span.line, span.column, reason, named)
+
+
+@dataclass(frozen=True, slots=True)
+class BufferedEvent:
+    """An event of a run on processors with store buffers.
+
+    ``how``: it is the "issue" of a command, that of a store that goes into the buffer ("buffered"), or its reaching
+    memory ("drain"), or a "step" of a transfer. ``event`` has the cell that the command or step accesses. ``read`` and
+    ``written``: the values; ``source``: the place in the run of the store in the own buffer that is read.
+    """
+
+    event: Event
+    how: Literal["issue", "buffered", "drain", "step"]
+    read: int | None = None
+    written: int | None = None
+    source: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BufferedRun:
+    """A run with store buffers, and a cycle of its happens-before relation as edges between places in it."""
+
+    instance: Instance
+    events: tuple[BufferedEvent, ...]
+    cycle: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnTso:
+    """What store buffers (x86-TSO) add to a program that is robust without them.
+
+    ``overtaken``: the stores and loads for which they may matter, found from the text; without any they add nothing.
+    ``states`` of the search that has decided whether they do, if there was one, and the ``run`` that it has found.
+    """
+
+    overtaken: tuple[Overtaken, ...] = ()
+    states: int = 0
+    run: BufferedRun | None = None
 
 
 RECORDED = "recorded"
@@ -138,6 +178,7 @@ class Verdict(Displayed):
     ``effect``: what it means that the program is not robust; None for any other answer, and where nobody asked.
     ``units``: the further files of the program, without headers. ``alike``: how many elements of memory a few others
     stand for, and how many these are; runs are those of the program without what is done to the rest.
+    ``on_tso``: what store buffers add, where that was asked for and the program is robust without them.
     """
 
     file: str
@@ -160,3 +201,4 @@ class Verdict(Displayed):
     effect: Effect | None = None
     units: tuple[str, ...] = ()
     alike: tuple[int, int] | None = None
+    on_tso: OnTso | None = None
