@@ -206,7 +206,10 @@ def _sentence(kind: Kind, about: tuple[str, ...]) -> str:
             return names
         case Kind.PROGRAM_ORDER:
             if about:
-                return f"a rank's stores wait in a buffer, in order, while its loads go on, as on {names}"
+                return (
+                    f"a rank's stores wait in a buffer, in order, while its loads go on, as on {names}; only atomics, "
+                    "barriers, fences of the processor and waits for transfers behind them make it wait for that"
+                )
             return "a rank's loads and stores reach its memory, and its peers, in program order (else --cpu tso)"
         case Kind.ONE_COPY:
             return "each cell has one copy, accessed as a whole: what has arrived is seen by all ranks at once"

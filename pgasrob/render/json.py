@@ -21,6 +21,7 @@ from pgasrob.races.verdict import RaceKind
 from pgasrob.render.calls import Calls, gives_status, pieces
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.doubles import shown, value
+from pgasrob.render.store_buffers import OnTso, on_tso_to_json
 from pgasrob.render.written import WrittenCommands
 from pgasrob.robustness.diagnosis import late_operations
 from pgasrob.robustness.reasons import FaultReached
@@ -361,7 +362,8 @@ class Result(TypedDict):
 
     ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
     SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
-    unless no such witness is small. ``units``: the further files of the program, without headers.
+    unless no such witness is small. ``units``: the further files of the program, without headers. ``on_tso``: with
+    `--cpu tso`, what store buffers add, where the program is robust without them.
     """
 
     schema: int
@@ -395,6 +397,7 @@ class Result(TypedDict):
     repair: NotRequired[RepairBeside]
     why: NotRequired[WhyInOrder]
     races: NotRequired[RaceResult]
+    on_tso: NotRequired[OnTso]
 
 
 class RacingAccess(Event):
@@ -560,6 +563,8 @@ def to_json(verdict: library.Verdict) -> Result:
         found["units"] = list(map(unicode_name, verdict.units))
     if verdict.alike:
         found["alike"] = {"elements": verdict.alike[0], "shown": verdict.alike[1]}
+    if verdict.on_tso:
+        found["on_tso"] = on_tso_to_json(verdict.on_tso)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
-from pgasrob.render import assumptions, english, words
+from pgasrob.render import assumptions, english, store_buffers, words
 from pgasrob.render.json import Event, Fault, Result, Standing, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wrap
 from pgasrob.render.rows import every_event, in_short
@@ -50,6 +50,9 @@ def verdict_report(
         lines += _error(result["file"], dict(error))
     for sentence, style in told:
         lines += paragraph(sentence, width, style, "  ")
+    if on_tso := result.get("on_tso"):
+        told_of = store_buffers.sentence(on_tso, result["verdict"])
+        lines += paragraph(PAIRS.sub("\u00a0", told_of), width, "bad" if result["verdict"] == "not robust" else "", "  ")
     lines += further
     if asked := result.get("why"):
         lines += paragraph(f"{english.capital(english.lines(asked['lines']))}:", width, "heading", "  ")
@@ -57,6 +60,8 @@ def verdict_report(
             lines += paragraph(PAIRS.sub("\u00a0", sentence), width, "", "    ")
     if list_assumptions:
         lines += assumptions.listed(result, width)
+    if on_tso:
+        lines += store_buffers.run_section(on_tso, width)
     for witness in _witnesses(result):
         lines += [[], *section(result, witness, width, glyphs, full=full)]
     return lines

@@ -86,19 +86,19 @@ def check_on_tso(
 class _Search:
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
-        self.on_tso = OnTso()
+        self.on_tso = OnTso(instance)
 
     def decide(self, verdict: Verdict, watch: Watch) -> Verdict:
         """``verdict``, which is `robust`, with store buffers."""
         known = store_buffers(self._instance)
-        self.on_tso = OnTso(known.pairs)
+        self.on_tso = OnTso(self._instance, known.pairs)
         if not known.pairs:
             return replace(verdict, on_tso=self.on_tso)
         search = BufferedSearch(self._instance, known)
         for _ in search.run():
-            self.on_tso = OnTso(known.pairs, search.states)
+            self.on_tso = OnTso(self._instance, known.pairs, search.states)
             watch.look_around("store buffers", search.states)
-        self.on_tso = OnTso(known.pairs, search.states)
+        self.on_tso = OnTso(self._instance, known.pairs, search.states)
         if search.found is None:
             return (
                 replace(verdict, on_tso=self.on_tso) if search.gave_up is None else _open(verdict, search.gave_up, self)
@@ -106,7 +106,9 @@ class _Search:
         run = written_down(self._instance, known, search.found)
         if run is None:
             return _open(verdict, InternalError("store buffers", "has no cycle"), self)
-        assumptions = tuple(each for each in verdict.assumptions if matters_to_a_run(each.kind))
+        assumptions = tuple(
+            each for each in verdict.assumptions if matters_to_a_run(each.kind) or each.kind is Kind.PROGRAM_ORDER
+        )
         return replace(
             verdict, verdict="not robust", reason=None, on_tso=replace(self.on_tso, run=run), assumptions=assumptions
         )
