@@ -70,8 +70,7 @@ class _Parts:
                 fresh = {
                     each.target
                     for each in self.states[state]
-                    if not isinstance(each.form, core.Barrier)
-                    and self._known.named(self._rank, state, each).possible
+                    if not isinstance(each.form, core.Barrier) and self._known.named(self._rank, state, each).possible
                 } - seen
                 seen |= fresh
                 stack += fresh

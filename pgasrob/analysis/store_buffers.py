@@ -102,7 +102,9 @@ def store_buffers(instance: Instance) -> StoreBuffers:
 def _of_rank(instance: Instance, rank: int) -> StoreBuffers:
     known, automaton = ranges(instance), instance.automata[rank]
     pending = pending_transfers(instance, rank)
-    ways = [[_statically(instance, rank, state, each) for each in leaving] for state, leaving in enumerate(automaton.out)]
+    ways = [
+        [_statically(instance, rank, state, each) for each in leaving] for state, leaving in enumerate(automaton.out)
+    ]
     stores = [
         (state, each)
         for state, leaving in enumerate(automaton.out)

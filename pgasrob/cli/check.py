@@ -78,7 +78,7 @@ Examples:
 @click.option("--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
               cls=FromTable, told=lambda: f"How to decide. {EngineName().told()}")  # fmt: skip
 @click.option("--cpu", type=click.Choice(["sc", "tso"]), default="sc", show_default=True,
-              help="How a rank's stores reach its memory. sc: in program order; tso: by a store buffer, which its loads "
+              help="How a rank's stores reach memory. sc: in program order; tso: by a store buffer, which its loads "
               "may overtake, as on x86.")  # fmt: skip
 @click.option("--max-sc-states", type=click.IntRange(min=0), default=MOST_SC_STATES, show_default=True, metavar="N",
               help="Leave assertions and deadlocks open after so many SC states that are looked at for them alone; 0: "

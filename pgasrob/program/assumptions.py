@@ -207,8 +207,7 @@ def _sentence(kind: Kind, about: tuple[str, ...]) -> str:
         case Kind.PROGRAM_ORDER:
             if about:
                 return (
-                    f"a rank's stores wait in a buffer, in order, while its loads go on, as on {names}; only atomics, "
-                    "barriers, fences of the processor and waits for transfers behind them make it wait for that"
+                    f"loads pass stores in a buffer, as on {names}; atomics, barriers, mfence and waits for later transfers empty it"
                 )
             return "a rank's loads and stores reach its memory, and its peers, in program order (else --cpu tso)"
         case Kind.ONE_COPY:

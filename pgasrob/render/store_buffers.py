@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
     from pgasrob.robustness import verdict as library
 
+CYCLE_TITLE = "The cycle, edge by edge (po program order, cf conflict, id one command):"
 MOST_NAMED = 3
 """Pairs, and cells of a command, that are named in a sentence."""
 
@@ -100,9 +101,7 @@ def on_tso_to_json(on_tso: library.OnTso) -> OnTso:
 
 def _events(run: library.BufferedRun) -> list[BufferedEvent]:
     texts = WrittenCommands(run.instance)
-    spans = [
-        {each.occurrence: each.span for each in automaton.transitions} for automaton in run.instance.automata
-    ]
+    spans = [{each.occurrence: each.span for each in automaton.transitions} for automaton in run.instance.automata]
     found: list[BufferedEvent] = []
     for event, how, read, written, source in (
         (each.event, each.how, each.read, each.written, each.source) for each in run.events
@@ -175,7 +174,10 @@ def run_section(on_tso: OnTso, width: int) -> list[Line]:
         start = f"  {place + 1:>{number}}{mark} "
         lines += paragraph(_told(event), width, "cycle" if place in marked else "", start, " " * len(start))
     lines += paragraph("* marks the steps of a happens-before cycle.", width, "faint", "  ")
-    lines += [[], *paragraph("The cycle, edge by edge (po program order, cf conflict, id one command):", width, "heading")]
+    lines += [
+        [],
+        *paragraph(CYCLE_TITLE, width, "heading"),
+    ]
     for edge in cycle:
         text = _edge(edge, events)
         lines.append([(f"  {edge['relation']}  ", "cycle"), (text, "")])

@@ -23,7 +23,6 @@ MOST_INITIAL, MOST_ELEMENTS = 20, 8
 """Initial values, and elements of an array among them, up to which all are listed."""
 PAIRS = re.compile(r"(?<=\bstep|\brank|\bline) (?=\d)| (?==)|(?<==) ")
 """Blanks at which a sentence is not broken: `step 7`, `x@0 = 1`."""
-CYCLE_TITLE = "The cycle, edge by edge (po program order, cf conflict, id one command):"
 SC = "sequentially consistent (SC)"
 
 
@@ -52,7 +51,9 @@ def verdict_report(
         lines += paragraph(sentence, width, style, "  ")
     if on_tso := result.get("on_tso"):
         told_of = store_buffers.sentence(on_tso, result["verdict"])
-        lines += paragraph(PAIRS.sub("\u00a0", told_of), width, "bad" if result["verdict"] == "not robust" else "", "  ")
+        lines += paragraph(
+            PAIRS.sub("\u00a0", told_of), width, "bad" if result["verdict"] == "not robust" else "", "  "
+        )
     lines += further
     if asked := result.get("why"):
         lines += paragraph(f"{english.capital(english.lines(asked['lines']))}:", width, "heading", "  ")
@@ -293,7 +294,7 @@ def steps_in(events: list[Event]) -> list[str]:
 
 def _cycle(witness: Witness, width: int) -> list[Line]:
     """The cycle edge by edge, each with its relation."""
-    lines: list[Line] = [[], *paragraph(CYCLE_TITLE, width, "heading")]
+    lines: list[Line] = [[], *paragraph(store_buffers.CYCLE_TITLE, width, "heading")]
     cycle = words.from_conflict(witness["cycle"] or [], witness["computation"])
     for edge, sentence in zip(cycle, words.cycle(cycle, witness["computation"]), strict=True):
         first, *rest = wrap(PAIRS.sub("\u00a0", sentence), width - 6)

@@ -97,8 +97,9 @@ class BufferedRun:
 class OnTso:
     """What store buffers (x86-TSO) add to a program that is robust without them.
 
-    ``overtaken``: the stores and loads of ``instance`` for which they may matter, found from the text; without any they add nothing.
-    ``states`` of the search that has decided whether they do, if there was one, and the ``run`` that it has found.
+    ``overtaken``: the stores and loads of ``instance`` for which they may matter, found from the text; without any they
+    add nothing. ``states`` of the search that has decided whether they do, if there was one, and the ``run`` that it
+    has found.
     """
 
     instance: Instance

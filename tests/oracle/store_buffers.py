@@ -94,9 +94,7 @@ class BufferedMachine(Machine):
         operation = len(run.issued[rank])
         after = self._issue(seen, rank, edge, values)
         if found:
-            after = replace(
-                after, memory=run.memory, history=(*run.history, replace(after.history[-1], place=None))
-            )
+            after = replace(after, memory=run.memory, history=(*run.history, replace(after.history[-1], place=None)))
             read = replace(latest, readers=(*latest.readers, operation))
             buffers = self._with(buffers, rank, (*own[: found[-1]], read, *own[found[-1] + 1 :]))
         yield BufferedRun(after, buffers)

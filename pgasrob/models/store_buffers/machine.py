@@ -127,9 +127,7 @@ class BufferedSpace:
                 x.memory if way is Buffering.STORES or way is Buffering.LOADS else memory,
                 _put(x.pending, rank, pending),
             )
-            move = Move(
-                issued(rank, transition, operands), "buffered" if way is Buffering.STORES else "issue", source
-            )
+            move = Move(issued(rank, transition, operands), "buffered" if way is Buffering.STORES else "issue", source)
             yield (move,), State(target, buffers, before)
 
     def _at_once(
