@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "analysis",
         "diagnostics",
         "frontends",
+        "models",
         "program",
         "races",
         "repair",
@@ -44,12 +45,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "semantics",
         TOP,
     },
-    "models": {"analysis", "program", "robustness"},
+    "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "semantics"},
     "cli": {
         *(
             "diagnostics",
             "export",
             "frontends",
+            "models",
             "program",
             "races",
             "recording",

@@ -206,9 +206,8 @@ def _sentence(kind: Kind, about: tuple[str, ...]) -> str:
             return names
         case Kind.PROGRAM_ORDER:
             if about:
-                return (
-                    f"loads pass stores in a buffer, as on {names}; atomics, barriers, mfence and waits for later transfers empty it"
-                )
+                empty = "atomics, barriers, mfence and waits for later transfers empty it"
+                return f"loads pass stores in a buffer, as on {names}; {empty}"
             return "a rank's loads and stores reach its memory, and its peers, in program order (else --cpu tso)"
         case Kind.ONE_COPY:
             return "each cell has one copy, accessed as a whole: what has arrived is seen by all ranks at once"
