@@ -37,7 +37,7 @@ Statement = tuple[str, tuple[int, ...]]
 ("cas", (x, z, y, w)) with numbers of locations in the order of the text; ("flush", (n,)), ("poll", (n,)),
 ("rfence", (n,)) with a node; ("mfence", ()); ("CAS", (x,)), which expects the initial value and has a register."""
 
-ON_NODES = ("flush", "poll", "rfence")
+ON_NODES = ("flush", "poll", "rfence", "wait")
 """Statements whose operand is a node."""
 ACTIONS = {"load": 1, "store": 1, "get": 2, "put": 2, "rga": 3, "cas": 4, "flush": 1}
 """How many actions of coreRMA a statement is (Table 3)."""

@@ -119,8 +119,9 @@ class _Search:
             for kind in ("poll", "wait"):
                 if kind in kinds and count > 0:
                     yield kind, (node,)
-            if "rfence" in kinds:
-                yield "rfence", (node,)
+            for kind in ("rfence", "flush"):
+                if kind in kinds:
+                    yield kind, (node,)
         if "mfence" in kinds:
             yield "mfence", ()
         local = [kind for kind in ("load", "store", "CAS") if kind in kinds]

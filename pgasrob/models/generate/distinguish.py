@@ -1,0 +1,139 @@
+"""Shortest programs with an outcome in one model that another one does not have.
+
+Programs are of the statements that both models know, in all their forms up to symmetry. What RDMA-TSO and coreRMA say
+for completion has no common form: a poll waits for the oldest operation, a flush for all of them. With ``waits`` there
+is a statement "wait for all operations to this node" besides, which is spelled `flush(n)` where a model knows that, and
+else as a poll for every operation that has not been waited for; the two programs then differ in this alone. (It is no
+translation that keeps what the programs do: a polled put need not be placed, a flushed one is.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from pgasrob.models.generate.programs import Shape, Statement
+from pgasrob.models.generate.rdma_shapes import COMMON, PROCESSOR, RDMA_TSO, Bounds, shapes
+from pgasrob.models.known import label
+from pgasrob.models.litmus.expectation import Expectation, LitmusTest
+from pgasrob.models.litmus.printer import printed
+from pgasrob.models.litmus.program import Outcome, Program
+from pgasrob.models.model import Model
+from pgasrob.program.declarations import Source
+
+KINDS: dict[str, tuple[str, ...]] = {
+    "rdma-tso": RDMA_TSO,
+    "corerma": (*COMMON, "flush"),
+    "sc": (*RDMA_TSO, "flush"),
+    "tso": PROCESSOR,
+    "pgas": (*COMMON, "CAS", "mfence", "poll", "flush"),
+}
+"""Which statements a model knows, of those that are tried. Which programs it refuses all the same it says itself."""
+ONE_THREAD_A_NODE = ("corerma", "pgas")
+
+
+@dataclass(frozen=True)
+class Distinguishing:
+    """A program (each in the spelling of its model), and the outcomes that ``first`` has and ``second`` has not."""
+
+    first: Model
+    second: Model
+    shape: Shape
+    program: Program
+    other: Program
+    outcomes: frozenset[Outcome]
+
+    @property
+    def name(self) -> str:
+        names = "-not-".join(label(model).replace(" ", "-") for model in (self.first, self.second))
+        return f"{names}-{self.shape.statements}"
+
+    def tests(self, name: str = "") -> list[LitmusTest]:
+        """The test; two of them when the models spell the program differently."""
+        name = name or self.name
+        told = {True: self._lines(self.first, True), False: self._lines(self.second, False)}
+        if self.program == self.other:
+            return [LitmusTest(self.program, (*told[True], *told[False]), Source(f"{name}.litmus", ""), name)]
+        return [
+            LitmusTest(program, lines, Source(f"{name}-{model.name}.litmus", ""), f"{name}-{model.name}")
+            for program, lines, model in (
+                (self.program, told[True], self.first),
+                (self.other, told[False], self.second),
+            )
+        ]
+
+    def _lines(self, model: Model, allowed: bool) -> tuple[Expectation, ...]:
+        concerned = ((model.name, label(model).removeprefix(model.name).strip()),)
+        return tuple(
+            Expectation(allowed, tuple(zip(self.program.names, outcome, strict=True)), concerned)
+            for outcome in sorted(self.outcomes, key=str)
+        )
+
+    def text(self, name: str = "") -> list[str]:
+        """The text of each of :meth:`tests`."""
+        head = f"// {label(self.first)} allows what {label(self.second)} does not\n"
+        return [head + printed(test) for test in self.tests(name)]
+
+
+def bounds_for(first: Model, second: Model, bounds: Bounds, waits: bool = False) -> Bounds:
+    """``bounds`` with the statements that both models know. ``waits``: also waiting for all operations to a node."""
+    known, other = KINDS[first.name], KINDS[second.name]
+    kinds = [kind for kind in known if kind in other]
+    if waits:
+        kinds = [kind for kind in kinds if kind not in ("poll", "flush")] + ["wait"]
+    return replace(
+        bounds,
+        kinds=tuple(kinds),
+        nodes=bounds.nodes if {"get", "put"} & set(kinds) else 1,
+        alone=bounds.alone or first.name in ONE_THREAD_A_NODE or second.name in ONE_THREAD_A_NODE,
+    )
+
+
+def spelled(shape: Shape, model: Model) -> Shape:
+    """The program with each statement "wait" as ``model`` has it."""
+    flushes = "flush" in KINDS[model.name]
+    threads = []
+    for thread in shape.threads:
+        found: list[Statement] = []
+        pending: dict[int, int] = {}
+        for kind, operands in thread:
+            if kind in ("get", "put"):
+                node = shape.owners[operands[1 if kind == "get" else 0]]
+                pending[node] = pending.get(node, 0) + 1
+            if kind != "wait":
+                found.append((kind, operands))
+            elif flushes:
+                found.append(("flush", operands))
+            else:
+                found += [("poll", operands)] * pending.pop(operands[0], 0)
+        threads.append(tuple(found))
+    return replace(shape, threads=tuple(threads))
+
+
+def distinguish(
+    first: Model,
+    second: Model,
+    size: int,
+    bounds: Bounds,
+    waits: bool = False,
+    note: Callable[[int, int], None] | None = None,
+) -> Iterator[Distinguishing]:
+    """Programs of up to ``size`` statements with an outcome that the one model has and the other has not, in either
+    direction, by size and then in the order of their canonical forms."""
+    within = bounds_for(first, second, bounds, waits)
+    models = (first, second)
+    looked = found = 0
+    for exactly in range(1, size + 1):
+        for shape in sorted(shapes(exactly, within)):
+            looked += 1
+            if note is not None:
+                note(looked, found)
+            initial = tuple(range(len(shape.owners)))
+            programs = [spelled(shape, model).litmus(initial) for model in models]
+            if any(model.refusals(program) for model, program in zip(models, programs, strict=True)):
+                continue
+            has = [frozenset(model.outcomes(program).found) for model, program in zip(models, programs, strict=True)]
+            for one, other in ((0, 1), (1, 0)):
+                if more := has[one] - has[other]:
+                    found += 1
+                    yield Distinguishing(models[one], models[other], shape, programs[one], programs[other], more)
