@@ -100,12 +100,12 @@ class CellTest:
 
     def text(self, name: str = "") -> str:
         """The `.litmus` file."""
-        told = "; ".join(map(_meaning, cells_of(self.rule)))
+        told = "".join(f"// RDMA-TSO, Figure 9: {_meaning(cell)}\n" for cell in cells_of(self.rule))
         if self.forbidden:
             effect = "without it also: " + "; ".join(self._told(self.forbidden))
         else:
             effect = "with an order not: " + "; ".join(self._told(self.lost))
-        return f"// RDMA-TSO, Figure 9: {told}\n// {effect}\n{printed(self.litmus(name))}"
+        return f"{told}// {effect}\n{printed(self.litmus(name))}"
 
     def _told(self, outcomes: frozenset[Outcome]) -> list[str]:
         named = [zip(self.program.names, outcome, strict=True) for outcome in sorted(outcomes, key=str)]

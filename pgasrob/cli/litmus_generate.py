@@ -1,0 +1,291 @@
+"""`pgasrob litmus generate`: litmus tests whose outcome hangs on a rule, programs that tell two models apart."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pgasrob.cli.exit_codes import ROBUST, UNKNOWN
+from pgasrob.cli.options import HELP, FromTable, Size, memory_for, print_json, progress_display, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pgasrob.models.generate.conventions import Conventions
+    from pgasrob.models.generate.rdma_shapes import Bounds
+    from pgasrob.render.generated import Generated
+
+    Note = Callable[[int, int], None]
+
+ALL = "all"
+PHASE = "while generating tests"
+DEFAULT_ACTIONS, DEFAULT_STATEMENTS = 8, 4
+EXAMPLES = """\b
+Exit code:
+  0  all tests up to the size have been generated, or as many as --count says
+  2  wrong usage
+  3  a limit was hit before
+
+\b
+Examples:
+  pgasrob litmus generate --model corerma --rule IR --size 9
+  pgasrob litmus generate --model corerma --rule all --processes 1 --output tests
+  pgasrob litmus generate --model corerma --rule R1 --convention minimal=yes
+  pgasrob litmus generate --model rdma-tso --rule G8 --size 3
+  pgasrob litmus generate --model rdma-tso --rule all --count 1
+  pgasrob litmus generate --distinguish rdma-tso,corerma --count 1
+  pgasrob litmus generate --distinguish 'rdma-tso,rdma-tso no-pcie' --size 4
+"""
+
+
+def _conventions_told() -> str:
+    from pgasrob.models.generate.conventions import choices
+
+    told = ", ".join(f"{name} ({'|'.join(values)})" for name, values in choices().items())
+    return (
+        "coreRMA: what its paper leaves open about tests, as minimal=yes; the first value is the default. "
+        f"{told}. What each one is says proofs/models.md. Can be repeated."
+    )
+
+
+@click.command(context_settings=HELP, epilog=EXAMPLES)
+@click.option("-m", "--model", "name", type=click.Choice(["corerma", "rdma-tso"]), default="corerma",
+              show_default=True, help="The model whose rules --rule names.")  # fmt: skip
+@click.option("--rule", "rules", multiple=True, metavar="RULES",
+              help="What outcomes hang on, parted by commas: rules of coreRMA (IR, WS...), cells of Figure 9 of "
+              "RDMA-TSO (oppo.B1, or G8 for both tables); all. Can be repeated.")  # fmt: skip
+@click.option("--distinguish", metavar="A,B",
+              help="Programs with an outcome in one of two models and not in the other, in either direction; a model "
+              "as `pgasrob litmus --model` takes it.")  # fmt: skip
+@click.option("--size", type=click.IntRange(min=1), metavar="N",
+              help="At most so many actions, initial writes counted (rules of coreRMA), or statements. Default: "
+              f"{DEFAULT_ACTIONS} and {DEFAULT_STATEMENTS}.")  # fmt: skip
+@click.option("--processes", type=click.IntRange(1, 2), multiple=True,
+              help="coreRMA: tests of so many processes. Default: 1 and 2.")  # fmt: skip
+@click.option("--threads", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
+              help="At most so many threads (cells of RDMA-TSO, --distinguish).")  # fmt: skip
+@click.option("--nodes", type=click.IntRange(min=1), default=2, show_default=True, metavar="N", help="So many nodes.")
+@click.option("--locations", type=click.IntRange(1, 14), default=3, show_default=True, metavar="N",
+              help="So many locations.")  # fmt: skip
+@click.option("--waits", is_flag=True,
+              help="--distinguish: also with a statement that waits for all operations to a node, which is a flush or "
+              "as many polls.")  # fmt: skip
+@click.option("--convention", "conventions", multiple=True, metavar="NAME=VALUE", cls=FromTable,
+              told=_conventions_told)  # fmt: skip
+@click.option("--count", type=click.IntRange(min=1), metavar="N",
+              help="At most so many tests for each rule, or in each direction.")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(file_okay=False), metavar="FOLDER",
+              help="Write a .litmus file a test there. A file of the same name is overwritten.")  # fmt: skip
+@click.option("--format", "format_", type=click.Choice(["text", "litmus", "json"]), default="text", show_default=True,
+              help="litmus: what --output writes; json: one object a test, one per line.")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
+              help="Give up after so many seconds. Default: never.")  # fmt: skip
+@click.option("--memory-limit", type=Size(), metavar="SIZE",
+              help="Give up when it takes so much memory: 500M, 2G; 0: never. Default: three quarters of what is "
+              "available.")  # fmt: skip
+@click.pass_context
+def generate(
+    ctx: click.Context,
+    /,
+    name: str,
+    rules: tuple[str, ...],
+    distinguish: str | None,
+    size: int | None,
+    processes: tuple[int, ...],
+    threads: int,
+    nodes: int,
+    locations: int,
+    waits: bool,
+    conventions: tuple[str, ...],
+    count: int | None,
+    output: str | None,
+    format_: str,
+    timeout: float | None,
+    memory_limit: int | None,
+) -> None:
+    """Generate litmus tests.
+
+    All programs up to a size, one for each class of symmetry, that have an execution in which an edge of the rule
+    closes a cycle that is none without it (coreRMA), or other outcomes when a cell of Figure 9 alone is changed
+    (RDMA-TSO), or an outcome in one of two models that the other one does not have.
+    """
+    from pgasrob.models.generate.rdma_shapes import Bounds
+    from pgasrob.robustness.limits import Limits
+    from pgasrob.robustness.watch import LimitReached, Watch
+
+    if (distinguish is None) == (not rules):
+        raise click.UsageError("say which --rule the outcomes hang on, or which two models to --distinguish.")
+    _check_options(ctx, "distinguish" if distinguish is not None else name)
+    bounds = Bounds(threads, nodes, locations)
+    limits = Limits(None, timeout, memory_for(memory_limit, 1))
+    out = _Out(format_, output)
+    reason, lacking = "", []
+    display = progress_display(None)
+    with display("litmus tests") if display else nullcontext() as progress:
+        watch = Watch(limits, progress, time.monotonic())
+
+        def note(looked: int, found: int) -> None:
+            watch.look_around(PHASE, looked, f"{found} tests")
+
+        if distinguish is not None:
+            wanted, found = _distinguishing(distinguish, size or DEFAULT_STATEMENTS, bounds, waits, note)
+        elif name == "corerma":
+            chosen = _conventions(conventions)
+            wanted, found = _of_corerma(rules, size or DEFAULT_ACTIONS, processes or (1, 2), chosen, count, note)
+        else:
+            wanted, found = _of_rdma_tso(rules, size or DEFAULT_STATEMENTS, bounds, count, note)
+        try:
+            lacking = watch.within(PHASE, lambda: out.each(found, wanted, count))
+        except LimitReached as limit:
+            reason = str(limit)
+    click.echo(f"pgasrob: {out.summary()}", err=True)
+    if lacking and not reason:
+        click.echo(f"pgasrob: none of this size for {', '.join(lacking)}", err=True)
+    if reason:
+        click.echo(f"pgasrob: {reason}", err=True)
+    ctx.exit(UNKNOWN if reason else ROBUST)
+
+
+def _check_options(ctx: click.Context, kind: str) -> None:
+    """End the command where an option is given that has no meaning for what is to be generated."""
+    of = {
+        "corerma": ("processes", "conventions"),
+        "rdma-tso": ("threads", "nodes", "locations"),
+        "distinguish": ("threads", "nodes", "locations", "waits"),
+    }
+    known = {option for options in of.values() for option in options} | {"name"}
+    allowed = {*of[kind], *(("name",) if kind != "distinguish" else ())}
+    for parameter in ctx.command.params:
+        given = ctx.get_parameter_source(parameter.name or "") == click.core.ParameterSource.COMMANDLINE
+        if given and parameter.name in known - allowed:
+            what = "--distinguish" if kind == "distinguish" else f"rules of {kind}"
+            raise click.UsageError(f"{parameter.opts[-1]} has no meaning for {what}.")
+
+
+class _Out:
+    """Where tests go as they are found."""
+
+    def __init__(self, format_: str, folder: str | None) -> None:
+        self._format, self._folder = format_, None if folder is None else Path(folder)
+        self._numbers: dict[str, int] = {}
+        self._files = 0
+
+    def each(self, found: Iterator[tuple[str, Generated]], wanted: Sequence[str], count: int | None) -> list[str]:
+        """Print or write the tests; which of ``wanted`` there is none for. Ends when there are ``count`` for each."""
+        numbers = dict.fromkeys(wanted, 0)
+        for kind, test in found:
+            if count is None or numbers[kind] < count:
+                numbers[kind] += 1
+                self._one(test)
+            if count is not None and min(numbers.values()) >= count:
+                break
+        return [kind for kind, number in numbers.items() if not number]
+
+    def _one(self, test: Generated) -> None:
+        from pgasrob.render.generated import files_of, generated_row, generated_to_json
+
+        number = self._numbers[test.name] = self._numbers.get(test.name, 0) + 1
+        if self._folder is not None:
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                for name, text in files_of(test, number):
+                    (self._folder / name).write_text(text)
+                    self._files += 1
+            except OSError as error:
+                raise click.ClickException(f"cannot write to {self._folder}: {error.strerror or error}") from None
+        if self._format == "json":
+            print_json(generated_to_json(test, number))
+        elif self._format == "litmus" and self._folder is None:
+            click.echo("\n".join(text for _, text in files_of(test, number)))
+        elif self._folder is None:
+            click.echo("\n".join(generated_row(generated_to_json(test, number))))
+
+    def summary(self) -> str:
+        count = sum(self._numbers.values())
+        told = f"{count} test{'' if count == 1 else 's'}"
+        return told if self._folder is None else f"{told}, {self._files} files in {self._folder}"
+
+
+def _wanted(rules: Sequence[str], known: Sequence[str], default: Sequence[str], of: str) -> list[str]:
+    from pgasrob.diagnostics.suggestions import did_you_mean
+
+    wanted: list[str] = []
+    for rule in (rule.strip() for each in rules for rule in each.split(",")):
+        if rule == ALL:
+            wanted += default
+        elif rule in known:
+            wanted.append(rule)
+        else:
+            hint = did_you_mean(rule, known, 0.4) or f"there is {', '.join(default[:12])}..."
+            raise click.BadParameter(f"{of} has no rule {rule!r}; {hint}", param_hint="'--rule'")
+    return list(dict.fromkeys(wanted))
+
+
+def _of_corerma(
+    rules: Sequence[str],
+    size: int,
+    processes: Sequence[int],
+    conventions: Conventions,
+    count: int | None,
+    note: Note,
+) -> tuple[list[str], Iterator[tuple[str, Generated]]]:
+    from itertools import islice
+
+    from pgasrob.models.generate.actions import RULES
+    from pgasrob.models.generate.corerma_tests import generate as tests
+
+    wanted = _wanted(rules, RULES, RULES, "coreRMA")
+
+    def found() -> Iterator[tuple[str, Generated]]:
+        for rule in wanted:
+            for number in dict.fromkeys(processes):
+                for test in islice(tests(rule, size, number, conventions, note), count):
+                    yield f"{rule} with {number} process{'es' if number > 1 else ''}", test
+
+    kinds = [f"{rule} with {n} process{'es' if n > 1 else ''}" for rule in wanted for n in dict.fromkeys(processes)]
+    return kinds, found()
+
+
+def _of_rdma_tso(
+    rules: Sequence[str], size: int, bounds: Bounds, count: int | None, note: Note
+) -> tuple[list[str], Iterator[tuple[str, Generated]]]:
+    from pgasrob.models.generate.rdma_tests import RULES
+    from pgasrob.models.generate.rdma_tests import generate as tests
+
+    wanted = _wanted(rules, RULES, RULES, "RDMA-TSO")
+    return wanted, ((test.rule, test) for test in tests(wanted, size, bounds, note, count))
+
+
+def _distinguishing(
+    names: str, size: int, bounds: Bounds, waits: bool, note: Note
+) -> tuple[list[str], Iterator[tuple[str, Generated]]]:
+    from pgasrob.models.generate.distinguish import distinguish
+    from pgasrob.models.known import UnknownModel, asked, label
+
+    parts = [part.strip() for part in names.split(",")]
+    try:
+        models = [asked(part) for part in parts]
+    except UnknownModel as error:
+        raise click.BadParameter(str(error), param_hint="'--distinguish'") from None
+    if len(models) != 2 or label(models[0]) == label(models[1]):
+        raise click.BadParameter("it takes two models, as rdma-tso,corerma", param_hint="'--distinguish'")
+
+    def direction(first: Any, second: Any) -> str:
+        return f"what {label(first)} has and {label(second)} has not"
+
+    kinds = [direction(*models), direction(*reversed(models))]
+    found = distinguish(models[0], models[1], size, bounds, waits, note)
+    return kinds, ((direction(test.first, test.second), test) for test in found)
+
+
+def _conventions(given: Sequence[str]) -> Conventions:
+    from pgasrob.models.generate.conventions import UnknownConvention, conventions
+
+    try:
+        return conventions(given)
+    except UnknownConvention as error:
+        raise click.BadParameter(str(error), param_hint="'--convention'") from None
