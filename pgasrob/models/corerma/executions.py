@@ -157,7 +157,7 @@ class Frame:
         """Orders with what each read reads from (in ``source``), from that of number ``place`` on."""
         actions = self.actions
         if place == len(actions.readers):
-            if _is_acyclic(source):
+            if is_acyclic(source):
                 yield hb
             return
         read = actions.readers[place]
@@ -168,11 +168,11 @@ class Frame:
             order: Rows | None = hb
             if self.settings.has("R2") and rules.r2(actions, read, write):
                 order = joined(hb, write, read)
-            if order is not None and (order := self._closed(order, source)) is not None:
+            if order is not None and (order := self.closed(order, source)) is not None:
                 yield from self._reads(order, source, place + 1)
         source[read] = -1
 
-    def _closed(self, hb: Rows, source: Sequence[int]) -> Rows | None:
+    def closed(self, hb: Rows, source: Sequence[int]) -> Rows | None:
         """``hb`` with what follows by R1; None where that closes a cycle."""
         if not self.settings.has("R1"):
             return hb
@@ -196,7 +196,7 @@ class Frame:
     def _either(self, hb: Rows, source: Sequence[int], first: int, second: int) -> Iterator[Rows]:
         """``hb`` with the two in the one order, and in the other."""
         for pair in ((first, second), (second, first)):
-            if (order := joined(hb, *pair)) is not None and (order := self._closed(order, source)) is not None:
+            if (order := joined(hb, *pair)) is not None and (order := self.closed(order, source)) is not None:
                 yield order
 
     def _any(self, hb: Rows, source: Sequence[int]) -> Iterator[Rows]:
@@ -274,7 +274,7 @@ def _ordered(hb: Rows, first: int, second: int) -> bool:
     return bool((hb[first] >> second | hb[second] >> first) & 1)
 
 
-def _is_acyclic(source: Sequence[int]) -> bool:
+def is_acyclic(source: Sequence[int]) -> bool:
     """Whether reads-from is: read-writes may read from each other in a circle only where R2 does not say otherwise."""
     fine = {-1}
     for number in range(len(source)):

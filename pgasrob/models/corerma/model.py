@@ -11,6 +11,7 @@ from pgasrob.models.corerma.actions import actions_of, refusals
 from pgasrob.models.corerma.executions import Frame, HappensBefore, Settings
 from pgasrob.models.corerma.explanation import explained
 from pgasrob.models.corerma.graphs import execution_of
+from pgasrob.models.corerma.search import outcomes
 from pgasrob.models.litmus.program import Outcome, Program, Value
 from pgasrob.models.model import Execution, Forbidden, Outcomes, Refusal, Refused
 from pgasrob.robustness.reasons import Reason
@@ -73,10 +74,15 @@ class CoreRma:
         found: dict[Outcome, Execution] = {}
         reason: Reason | None = None
         count = 0
+
+        def look_around() -> None:
+            nonlocal count
+            count += 1
+            if watch is not None:
+                watch.look_around("the executions", count)
+
         try:
-            for count, candidate in enumerate(frame.candidates(), 1):
-                if watch is not None:
-                    watch.look_around("executions", count)
+            for candidate in outcomes(frame, look_around):
                 if candidate.outcome not in found:
                     found[candidate.outcome] = execution_of(frame, candidate)
         except LimitReached as limit:
@@ -89,7 +95,7 @@ class CoreRma:
         frame = self.frame(program)
         for count, candidate in enumerate(frame.candidates(), 1):
             if watch is not None:
-                watch.look_around("executions", count)
+                watch.look_around("the executions", count)
             yield execution_of(frame, candidate)
 
     def forbidden(self, program: Program, outcome: Mapping[str, Value]) -> Forbidden | None:

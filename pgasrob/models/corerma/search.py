@@ -1,0 +1,323 @@
+"""All outcomes, where consistent executions are too many: only what decides an outcome is chosen.
+
+For ``hb="any"``. Which write a read gives, or that it gives T, is chosen for each read, and so for the end of each
+location, as if it were read then. A choice asks for some pairs to be in order and for some not to be, and leaves the
+rest open: two writes that nobody looks at need no order. What is asked for is kept as
+
+- an order, which grows, closed under transitivity;
+- pairs that must not come into it (``never``);
+- clauses: of several alternatives one must hold.
+
+The least order with what was chosen satisfies the rules once its atomic writes are ordered in some way (WS) that keeps
+``never``; such a way is looked for last, for each outcome once. Conversely what was chosen holds in the execution that
+it was read off. Tests compare the outcomes with those of all executions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from pgasrob.analysis.bits import members
+from pgasrob.models.corerma import rules
+from pgasrob.models.corerma.executions import Candidate, Frame, is_acyclic
+from pgasrob.models.corerma.rules import Pair
+from pgasrob.models.litmus.program import Outcome
+from pgasrob.models.relations import Rows, converse, empty, joined
+
+
+class Alternative(NamedTuple):
+    """Pairs that are in order, and pairs that are not."""
+
+    edges: tuple[Pair, ...] = ()
+    never: tuple[Pair, ...] = ()
+
+
+Clause = tuple[Alternative, ...]
+
+
+class Choice(NamedTuple):
+    """A read gives what ``write`` wrote, or T where ``undefined``; ``clauses`` say when it may. A write of -1: whatever
+    a read in conflict may read from."""
+
+    write: int
+    undefined: bool
+    clauses: tuple[Clause, ...]
+
+
+class State(NamedTuple):
+    hb: Rows
+    never: Rows
+    clauses: tuple[Clause, ...]
+
+
+def _order(*edges: Pair) -> Alternative:
+    return Alternative(edges)
+
+
+def _never(*pairs: Pair) -> Alternative:
+    return Alternative((), pairs)
+
+
+def _apart(first: int, second: int) -> Alternative:
+    return _never((first, second), (second, first))
+
+
+def outcomes(frame: Frame, look_around: Callable[[], None] = lambda: None) -> Iterator[Candidate]:
+    """An execution for each outcome, at least. ``look_around`` is called again and again."""
+    if frame.settings.hb == "any":
+        yield from Search(frame, look_around).outcomes()
+        return
+    for candidate in frame.candidates():
+        look_around()
+        yield candidate
+
+
+class Search:
+    def __init__(self, frame: Frame, look_around: Callable[[], None]) -> None:
+        assert frame.settings.hb == "any"
+        self.frame, self.actions = frame, frame.actions
+        self.has = frame.settings.has
+        self.repair = frame.settings.repair
+        self._look_around = look_around
+        self._readers = self.actions.readers
+        self._choices = [tuple(self._of_read(read)) for read in self._readers]
+        shown = [number for number, location in enumerate(self.actions.program.locations) if location.shown]
+        self._shown = shown
+        self._ends = [tuple(self._of_end(location)) for location in shown]
+
+    def outcomes(self) -> Iterator[Candidate]:
+        """An execution for each outcome."""
+        found: set[Outcome] = set()
+        for hb, guess in self.frame.orders():
+            for state, chosen in self._chosen(State(hb, empty(len(hb)), ()), (*self._choices, *self._ends), ()):
+                self._look_around()
+                candidate = self._consistent(state, chosen, guess, found)
+                if candidate is not None:
+                    found.add(candidate.outcome)
+                    yield candidate
+
+    # --- what a read asks for ----------------------------------------------------------------------------------------
+
+    def _of_read(self, read: int) -> Iterator[Choice]:
+        location = self.actions.actions[read].rloc
+        assert location is not None
+        writes = [write for write in members(self.actions.writers_of[location]) if write != read]
+        for write in writes:
+            others = [other for other in writes if other != write]
+            if not (self.has("C") and self.has("no-C")):
+                # A conflict makes no difference.
+                yield Choice(write, not self.has("no-C"), tuple(self._reads(read, write, others)))
+                continue
+            yield Choice(write, False, tuple(self._defined(read, write, others)))
+            if races := tuple(_apart(write, other) for other in others if not self._both_atomic(write, other)):
+                yield Choice(write, True, (races, *self._unraced(read, write, others)))
+        races = tuple(_apart(read, write) for write in writes if not self._both_atomic(read, write))
+        if races and self.has("C") and self.has("no-C"):
+            yield Choice(-1, True, (races,))
+
+    def _reads(self, read: int, write: int, others: Sequence[int]) -> Iterator[Clause]:
+        """``read`` reads from ``write`` (R1, R2, and what ``repair`` asks for)."""
+        if self._both_atomic(read, write):
+            if self.has("R2"):
+                yield (_order((write, read)),)
+        elif self.repair:
+            yield (_never((read, write)),)
+        for other in others:
+            if self._both_atomic(read, write) and self._both_atomic(read, other):
+                yield from self._r1(read, write, other)
+            elif self.repair:
+                yield _never((write, other)), _never((other, read))
+
+    def _r1(self, read: int, write: int, other: int) -> Iterator[Clause]:
+        """Of three atomic actions. Without WS it is looked after as the order grows."""
+        if self.has("R1") and self.has("WS"):
+            yield _order((other, write)), _order((read, other))
+
+    def _unraced(self, read: int, write: int, others: Sequence[int]) -> Iterator[Clause]:
+        """The same, and ``read`` is in no conflict."""
+        yield from self._reads(read, write, others)
+        for other in (write, *others):
+            if not self._both_atomic(read, other):
+                if other == write and self.repair:
+                    yield (_order((write, read)),)
+                else:
+                    yield _order((other, read)), _order((read, other))
+
+    def _defined(self, read: int, write: int, others: Sequence[int]) -> Iterator[Clause]:
+        """The same, and ``write`` is in no conflict either."""
+        ordered = self.repair and self.has("WS")  # then what is before the read is before the write
+        if not (ordered and (self.has("R2") or not self._both_atomic(read, write))):
+            yield from self._unraced(read, write, others)
+            for other in others:
+                if not self._both_atomic(write, other):
+                    yield _order((other, write)), _order((write, other))
+            return
+        yield (_order((write, read)),)
+        for other in others:
+            if self._both_atomic(read, write) and self._both_atomic(read, other):
+                yield from self._r1(read, write, other)
+            elif self._both_atomic(read, other):
+                yield _order((other, write)), Alternative(((write, other),), ((other, read),))
+            else:
+                yield _order((other, write)), _order((read, other))
+
+    def _of_end(self, location: int) -> Iterator[Choice]:
+        """What a location holds at the end: what a read after all actions would give."""
+        writes = list(members(self.actions.writers_of[location]))
+        races = []
+        for write in writes:
+            others = [other for other in writes if other != write]
+            last = tuple((write, other) for other in others)
+            if not self.has("no-C"):
+                yield Choice(write, True, ((_never(*last),),))
+            elif not self.has("C"):
+                yield Choice(write, False, ((_never(*last),),))
+            else:
+                weak = [other for other in others if self._both_atomic(write, other) and not self.has("WS")]
+                yield Choice(
+                    write,
+                    False,
+                    tuple((_never((write, other)) if other in weak else _order((other, write)),) for other in others),
+                )
+                races += [_never(*last, (other, write)) for other in others if not self._both_atomic(write, other)]
+        if races:
+            yield Choice(-1, True, (tuple(races),))
+
+    def _both_atomic(self, first: int, second: int) -> bool:
+        return rules.r2(self.actions, first, second)
+
+    # --- choosing ----------------------------------------------------------------------------------------------------
+
+    def _chosen(
+        self, state: State, choices: Sequence[Sequence[Choice]], chosen: tuple[Choice, ...]
+    ) -> Iterator[tuple[State, tuple[Choice, ...]]]:
+        """States in which a choice of each of ``choices`` may hold, with these."""
+        if len(chosen) == len(choices):
+            yield state, chosen
+            return
+        for choice in choices[len(chosen)]:
+            now = (*chosen, choice)
+            following = self._propagated(State(state.hb, state.never, state.clauses + choice.clauses))
+            if following is not None:
+                yield from self._chosen(following, choices, now)
+
+    def _settled(self, state: State) -> Iterator[State]:
+        """States in which an alternative of each clause holds."""
+        if not state.clauses:
+            yield state
+            return
+        first, rest = state.clauses[0], state.clauses[1:]
+        for alternative in first:
+            following = self._propagated(State(state.hb, state.never, ((alternative,), *rest)))
+            if following is not None:
+                yield from self._settled(following)
+
+    def _propagated(self, state: State) -> State | None:
+        """``state`` with what follows; None where nothing satisfies it."""
+        hb, never, clauses = state
+        while True:
+            left = []
+            for clause in clauses:
+                open_ones = []
+                for alternative in clause:
+                    verdict = _verdict(hb, never, alternative)
+                    if verdict is True:
+                        break
+                    if verdict is None:
+                        open_ones.append(alternative)
+                else:
+                    if not open_ones:
+                        return None
+                    if len(open_ones) > 1:
+                        left.append(tuple(open_ones))
+                        continue
+                    edges, pairs = open_ones[0]
+                    for edge in edges:
+                        order = joined(hb, *edge)
+                        if order is None:
+                            return None
+                        hb = order
+                    if pairs:
+                        never = never.copy()
+                        for first, second in pairs:
+                            never[first] |= 1 << second
+                    if any(after & row for after, row in zip(hb, never, strict=True)):
+                        return None
+            if len(left) == len(clauses):
+                return State(hb, never, tuple(left))
+            clauses = tuple(left)
+
+    # --- the end -----------------------------------------------------------------------------------------------------
+
+    def _consistent(
+        self, state: State, chosen: Sequence[Choice], guess: Sequence[bool | None], found: set[Outcome]
+    ) -> Candidate | None:
+        """An execution that was chosen, if there is one, and its outcome is not among those ``found``."""
+        frame = self.frame
+        source = [-1] * len(self.actions.actions)
+        undefined = 0
+        for read, choice in zip(self._readers, chosen, strict=False):
+            source[read] = choice.write
+            if choice.undefined:
+                undefined |= 1 << read
+        values = frame.values(source, undefined)
+        if values is None or not frame.guessed_right(guess, values):
+            return None
+        last = [-1] * len(self.actions.writers_of)
+        for location, choice in zip(self._shown, chosen[len(self._readers) :], strict=True):
+            last[location] = -1 if choice.undefined else choice.write
+        if frame.candidate((), state.hb, values, last).outcome in found:
+            return None
+        racing = [read for read in self._readers if source[read] < 0]
+        for settled in self._settled(state):
+            for hb in self._written(settled.hb, settled.never, source):
+                for sources in product(*(self._raced(hb, read) for read in racing)):
+                    for read, write in zip(racing, sources, strict=True):
+                        source[read] = write
+                    if is_acyclic(source):
+                        return frame.candidate(tuple(source), hb, values, last)
+                for read in racing:
+                    source[read] = -1
+        return None
+
+    def _written(self, hb: Rows, never: Rows, source: Sequence[int]) -> Iterator[Rows]:
+        """``hb`` with the atomic writes to each location in some order that keeps ``never``."""
+        closed = self.frame.closed(hb, source)
+        if closed is None or any(after & row for after, row in zip(closed, never, strict=True)):
+            return
+        if self.has("WS"):
+            for first, second in rules.ws(self.actions, closed):
+                for pair in ((first, second), (second, first)):
+                    if (order := joined(closed, *pair)) is not None:
+                        yield from self._written(order, never, source)
+                return
+        yield closed
+
+    def _raced(self, hb: Rows, read: int) -> Iterator[int]:
+        """What a read may read from that is in conflict: what it is so with, or a last write before it."""
+        location = self.actions.actions[read].rloc
+        assert location is not None
+        before = converse(hb)
+        ordered = [after | earlier for after, earlier in zip(hb, before, strict=True)]
+        yield from members(rules.conflicts(self.actions, ordered, read, location))
+        for write in members(before[read] & self.actions.writers_of[location]):
+            if not self._both_atomic(read, write) and not rules.is_hidden(self.actions, hb, before, read, write):
+                yield write
+
+
+def _verdict(hb: Rows, never: Rows, alternative: Alternative) -> bool | None:
+    """Whether an alternative holds whatever comes; None when that is open."""
+    holds = True
+    for first, second in alternative.edges:
+        if not hb[first] >> second & 1:
+            if (hb[second] >> first | never[first] >> second) & 1 or first == second:
+                return False
+            holds = False
+    for first, second in alternative.never:
+        if hb[first] >> second & 1:
+            return False
+        if not (never[first] >> second | hb[second] >> first) & 1:
+            holds = False
+    return True if holds else None
