@@ -1,0 +1,243 @@
+"""The machines of RDMA-TSO: the paper's programs, readings, graphs of runs, and that the semantics are the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from pgasrob.models.litmus.parser import parse
+from pgasrob.models.litmus.printer import in_one_line
+from pgasrob.models.model import Execution, Refused
+from pgasrob.models.operational import outcomes as outcomes_of
+from pgasrob.models.rdma_tso import RdmaTso, Semantics
+from pgasrob.models.rdma_tso.axioms import violated
+from pgasrob.models.rdma_tso.rules import Rules
+from pgasrob.models.sc import Sc
+from tests.models.rdma_tso.campaign import SEMANTICS, Figures, compare, outcomes
+from tests.models.strategies import random_program, small_programs
+from tests.support import examples
+
+MACHINES: tuple[Semantics, ...] = ("concrete", "simplified")
+VARIANTS = [(pcie, placed) for pcie in (True, False) for placed in (False, True)]
+
+# Figures 1 to 3 and what is said of other programs: the program, the values, and in which variants they are allowed.
+EVERYWHERE, NOWHERE = "pcie no-pcie placed", ""
+PAPER = {
+    "1a": ("x@1 y@1 :: 1: x = 1; a = y || 1: y = 1; b = x", "a=0 b=0", EVERYWHERE),
+    "1b": ("x@1 y@1 :: 1: x = 1; mfence; a = y || 1: y = 1; mfence; b = x", "a=0 b=0", NOWHERE),
+    "1c": ("x@1 y@1 :: 1: a = x; y = 1 || 1: b = y; x = 1", "a=1 b=1", NOWHERE),
+    "1d": ("x@1 y@1 :: 1: x = 1; y = 1 || 1: a = y; b = x", "a=1 b=0", NOWHERE),
+    "2a": ("x@1 z@2 :: 1: x = 1; z^2 = x", "z=0", NOWHERE),
+    "2b, as written": ("x@1 z@2 :: 1: z^2 = x; x = 1", "z=0", EVERYWHERE),
+    "2b, reordered": ("x@1 z@2 :: 1: z^2 = x; x = 1", "z=1", EVERYWHERE),
+    "2c": ("x@1 z@2 :: 1: z^2 = x; poll(2); x = 1", "z=1", NOWHERE),
+    "2d": ("x@1 z@2 :: 1: z^2 = x; z^2 = x; poll(2); x = 1", "z=1", EVERYWHERE),
+    "2e": ("x@1 y@2=2 z@3=1 :: 1: x = y^2; x = z^3", "x=2", EVERYWHERE),
+    "2f": ("x@1 y@2=1 z@3 :: 1: x = y^2; z^3 = x", "z=0", EVERYWHERE),
+    "2g": ("x@1=1 y@2 z@2 :: 1: z^2 = x; x = y^2", "z=0", NOWHERE),
+    "2h": ("x@1=1 y@2 z@2 :: 1: x = y^2; z^2 = x", "z=1", EVERYWHERE),
+    "2i": ("x@1=1 y@2 z@2 :: 1: x = y^2; rfence(2); z^2 = x", "z=1", NOWHERE),
+    "3a": ("y@1 x@2 :: 1: x^2 = 1; a = y || 2: y^1 = 1; b = x", "a=0 b=0", EVERYWHERE),
+    "3b": ("x@1 y@2 :: 1: a = y^2; x = 1 || 2: b = x^1; y = 1", "a=1 b=1", EVERYWHERE),
+    "3c": ("x@1 y@2 :: 1: a = y^2; poll(2); x = 1 || 2: b = x^1; poll(1); y = 1", "a=1 b=1", NOWHERE),
+    "3d": ("y@1 x@2 :: 1: x^2 = 1; poll(2); a = y || 2: y^1 = 1; poll(1); b = x", "a=0 b=0", "pcie no-pcie"),
+    "3e": (
+        "y@1 w@1 x@2 z@2 :: 1: x^2 = 1; c = z^2; poll(2); poll(2); a = y"
+        " || 2: y^1 = 1; d = w^1; poll(1); poll(1); b = x",
+        "a=0 b=0",
+        "no-pcie",
+    ),
+    "rfence and mfence are no flush": ("x@1 z@2 :: 1: z^2 = x; rfence(2); mfence; x = 1", "z=1", EVERYWHERE),
+    "placed is said at the poll, an rfence does not wait": (
+        "x@1 f@1 z@2 w@2 g@2 :: 1: z^2 = 1; rfence(2); w^2 = x || 2: x^1 = 1; g = f^1; poll(1); poll(1); a = z",
+        "a=0 w=0",
+        EVERYWHERE,
+    ),
+    "without PCIe a get may land before an older put is placed": (
+        "x@1 z@2 w@2=1 f@2 :: 1: z^2 = 1; x = w^2 || 1: f^2 = x || 2: c = f; d = z",
+        "c=1 d=0",
+        "no-pcie",
+    ),
+}
+
+
+@pytest.mark.parametrize("semantics", SEMANTICS)
+@pytest.mark.parametrize("name", PAPER)
+def test_the_paper(name: str, semantics: Semantics) -> None:
+    text, values, where = PAPER[name]
+    program = parse(text).program
+    wanted = {(key, int(value)) for key, value in (pair.split("=") for pair in values.split())}
+    for variant, options in (("pcie", {}), ("no-pcie", {"pcie": False}), ("placed", {"placed": True})):
+        found = outcomes(program, semantics, **options)
+        assert any(wanted <= set(zip(program.names, outcome, strict=True)) for outcome in found) == (
+            variant in where.split()
+        )
+
+
+@pytest.mark.parametrize("semantics", MACHINES)
+def test_a_poll_without_an_operation_has_no_outcome(semantics: Semantics) -> None:
+    program = parse("x@1 z@2 :: 1: z^2 = x; poll(2); poll(2)").program
+    assert not outcomes(program, semantics)
+
+
+@pytest.mark.parametrize("semantics", MACHINES)
+def test_everything_is_drained_at_the_end_but_for_notifications(semantics: Semantics) -> None:
+    program = parse("x@1=1 y@2 z@2=3 :: 1: x = 2; y^2 = x; x = z^2").program
+    assert outcomes(program, semantics) == {(3, 2, 3)}
+
+
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_what_is_refused(semantics: Semantics) -> None:
+    model = RdmaTso(semantics)
+    for text, reason in (
+        ("x@1 z@2 :: 1: x = rga(z^2, x)", "no remote atomics"),
+        ("x@1 z@2 :: 1: x = cas(z^2, x, x)", "no remote atomics"),
+        ("x@1 z@2 :: 1: flush(2)", r"no flush: poll\(2\) waits for the oldest"),
+        ("x@1 :: 1: a = x.n", "no non-atomic accesses"),
+        ("x@1 z@2 :: 1: z.n^2 = x", "no non-atomic accesses"),
+        ("x@1 y@1 :: 1: x^1 = y", "no operations of a node on itself"),
+        ("x@1 y@1 :: 1: x = y^1", "no operations of a node on itself"),
+    ):
+        program = parse(text).program
+        assert len(model.refusals(program)) == 1
+        with pytest.raises(Refused, match=reason):
+            model.outcomes(program)
+
+
+@pytest.mark.parametrize("semantics", MACHINES)
+def test_a_fault_is_said(semantics: Semantics) -> None:
+    program = parse("x@1=1 :: 1: a = x; b = 1 / (a - 1) || 1: x = 2").program
+    with pytest.raises(Refused, match="no value in some run: division by zero"):
+        RdmaTso(semantics).outcomes(program)
+
+
+# Agreement
+
+
+@pytest.mark.parametrize("branching", [False, True])
+@pytest.mark.parametrize(("pcie", "placed"), VARIANTS)
+def test_the_semantics_agree_on_random_programs(pcie: bool, placed: bool, branching: bool) -> None:
+    random = Random(f"{pcie} {placed} {branching}")
+    for _ in range(examples(60, 3_000)):
+        program = random_program(random, "rdma-tso", statements=7, branching=branching)
+        found = {each: outcomes(program, each, pcie, placed) for each in SEMANTICS}
+        assert len(set(found.values())) == 1, in_one_line(program)
+
+
+@pytest.mark.parametrize("semantics", MACHINES)
+@pytest.mark.parametrize(("pcie", "placed"), VARIANTS)
+def test_what_can_be_done_first_loses_no_outcome(semantics: Semantics, pcie: bool, placed: bool) -> None:
+    random, states = Random(f"{semantics} {pcie} {placed}"), [0, 0]
+    model = RdmaTso(semantics, pcie, placed)
+    for number in range(examples(40, 2_000)):
+        program = random_program(random, "rdma-tso", statements=6, branching=number % 2 == 1)
+        few, all_of_them = outcomes_of(model.machine(program)), outcomes_of(model.machine(program, reduced=False))
+        assert few.found.keys() == all_of_them.found.keys(), in_one_line(program)
+        states[0] += few.states
+        states[1] += all_of_them.states
+    assert states[0] * 5 < states[1]
+
+
+def test_small_programs_and_what_is_counted_of_them() -> None:
+    """All programs of at most three statements; four and more: the campaign."""
+    figures = compare(small_programs(3, locations=3, threads=2), Figures())
+    assert figures.disagreements == []
+    assert figures.counts() == (1_816, 1_816, 509, 822, 0, 0)
+
+
+@pytest.mark.nightly
+def test_the_campaign() -> None:
+    """All programs of these sizes, each once, and all small ones without remote operations."""
+    figures = Figures()
+    for programs in (
+        small_programs(4, locations=4),
+        small_programs(5, locations=2),
+        small_programs(5, threads=1),
+        small_programs(4, nodes=3, threads=3),
+        small_programs(4, remote=False),
+    ):
+        compare(programs, figures)
+    assert figures.disagreements == []
+    assert figures.counts() == (0, 0, 0, 0, 0, 0)
+
+
+# Runs
+
+
+@pytest.mark.parametrize("semantics", MACHINES)
+@pytest.mark.parametrize(("pcie", "placed"), VARIANTS)
+def test_the_graph_of_a_run_is_a_consistent_execution(semantics: Semantics, pcie: bool, placed: bool) -> None:
+    """Definition 4.4 as it is printed holds of each run that is shown, with nfo as things happened."""
+    random = Random(f"{placed} {pcie} {semantics}")
+    rules = Rules.of(pcie=pcie, placed=placed)
+    model, seen = RdmaTso(semantics, pcie, placed), 0
+    for number in range(examples(40, 1_000)):
+        program = random_program(random, "rdma-tso", statements=7, branching=number % 2 == 1)
+        for outcome, execution in model.outcomes(program).found.items():
+            assert outcome == execution.outcome
+            assert not violated(with_flush_order(execution), rules), in_one_line(program)
+            seen += 1
+    assert seen > 50
+
+
+def with_flush_order(execution: Execution) -> Execution:
+    """With nfo: nlR and nlW of a queue pair, and nrR and nrW, in the order in which they took effect; and with pf."""
+    pairs = set()
+    for place, one in enumerate(execution.order):
+        for other in execution.order[place + 1 :]:
+            first, second = execution.events[one], execution.events[other]
+            if (first.thread, first.towards) == (second.thread, second.towards) and {first.kind, second.kind} in (
+                {"nlR", "nlW"},
+                {"nrR", "nrW"},
+            ):
+                pairs.add((one, other))
+    return replace(execution, relations={"pf": frozenset(), **execution.relations, "nfo": frozenset(pairs)})
+
+
+def test_a_run_as_a_graph() -> None:
+    program = parse("x@1 z@2 :: 1: x = 1; a = x; z^2 = x; poll(2)").program
+    ((outcome, execution),) = RdmaTso("simplified").outcomes(program).found.items()
+    assert outcome == (1, 1, 1)
+    assert [(event.thread, event.operation, event.kind) for event in execution.events] == [
+        (None, 0, "W"),
+        (None, 1, "W"),
+        (0, 0, "lW"),
+        (0, 1, "lR"),
+        (0, 2, "nlR"),
+        (0, 2, "nrW"),
+        (0, 3, "P"),
+    ]
+    assert execution.events[5].towards == execution.events[6].towards == 2
+    assert [event.reads for event in execution.events] == [None, None, None, 1, 1, None, None]
+    assert [event.writes for event in execution.events] == [0, 0, 1, None, None, 1, None]
+    assert execution.relations == {
+        "po": {(2, 3), (3, 4), (4, 5), (5, 6)},
+        "rf": {(2, 3), (2, 4)},
+        "mo": {(0, 2), (1, 5)},
+        "rb": frozenset(),
+        "pf": {(5, 6)},
+    }
+    assert sorted(execution.order) == [2, 3, 4, 5, 6]
+
+
+def test_a_read_from_the_own_store_buffer_comes_before_the_store_takes_effect() -> None:
+    program = parse("x@1 y@1 :: 1: x = 1; a = x; b = y || 1: y = 1; c = y; d = x").program
+    execution = RdmaTso("concrete").outcomes(program).found[1, 1, 1, 0, 1, 0]
+    kinds = [(event.thread, event.kind) for event in execution.events]
+    stores = [number for number, kind in enumerate(kinds) if kind[1] == "lW"]
+    loads = [number for number, kind in enumerate(kinds) if kind[1] == "lR"]
+    assert {(stores[0], loads[0]), (stores[1], loads[2])} <= execution.relations["rf"]
+    assert all(execution.order.index(load) < execution.order.index(store) for load in loads for store in stores[:1])
+    assert execution.relations["rb"] == {(loads[1], stores[1]), (loads[3], stores[0])}
+
+
+def test_sc_runs_are_runs() -> None:
+    """An operation that is two steps in program order is nothing new."""
+    random = Random(9)
+    for number in range(examples(60, 1_000)):
+        program = random_program(random, "rdma-tso", statements=6, branching=number % 2 == 1)
+        split = Sc("split").outcomes(program).found.keys()
+        assert split <= outcomes(program, "simplified", placed=True)
+        assert Sc("merged").outcomes(program).found.keys() <= split
