@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
 
+from pgasrob.analysis.hardware import Difference
 from pgasrob.diagnostics import visible
 from pgasrob.program.assumptions import scope
 from pgasrob.program.commands import Barrier, show
@@ -21,6 +22,7 @@ from pgasrob.races.verdict import RaceKind
 from pgasrob.render.calls import Calls, gives_status, pieces
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.doubles import shown, value
+from pgasrob.render.hardware import HardwareDifference, hardware_to_json
 from pgasrob.render.store_buffers import OnTso, on_tso_to_json
 from pgasrob.render.written import WrittenCommands
 from pgasrob.robustness.diagnosis import late_operations
@@ -363,7 +365,9 @@ class Result(TypedDict):
     ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
     SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
     unless no such witness is small. ``units``: the further files of the program, without headers. ``on_tso``: with
-    `--cpu tso`, what store buffers add, where the program is robust without them.
+    `--cpu tso`, what store buffers add, where the program is robust without them. ``hardware``: of a
+    robust program, what RDMA and x86 do otherwise than the calculus where that could matter; it is not there where that
+    was not looked at.
     """
 
     schema: int
@@ -398,6 +402,7 @@ class Result(TypedDict):
     why: NotRequired[WhyInOrder]
     races: NotRequired[RaceResult]
     on_tso: NotRequired[OnTso]
+    hardware: NotRequired[list[HardwareDifference]]
 
 
 class RacingAccess(Event):
@@ -565,6 +570,12 @@ def to_json(verdict: library.Verdict) -> Result:
         found["alike"] = {"elements": verdict.alike[0], "shown": verdict.alike[1]}
     if verdict.on_tso:
         found["on_tso"] = on_tso_to_json(verdict.on_tso)
+    if verdict.hardware:
+        found["hardware"] = [
+            each
+            for each in hardware_to_json(verdict.hardware)
+            if not (verdict.on_tso and each["difference"] == Difference.STORE_BUFFER.value)
+        ]
     return found
 
 

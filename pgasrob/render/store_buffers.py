@@ -142,11 +142,11 @@ def sentence(on_tso: OnTso, verdict: str) -> str:
     )
 
 
-def pairs(overtaken: Sequence[OvertakenPair]) -> str:
+def pairs(overtaken: Sequence[OvertakenPair], most: int = MOST_NAMED) -> str:
     """The first of the pairs in words, by lines and cells."""
     told = list(dict.fromkeys(map(_pair, overtaken)))
-    more = [f"{len(told) - MOST_NAMED} more"] * (len(told) > MOST_NAMED)
-    return "; ".join([*told[:MOST_NAMED], *more])
+    more = [f"{english.count(len(told) - most, 'more such pair')}"] * (len(told) > most)
+    return "; ".join([*told[:most], *more])
 
 
 def _pair(pair: OvertakenPair) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
-from pgasrob.render import assumptions, english, store_buffers, words
+from pgasrob.render import assumptions, english, hardware, store_buffers, words
 from pgasrob.render.json import Event, Fault, Result, Standing, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wrap
 from pgasrob.render.rows import every_event, in_short
@@ -54,6 +54,7 @@ def verdict_report(
         lines += paragraph(
             PAIRS.sub("\u00a0", told_of), width, "bad" if result["verdict"] == "not robust" else "", "  "
         )
+    lines += hardware.section(result.get("hardware", []), width, list_assumptions)
     lines += further
     if asked := result.get("why"):
         lines += paragraph(f"{english.capital(english.lines(asked['lines']))}:", width, "heading", "  ")

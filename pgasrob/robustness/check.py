@@ -36,7 +36,7 @@ from pgasrob.robustness.reduction.elements import represented
 from pgasrob.robustness.reduction.unused import without_unused
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
-from pgasrob.robustness.verdict import Answer, Effect, Fault, Stats, Verdict, Witness
+from pgasrob.robustness.verdict import Answer, Effect, Fault, Hardware, Stats, Verdict, Witness
 from pgasrob.robustness.watch import GRACE, LimitReached, Progress, Watch
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.replay import replay
@@ -190,6 +190,7 @@ class _Check:
         self.assertion_run: Witness | None = None
         self.deadlock_run: Witness | None = None
         self.fault_shown = False
+        self.hardware: Hardware | None = None
         self.cannot_fault = False
 
     def run(self) -> Verdict:
@@ -359,6 +360,7 @@ class _Check:
             assumptions=rests_on(self.instance, self.name, answer == "robust") if answers else (),
             effect=self.effect if answer == "not robust" else None,
             units=program.source.units,
+            hardware=self.hardware if answer == "robust" else None,
         )
         if facts.checks_assertions or program.gaps:
             verdict = replace(verdict, assertions="violated" if violated else "hold" if complete else "unknown")
@@ -373,6 +375,8 @@ class _Check:
         if facts.fault:
             self.fault = self._fault_witness(facts.fault)
         self.fault_shown = True
+        if self.decision is Decision.ROBUST and not self.fault:
+            self._look_at_the_hardware()
         if self.counterexample is not None and self.judged is None and self.unjudged is None:
             self._judge()
         if self.decision is Decision.ROBUST and ended is not None:
@@ -380,6 +384,14 @@ class _Check:
         self.assertion_run = self._shown("assertion", facts.violated)
         # A rank that has come to a gap goes no further here, and others may wait for it.
         self.deadlock_run = self._shown("deadlock", None if self.instance.program.gaps else facts.deadlock)
+
+    def _look_at_the_hardware(self) -> None:
+        """Look for what could make a difference on it."""
+        from pgasrob.analysis.hardware import occasions
+
+        if self.instance.communicates:
+            found = occasions(self.instance)
+            self.hardware = None if found is None else Hardware(self.instance, found)
 
     def _answer(self, ended: Reason | None) -> tuple[Answer, Reason | None, Witness | None]:
         """The answer, why it is none or not the whole one, and the run that shows it."""

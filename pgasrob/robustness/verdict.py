@@ -11,6 +11,7 @@ from pgasrob.program.commands import show
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
+    from pgasrob.analysis.hardware import Occasion
     from pgasrob.analysis.store_buffers import Overtaken
     from pgasrob.program.assumptions import Assumption
     from pgasrob.program.control import Transition
@@ -108,6 +109,14 @@ class OnTso:
     run: BufferedRun | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """By what ``instance``, which is robust, may not be so on the hardware: the ``occasions`` that its text gives."""
+
+    instance: Instance
+    occasions: tuple[Occasion, ...]
+
+
 RECORDED = "recorded"
 """In place of an engine: the answer is about the runs that a recorded one stands for, and no others."""
 
@@ -180,7 +189,8 @@ class Verdict(Displayed):
     ``effect``: what it means that the program is not robust; None for any other answer, and where nobody asked.
     ``units``: the further files of the program, without headers. ``alike``: how many elements of memory a few others
     stand for, and how many these are; runs are those of the program without what is done to the rest.
-    ``on_tso``: what store buffers add, where that was asked for and the program is robust without them.
+    ``on_tso``: what store buffers add, where that was asked for and the program is robust without them. ``hardware``:
+    by what a robust program may not be so on the hardware; None where that was not looked at.
     """
 
     file: str
@@ -204,3 +214,4 @@ class Verdict(Displayed):
     units: tuple[str, ...] = ()
     alike: tuple[int, int] | None = None
     on_tso: OnTso | None = None
+    hardware: Hardware | None = None

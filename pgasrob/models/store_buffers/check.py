@@ -110,12 +110,22 @@ class _Search:
             each for each in verdict.assumptions if matters_to_a_run(each.kind) or each.kind is Kind.PROGRAM_ORDER
         )
         return replace(
-            verdict, verdict="not robust", reason=None, on_tso=replace(self.on_tso, run=run), assumptions=assumptions
+            verdict,
+            verdict="not robust",
+            reason=None,
+            hardware=None,
+            on_tso=replace(self.on_tso, run=run),
+            assumptions=assumptions,
         )
 
 
 def _open(verdict: Verdict, reason: Reason, search: _Search | None) -> Verdict:
     """Not known with store buffers, for a ``reason``."""
     return replace(
-        verdict, verdict="unknown", reason=reason, assumptions=(), on_tso=None if search is None else search.on_tso
+        verdict,
+        verdict="unknown",
+        reason=reason,
+        assumptions=(),
+        hardware=None,
+        on_tso=None if search is None else search.on_tso,
     )

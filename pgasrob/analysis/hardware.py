@@ -1,0 +1,187 @@
+"""By what a robust program may not be so on the hardware: what the calculus promises and RDMA on x86 does not.
+
+RDMA-TSO (Ambal et al. 2024) is what puts, gets and the store buffers of x86 do. Seven of its differences from the
+calculus make runs that this does not have, and one more lies in the queues: those of the calculus order what goes to
+several ranks, a queue pair goes to one. Each is named where the text of the program gives it an occasion; where it
+gives none, it makes no difference (`proofs/store-buffers.md`, section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from functools import reduce
+from typing import NamedTuple
+
+from pgasrob.analysis.bits import members
+from pgasrob.analysis.pending import Transfers, pending_transfers, transfers_of
+from pgasrob.analysis.ranges import ranges, single
+from pgasrob.analysis.store_buffers import Overtaken, store_buffers
+from pgasrob.analysis.touched import Touched
+from pgasrob.program import core
+from pgasrob.program.control import Transition
+from pgasrob.program.instance import Instance
+
+
+class Difference(Enum):
+    """The differences, those that are met on machines of today before those that only the specification allows."""
+
+    STORE_BUFFER = "store-buffer"
+    QUEUE_PAIRS = "queue-pairs"
+    GETS_IN_ORDER = "gets-in-order"
+    PUT_AFTER_GET = "put-after-get"
+    FENCE = "fence"
+    EVERY_COMPLETION = "every-completion"
+    PUTS_PLACED = "puts-placed"
+    PCIE = "pcie"
+
+
+class Occasion(NamedTuple):
+    """Where a difference could matter: the lines of the commands, and for the store buffer which stores and loads."""
+
+    difference: Difference
+    lines: tuple[int, ...]
+    overtaken: tuple[Overtaken, ...] = ()
+
+
+MOST_COMMANDS = 20_000
+"""Of all ranks together: of larger programs nothing is said."""
+
+
+def occasions(instance: Instance) -> tuple[Occasion, ...] | None:
+    """The occasions that the text of ``instance`` gives to each difference, those of one together; None where it is too
+    large to be looked at."""
+    if sum(len(leaving) for automaton in instance.automata for leaving in automaton.out) > MOST_COMMANDS:
+        return None
+    lines: dict[Difference, set[int]] = {}
+    pairs = store_buffers(instance).pairs
+    for pair in pairs:
+        lines.setdefault(Difference.STORE_BUFFER, set()).update((pair.store.span.line, pair.load.span.line))
+    for rank in range(instance.nodes):
+        for difference, line in _Rank(instance, rank).found():
+            lines.setdefault(difference, set()).add(line)
+    return tuple(
+        Occasion(difference, tuple(sorted(lines[difference])), pairs if difference is Difference.STORE_BUFFER else ())
+        for difference in Difference
+        if difference in lines
+    )
+
+
+class _Rank:
+    def __init__(self, instance: Instance, rank: int) -> None:
+        self._instance, self._rank = instance, rank
+        self._known = ranges(instance)
+        self._transfers: Transfers = transfers_of(instance, rank)
+        self._numbers = {
+            (state, each.occurrence): number for number, (state, each) in enumerate(self._transfers.issues)
+        }
+        self._pending = pending_transfers(instance, rank)
+        self._touched = [_everything(instance, each) for each in range(instance.nodes)]
+
+    def found(self) -> Iterator[tuple[Difference, int]]:
+        """The differences with the lines of the commands that give them an occasion."""
+        for state, leaving in enumerate(self._instance.automata[self._rank].out):
+            for each in leaving:
+                if not self._known.named(self._rank, state, each).possible:
+                    continue
+                match each.form:
+                    case core.Wait():
+                        differences = self._of_wait(state, each)
+                    case core.Fence():
+                        differences = self._of_fence(state, each)
+                    case core.Transfer():
+                        yield from self._of_transfer(state, each)
+                        continue
+                    case _:
+                        continue
+                for difference in differences:
+                    yield difference, each.span.line
+
+    def _of_wait(self, state: int, wait: Transition) -> Iterator[Difference]:
+        assert isinstance(wait.form, core.Wait)
+        waited = list(self._in_queue(state, single(self._known.named(self._rank, state, wait).queue)))
+        if len(waited) > 1 or any(map(self._piles_up, waited)):
+            yield Difference.EVERY_COMPLETION
+        goes_on = bool(self._instance.automata[self._rank].out[wait.target])
+        if not wait.form.local and goes_on and any(map(self._puts, waited)):
+            yield Difference.PUTS_PLACED
+
+    def _of_fence(self, state: int, fence: Transition) -> Iterator[Difference]:
+        queue = single(self._known.named(self._rank, state, fence).queue)
+        if queue is not None and not self._instance.is_unordered(queue):
+            return  # there it orders nothing that is not in order
+        if any(map(self._puts, self._in_queue(state, queue))):
+            yield Difference.FENCE
+
+    def _of_transfer(self, state: int, later: Transition) -> Iterator[tuple[Difference, int]]:
+        """What differs in the order of a transfer with those that may be pending before it."""
+        number = self._numbers[state, later.occurrence]
+        named = self._known.named(self._rank, state, later)
+        queue, line = single(named.queue), later.span.line
+        notifies = any(step.after_writes or step.after_bundle for step in core.steps_of(later.form))
+        for earlier in self._in_queue(state, queue):
+            before_state, before = self._transfers.issues[earlier]
+            if notifies and self._puts(earlier):
+                yield from ((Difference.FENCE, each) for each in (before.span.line, line))
+            if queue is not None and self._instance.is_unordered(queue):
+                continue
+            found = []
+            to = single(self._known.named(self._rank, before_state, before).rank)
+            if to is None or to != single(named.rank):
+                found.append(Difference.QUEUE_PAIRS)
+            if self._gets(earlier) and self._gets(number) and self._may_change(earlier) and self._may_change(number):
+                found.append(Difference.GETS_IN_ORDER)
+            if self._gets(earlier) and self._puts(number) and (self._may_change(earlier) or self._is_seen(earlier)):
+                found.append(Difference.PUT_AFTER_GET)
+            if self._puts(earlier) and self._gets(number):
+                found.append(Difference.PCIE)
+            for difference in found:
+                yield difference, before.span.line
+                yield difference, line
+
+    def _in_queue(self, state: int, queue: int | None) -> Iterator[int]:
+        """The transfers that may be pending before ``state`` in ``queue`` (None: any)."""
+        for number in members(self._pending[state].transfers):
+            if queue is None or self._transfers.queues[number] in (None, queue):
+                yield number
+
+    def _piles_up(self, number: int) -> bool:
+        """Whether a transfer may be pending when it is issued once more."""
+        return bool(self._pending[self._transfers.issues[number][0]].transfers >> number & 1)
+
+    def _puts(self, number: int) -> bool:
+        """Whether a transfer writes at its target."""
+        form = self._transfers.issues[number][1].form
+        return any(step.access.writes and step.access.cell.rank is not None for step in core.steps_of(form))
+
+    def _gets(self, number: int) -> bool:
+        """Whether it fetches from its target what it brings."""
+        form = self._transfers.issues[number][1].form
+        return any(step.kind == "popa" and step.access.cell.rank is not None for step in core.steps_of(form))
+
+    def _may_change(self, number: int) -> bool:
+        """Whether what it fetches may be changed by anybody."""
+        fetched = self._known.made(self._rank, *self._transfers.issues[number]).steps[0].cells
+        return any(fetched & touched.changed for touched in self._touched)
+
+    def _is_seen(self, number: int) -> bool:
+        """Whether other ranks may access what it fetches into."""
+        *_, brought = self._known.made(self._rank, *self._transfers.issues[number]).steps
+        return any(brought.cells & each.cells for rank, each in enumerate(self._touched) if rank != self._rank)
+
+
+def _everything(instance: Instance, rank: int) -> Touched:
+    known = ranges(instance)
+    name = f"{__name__}[{rank}]"
+    if name not in instance.analyses:
+        instance.analyses[name] = reduce(
+            Touched.joined,
+            (
+                known.touched(rank, state, each)
+                for state, leaving in enumerate(instance.automata[rank].out)
+                for each in leaving
+            ),
+            Touched(),
+        )
+    found: Touched = instance.analyses[name]
+    return found

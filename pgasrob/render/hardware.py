@@ -1,0 +1,120 @@
+"""By what a robust program may not be so on the hardware: as JSON, and as a short section below the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict, assert_never
+
+from pgasrob.analysis.hardware import Difference
+from pgasrob.render import english
+from pgasrob.render.lines import Line, paragraph
+from pgasrob.render.store_buffers import pairs, pairs_to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pgasrob.analysis.store_buffers import Overtaken
+    from pgasrob.program.instance import Instance
+    from pgasrob.robustness import verdict as library
+
+MOST_LINES = 4
+"""Lines that are named of a difference."""
+OF_TODAY = frozenset(
+    each.value
+    for each in (Difference.STORE_BUFFER, Difference.QUEUE_PAIRS, Difference.GETS_IN_ORDER, Difference.PUT_AFTER_GET)
+)
+"""What machines of today do, which is told beside every verdict. The others only the specification allows, or they are
+what a library, or the translation to queue pairs, is taken to take care of."""
+
+
+class HardwareDifference(TypedDict):
+    """What RDMA on x86 does otherwise than the calculus (``difference``, a code of `analysis.hardware`), at the lines
+    ``places``; ``message`` is a sentence without a full stop."""
+
+    difference: str
+    message: str
+    places: list[int]
+
+
+def hardware_to_json(hardware: library.Hardware) -> list[HardwareDifference]:
+    """The differences that could matter; the store buffer is left out where it has been looked at (``on_tso``)."""
+    of_library = not hardware.instance.program.source.shows_commands
+    return [
+        {
+            "difference": each.difference.value,
+            "message": _store_buffer(each.overtaken, hardware.instance)
+            if each.difference is Difference.STORE_BUFFER
+            else _message(each.difference, of_library),
+            "places": list(each.lines),
+        }
+        for each in hardware.occasions
+    ]
+
+
+def _store_buffer(overtaken: Sequence[Overtaken], instance: Instance) -> str:
+    named = pairs(pairs_to_json(overtaken, instance), 1)
+    return f"the CPU's store buffer: {named}; others access both: an mfence is needed on x86 (--cpu tso decides)"
+
+
+def _message(difference: Difference, of_library: bool) -> str:
+    match difference:
+        case Difference.STORE_BUFFER:
+            return "the CPU's store buffer"
+        case Difference.QUEUE_PAIRS:
+            return (
+                "one FIFO queue for several ranks: transfers to different ranks go by different queue pairs, which "
+                "order nothing among each other"
+            )
+        case Difference.GETS_IN_ORDER:
+            return (
+                "gets of one FIFO queue: a queue pair may fetch them in any order; an rfence or a wait between them "
+                "keeps it"
+            )
+        case Difference.PUT_AFTER_GET:
+            return (
+                "a put behind a get of its FIFO queue: on a queue pair it may overtake the get; an rfence or a wait "
+                "between them keeps the order"
+            )
+        case Difference.FENCE:
+            if of_library:
+                return (
+                    "fences and notifications: the library is taken to send what they order by one queue pair, or to "
+                    "wait in between, for a fence of RDMA completes nothing"
+                )
+            return (
+                "fences and notifications: puts of one queue pair are in order without, those of several are not, and "
+                "an rfence completes nothing"
+            )
+        case Difference.EVERY_COMPLETION:
+            if of_library:
+                return "one completion for each poll: the library is taken to poll for all operations that it waits for"
+            return "one completion for each poll, that of the oldest operation: a wait for several is as many polls"
+        case Difference.PUTS_PLACED:
+            if of_library:
+                return (
+                    "completion of a put: the library is taken to wait until it is placed, of which RDMA tells only "
+                    "that it is acknowledged; hardware of today places it before"
+                )
+            return (
+                "completion of a put: a wait is until it is placed, a poll until it is acknowledged; hardware of today "
+                "places it before"
+            )
+        case Difference.PCIE:
+            return "a get behind a put of its queue, which tells that the put is placed: on PCIe alone it does"
+        case _:
+            assert_never(difference)
+
+
+def section(differences: list[HardwareDifference], width: int, list_all: bool) -> list[Line]:
+    """The differences that could matter; unless ``list_all`` those of machines of today."""
+    shown = [each for each in differences if list_all or each["difference"] in OF_TODAY]
+    if not shown:
+        return []
+    lines = paragraph("On RDMA and x86 this could matter:", width, "open", "  ")
+    for each in shown:
+        told = each["message"]
+        if each["difference"] != Difference.STORE_BUFFER.value:
+            places = each["places"]
+            more = f" and {len(places) - MOST_LINES} others" * (len(places) > MOST_LINES)
+            told += f" ({english.lines(places[:MOST_LINES])}{more})"
+        lines += paragraph(f"{told}.", width, "open", "  - ", "    ")
+    return lines
