@@ -20,6 +20,7 @@ from pgasrob.cli.many import (
     programs,
     spared,
 )
+from pgasrob.cli.network import LITMUS, asked_for, on_network, refuse_options
 from pgasrob.cli.options import (
     DEFAULT_ENGINE,
     HELP,
@@ -65,6 +66,7 @@ Examples:
   pgasrob check programs --expect
   pgasrob check programs -v | less        with every counterexample
   pgasrob check programs --format json > verdicts.jsonl
+  pgasrob check ring.pgas --network rdma-tso --placed
   pgasrob check programs --cluster tcp://head:8786
   pgasrob check ring.pgas --witness ring.svg --witness ring.html
   pgasrob check ring.pgas --witness slide.svg --fold
@@ -80,6 +82,15 @@ Examples:
 @click.option("--cpu", type=click.Choice(["sc", "tso"]), default="sc", show_default=True,
               help="How a rank's stores reach memory. sc: in program order; tso: by a store buffer, which its loads "
               "may overtake, as on x86.")  # fmt: skip
+@click.option("--network", type=click.Choice(["pgas", "rdma-tso", "corerma"]), default="pgas", show_default=True,
+              help="Which network FILE runs on, which may be a .litmus test, too. pgas: the calculus; rdma-tso: "
+              "InfiniBand verbs between x86 CPUs (Ambal et al. 2024); corerma: coreRMA (Dan et al. 2016). What the "
+              "network has no counterpart of is refused.")  # fmt: skip
+@click.option("--no-pcie", is_flag=True,
+              help="RDMA-TSO without the guarantee of PCI Express that a read places the writes before "
+              "it.")  # fmt: skip
+@click.option("--placed", is_flag=True,
+              help="RDMA-TSO on adapters that acknowledge a put when it is in memory, as all do today.")  # fmt: skip
 @click.option("--max-sc-states", type=click.IntRange(min=0), default=MOST_SC_STATES, show_default=True, metavar="N",
               help="Leave assertions and deadlocks open after so many SC states that are looked at for them alone; 0: "
               "never.")  # fmt: skip
@@ -124,6 +135,9 @@ def check(
     nodes: tuple[int, ...] | None,
     engine: str,
     cpu: str,
+    network: str,
+    no_pcie: bool,
+    placed: bool,
     max_states: int,
     max_sc_states: int,
     timeout: float | None,
@@ -182,6 +196,19 @@ def check(
         raise click.UsageError("--jobs is for this machine: workers of a cluster do as many jobs as they have threads.")
     if cluster is not None and engine == "spin":
         raise click.UsageError("the spin engine works on this machine alone: leave --cluster out.")
+    if network != "pgas" or any(path.endswith(LITMUS) for path in paths):
+        refuse_options(
+            network,
+            {"--engine": engine != DEFAULT_ENGINE, "--cpu": cpu != "sc", "--cluster": cluster is not None,
+             "--witness": bool(witnesses), "--fold": cycle_only, "--strict": strict, "--report": report != "all",
+             "--brief": brief, "--races": races, "--why": pair is not None, "--full": full, "--jobs": jobs is not None,
+             "--assumptions": assumptions},
+        )  # fmt: skip
+        limits = Limits(max_states or None, timeout, spared(memory_limit, 1), max_sc_states or None)
+        asked = asked_for(network, not no_pcie, placed)
+        on_network(ctx, paths, nodes, asked, limits, format_, expect, verbose, front_end, reading, outcome)
+    if no_pcie or placed:
+        raise click.UsageError(f"{'--no-pcie' if no_pcie else '--placed'} is for --network rdma-tso.")
     recorded = traces(
         paths,
         front_end,

@@ -11,10 +11,14 @@
     // races: none at 2, 3 pairs at 4
     // unified: defined
     // separate: undefined at 2, defined
+    // rdma-tso: robust
+    // rdma-tso no-pcie: not robust
+    // corerma: refused
 
 What is expected of another reading than the default one, where the verdict is another, stands behind it in lines of
 their own, and so does how many pairs of lines race (`Race.lines` says what a pair is), and what the program is worth in
-a memory model of MPI: defined, eventual or undefined (`races.mpi`). A C file may write `/* expect: robust */` as well
+a memory model of MPI: defined, eventual or undefined (`races.mpi`), and the verdict on a network, which may be that the
+network has no counterpart of the program (`models.networks`). A C file may write `/* expect: robust */` as well
 and, having no other place for it, its node count: `// nodes: 4`.
 """
 
@@ -40,9 +44,15 @@ ENTRY = re.compile(
     re.IGNORECASE,
 )
 """A line of a comment that begins with one of the words, however it goes on."""
+NETWORK = re.compile(
+    r"[ \t*]*(?P<entry>(?P<network>rdma-tso|corerma)(?P<variant>(?:[ \t]+(?:no-pcie|placed|vpi))*)[ \t]*:"
+    r"[ \t]*(?P<value>.*))"
+)
+"""A line about a network, with what is not as in its paper."""
 LATER = re.compile(
     r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>(?P<races>races[ \t]*:[ \t]*(?=none|[0-9]))?"
-    r"(?P<model>(?:unified|separate)[ \t]*:[ \t]*(?=defined|undefined|eventual))?"
+    r"(?P<model>(?:(?:unified|separate)[ \t]*:[ \t]*(?=defined|undefined|eventual))|"
+    r"(?:(?:rdma-tso|corerma)(?:[ \t]+(?:no-pcie|placed|vpi))*[ \t]*:[ \t]*(?=(?:not )?robust|refused)))?"
     r"(?(races)|(?(model)|expect(?:[ \t]+with\b[^:\r\n]*)?[ \t]*:))[^\r\n]*)",
     re.MULTILINE,
 )
@@ -51,6 +61,7 @@ AT = r"(?: at ([0-9]{1,5})(?:\.\.([0-9]{1,5}))?)?"
 CASE = re.compile(rf"(robust|not robust|error){AT}")
 RACES = re.compile(rf"(none|1 pair|(?!1 )[1-9][0-9]{{0,6}} pairs){AT}")
 STATUS = re.compile(rf"(defined|eventual|undefined){AT}")
+ON_NETWORK = re.compile(rf"(robust|not robust|refused){AT}")
 READINGS = {
     "failed polls counted": Reading(failed_polls="count"),
     "all conflicts": Reading(conflicts="all"),
@@ -59,6 +70,7 @@ READINGS = {
 HINT = "write `expect: robust`, `not robust` or `error`; for some node counts only, `robust at 2..3, not robust at 4`"
 TO_THE_TOP = "move it to the top of the file"
 RACES_HINT = "write `races: none` or `races: 3 pairs`; for some node counts only, `none at 2..3, 1 pair at 4`"
+NETWORK_HINT = "write `robust`, `not robust` or `refused`; for some node counts only, `robust at 2..3, not robust at 4`"
 STATUS_HINT = "write `defined`, `eventual` or `undefined`; for some node counts only, `defined at 2..3, undefined at 4`"
 
 
@@ -76,7 +88,7 @@ class Case:
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """The cases of the `expect:` line, those of the lines for other readings and of the `races:` line, the count of the
-    `nodes:` line, and the cases of the lines for memory ``models``.
+    `nodes:` line, and the cases of the lines for memory ``models`` and for ``networks`` ("rdma-tso no-pcie").
 
     Each may be missing.
     """
@@ -86,6 +98,11 @@ class Expectation:
     readings: tuple[tuple[Reading, tuple[Case, ...]], ...] = ()
     races: tuple[Case, ...] = ()
     models: tuple[tuple[str, tuple[Case, ...]], ...] = ()
+    networks: tuple[tuple[str, tuple[Case, ...]], ...] = ()
+
+    def network_at(self, network: str, nodes: int | None) -> str | None:
+        """The verdict expected on a ``network`` ("rdma-tso no-pcie"), None when nothing is said about it."""
+        return _at(dict(self.networks).get(network, ()), nodes)
 
     def status_at(self, model: str, nodes: int | None) -> str | None:
         """The status expected in a memory ``model``, `unified` or `separate`, None when nothing is said about it."""
@@ -141,6 +158,7 @@ class _Head:
         self.cases: dict[Reading, tuple[Case, ...]] = {}
         self.races: tuple[Case, ...] = ()
         self.models: dict[str, tuple[Case, ...]] = {}
+        self.networks: dict[str, tuple[Case, ...]] = {}
         self.nodes: int | None = None
 
     def read(self) -> Expectation | None:
@@ -154,13 +172,18 @@ class _Head:
             anywhere = later["races"] or later["model"]
             hint = "move it to the comments at the top of the file" if anywhere else TO_THE_TOP
             self.misplaced(later["entry"], later.start("entry"), hint)
-        if not self.cases and not self.nodes and not self.races and not self.models:
+        if not self.cases and not self.nodes and not self.races and not self.models and not self.networks:
             return None
         default = self.cases.pop(DEFAULT_READING, ())
-        return Expectation(default, self.nodes, tuple(self.cases.items()), self.races, tuple(self.models.items()))
+        models, networks = tuple(self.models.items()), tuple(self.networks.items())
+        return Expectation(default, self.nodes, tuple(self.cases.items()), self.races, models, networks)
 
     def read_line(self, line: str, place: int, first: bool) -> None:
         """Note the entry of ``line``, if it is one; ``first``: the line is in the first comment."""
+        if network := NETWORK.fullmatch(line):
+            if self.verdicts:
+                self.read_network(network, place)
+            return
         match = ENTRY.fullmatch(line)
         if match is None:
             return
@@ -217,6 +240,15 @@ class _Head:
         if model in self.models:
             self.fail(f"a second expectation of the {model} model", entry, place_of_entry, "keep one of them")
         self.models[model] = self.split(value, place, STATUS, STATUS_HINT)
+
+    def read_network(self, match: re.Match[str], place: int) -> None:
+        """Note the verdict on a network."""
+        name = " ".join((match["network"], *sorted(match["variant"].split())))
+        if name in self.networks:
+            self.fail(
+                f"a second expectation for {name}", match["entry"], place + match.start("entry"), "keep one of them"
+            )
+        self.networks[name] = self.split(match["value"], place + match.start("value"), ON_NETWORK, NETWORK_HINT)
 
     def split(self, value: str, place: int, form: re.Pattern[str], hint: str) -> tuple[Case, ...]:
         """The cases of ``value``, which commas separate, each of the ``form``."""

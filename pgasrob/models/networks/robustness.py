@@ -17,7 +17,7 @@ from pgasrob.models.litmus.program import UNDEFINED, Instruction, Load, Program,
 from pgasrob.models.model import Axiomatic, CycleEdge, Execution
 from pgasrob.models.operational import Machine, Queue, Step, Word, execution
 from pgasrob.models.operational import State as MachineState
-from pgasrob.robustness.reasons import PendingBound, Reason
+from pgasrob.robustness.reasons import PendingBound, Reason, StateLimit
 from pgasrob.robustness.watch import LimitReached, Watch
 from pgasrob.semantics.monitor import READ, WRITTEN, Command, Monitor, Reach, nothing_yet
 
@@ -126,9 +126,13 @@ def violation_in(run: Execution, copies: frozenset[str] = frozenset()) -> Violat
 
 
 def by_executions(
-    model: Axiomatic, program: Program, watch: Watch | None = None, copies: frozenset[str] = frozenset()
+    model: Axiomatic,
+    program: Program,
+    watch: Watch | None = None,
+    copies: frozenset[str] = frozenset(),
+    most: int | None = None,
 ) -> Found:
-    """Every consistent execution of a bounded program is looked at, until one is violating.
+    """Every consistent execution of a bounded program is looked at, until one is violating; at ``most`` so many.
 
     Raises :class:`~pgasrob.models.model.Refused`."""
     count = 0
@@ -136,6 +140,8 @@ def by_executions(
         for count, run in enumerate(model.executions(program, watch), 1):
             if watch is not None:
                 watch.look_around("executions", count)
+            if most is not None and count > most:
+                return Found(None, StateLimit(most), count)
             if violation := violation_in(run, copies):
                 return Found(violation, states=count)
     except LimitReached as limit:

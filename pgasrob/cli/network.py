@@ -1,0 +1,153 @@
+"""`pgasrob check --network`: the verdict on programs on a real network."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from pgasrob.cli.exit_codes import ERROR, GRAVEST_FIRST, INTERRUPTED, NOT_ROBUST, ROBUST, UNKNOWN
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.models.networks.decide import Asked
+    from pgasrob.program.reading import Reading
+    from pgasrob.render.json import Result
+    from pgasrob.render.network_json import NetworkResult
+    from pgasrob.robustness.limits import Limits
+
+LITMUS = ".litmus"
+NETWORKS = ("pgas", "rdma-tso", "corerma")
+
+
+def refuse_options(network: str, given: Mapping[str, bool]) -> None:
+    """That options which are ``given`` are not for a network is wrong usage."""
+    if wrong := [option for option, is_given in given.items() if is_given]:
+        verb = "is" if len(wrong) == 1 else "are"
+        raise click.UsageError(f"{', '.join(wrong)} {verb} not for --network {network}.")
+
+
+def asked_for(network: str, pcie: bool, placed: bool) -> Asked | None:
+    """What is asked; None: the calculus. Raises UsageError for options that the network does not have."""
+    from pgasrob.models.networks.decide import Asked
+
+    if network == "pgas":
+        refuse_options(network, {"--no-pcie": not pcie, "--placed": placed})
+        return None
+    if network == "corerma":
+        refuse_options(network, {"--no-pcie": not pcie, "--placed": placed})
+        return Asked("corerma")
+    return Asked("rdma-tso", pcie, placed)
+
+
+def on_network(
+    ctx: click.Context,
+    paths: Sequence[str],
+    nodes: tuple[int, ...] | None,
+    asked: Asked | None,
+    limits: Limits,
+    format_: str,
+    expect: bool,
+    verbose: bool,
+    front_end: FrontEnd,
+    reading: Reading,
+    outcome_of: Callable[[Result, bool, bool], int],
+) -> NoReturn:
+    """Decide all programs and litmus tests of ``paths`` one after the other, print, and end with the exit code.
+
+    ``asked``: None for litmus tests in the calculus, where they become programs; ``outcome_of`` gives the exit code of
+    a verdict there, when it is compared with the header or not, and strict or not."""
+    if asked is None:
+        _in_the_calculus(ctx, paths, limits, format_, expect, verbose, reading, outcome_of)
+    from pgasrob.models.networks.decide import verdicts
+    from pgasrob.render.lines import terminal_width, write
+    from pgasrob.render.network_json import network_to_json
+    from pgasrob.render.network_text import network_headline, network_report
+    from pgasrob.render.places import dumps
+
+    files, front_end, problems = _files(paths, front_end)
+    width = terminal_width()
+    outcomes = [ERROR] * len(problems)
+    count = 0
+    try:
+        for verdict in verdicts(files, asked, nodes, limits, front_end, reading, expect):
+            result = network_to_json(verdict)
+            outcomes.append(outcome(result, expect))
+            if format_ == "json":
+                print(dumps(result), flush=True)
+            elif verbose or len(files) == 1:
+                write([[]] * bool(count) + network_report(result, width), sys.stdout)
+            else:
+                write(network_headline(result, width), sys.stdout)
+            count += 1
+    except KeyboardInterrupt:
+        click.echo("pgasrob: interrupted", err=True)
+        ctx.exit(INTERRUPTED)
+    ctx.exit(next((code for code in GRAVEST_FIRST if code in outcomes), ROBUST))
+
+
+def _in_the_calculus(
+    ctx: click.Context,
+    paths: Sequence[str],
+    limits: Limits,
+    format_: str,
+    expect: bool,
+    verbose: bool,
+    reading: Reading,
+    outcome_of: Callable[[Result, bool, bool], int],
+) -> NoReturn:
+    from pgasrob.models.networks.calculus import checked
+    from pgasrob.render.json import checked_to_json
+    from pgasrob.render.printers import VerdictForm, printer
+
+    if others := [path for path in paths if not path.endswith(LITMUS)]:
+        raise click.UsageError(f"{others[0]} is no litmus test: give programs and litmus tests apart, or a --network.")
+    printing = printer(list(paths), VerdictForm(expect), format_ == "json", verbose)
+    outcomes = []
+    for path in paths:
+        result = checked_to_json(checked(path, limits, reading, expect))
+        printing.result(result)
+        outcomes.append(outcome_of(result, expect, False))
+    printing.end()
+    ctx.exit(next((code for code in GRAVEST_FIRST if code in outcomes), ROBUST))
+
+
+def outcome(result: NetworkResult, expect: bool) -> int:
+    """The exit code that ``result`` alone stands for."""
+    verdict = result["verdict"]
+    if not expect:
+        return {"robust": ROBUST, "not robust": NOT_ROBUST, "unknown": UNKNOWN}.get(verdict, ERROR)
+    if result.get("expected") is None or verdict == "error":
+        return ERROR
+    if verdict == "unknown":
+        return UNKNOWN
+    return ROBUST if result["as_expected"] else NOT_ROBUST
+
+
+def _files(paths: Sequence[str], front_end: FrontEnd) -> tuple[list[str], FrontEnd, list[str]]:
+    """The programs and litmus tests that ``paths`` stand for, how C is read, and what is wrong with folders."""
+    from pgasrob.cli.many import programs
+
+    tests: list[str] = []
+    others: list[str] = []
+    for path in paths:
+        if path.endswith(LITMUS):
+            tests.append(str(Path(path)))
+        elif Path(path).is_dir():
+            found = [str(each) for each in sorted(Path(path).rglob(f"*{LITMUS}")) if _visible(each, path)]
+            tests += found
+            if not found or any(_visible(each, path) for end in ("pgas", "c") for each in Path(path).rglob(f"*.{end}")):
+                others.append(path)
+        else:
+            others.append(path)
+    if not others and tests:
+        return list(dict.fromkeys(tests)), front_end, []
+    found_programs = programs(tuple(others), front_end)
+    return list(dict.fromkeys((*found_programs.files, *tests))), found_programs.front_end, found_programs.problems
+
+
+def _visible(path: Path, folder: str) -> bool:
+    return not any(part.startswith(".") for part in path.relative_to(folder).parts)

@@ -1,0 +1,57 @@
+"""Litmus tests in the calculus: a test becomes a program of ranks (`models.pgas`), which is checked as any other."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.models.litmus.parser import parse_file
+from pgasrob.models.model import Refused
+from pgasrob.models.pgas.translation import translate
+from pgasrob.program.expectation import read_expectation
+from pgasrob.program.reading import Reading
+from pgasrob.robustness.batch import Checked, read_text
+from pgasrob.robustness.check import check
+from pgasrob.robustness.engines import DEFAULT_ENGINE
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import NoProgram
+from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.watch import Watch
+
+NO_COUNTERPART = "LT050"
+
+
+def checked(file: str, limits: Limits, reading: Reading, expect: bool) -> Checked:
+    """The verdict of the calculus on the litmus test in ``file``; what it has no counterpart of is an error."""
+    verdict = _verdict(file, limits, reading)
+    if not expect:
+        return Checked(file, verdict)
+    try:
+        expectation = read_expectation(read_text(file), file)
+    except SourceError as error:
+        return Checked(file, verdict, True, None, tuple(error.diagnostics))
+    return Checked(file, verdict, True, expectation.at(verdict.nodes, verdict.reading) if expectation else None)
+
+
+def _verdict(file: str, limits: Limits, reading: Reading) -> Verdict:
+    try:
+        test = parse_file(Path(file))
+        translated = translate(test.program, source=test.source)
+    except SourceError as error:
+        found = tuple(error.diagnostics)
+        return Verdict(file, None, None, DEFAULT_ENGINE, "error", NoProgram(found[0].message), errors=found)
+    except Refused as refused:
+        found = tuple(
+            Diagnostic(NO_COUNTERPART, file, each.reason, int(each.span.line), each.span.column, 1)
+            for each in refused.refusals
+        )
+        return Verdict(file, test.name, None, DEFAULT_ENGINE, "error", NoProgram(found[0].message), errors=found)
+    watch = Watch(limits, None, time.monotonic())
+    return check(
+        translated.program,
+        len(translated.ranks),
+        failed_polls=reading.failed_polls,
+        conflicts=reading.conflicts,
+        watch=watch,
+    )

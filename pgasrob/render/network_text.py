@@ -1,0 +1,165 @@
+"""What is said of a program on a network. Drawn from the JSON object alone (`network_json`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pgasrob.diagnostics import Diagnostic, visible
+from pgasrob.models.litmus.program import UNDEFINED
+from pgasrob.program.statements import place_of
+from pgasrob.render import english
+from pgasrob.render.lines import Line, headline, paragraph
+from pgasrob.render.litmus_json import EdgeObject, EventObject, ExecutionObject
+from pgasrob.render.network_json import NetworkResult
+
+LABELS = {"rdma-tso": "RDMA-TSO", "corerma": "coreRMA"}
+STYLES = {"refused": "unknown"}
+EFFECTS: dict[str, str] = {
+    "lR": "loads {location} = {reads}",
+    "lW": "{location} = {writes} leaves the store buffer",
+    "CAS": "{location}: {reads} becomes {writes}",
+    "F": "the store buffer is empty",
+    "P": "polls",
+    "nlR": "the source {location} = {reads} is read",
+    "nrW": "{location} = {writes} is placed",
+    "nrR": "{location} = {reads} is fetched",
+    "nlW": "{location} = {writes} lands",
+    "nF": "the fence is passed",
+    "r": "loads {location} = {reads}",
+    "w": "stores {location} = {writes}",
+    "er": "{location} = {reads} is read",
+    "ew": "{location} = {writes} is written",
+    "erw": "{location}: {reads} becomes {writes}",
+    "flush": "waits until all is complete",
+}
+"""What the events of the models do (RDMA-TSO: Definition 4.1; coreRMA: Table 3)."""
+
+
+def network_report(result: NetworkResult, width: int = 80) -> list[Line]:
+    """The report of ``result`` in lines of at most ``width`` characters."""
+    lines = list(network_headline(result, width))
+    for error in result["errors"]:
+        other, number = place_of(error["line"])
+        place = {"file": other or result["file"], "line": number, "notes": tuple(error.get("notes", ()))}
+        lines += [[(line, "")] for line in Diagnostic(**{**error, **place}).render().splitlines()]  # type: ignore[arg-type]
+    if result["reason"] and result["verdict"] != "error":
+        lines += paragraph(f"{english.capital(result['reason'])}.", width, "open", "  ")
+    if result["refusals"]:
+        lines += _refusals(result, width)
+    if result["witness"] is not None:
+        lines += _violation(result, result["witness"], width)
+    if result["verdict"] in ("robust", "not robust"):
+        lines += _remarks(result, width)
+    return lines
+
+
+def network_headline(result: NetworkResult, width: int = 80) -> list[Line]:
+    """``ring.pgas: not robust on RDMA-TSO, 2 nodes (as expected)``."""
+    verdict = result["verdict"]
+    variant = f" {result['variant']}" if result["variant"] else ""
+    told: Line = [(verdict, STYLES.get(verdict, verdict)), (f" on {LABELS[result['network']]}{variant}", "heading")]
+    if result["nodes"] is not None:
+        told.append((f", {english.count(result['nodes'], 'node')}", "heading"))
+    if "as_expected" in result:
+        right, expected = result["as_expected"], result.get("expected")
+        wrong = f"expected {expected}" if expected else f"no `// {_line(result)}:` says what is expected"
+        told.append((" (as expected)" if right else f" ({wrong})", "good" if right else "bad"))
+    return headline(f"{visible(result['file'])}: ", told, width)
+
+
+def _line(result: NetworkResult) -> str:
+    return f"{result['network']} {result['variant']}".strip()
+
+
+def _refusals(result: NetworkResult, width: int) -> list[Line]:
+    count = english.count(len(result["refusals"]), "place")
+    title = f"{LABELS[result['network']]} has no counterpart of what stands at {count}:"
+    lines = paragraph(title, width, "", "  ")
+    for refusal in result["refusals"]:
+        where = f"{refusal['file']}:" if "file" in refusal else "line "
+        lines += paragraph(f"{where}{refusal['line']}: {refusal['reason']}.", width, "bad", "    ", "      ")
+    return lines
+
+
+def _remarks(result: NetworkResult, width: int) -> Iterator[Line]:
+    if result["ranks"]:
+        said = "Queues to one peer share a queue pair; what else they promise does not count here"
+        if result["network"] == "corerma":
+            said = "What queues promise does not count here"
+        remarks = "".join(f"; {each}" for each in result["remarks"])
+        yield from paragraph(f"{said}{remarks}.", width, "faint", "  ")
+
+
+def _violation(result: NetworkResult, run: ExecutionObject, width: int) -> Iterator[Line]:
+    """The run, and its cycle in words."""
+    if not run["cycle"]:
+        yield from paragraph(
+            "An execution reads a value that is undefined, or leaves one: accesses race that are not atomic.",
+            width, "", "  ",
+        )  # fmt: skip
+    else:
+        yield from paragraph("No sequentially consistent run has what happens here in one order:", width, "", "  ")
+        for edge in run["cycle"]:
+            yield from paragraph(f"{_in_words(result, run, edge)};", width, "cycle", "    ", "      ")
+        yield from paragraph("and so on round.", width, "cycle", "    ")
+    yield []
+    how = "The run, as it takes effect:" if run["order"] else "The execution, each thread in program order:"
+    yield from paragraph(how, width, "", "  ")
+    events = run["events"]
+    own = run["order"] or [number for number, event in enumerate(events) if event["thread"] is not None]
+    own = [number for number in own if events[number]["thread"] is not None]
+    on_cycle = {end for edge in run["cycle"] for end in (edge["source"], edge["target"])}
+    rows = [(_who(result, run, events[number]), _where(events[number]), _text(events[number])) for number in own]
+    wide = [min(max(len(row[column]) for row in rows), width // 2) for column in range(3)]
+    for number, row in zip(own, rows, strict=True):
+        told = "".join(f"{text:<{size}}  " for text, size in zip(row, wide, strict=True))
+        yield [(f"    {told}{effect(events[number])}", "cycle" if number in on_cycle else "")]
+
+
+def effect(event: EventObject) -> str:
+    """What an event does, in words."""
+    kind, _, plain = event["kind"].partition(".")
+    location = event["location"] or ""
+    if location.startswith("$"):
+        location = "the copy"
+    told = EFFECTS[kind].format(location=location, reads=_value(event["reads"]), writes=_value(event["writes"]))
+    return f"{told} (not atomic)" if plain else told
+
+
+def _value(value: object) -> str:
+    return "undefined" if value == UNDEFINED else str(value)
+
+
+def _who(result: NetworkResult, run: ExecutionObject, event: EventObject) -> str:
+    thread = event["thread"]
+    assert thread is not None
+    if result["ranks"]:
+        return f"rank {thread}"
+    return f"thread {thread + 1} on node {run['threads'][thread]['node']}"
+
+
+def _where(event: EventObject) -> str:
+    return f"line {event['line']}" if event["line"] else ""
+
+
+def _text(event: EventObject) -> str:
+    return visible(event["text"])
+
+
+def _in_words(result: NetworkResult, run: ExecutionObject, edge: EdgeObject) -> str:
+    first, second = run["events"][edge["source"]], run["events"][edge["target"]]
+    names: Callable[[EventObject], str] = lambda event: _command(result, run, event)  # noqa: E731
+    location = first["location"] or second["location"]
+    match edge["relation"]:
+        case "rf":
+            return f"{names(first)} writes {location}, which {names(second)} reads"
+        case "mo":
+            return f"{names(first)} writes {location} before {names(second)} does"
+        case "rb":
+            return f"{names(first)} reads {location} before {names(second)} writes it"
+    return f"{names(first)} stands before {names(second)}"
+
+
+def _command(result: NetworkResult, run: ExecutionObject, event: EventObject) -> str:
+    where = f"line {event['line']}, " if event["line"] else ""
+    return f"{_who(result, run, event)} ({where}`{_text(event)}`)"
