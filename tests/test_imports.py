@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "semantics",
         TOP,
     },
-    "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "semantics"},
+    "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
     "cli": {
         *(
             "diagnostics",

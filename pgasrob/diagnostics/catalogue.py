@@ -766,6 +766,12 @@ x@1=0 :: 1: x = 1 || 1: a = x allowed a=0 forbidden a=2
 == PG179 a thread of a litmus test is too long
 Loops are written out, and loops in loops multiply: a thread has at most 20000 instructions then. Outcomes are found by
 trying every run, so that loops of two or three turns are what can be asked about.
+
+== PG180 a statement of a litmus test has no counterpart in the calculus
+`pgasrob check` takes a litmus test for a program: a node is a rank, a get a `read`, a put a `write`, flush(n) a `wait`.
+The calculus has no store buffers to speak of, no order of a get before what comes later (`rfence`), one thread a node,
+and waits for all operations of a queue, not for the oldest. Ask about the network itself with `--network rdma-tso` or
+`--network corerma`, or about outcomes with `pgasrob litmus`.
 """
 
 CATALOGUE = {entry.code: entry for entry in entries(_TEXT)}

@@ -77,7 +77,8 @@ def _refusals(result: NetworkResult, width: int) -> list[Line]:
     lines = paragraph(title, width, "", "  ")
     for refusal in result["refusals"]:
         where = f"{refusal['file']}:" if "file" in refusal else "line "
-        lines += paragraph(f"{where}{refusal['line']}: {refusal['reason']}.", width, "bad", "    ", "      ")
+        where = f"{where}{refusal['line']}: " if refusal["line"] else ""
+        lines += paragraph(f"{where}{refusal['reason']}.", width, "bad", "    ", "      ")
     return lines
 
 
@@ -135,7 +136,9 @@ def _who(result: NetworkResult, run: ExecutionObject, event: EventObject) -> str
     assert thread is not None
     if result["ranks"]:
         return f"rank {thread}"
-    return f"thread {thread + 1} on node {run['threads'][thread]['node']}"
+    node = run["threads"][thread]["node"]
+    alone = sum(each["node"] == node for each in run["threads"]) == 1
+    return f"node {node}" if alone else f"thread {thread + 1}"
 
 
 def _where(event: EventObject) -> str:

@@ -30,6 +30,7 @@ NOT_IN_A_FILE = {
     "PG035",  # so is this
     "PG036",  # and this: test_instance
     "PG040",  # found by running the program: below
+    "PG180",  # found when a litmus test becomes a program: test_network_command
     "PG127",  # about several files: test_several_files
     "PG162",  # about an option: test_compiler
     "PG163",  # about another one: test_several_files
@@ -158,8 +159,8 @@ Repaired:
     [
         ("PG0211", "there is no code 'PG0211'; did you mean PG021?"),
         ("PGO10", "there is no code 'PGO10'; did you mean PG010?"),
-        ("E501", "there is no code 'E501'; codes run from PG001 to PG179"),
-        ("", "there is no code ''; codes run from PG001 to PG179"),
+        ("E501", "there is no code 'E501'; codes run from PG001 to PG180"),
+        ("", "there is no code ''; codes run from PG001 to PG180"),
         ("9" * 5000, "there is no code"),
     ],
 )

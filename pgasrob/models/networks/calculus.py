@@ -19,7 +19,7 @@ from pgasrob.robustness.reasons import NoProgram
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import Watch
 
-NO_COUNTERPART = "LT050"
+NO_COUNTERPART = "PG180"
 
 
 def checked(file: str, limits: Limits, reading: Reading, expect: bool) -> Checked:
@@ -43,7 +43,16 @@ def _verdict(file: str, limits: Limits, reading: Reading) -> Verdict:
         return Verdict(file, None, None, DEFAULT_ENGINE, "error", NoProgram(found[0].message), errors=found)
     except Refused as refused:
         found = tuple(
-            Diagnostic(NO_COUNTERPART, file, each.reason, int(each.span.line), each.span.column, 1)
+            Diagnostic(
+                NO_COUNTERPART,
+                each.reason,
+                file,
+                int(each.span.line),
+                each.span.column,
+                max(1, each.span.end_column - each.span.column),
+                test.source.line(each.span.line),
+                "ask about a network with --network, or about outcomes with `pgasrob litmus`",
+            )
             for each in refused.refusals
         )
         return Verdict(file, test.name, None, DEFAULT_ENGINE, "error", NoProgram(found[0].message), errors=found)
