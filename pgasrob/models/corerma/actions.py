@@ -7,6 +7,7 @@ adapter does, later. The initial value of each location is an action, too, befor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
@@ -33,7 +34,7 @@ from pgasrob.models.litmus.program import (
     Value,
 )
 from pgasrob.models.model import Refusal
-from pgasrob.program.expressions import INT32, Expr, evaluator, registers_of
+from pgasrob.program.expressions import INT32, Expr, Fault, evaluator, registers_of
 from pgasrob.program.statements import NOWHERE, Span
 
 Kind = Literal["init", "r", "w", "er", "ew", "erw", "flush"]
@@ -137,6 +138,15 @@ class Actions:
     def is_atomic(self) -> bool:
         """Whether every access is."""
         return self.atomic == self.everything
+
+    def known(self) -> dict[int, Value]:
+        """The slots whose values do not depend on what is read."""
+        found: dict[int, Value] = dict(self.constants)
+        for step in self.steps:  # a register's comes before what is computed from it
+            if all(source in found for source in step.sources):
+                with suppress(Fault):
+                    found[step.target] = step.compute([found[source] for source in step.sources])
+        return found
 
     def conflicting(self) -> Iterator[tuple[int, int]]:
         """Pairs of actions on one location, one of which writes and one of which is not atomic (section 5.2), whether

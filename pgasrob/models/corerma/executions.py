@@ -48,13 +48,14 @@ class Settings:
 class Candidate:
     """A consistent execution: ``source`` is the write that each action reads from, -1 for what reads nothing;
     ``values`` are those of the slots (`actions`); ``last`` the write whose value each location has at the end, -1 for
-    T."""
+    T. ``never``: pairs that were kept out of ``hb``, where only what decides the outcome was chosen (`search`)."""
 
     source: tuple[int, ...]
     hb: Rows
     values: tuple[Value, ...]
     last: tuple[int, ...]
     outcome: Outcome
+    never: tuple[int, ...] = ()
 
 
 class Frame:
@@ -254,11 +255,15 @@ class Frame:
                 found.append(-1 if conflict else write)
         return list(dict.fromkeys(found))
 
-    def candidate(self, source: tuple[int, ...], hb: Rows, values: Sequence[Value], last: Sequence[int]) -> Candidate:
+    def candidate(
+        self, source: tuple[int, ...], hb: Rows, values: Sequence[Value], last: Sequence[int], never: Sequence[int] = ()
+    ) -> Candidate:
         size = len(self.actions.actions)
         memory = tuple(UNDEFINED if write < 0 else values[size + write] for write in last)
         registers = tuple(tuple(values[slot] for slot in slots) for slots in self.actions.registers)
-        return Candidate(source, hb, tuple(values), tuple(last), self.actions.program.outcome(memory, registers))
+        return Candidate(
+            source, hb, tuple(values), tuple(last), self.actions.program.outcome(memory, registers), tuple(never)
+        )
 
 
 def _along(hb: Rows, pairs: Iterable[Pair]) -> Rows:

@@ -15,15 +15,16 @@ it was read off. Tests compare the outcomes with those of all executions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pgasrob.analysis.bits import members
 from pgasrob.models.corerma import rules
 from pgasrob.models.corerma.executions import Candidate, Frame, is_acyclic
 from pgasrob.models.corerma.rules import Pair
-from pgasrob.models.litmus.program import Outcome
+from pgasrob.models.litmus.program import UNDEFINED, Outcome, Value
 from pgasrob.models.relations import Rows, converse, empty, joined
 
 
@@ -64,10 +65,17 @@ def _apart(first: int, second: int) -> Alternative:
     return _never((first, second), (second, first))
 
 
-def outcomes(frame: Frame, look_around: Callable[[], None] = lambda: None) -> Iterator[Candidate]:
-    """An execution for each outcome, at least. ``look_around`` is called again and again."""
+Wanted = Mapping[str, Value]
+"""Values of an outcome by name: those that only are of interest."""
+
+
+def outcomes(
+    frame: Frame, look_around: Callable[[], None] = lambda: None, wanted: Wanted = MappingProxyType({})
+) -> Iterator[Candidate]:
+    """An execution for each outcome, at least; with ``wanted`` for each that may have these values, at least.
+    ``look_around`` is called again and again."""
     if frame.settings.hb == "any":
-        yield from Search(frame, look_around).outcomes()
+        yield from Search(frame, look_around, wanted).outcomes()
         return
     for candidate in frame.candidates():
         look_around()
@@ -75,7 +83,7 @@ def outcomes(frame: Frame, look_around: Callable[[], None] = lambda: None) -> It
 
 
 class Search:
-    def __init__(self, frame: Frame, look_around: Callable[[], None]) -> None:
+    def __init__(self, frame: Frame, look_around: Callable[[], None], wanted: Wanted) -> None:
         assert frame.settings.hb == "any"
         self.frame, self.actions = frame, frame.actions
         self.has = frame.settings.has
@@ -86,6 +94,8 @@ class Search:
         shown = [number for number, location in enumerate(self.actions.program.locations) if location.shown]
         self._shown = shown
         self._ends = [tuple(self._of_end(location)) for location in shown]
+        if wanted:
+            self._prune(wanted)
 
     def outcomes(self) -> Iterator[Candidate]:
         """An execution for each outcome."""
@@ -97,6 +107,30 @@ class Search:
                 if candidate is not None:
                     found.add(candidate.outcome)
                     yield candidate
+
+    def _prune(self, wanted: Wanted) -> None:
+        """Leave out choices that give another value than ``wanted`` whatever else is chosen."""
+        actions = self.actions
+        constant = actions.known()
+
+        def fits(choice: Choice, value: Value) -> bool:
+            if choice.undefined:
+                return value == UNDEFINED
+            return constant.get(len(actions.actions) + choice.write, value) == value
+
+        for place, location in enumerate(self._shown):
+            value = wanted.get(actions.program.locations[location].name)
+            if value is not None:
+                self._ends[place] = tuple(choice for choice in self._ends[place] if fits(choice, value))
+        slots = {
+            slot: wanted[name]
+            for thread, held in zip(actions.program.threads, actions.registers, strict=True)
+            for name, slot in zip(thread.registers, held, strict=True)
+            if name in wanted
+        }
+        for place, read in enumerate(self._readers):
+            if read in slots:
+                self._choices[place] = tuple(choice for choice in self._choices[place] if fits(choice, slots[read]))
 
     # --- what a read asks for ----------------------------------------------------------------------------------------
 
@@ -277,7 +311,7 @@ class Search:
                     for read, write in zip(racing, sources, strict=True):
                         source[read] = write
                     if is_acyclic(source):
-                        return frame.candidate(tuple(source), hb, values, last)
+                        return frame.candidate(tuple(source), hb, values, last, settled.never)
                 for read in racing:
                     source[read] = -1
         return None
