@@ -7,16 +7,23 @@ Written from that description, and not from RDMA-TSO, which must coincide with i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from pgasrob.models.litmus.program import (
     Assign,
     Assume,
     CompareAndSet,
+    Flush,
+    Get,
+    GetAccumulate,
     Instruction,
     Load,
     MemoryFence,
+    Poll,
     Program,
+    Put,
+    RemoteCompareAndSet,
+    RemoteFence,
     Store,
 )
 from pgasrob.models.model import Outcomes, Refusal, Refused
@@ -38,6 +45,18 @@ from pgasrob.robustness.watch import Watch
 
 CPU: Queue = ("cpu", -1)
 STORE: Queue = ("store", -1)
+
+
+NETWORK = {
+    Get: "get",
+    Put: "put",
+    GetAccumulate: "rga",
+    RemoteCompareAndSet: "cas",
+    Flush: "flush",
+    Poll: "poll",
+    RemoteFence: "rfence",
+}
+"""What it knows nothing of."""
 
 
 class Tso:
@@ -201,8 +220,11 @@ def _refusals(instruction: Instruction) -> Iterator[Refusal]:
                 yield Refusal("TSO has no non-atomic accesses", instruction.span)
         case Assign() | Assume() | MemoryFence():
             pass
+        case Get() | Put() | GetAccumulate() | RemoteCompareAndSet() | Flush() | Poll() | RemoteFence():
+            kind = NETWORK[type(instruction)]
+            yield Refusal(f"TSO is about the CPUs of one node and has no {kind}", instruction.span)
         case _:
-            yield Refusal("TSO is about the CPUs of one node and has no network", instruction.span)
+            assert_never(instruction)
 
 
 __all__ = ["Tso"]

@@ -7,7 +7,7 @@ Three semantics that are the same: the machine with the six buffers of a queue p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 from pgasrob.models import operational
 from pgasrob.models.litmus.program import (
@@ -127,12 +127,15 @@ def _refusals(program: Program, thread: Thread, instruction: Instruction) -> Ite
         case Poll(node) | RemoteFence(node):
             pass
         case GetAccumulate() | RemoteCompareAndSet():
-            yield Refusal("RDMA-TSO has no remote atomics", instruction.span)
+            word = "rga" if isinstance(instruction, GetAccumulate) else "cas"
+            yield Refusal(f"RDMA-TSO has no {word}: its network has no atomic operations", instruction.span)
         case Flush(target):
             reason = f"RDMA-TSO has no flush: poll({target}) waits for the oldest operation to node {target}"
             yield Refusal(reason, instruction.span)
         case Assign() | Assume() | MemoryFence():
             pass
+        case _:
+            assert_never(instruction)
     if node == thread.node:
         yield Refusal(f"RDMA-TSO has no operations of a node on itself, here of node {node}", instruction.span)
     if not all(cell.atomic for cell in cells):

@@ -92,8 +92,8 @@ def test_everything_is_drained_at_the_end_but_for_notifications(semantics: Seman
 def test_what_is_refused(semantics: Semantics) -> None:
     model = RdmaTso(semantics)
     for text, reason in (
-        ("x@1 z@2 :: 1: x = rga(z^2, x)", "no remote atomics"),
-        ("x@1 z@2 :: 1: x = cas(z^2, x, x)", "no remote atomics"),
+        ("x@1 z@2 :: 1: x = rga(z^2, x)", "no rga: its network"),
+        ("x@1 z@2 :: 1: x = cas(z^2, x, x)", "no cas: its network"),
         ("x@1 z@2 :: 1: flush(2)", r"no flush: poll\(2\) waits for the oldest"),
         ("x@1 :: 1: a = x.n", "no non-atomic accesses"),
         ("x@1 z@2 :: 1: z.n^2 = x", "no non-atomic accesses"),
