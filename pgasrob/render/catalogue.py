@@ -13,7 +13,7 @@ from pgasrob.robustness.verdict import Verdict
 
 TIME_CLASSES = ((0.1, "< 0.1 s"), (1.0, "< 1 s"), (10.0, "< 10 s"), (60.0, "< 1 min"))
 SLOWER = "> 1 min"
-SETTINGS = ("nodes:", "api:", "races:", "expect with ")
+SETTINGS = ("nodes:", "api:", "races:", "expect with ", "rdma-tso", "corerma")
 """What comments at the beginning of a file may set, besides what they say in words."""
 
 BEGINNING = """\

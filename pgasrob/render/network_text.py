@@ -62,7 +62,7 @@ def network_headline(result: NetworkResult, width: int = 80) -> list[Line]:
         told.append((f", {english.count(result['nodes'], 'node')}", "heading"))
     if "as_expected" in result:
         right, expected = result["as_expected"], result.get("expected")
-        wrong = f"expected {expected}" if expected else f"no `// {_line(result)}:` says what is expected"
+        wrong = f"expected {expected}" if expected else f"nothing expected of {_line(result)}"
         told.append((" (as expected)" if right else f" ({wrong})", "good" if right else "bad"))
     return headline(f"{visible(result['file'])}: ", told, width)
 
