@@ -17,14 +17,22 @@ def catalogue(folder: str, only_check: bool) -> None:
     """Write FOLDER/README.md, the list of a corpus.
 
     It has the verdict, the states, a time class and the reason of every program.
-    The programs are checked for it, so it takes as long as that.
+    The programs are checked for it, so it takes as long as that. A folder that has
+    litmus tests and no programs gets the list of these, with what they say.
     """
-    from pgasrob.render.catalogue import BEGINNING, Entry, make_catalogue, without_times
+    from pgasrob.render.catalogue import BEGINNING, Entry, make_catalogue
+    from pgasrob.render.litmus_catalogue import BEGINNING as LITMUS
+    from pgasrob.render.litmus_catalogue import litmus_files, make_litmus_catalogue
     from pgasrob.robustness.batch import Checked, Job, find_programs, read_text
     from pgasrob.robustness.limits import Limits, available_cores
     from pgasrob.robustness.side_by_side import convert_all
 
     files, problems = find_programs([folder])
+    command = f"pgasrob catalogue {Path(folder).resolve().name}"
+    if not files and litmus_files(Path(folder)):
+        made = make_litmus_catalogue(Path(folder), command)
+        _write(Path(folder), made, LITMUS, made.count("\n| ["), "tests", only_check)
+        return
     if problems:
         raise click.UsageError("; ".join(problems))
     mention_a_missing_kernel(DEFAULT_ENGINE)
@@ -35,14 +43,21 @@ def catalogue(folder: str, only_check: bool) -> None:
         Entry(Path(checked.file).relative_to(Path(folder)), read_text(checked.file), checked.verdict)
         for checked in convert_all(files, job, Checked.without_runs, jobs, *filter(None, [display]))
     ]
-    text = make_catalogue(entries, f"pgasrob catalogue {Path(folder).resolve().name}")
-    target = Path(folder, "README.md")
+    _write(Path(folder), make_catalogue(entries, command), BEGINNING, len(entries), "programs", only_check)
+
+
+def _write(folder: Path, text: str, beginning: str, count: int, what: str, only_check: bool) -> None:
+    """Write the catalogue ``text``, or say whether it is stale. A catalogue is known by its ``beginning``."""
+    from pgasrob.render.catalogue import without_times
+    from pgasrob.robustness.batch import read_text
+
+    target = folder / "README.md"
     before = read_text(str(target))
     stale = without_times(before) != without_times(text)
     if only_check:
         click.echo(f"{target} is {'stale: make it again without --check' if stale else 'up to date'}")
         raise click.exceptions.Exit(NOT_ROBUST if stale else ROBUST)
-    if before and not before.startswith(BEGINNING):
+    if before and not before.startswith(beginning):
         raise click.UsageError(f"{target} is not a catalogue; it is left as it is. Move it away first.")
     target.write_text(text, encoding="utf-8")
-    click.echo(f"{target}: {len(entries)} programs{'' if stale else ', nothing new but times'}")
+    click.echo(f"{target}: {count} {what}{'' if stale else ', nothing new but times'}")

@@ -64,10 +64,14 @@ class Sc:
     """The model. It takes every instruction."""
 
     name = "sc"
-    variant = ""
 
     def __init__(self, semantics: Semantics = "merged") -> None:
         self.semantics: Semantics = semantics
+
+    @property
+    def variant(self) -> str:
+        """Unlike the semantics of other models the two differ in their outcomes."""
+        return "split" if self.semantics == "split" else ""
 
     def refusals(self, program: Program) -> tuple[Refusal, ...]:
         return ()

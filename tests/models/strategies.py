@@ -51,8 +51,9 @@ class _Text:
         self.places = {
             node: [f"{'xyzwvutsrq'[i]}" for i, owner in enumerate(owners) if owner == node] for node in self.nodes
         }
-        self.initial = {place: random.choice((0, 0, 1, 2)) for places in self.places.values() for place in places}
+        self.initial = {place: random.choice((0, 0, 0, 1)) for places in self.places.values() for place in places}
         self.values = 0
+        self.latest = ""
 
     def head(self) -> str:
         at = {place: node for node, places in self.places.items() for place in places}
@@ -85,14 +86,14 @@ class _Text:
         return "; ".join(parts)
 
     def statement(self) -> str:
-        kinds: dict[str, int] = {"load": 3, "store": 3}
+        kinds: dict[str, int] = {"load": 5, "store": 5}
         others = [node for node in self.nodes if node != self.node and self.places[node]]
         if self.dialect != "tso" and others:
-            kinds |= {"get": 3, "put": 3}
+            kinds |= {"get": 5, "put": 5}
         if self.dialect == "corerma" and others:
-            kinds |= {"rga": 1, "cas": 1, "flush": 2}
+            kinds |= {"rga": 2, "cas": 2, "flush": 4}
         if self.dialect in ("rdma-tso", "sc") and others:
-            kinds |= {"poll": 6 if any(self.pending.values()) else 0, "rfence": 1}
+            kinds |= {"poll": 8 if any(self.pending.values()) else 0, "rfence": 1}
         if self.dialect in ("rdma-tso", "tso", "sc"):
             kinds |= {"mfence": 1, "CAS": 1, "arithmetic": 1, "assume": 1 if self.branching else 0}
         kind = self.random.choices(list(kinds), list(kinds.values()))[0]
@@ -102,7 +103,11 @@ class _Text:
     # Places and values
 
     def local(self) -> str:
-        return self.random.choice(self.places[self.node]) + self.access()
+        """A location of the thread's node, mostly another one than the last: orders of one location say little."""
+        places = self.places[self.node]
+        others = [place for place in places if place != self.latest]
+        self.latest = self.random.choice(others if others and self.random.random() < 0.6 else places)
+        return self.latest + self.access()
 
     def remote(self, node: int) -> str:
         return f"{self.random.choice(self.places[node])}^{node}{self.access()}"
@@ -204,7 +209,8 @@ def random_text(
         else [random.choice(writer.nodes) for _ in range(number)]
     )
     sizes = [1] * number
-    for _ in range(random.randint(0, max(0, statements - number))):
+    most = max(0, statements - number)
+    for _ in range(max(random.randint(0, most), random.randint(0, most))):
         sizes[random.randrange(number)] += 1
     return f"{writer.head()} :: " + " || ".join(
         writer.thread(each, node, size) for each, (node, size) in enumerate(zip(owners, sizes, strict=True))
