@@ -186,8 +186,8 @@ def all_asked(texts: Iterable[str], options: Options = STOCK) -> list[Model]:
 
 
 def label(model: Model) -> str:
-    """What tells ``model`` from others: "rdma-tso", "rdma-tso concrete no-pcie", "corerma without IR"."""
-    entry, variant = known(model.name), model.variant.replace(",", "")
+    """What tells ``model`` from others: "rdma-tso", "rdma-tso concrete no-pcie", "corerma without GA IR"."""
+    entry, variant = known(model.name), model.variant.replace(", without", "").replace(",", "")
     usual = model.semantics is None or model.semantics in (entry.semantics[0], *variant.split())
     return " ".join(filter(None, (model.name, "" if usual else model.semantics, variant)))
 
