@@ -9,7 +9,14 @@ from pgasrob.diagnostics import visible
 from pgasrob.models.litmus.program import Value
 from pgasrob.render import english
 from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph, together
-from pgasrob.render.litmus_json import EventObject, ExecutionObject, ForbiddenObject, LitmusResult, values_text
+from pgasrob.render.litmus_json import (
+    EventObject,
+    ExecutionObject,
+    ForbiddenObject,
+    LitmusResult,
+    RefusalObject,
+    values_text,
+)
 
 MOST_ROWS = 200
 """Outcomes of which all are listed."""
@@ -31,7 +38,7 @@ def litmus_report(
     first = results[0]
     lines = [*_headline(results, width)]
     if first["text"]:
-        lines += paragraph(visible(first["text"]), width, "faint", "  ", "    ")
+        lines += paragraph(_kept_together(visible(first["text"])), width, "faint", "  ", "    ")
     answered = [result for result in results if not result["refusals"]]
     rows = _rows(answered)
     if rows:
@@ -108,6 +115,11 @@ def told(event: EventObject) -> str:
     return f"{event['kind']} {location} = {writes if reads is None else reads}"
 
 
+def _kept_together(program: str) -> str:
+    """``program`` with no-break spaces inside of its statements."""
+    return "; ".join(together(statement) for statement in program.split("; "))
+
+
 # --- What is said first ----------------------------------------------------------------------------------------------
 
 
@@ -133,9 +145,8 @@ def _headline(results: Sequence[LitmusResult], width: int) -> list[Line]:
 def _remarks(results: Sequence[LitmusResult], others: Sequence[str], width: int) -> list[Line]:
     lines: list[Line] = []
     for result in results:
-        for refusal in result["refusals"]:
-            where = f"line {refusal['line']}: " if refusal["line"] else ""
-            lines += paragraph(f"{result['label']}: {where}{refusal['reason']}.", width, "bad", "  ", "    ")
+        for refused in dict.fromkeys(_refused(refusal) for refusal in result["refusals"]):
+            lines += paragraph(f"{result['label']}: {refused}", width, "bad", "  ", "    ")
         if result["reason"]:
             said = f"{result['label']}: {result['reason']}; there may be more outcomes. --max-states, --timeout and"
             lines += paragraph(f"{said} --memory-limit set the limits.", width, "open", "  ", "    ")
@@ -143,6 +154,11 @@ def _remarks(results: Sequence[LitmusResult], others: Sequence[str], width: int)
         said = f"Not a program of {english.listed(others, 'or')}; --model NAME says why."
         lines += paragraph(said, width, "faint", "  ")
     return lines
+
+
+def _refused(refusal: RefusalObject) -> str:
+    where = f"line {refusal['line']}: " if refusal["line"] else ""
+    return f"{where}{refusal['reason'].rstrip('.')}."
 
 
 # --- The table -------------------------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ INDENT = 2
 """Blanks before an event in the box of its instruction."""
 SPREAD = 5.0
 """Between two edges that meet one event."""
+BESIDE = 18.0
+"""Room beside a label, for the head of an arrow."""
 INITIALLY = "initially"
 
 Point = tuple[float, float]
@@ -211,7 +213,7 @@ def _placed(
         max((label_width(route.edge.label) for route in routes if number in route.channels), default=0.0)
         for number in range(len(titles) + 1)
     ]
-    channels = [Channel(badge) for badge in badges]
+    channels = [Channel(badge + BESIDE if badge else 0.0) for badge in badges]
     for route in sorted(routes, key=lambda route: abs(route.end - route.start)):
         stops = [route.start, route.end] if route.across is None else [route.start, route.across, route.end]
         for place, number in enumerate(route.channels):
