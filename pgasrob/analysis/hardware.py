@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pgasrob.analysis.bits import members
 from pgasrob.analysis.pending import Transfers, pending_transfers, transfers_of
 from pgasrob.analysis.ranges import ranges, single
-from pgasrob.analysis.store_buffers import Overtaken, store_buffers
+from pgasrob.analysis.store_buffers import Pair, named, store_buffers
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.control import Transition
@@ -41,7 +41,7 @@ class Occasion(NamedTuple):
 
     difference: Difference
     lines: tuple[int, ...]
-    overtaken: tuple[Overtaken, ...] = ()
+    overtaken: tuple[Pair, ...] = ()
 
 
 MOST_COMMANDS = 20_000
@@ -54,9 +54,9 @@ def occasions(instance: Instance) -> tuple[Occasion, ...] | None:
     if sum(len(leaving) for automaton in instance.automata for leaving in automaton.out) > MOST_COMMANDS:
         return None
     lines: dict[Difference, set[int]] = {}
-    pairs = store_buffers(instance).pairs
+    pairs = named(store_buffers(instance).pairs, instance)
     for pair in pairs:
-        lines.setdefault(Difference.STORE_BUFFER, set()).update((pair.store.span.line, pair.load.span.line))
+        lines.setdefault(Difference.STORE_BUFFER, set()).update((pair.store, pair.load))
     for rank in range(instance.nodes):
         for difference, line in _Rank(instance, rank).found():
             lines.setdefault(difference, set()).add(line)

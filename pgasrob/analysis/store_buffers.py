@@ -10,6 +10,7 @@ those named may.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum, auto
 from typing import NamedTuple, assert_never
 
@@ -71,6 +72,29 @@ class Overtaken(NamedTuple):
     load: Transition
     stored: int
     loaded: int
+
+
+class Pair(NamedTuple):
+    """A store and a load that may overtake it, by what reports call them: lines, and cells as ``x@0``."""
+
+    rank: int
+    store: int
+    stored: tuple[str, ...]
+    load: int
+    loaded: tuple[str, ...]
+
+
+def named(pairs: Iterable[Overtaken], instance: Instance) -> tuple[Pair, ...]:
+    """The pairs of ``instance`` by their names, those alike once, in the order of the text."""
+
+    def cells(bits: int) -> tuple[str, ...]:
+        return tuple(instance.cell_name(cell) for cell in members(bits))
+
+    found = {
+        Pair(each.rank, each.store.span.line, cells(each.stored), each.load.span.line, cells(each.loaded)): None
+        for each in pairs
+    }
+    return tuple(sorted(found, key=lambda pair: (pair.store, pair.load, pair.rank)))
 
 
 Site = tuple[int, int, int]

@@ -243,6 +243,7 @@ def check(
         reading=reading,
         further=RaceQuestion() if races else None,
         decide=deciding,
+        machine="tso" if cpu == "tso" else "",
     )
     printing = printer(
         files, VerdictForm(expect, assumptions, full), format_ == "json", verbose, strict, brief, len(nodes or ()) > 1

@@ -11,6 +11,7 @@
     // races: none at 2, 3 pairs at 4
     // unified: defined
     // separate: undefined at 2, defined
+    // tso: not robust
     // rdma-tso: robust
     // rdma-tso no-pcie: not robust
     // corerma: refused
@@ -45,14 +46,14 @@ ENTRY = re.compile(
 )
 """A line of a comment that begins with one of the words, however it goes on."""
 NETWORK = re.compile(
-    r"[ \t*]*(?P<entry>(?P<network>rdma-tso|corerma)(?P<variant>(?:[ \t]+(?:no-pcie|placed|vpi))*)[ \t]*:"
+    r"[ \t*]*(?P<entry>(?P<network>tso|rdma-tso|corerma)(?P<variant>(?:[ \t]+(?:no-pcie|placed|vpi))*)[ \t]*:"
     r"[ \t]*(?P<value>.*))"
 )
 """A line about a network, with what is not as in its paper."""
 LATER = re.compile(
     r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>(?P<races>races[ \t]*:[ \t]*(?=none|[0-9]))?"
     r"(?P<model>(?:(?:unified|separate)[ \t]*:[ \t]*(?=defined|undefined|eventual))|"
-    r"(?:(?:rdma-tso|corerma)(?:[ \t]+(?:no-pcie|placed|vpi))*[ \t]*:[ \t]*(?=(?:not )?robust|refused)))?"
+    r"(?:(?:tso|rdma-tso|corerma)(?:[ \t]+(?:no-pcie|placed|vpi))*[ \t]*:[ \t]*(?=(?:not )?robust|refused)))?"
     r"(?(races)|(?(model)|expect(?:[ \t]+with\b[^:\r\n]*)?[ \t]*:))[^\r\n]*)",
     re.MULTILINE,
 )
@@ -113,13 +114,16 @@ class Expectation:
         ``3 pairs``), or ``error`` where that is the verdict; None when nothing is said about that count."""
         return _at(self.races, nodes) or ("error" if self.at(nodes) == "error" else None)
 
-    def at(self, nodes: int | None, reading: Reading = DEFAULT_READING) -> str | None:
+    def at(self, nodes: int | None, reading: Reading = DEFAULT_READING, machine: str = "") -> str | None:
         """The verdict expected on ``nodes`` nodes, None when nothing is said about that count.
 
         None for ``nodes`` asks about the file as a whole: one that does not parse is in error before it has a count.
         Where nothing is said about a ``reading`` by itself its verdict is that of the default one, unless a part of
-        the reading has a verdict of its own: with more events and more conflicts no violation goes away.
+        the reading has a verdict of its own: with more events and more conflicts no violation goes away. On a
+        ``machine``, "tso", it is what is said of that, else what is expected without.
         """
+        if machine and (on := self.network_at(machine, nodes)):
+            return on
         stated = dict(self.readings)
         parts = [reading, reading._replace(failed_polls="wait"), reading._replace(conflicts="commuting")]
         found = (_at(stated.get(part, ()), nodes) for part in parts)

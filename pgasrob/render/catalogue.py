@@ -13,7 +13,8 @@ from pgasrob.robustness.verdict import Verdict
 
 TIME_CLASSES = ((0.1, "< 0.1 s"), (1.0, "< 1 s"), (10.0, "< 10 s"), (60.0, "< 1 min"))
 SLOWER = "> 1 min"
-SETTINGS = ("nodes:", "api:", "races:", "expect with ", "rdma-tso", "corerma")
+OTHERWISE = ("expect with ", "tso:")
+SETTINGS = ("nodes:", "api:", "races:", *OTHERWISE, "rdma-tso", "corerma")
 """What comments at the beginning of a file may set, besides what they say in words."""
 
 BEGINNING = """\
@@ -26,8 +27,9 @@ HEADING = f"""\
 {BEGINNING} Every program says in its first line what is expected of it and then why;
 `pgasrob check --expect` compares. *States* are those the engine stored, *time* is a class and not a measurement to
 quote. A family varies one idea; read its programs beside each other. The verdict is that of the default reading; where
-another reading has another one it stands behind it (`--failed-polls count`, `--conflicts all`). *Races* are the pairs
-of lines that race, as the program says (`pgasrob race --expect` compares); where it says nothing it is empty.
+another reading has another one it stands behind it (`--failed-polls count`, `--conflicts all`), and so does that on
+processors with store buffers (`--cpu tso`). *Races* are the pairs of lines that race, as the program says (`pgasrob
+race --expect` compares); where it says nothing it is empty.
 """
 
 
@@ -95,8 +97,9 @@ def reason(text: str) -> str:
 
 
 def other_readings(text: str) -> list[str]:
-    """What is expected where the program is read otherwise: ``with all conflicts: not robust``."""
-    return [comment.removeprefix("expect ") for comment in _comments(text) if comment.startswith("expect with ")]
+    """What is expected where the program is read otherwise, or on another machine: ``with all conflicts: not robust``,
+    ``tso: not robust``."""
+    return [comment.removeprefix("expect ") for comment in _comments(text) if comment.startswith(OTHERWISE)]
 
 
 def races(text: str, nodes: int | None) -> str:

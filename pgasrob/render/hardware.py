@@ -12,8 +12,7 @@ from pgasrob.render.store_buffers import pairs, pairs_to_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pgasrob.analysis.store_buffers import Overtaken
-    from pgasrob.program.instance import Instance
+    from pgasrob.analysis.store_buffers import Pair
     from pgasrob.robustness import verdict as library
 
 MOST_LINES = 4
@@ -37,21 +36,20 @@ class HardwareDifference(TypedDict):
 
 def hardware_to_json(hardware: library.Hardware) -> list[HardwareDifference]:
     """The differences that could matter; the store buffer is left out where it has been looked at (``on_tso``)."""
-    of_library = not hardware.instance.program.source.shows_commands
     return [
         {
             "difference": each.difference.value,
-            "message": _store_buffer(each.overtaken, hardware.instance)
+            "message": _store_buffer(each.overtaken)
             if each.difference is Difference.STORE_BUFFER
-            else _message(each.difference, of_library),
+            else _message(each.difference, hardware.library),
             "places": list(each.lines),
         }
         for each in hardware.occasions
     ]
 
 
-def _store_buffer(overtaken: Sequence[Overtaken], instance: Instance) -> str:
-    named = pairs(pairs_to_json(overtaken, instance), 1)
+def _store_buffer(overtaken: Sequence[Pair]) -> str:
+    named = pairs(pairs_to_json(overtaken), 1)
     return f"the CPU's store buffer: {named}; others access both: an mfence is needed on x86 (--cpu tso decides)"
 
 

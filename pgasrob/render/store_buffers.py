@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from pgasrob.analysis.bits import members
 from pgasrob.program.statements import NOWHERE
 from pgasrob.render import english
 from pgasrob.render.lines import Line, paragraph, together
 from pgasrob.render.written import WrittenCommands
 
 if TYPE_CHECKING:
-    from pgasrob.analysis.store_buffers import Overtaken
-    from pgasrob.program.instance import Instance
+    from pgasrob.analysis.store_buffers import Pair
     from pgasrob.robustness import verdict as library
 
 CYCLE_TITLE = "The cycle, edge by edge (po program order, cf conflict, id one command):"
@@ -70,20 +68,17 @@ class OnTso(TypedDict):
     cycle: list[Edge] | None
 
 
-def pairs_to_json(pairs: Sequence[Overtaken], instance: Instance) -> list[OvertakenPair]:
-    """The pairs, those alike once."""
-    found: list[OvertakenPair] = []
-    for each in pairs:
-        pair: OvertakenPair = {
+def pairs_to_json(pairs: Sequence[Pair]) -> list[OvertakenPair]:
+    return [
+        {
             "rank": each.rank,
-            "store": each.store.span.line,
-            "stored": [instance.cell_name(cell) for cell in members(each.stored)],
-            "load": each.load.span.line,
-            "loaded": [instance.cell_name(cell) for cell in members(each.loaded)],
+            "store": each.store,
+            "stored": list(each.stored),
+            "load": each.load,
+            "loaded": list(each.loaded),
         }
-        if pair not in found:
-            found.append(pair)
-    return found
+        for each in pairs
+    ]
 
 
 def on_tso_to_json(on_tso: library.OnTso) -> OnTso:
@@ -91,7 +86,7 @@ def on_tso_to_json(on_tso: library.OnTso) -> OnTso:
     return {
         "settled_by": "search" if on_tso.overtaken else "analysis",
         "states": on_tso.states,
-        "overtaken": pairs_to_json(on_tso.overtaken, on_tso.instance),
+        "overtaken": pairs_to_json(on_tso.overtaken),
         "run": None if run is None else _events(run),
         "cycle": None
         if run is None

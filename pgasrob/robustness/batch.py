@@ -106,7 +106,8 @@ class Job:
     """What to check every program for; ``expect`` also compares each verdict with the program's own header.
 
     ``front_end`` says how C files are read, ``files`` where all are. ``further`` is asked, too.
-    ``decide`` decides.
+    ``decide`` decides, for the ``machine`` whose expectation a verdict is compared with, where headers have one for it:
+    "tso", or none.
     """
 
     nodes: tuple[int, ...] | None = None
@@ -121,6 +122,7 @@ class Job:
     files: Files = DISK
     further: Question | None = None
     decide: Decide = check
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +320,8 @@ class Checker:
         except SourceError as error:
             return Checked(file, verdict, True, None, tuple(error.diagnostics), further=further)
         # A text that is no program has no node count; its header is read as that of a program on the default count.
-        expected = expectation.at(verdict.nodes, verdict.reading) if expectation else None
+        machine = self.job.machine
+        expected = expectation.at(verdict.nodes, verdict.reading, machine) if expectation else None
         expected_races = expectation.races_at(verdict.nodes) if expectation and self.job.further else None
         return Checked(file, verdict, True, expected, further=further, expected_races=expected_races)
 

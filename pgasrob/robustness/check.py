@@ -391,7 +391,7 @@ class _Check:
 
         if self.instance.communicates:
             found = occasions(self.instance)
-            self.hardware = None if found is None else Hardware(self.instance, found)
+            self.hardware = None if found is None else Hardware(found, not self.instance.program.source.shows_commands)
 
     def _answer(self, ended: Reason | None) -> tuple[Answer, Reason | None, Witness | None]:
         """The answer, why it is none or not the whole one, and the run that shows it."""

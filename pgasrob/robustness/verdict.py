@@ -12,7 +12,7 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
     from pgasrob.analysis.hardware import Occasion
-    from pgasrob.analysis.store_buffers import Overtaken
+    from pgasrob.analysis.store_buffers import Pair
     from pgasrob.program.assumptions import Assumption
     from pgasrob.program.control import Transition
     from pgasrob.program.instance import Instance, Registers
@@ -98,23 +98,23 @@ class BufferedRun:
 class OnTso:
     """What store buffers (x86-TSO) add to a program that is robust without them.
 
-    ``overtaken``: the stores and loads of ``instance`` for which they may matter, found from the text; without any they
+    ``overtaken``: the stores and loads for which they may matter, found from the text; without any they
     add nothing. ``states`` of the search that has decided whether they do, if there was one, and the ``run`` that it
     has found.
     """
 
-    instance: Instance
-    overtaken: tuple[Overtaken, ...] = ()
+    overtaken: tuple[Pair, ...] = ()
     states: int = 0
     run: BufferedRun | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """By what ``instance``, which is robust, may not be so on the hardware: the ``occasions`` that its text gives."""
+    """By what a robust program may not be so on the hardware: the ``occasions`` that its text gives. ``library``: it
+    communicates through one, which takes care of some of them."""
 
-    instance: Instance
     occasions: tuple[Occasion, ...]
+    library: bool = False
 
 
 RECORDED = "recorded"

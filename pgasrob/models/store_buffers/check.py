@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pgasrob.analysis.store_buffers import store_buffers
+from pgasrob.analysis.store_buffers import named, store_buffers
 from pgasrob.models.store_buffers.run import written_down
 from pgasrob.models.store_buffers.search import BufferedSearch
 from pgasrob.program.assumptions import Assumption, Kind, matters_to_a_run
@@ -86,19 +86,20 @@ def check_on_tso(
 class _Search:
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
-        self.on_tso = OnTso(instance)
+        self.on_tso = OnTso()
 
     def decide(self, verdict: Verdict, watch: Watch) -> Verdict:
         """``verdict``, which is `robust`, with store buffers."""
         known = store_buffers(self._instance)
-        self.on_tso = OnTso(self._instance, known.pairs)
-        if not known.pairs:
+        pairs = named(known.pairs, self._instance)
+        self.on_tso = OnTso(pairs)
+        if not pairs:
             return replace(verdict, on_tso=self.on_tso)
         search = BufferedSearch(self._instance, known)
         for _ in search.run():
-            self.on_tso = OnTso(self._instance, known.pairs, search.states)
+            self.on_tso = OnTso(pairs, search.states)
             watch.look_around("store buffers", search.states)
-        self.on_tso = OnTso(self._instance, known.pairs, search.states)
+        self.on_tso = OnTso(pairs, search.states)
         if search.found is None:
             return (
                 replace(verdict, on_tso=self.on_tso) if search.gave_up is None else _open(verdict, search.gave_up, self)
