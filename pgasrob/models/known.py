@@ -180,7 +180,7 @@ def all_asked(texts: Iterable[str], options: Options = STOCK) -> list[Model]:
         alone = replace(STOCK, **{option.name: getattr(options, option.name)})
         if option.name == "without" and rules:
             continue
-        if all(unfit(entry, alone) for entry in entries):
+        if entries and all(unfit(entry, alone) for entry in entries):
             raise UnknownModel(unfit(entries[0], alone))
     return [asked(text, options) for text in texts]
 
