@@ -347,7 +347,7 @@ def execution(program: Program, run: Sequence[Step], outcome: Outcome) -> Execut
     if polls := frozenset((number[write], number[poll]) for thread in events for write, poll in _polled(thread)):
         relations["pf"] = polls
     initial = tuple(
-        Event(None, x, "W", x, None, location.initial, NOWHERE) for x, location in enumerate(program.locations)
+        Event(None, x, "lW", x, None, location.initial, NOWHERE) for x, location in enumerate(program.locations)
     )
     own = tuple(
         Event(
