@@ -8,10 +8,10 @@ from itertools import combinations, product
 
 from pgasrob.models.generate.actions import RULES, Actions, actions_of
 from pgasrob.models.generate.conventions import DEFAULT, Conventions
-from pgasrob.models.generate.corerma_shapes import WRITES, shapes
+from pgasrob.models.generate.corerma_shapes import NEEDS, WRITES, shapes
 from pgasrob.models.generate.cycles import Pivot, pivots, values
 from pgasrob.models.generate.one_memory import Registers, outcomes
-from pgasrob.models.generate.programs import REGISTERS, Shape
+from pgasrob.models.generate.programs import REGISTERS, Shape, plainest
 from pgasrob.models.litmus.expectation import Expectation, LitmusTest
 from pgasrob.models.litmus.printer import printed
 from pgasrob.models.litmus.program import Program
@@ -96,14 +96,14 @@ def generate(
     conventions: Conventions = DEFAULT,
     note: Callable[[int, int], None] | None = None,
 ) -> Iterator[GeneratedTest]:
-    """All tests for ``rule`` of at most ``size`` actions (initial writes counted), by size, then in the order of their
-    canonical forms. ``note`` is called with the programs looked at and the tests found."""
+    """All tests for ``rule`` of at most ``size`` actions (initial writes counted), by size, then
+    plain ones first. ``note`` is called with the programs looked at and the tests found."""
     if rule not in RULES:
         raise ValueError(f"coreRMA has no rule {rule!r} that orders actions; it has {', '.join(RULES)}")
     looked = found = 0
     for exactly in range(1, size + 1):
         kept: list[tuple[Shape, tuple[int, ...], Actions, Pivot]] = []
-        for shape in shapes(exactly, processes, conventions, exactly=True):
+        for shape in shapes(exactly, processes, conventions, True, NEEDS.get(rule, ())):
             looked += 1
             if note is not None:
                 note(looked, found)
@@ -112,7 +112,7 @@ def generate(
                 pivot = next(pivots(actions, rule, conventions, initial), None)
                 if pivot is not None and not _spare(shape, rule, initial, conventions):
                     kept.append((shape, initial, actions, pivot))
-        kept.sort(key=lambda each: each[:2])
+        kept.sort(key=lambda each: (plainest(each[0]), each[1]))
         for _, initial, actions, pivot in kept:
             test = _test(rule, actions, initial, pivot, conventions)
             if test.forbidden or not conventions.observable:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from pgasrob.models.generate.programs import Shape, Statement
+from pgasrob.models.generate.programs import Shape, Statement, plainest
 from pgasrob.models.generate.rdma_shapes import COMMON, PROCESSOR, RDMA_TSO, Bounds, shapes
 from pgasrob.models.known import label
 from pgasrob.models.litmus.expectation import Expectation, LitmusTest
@@ -119,12 +119,12 @@ def distinguish(
     note: Callable[[int, int], None] | None = None,
 ) -> Iterator[Distinguishing]:
     """Programs of up to ``size`` statements with an outcome that the one model has and the other has not, in either
-    direction, by size and then in the order of their canonical forms."""
+    direction, by size and then plain ones first."""
     within = bounds_for(first, second, bounds, waits)
     models = (first, second)
     looked = found = 0
     for exactly in range(1, size + 1):
-        for shape in sorted(shapes(exactly, within)):
+        for shape in sorted(shapes(exactly, within), key=plainest):
             looked += 1
             if note is not None:
                 note(looked, found)

@@ -42,6 +42,9 @@ ON_NODES = ("flush", "poll", "rfence", "wait")
 ACTIONS = {"load": 1, "store": 1, "get": 2, "put": 2, "rga": 3, "cas": 4, "flush": 1}
 """How many actions of coreRMA a statement is (Table 3)."""
 
+RARE = {"poll": 1, "flush": 1, "wait": 1, "rfence": 2, "mfence": 2, "rga": 3, "cas": 3, "CAS": 3}
+"""Which statements make a program less plain than one of loads, stores, gets and puts."""
+
 LOCATIONS = "xyzwvutsrqponm"
 REGISTERS = "abcdefghijkl"
 
@@ -135,6 +138,11 @@ class Shape:
             Location(LOCATIONS[place], owner + first_node, initial[place]) for place, owner in enumerate(self.owners)
         ]
         return Program(tuple(locations), tuple(threads))
+
+
+def plainest(shape: Shape) -> tuple[int, Shape]:
+    """What programs of a size are sorted by: plain statements first, then the order of the canonical forms."""
+    return sum(RARE.get(kind, 0) for thread in shape.threads for kind, _ in thread), shape
 
 
 def renamed(shape: Shape, order: Sequence[int]) -> Shape:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pgasrob.models.generate.programs import Shape
+from pgasrob.models.generate.programs import Shape, plainest
 from pgasrob.models.generate.rdma_shapes import Bounds, shapes
 from pgasrob.models.litmus.expectation import Expectation, LitmusTest
 from pgasrob.models.litmus.printer import printed
@@ -119,15 +119,15 @@ def generate(
     note: Callable[[int, int], None] | None = None,
     most: int | None = None,
 ) -> Iterator[CellTest]:
-    """All tests (at ``most`` so many for each rule) of up to ``size`` statements, by size, then in the order of their
-    canonical forms. ``note`` is called with the programs looked at and the tests found."""
+    """All tests (at ``most`` so many for each rule) of up to ``size`` statements, by size, then plain ones
+    first. ``note`` is called with the programs looked at and the tests found."""
     other = {rule: changed(rule) for rule in rules}
     models = {rule: Declarative(orders=orders) for rule, orders in other.items()}
     left = dict.fromkeys(rules, most)
     stock = Declarative()
     looked = found = 0
     for exactly in range(1, size + 1):
-        for shape in sorted(shapes(exactly, bounds)):
+        for shape in sorted(shapes(exactly, bounds), key=plainest):
             looked += 1
             if note is not None:
                 note(looked, found)
