@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.catalogue import CATALOGUE
-from pgasrob.models.litmus.expectation import compare, settings
+from pgasrob.models.known import MODELS
+from pgasrob.models.litmus.expectation import VARIANTS, compare, settings
 from pgasrob.models.litmus.parser import parse, parse_file
 from pgasrob.models.litmus.printer import in_one_line, printed
 from pgasrob.models.litmus.program import (
@@ -34,6 +37,7 @@ from pgasrob.models.litmus.program import (
     Thread,
     straight,
 )
+from pgasrob.models.litmus.reading import ARGUMENTS
 from pgasrob.program.expressions import Binary, Conditional, Const, Register, Unary
 from tests.models.strategies import features, random_program, random_text, small_programs
 
@@ -347,8 +351,6 @@ def test_what_is_too_deep_or_too_long_is_refused(text: str) -> None:
 
 
 def test_a_file_that_is_none(tmp_path: object) -> None:
-    from pathlib import Path
-
     folder = Path(str(tmp_path))
     for name, data, code in (("a", b"\xff\xfe", "PG002"), ("b", b"", "PG003"), ("c", b"x@1 ::\0", "PG002")):
         (folder / name).write_bytes(data)
@@ -380,3 +382,32 @@ def test_small_programs_are_texts_too() -> None:
 def test_a_seed_gives_the_same_programs() -> None:
     first, second = (random_program(Random(5), "rdma-tso") for _ in range(2))
     assert first == second
+
+
+# The reference
+
+
+REFERENCE = (Path(__file__).parents[2] / "pgasrob/models/litmus/README.md").read_text(encoding="utf-8")
+
+
+def test_the_example_of_the_reference_is_a_test() -> None:
+    (text,) = re.findall(r"^```\n(.*?)^```$", REFERENCE, re.DOTALL | re.MULTILINE)
+    assert [str(line) for line in parse(text).expectations] == ["allowed a=0", "forbidden rdma-tso, tso: a=1"]
+
+
+def test_every_statement_of_the_reference_is_one_and_every_word_stands_in_it() -> None:
+    (table,) = re.findall(r"^\| statement \|.*?(?=^\n)", REFERENCE, re.DOTALL | re.MULTILINE)
+    statements = [code for row in table.splitlines()[2:] for code in re.findall(r"`([^`]*)`", row.split("|")[1])]
+    assert len(statements) == 20
+    for statement in statements:
+        text = statement.replace("...", "x = 1")
+        parse(f"x@1 y@1 w@1 z@2 :: 1: a = 1; {text}")
+    assert {word for word in ARGUMENTS if word not in table.replace("`", "")} == set()
+    (words,) = re.findall(r"^\| model \|.*?(?=^\n)", REFERENCE, re.DOTALL | re.MULTILINE)
+    rows = {
+        row.split("|")[1].strip(" `"): re.findall(r"`([^`]*)`", row.split("|")[2]) for row in words.splitlines()[2:]
+    }
+    assert {model: tuple(word for word in found if word != "without") for model, found in rows.items()} == VARIANTS
+    assert {model for model, found in rows.items() if "without" in found} == {
+        name for name, entry in MODELS.items() if "without" in entry.options
+    }
