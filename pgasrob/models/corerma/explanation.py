@@ -25,9 +25,9 @@ TOLD = (*(rule for rule in RULES if rule not in ("R1", "R2", "C", "no-C", "WS"))
 def explained(frame: Frame, wanted: Wanted) -> Forbidden | None:
     """Why no execution of ``frame`` has the values ``wanted``; None when one has.
 
-    All sets of rules of which none could be left in, the smaller ones first. The rules that say what hb orders forbid the
-    more the more of them there are. C and no-C do not (without C there is no T, without no-C nothing else), so these
-    are left out one at a time, where they could make a difference.
+    All sets of rules of which none could be left in, the smaller ones first. The rules that say what hb orders forbid
+    the more the more of them there are. C and no-C do not (without C there is no T, without no-C nothing else), so
+    these are left out one at a time, where they could make a difference.
     """
     if (names := set(wanted) - set(frame.actions.program.names)) or _witness(frame, wanted, frozenset()) is not None:
         if names:
@@ -192,7 +192,7 @@ def _of_execution(frame: Frame, candidate: Candidate) -> Iterator[tuple[Pair, st
     for location, (writers, readers) in enumerate(zip(actions.writers_of, actions.readers_of, strict=True)):
         for write in members(writers):
             for other in members(hb[write] & writers):
-                if rules.r2(actions, write, other):
+                if rules.both_atomic(actions, write, other):
                     yield (write, other), "mo", "WS"
         last = candidate.last[location]
         if last >= 0 and has("WS"):
@@ -202,7 +202,11 @@ def _of_execution(frame: Frame, candidate: Candidate) -> Iterator[tuple[Pair, st
         for read in members(readers):
             write = candidate.source[read]
             for other in members(hb[read] & writers):
-                if rules.r2(actions, read, other) and rules.r2(actions, read, write) and hb[write] >> other & 1:
+                if (
+                    rules.both_atomic(actions, read, other)
+                    and rules.both_atomic(actions, read, write)
+                    and hb[write] >> other & 1
+                ):
                     yield (read, other), "rb", "R1"
     for first, second in actions.conflicting():
         for pair in ((first, second), (second, first)):

@@ -150,12 +150,16 @@ STATIC: dict[str, Callable[[Actions], Iterable[Pair]]] = {
 # --- What follows from what is read ----------------------------------------------------------------------------------
 
 
+def both_atomic(actions: Actions, first: int, second: int) -> bool:
+    return bool(actions.atomic >> first & actions.atomic >> second & 1)
+
+
 def r1(actions: Actions, source: Sequence[int], hb: Rows) -> Iterator[Pair]:
     """R1: an atomic read comes before every atomic write to its location that comes after the one it reads from. A
     read-write is not ordered with itself (``source`` is -1 where it is not known yet)."""
     for read in actions.readers:
         write = source[read]
-        if write >= 0 and actions.atomic >> read & actions.atomic >> write & 1:
+        if write >= 0 and both_atomic(actions, read, write):
             location = actions.actions[write].wloc
             assert location is not None
             later = hb[write] & actions.writers_of[location] & actions.atomic & ~hb[read] & ~(1 << read)
@@ -165,7 +169,7 @@ def r1(actions: Actions, source: Sequence[int], hb: Rows) -> Iterator[Pair]:
 
 def r2(actions: Actions, read: int, write: int) -> bool:
     """R2: an atomic read comes after the atomic write that it reads from."""
-    return bool(actions.atomic >> read & actions.atomic >> write & 1)
+    return both_atomic(actions, read, write)
 
 
 def ws(actions: Actions, hb: Rows) -> Iterator[Pair]:
@@ -203,6 +207,6 @@ def is_hidden(actions: Actions, hb: Rows, before: Rows, read: int, write: int) -
     location = actions.actions[write].wloc
     assert location is not None
     if hb[read] >> write & 1:
-        return not r2(actions, read, write)
+        return not both_atomic(actions, read, write)
     between = hb[write] & before[read] & actions.writers_of[location]
-    return bool(between & ~actions.atomic if r2(actions, read, write) else between)
+    return bool(between & ~actions.atomic if both_atomic(actions, read, write) else between)

@@ -25,6 +25,7 @@ from pgasrob.models.corerma import rules
 from pgasrob.models.corerma.executions import Candidate, Frame, is_acyclic
 from pgasrob.models.corerma.rules import Pair
 from pgasrob.models.litmus.program import UNDEFINED, Outcome, Value
+from pgasrob.models.model import Refused
 from pgasrob.models.relations import Rows, converse, empty, joined
 
 
@@ -74,7 +75,7 @@ def outcomes(
 ) -> Iterator[Candidate]:
     """An execution for each outcome, at least; with ``wanted`` for each that may have these values, at least.
     ``look_around`` is called again and again."""
-    if frame.settings.hb == "any":
+    if frame.settings.hb == "any" or frame.actions.is_atomic:  # then the least order has the same outcomes
         yield from Search(frame, look_around, wanted).outcomes()
         return
     for candidate in frame.candidates():
@@ -84,7 +85,6 @@ def outcomes(
 
 class Search:
     def __init__(self, frame: Frame, look_around: Callable[[], None], wanted: Wanted) -> None:
-        assert frame.settings.hb == "any"
         self.frame, self.actions = frame, frame.actions
         self.has = frame.settings.has
         self.repair = frame.settings.repair
@@ -220,7 +220,7 @@ class Search:
             yield Choice(-1, True, (tuple(races),))
 
     def _both_atomic(self, first: int, second: int) -> bool:
-        return rules.r2(self.actions, first, second)
+        return rules.both_atomic(self.actions, first, second)
 
     # --- choosing ----------------------------------------------------------------------------------------------------
 
@@ -296,13 +296,18 @@ class Search:
             source[read] = choice.write
             if choice.undefined:
                 undefined |= 1 << read
-        values = frame.values(source, undefined)
-        if values is None or not frame.guessed_right(guess, values):
+        fault: Refused | None = None
+        values: Sequence[Value] | None = ()
+        try:
+            values = frame.values(source, undefined)
+        except Refused as refused:
+            fault = refused  # if there is such an execution
+        if values is None or (fault is None and not frame.guessed_right(guess, values)):
             return None
         last = [-1] * len(self.actions.writers_of)
         for location, choice in zip(self._shown, chosen[len(self._readers) :], strict=True):
             last[location] = -1 if choice.undefined else choice.write
-        if frame.candidate((), state.hb, values, last).outcome in found:
+        if fault is None and frame.candidate((), state.hb, values, last).outcome in found:
             return None
         racing = [read for read in self._readers if source[read] < 0]
         for settled in self._settled(state):
@@ -311,6 +316,8 @@ class Search:
                     for read, write in zip(racing, sources, strict=True):
                         source[read] = write
                     if is_acyclic(source):
+                        if fault is not None:
+                            raise fault
                         return frame.candidate(tuple(source), hb, values, last, settled.never)
                 for read in racing:
                     source[read] = -1
