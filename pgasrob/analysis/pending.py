@@ -60,6 +60,9 @@ def _pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
         if queue is not None:
             of_queue[queue] = of_queue.get(queue, 0) | 1 << number
 
+    # The steps of a transfer happen one after the other.
+    ends_locally = sum(1 << number for number, (_, each) in enumerate(transfers.issues) if _ends_locally(each))
+
     def after(state: int, each: Transition, all_steps: int, local: int) -> tuple[int, int]:
         match each.form:
             case core.Transfer():
@@ -68,7 +71,7 @@ def _pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
             case core.Wait(_, only_local):
                 queue = single(known.named(rank, state, each).queue)
                 over = 0 if queue is None else of_queue.get(queue, 0)
-                return (all_steps if only_local else all_steps & ~over), local & ~over
+                return all_steps & ~(over & ends_locally if only_local else over), local & ~over
             case _:
                 return all_steps, local
 
@@ -106,3 +109,8 @@ def _pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
         if bits not in by_bits:
             by_bits[bits] = touched(*bits)
     return tuple(Pending(*bits, by_bits[bits]) for bits in found)
+
+
+def _ends_locally(transfer: Transition) -> bool:
+    steps = core.steps_of(transfer.form)
+    return bool(steps) and steps[-1].local

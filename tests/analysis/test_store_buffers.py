@@ -1,0 +1,113 @@
+"""Stores that loads may overtake, and what other ranks may do meanwhile, found from the text."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob.analysis.pending import pending_transfers
+from pgasrob.analysis.phases import meanwhile_touched
+from pgasrob.analysis.store_buffers import Buffering, buffering, named, store_buffers
+from pgasrob.program import commands
+from pgasrob.program.commands import FULL_FENCE, Mark
+from pgasrob.program.core import lower
+from pgasrob.program.expressions import Const, Register
+from pgasrob.program.parser import parse
+
+HEAD = "memory x, y, z, a[2]; register r; queue q, u unordered;\n"
+ONE, R = Const(1), Register("r", 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "own", "other"),
+    [
+        (commands.Store(ONE, ONE), Buffering.STORES, Buffering.STORES),
+        (commands.Load(R, ONE), Buffering.LOADS, Buffering.LOADS),
+        (commands.Await(ONE, "==", ONE), Buffering.LOADS, Buffering.LOADS),
+        (commands.Fetch(R, ONE, ONE), Buffering.LOADS, Buffering.EMPTY),
+        (commands.FetchAdd(R, ONE, ONE, ONE), Buffering.EMPTY, Buffering.EMPTY),
+        (commands.Swap(R, ONE, ONE, ONE), Buffering.EMPTY, Buffering.EMPTY),
+        (commands.AwaitAdd(ONE, ONE, "==", ONE, ONE), Buffering.EMPTY, Buffering.EMPTY),
+        (commands.Put(ONE, ONE, ONE, ONE), Buffering.LOADS, Buffering.LOADS),
+        (commands.Write(ONE, ONE, ONE, ONE), Buffering.NOTHING, Buffering.NOTHING),
+        (commands.Wait(ONE), Buffering.NOTHING, Buffering.NOTHING),
+        (commands.Fence(ONE, None), Buffering.NOTHING, Buffering.NOTHING),
+        (commands.Barrier(), Buffering.EMPTY, Buffering.EMPTY),
+        (commands.Assume(ONE), Buffering.NOTHING, Buffering.NOTHING),
+        (Mark(ONE, "something else"), Buffering.NOTHING, Buffering.NOTHING),
+        (Mark(ONE, FULL_FENCE), Buffering.EMPTY, Buffering.EMPTY),
+    ],
+)
+def test_what_commands_have_to_do_with_the_buffer(command: commands.Command, own: Buffering, other: Buffering) -> None:
+    assert buffering(command, lower(command), True) is own
+    assert buffering(command, lower(command), False) is other
+
+
+def pairs(text: str, nodes: int = 2) -> list[tuple[int, int, int]]:
+    """The pairs by rank, line of the store and line of the load, lines counted from 1 behind the head."""
+    instance = parse(HEAD + text).instantiate(nodes)
+    return [(each.rank, each.store - 1, each.load - 1) for each in named(store_buffers(instance).pairs, instance)]
+
+
+SB = "process 0 { %s }\nprocess { r <- swap(0, x, 1);\n r <- swap(0, y, 1);\n }"
+
+
+@pytest.mark.parametrize(
+    ("block", "found"),
+    [
+        ("mem[x] <- 1;\nr <- mem[y];", [(0, 1, 2)]),
+        ("mem[x] <- 1;\nmem[x] <- 2;\nr <- mem[y];", [(0, 1, 3), (0, 2, 3)]),
+        ("mem[x] <- 1;\nr <- mem[z];", []),
+        ("mem[z] <- 1;\nr <- mem[y];", []),
+        ("mem[a + 1] <- 1;\nr <- mem[y];", []),
+        # a transfer of its own that may be pending is somebody else
+        ("write(z, 1, a, q);\nmem[z] <- 1;\nr <- mem[y];", [(0, 2, 3)]),
+        ("write(z, 1, a, q); wait_local(q);\nmem[z] <- 1;\nr <- mem[y];", []),
+        ("write(z, 1, a, q); wait(q);\nmem[z] <- 1;\nr <- mem[y];", []),
+        ("write(z, 1, a, q); wait(u);\nmem[z] <- 1;\nr <- mem[y];", [(0, 2, 3)]),
+        ("read(z, 1, a, q);\nmem[x] <- 1;\nr <- mem[z];", [(0, 2, 3)]),
+        ("read(z, 1, a, q); wait(q);\nmem[x] <- 1;\nr <- mem[z];", []),
+        # a wait for a transfer behind the store, on every way
+        ("mem[x] <- 1;\nwrite(z, 1, a, q); wait(q); r <- mem[y];", []),
+        ("mem[x] <- 1;\nchoose { write(z, 1, a, q); } or { skip; } wait(q); r <- mem[y];", [(0, 1, 2)]),
+        ("mem[x] <- 1;\nwrite(z, 1, a, u); wait(q); r <- mem[y];", [(0, 1, 2)]),
+        ("mem[x] <- 1;\nwrite(z, 1, a, r); wait(r); r <- mem[y];", [(0, 1, 2)]),
+        ("write(z, 1, a, q); mem[x] <- 1;\nwait(q); r <- mem[y];", [(0, 1, 2)]),
+        ("loop { mem[x] <- 1;\nr <- mem[y]; write(z, 1, a, q); wait(q); }", [(0, 1, 2)]),
+        ("loop { r <- mem[y];\nwrite(z, 1, a, q); wait(q); mem[x] <- 1; }", [(0, 2, 1)]),
+        ("loop { r <- mem[y];\nmem[x] <- 1; write(z, 1, a, q); wait(q); }", []),
+    ],
+)
+def test_pairs(block: str, found: list[tuple[int, int, int]]) -> None:
+    block = block.replace("write(z, 1, a, r); wait(r)", "r <- mem[x]; write(z, 1, a, r & 1); wait(r & 1)")
+    if "& 1" in block:
+        found = [(0, 1, 2)]
+    assert pairs(SB % block) == found
+
+
+def test_only_what_others_do_between_the_same_barriers_counts() -> None:
+    """Rank 1 writes y behind a barrier, so that rank 0 is over with it, unless the write is pending before."""
+    first = "process 0 { mem[x] <- 1;\nr <- mem[y];\nbarrier; r <- mem[z]; }"
+    assert pairs(f"{first} process {{ r <- fetch(0, x); barrier; r <- swap(0, y, 1); }}") == []
+    assert pairs(f"{first} process {{ r <- fetch(0, x); r <- swap(0, y, 1); barrier; }}") == [(0, 1, 2)]
+    late = "process 0 { r <- 1; barrier; mem[x] <- 1;\nr <- mem[y]; }\n"
+    assert pairs(f"{late} process {{ write(z, 0, y, q); barrier; r <- fetch(0, x); }}") == [(0, 1, 2)]
+    assert pairs(f"{late} process {{ write(z, 0, y, q); wait(q); barrier; r <- fetch(0, x); }}") == []
+
+
+def test_barriers_in_loops_and_by_names() -> None:
+    instance = parse(
+        f"{HEAD}process 0 {{ loop {{ r <- mem[x]; barrier; r <- mem[y]; barrier; }} }}"
+        "process { loop { r <- swap(0, x, 1); barrier; r <- swap(0, y, 1); barrier; } }"
+    ).instantiate(2)
+    touched = meanwhile_touched(instance)[0]
+    by_start = [touched[state].written for state in range(len(touched))]
+    assert by_start[0] == 1  # x alone, in the first round and in all others
+    assert sorted(set(by_start)) == [1, 2]
+
+
+def test_what_is_pending() -> None:
+    instance = parse(f"{HEAD}process {{ write(x, 0, y, q); wait_local(q); wait(q); r <- 1; }}").instantiate(1)
+    found = pending_transfers(instance, 0)
+    assert [(each.transfers, each.local, each.touched.cells) for each in found] == [
+        (0, 0, 0), (1, 1, 3), (1, 0, 2), (0, 0, 0), (0, 0, 0)
+    ]  # fmt: skip
