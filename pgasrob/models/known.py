@@ -170,6 +170,8 @@ def all_asked(texts: Iterable[str], options: Options = STOCK) -> list[Model]:
     """As :func:`asked`, for each of ``texts``. Raises :class:`UnknownModel` also for an option that none of the models
     takes."""
     texts = list(texts)
+    if not texts:
+        return []
     entries = [known(text.replace(",", " ").replace(":", " ").split()[0]) for text in texts if text.strip()]
     rules = list(dict.fromkeys(rule for entry in entries for rule in entry.rules()))
     for rule in options.without:
