@@ -712,7 +712,8 @@ x@1=0 :: 1: x = 1 || 1: a = x || 1: b = x
 
 == PG173 an unknown name in a litmus test
 A location stands before `::` with its node. A register is set in its thread before it is of use: one that nothing sets
-is taken for a misspelled location. Expectations name locations and registers of the program. The statements are loads,
+is taken for a misspelled location, and so is one that gets a constant, is read by nothing and is spelled much like a
+location. Expectations name locations and registers of the program. The statements are loads,
 stores and arithmetic, `get`, `put`, `rga`, `cas`, `flush`, `poll`, `rfence`, `mfence`, `CAS`, `assume`, `skip`,
 `choose` and `loop`.
 -- wrong

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.diagnostics.suggestions import closest, did_you_mean
 from pgasrob.models.known import known
 from pgasrob.models.litmus.expectation import VARIANTS, Expectation, settings
 from pgasrob.models.litmus.program import (
@@ -89,6 +89,8 @@ class Naming:
             thread.find_locations()
         for thread in threads:
             thread.find_registers()
+        for thread in threads:
+            thread.find_misspelled()
         made = tuple(thread.made() for thread in threads)
         return Program(tuple(self.locations.values()), made)
 
@@ -236,6 +238,23 @@ class _ThreadNaming:
                 self.registers.setdefault(name, len(self.registers))
                 if sets:
                     self.set.add(name)
+
+    def find_misspelled(self) -> None:
+        """A constant goes to a name that nothing reads and that is much like that of a location: a misspelled store."""
+        named = {name for line in self.naming.text.lines for name, _, _ in line.values or ()}
+        read = {
+            mention.name for each in statements(self.text.body) for mention, sets in self.mentioned(each) if not sets
+        }
+        for statement in statements(self.text.body):
+            match statement:
+                case Set(target, Operand(expr, _)) if target.name in self.registers and target.name not in read | named:
+                    constant = not any(isinstance(part, Symbol) for part in parts(expr))
+                    likely = closest(target.name, self.naming.locations, 0.7)
+                    same = likely is not None and likely.casefold() == target.name.casefold()
+                    if constant and likely and (same or len(target.name) > 2):
+                        what = f"`{short(target.name)}` is no location, and a register that nothing reads"
+                        hint = f"did you mean `{likely}`? A register that is meant is read or named in an expectation"
+                        self.report.add("PG173", what, target.span, hint)
 
     def mentioned(self, statement: Set | Call) -> Iterator[tuple[Mention, bool]]:
         """The names in ``statement`` in their order, and whether it sets each."""
@@ -407,7 +426,7 @@ class _ThreadNaming:
             what = "a remote location stands where one of the thread's node is needed"
             self.report.add("PG174", f"{what}: `{name}^{mention.node}`", mention.span, hint)
             return None
-        if location.node != self.node != UNKNOWN_NODE:
+        if location.node != self.node and UNKNOWN_NODE not in (location.node, self.node):
             self.report.add(
                 "PG174",
                 f"`{name}` is a location of node {location.node}, and this thread runs on node {self.node}",
@@ -440,7 +459,7 @@ class _ThreadNaming:
             )
             self.report.add("PG173", f"unknown location `{name}`", mention.span, hint)
             return None
-        if location.node != mention.node:
+        if location.node not in (mention.node, UNKNOWN_NODE):
             what = f"`{name}` is a location of node {location.node}, not of node {mention.node}"
             self.report.add("PG174", what, mention.span, f"write `{name}^{location.node}`")
             return None

@@ -87,6 +87,7 @@ FORMS = {
 HABITS = {
     "if": "write `choose { assume(a == 1); ... } or { assume(a != 1); ... }`",
     "while": "loops are bounded: `loop 3 { ... }` runs its body at most 3 times",
+    "else": "the blocks of `choose` are set apart by `or`",
     "for": "loops are bounded: `loop 3 { ... }` runs its body at most 3 times",
     "fence": "`mfence` drains the store buffer, `rfence(2)` orders operations to node 2",
     "wait": "`poll(2)` waits for the oldest operation to node 2 (RDMA-TSO), `flush(2)` for all (coreRMA)",
@@ -220,6 +221,9 @@ class Reading:
         found: list[Declared] = []
         while not self.taken("::"):
             token = self.next
+            if found and self.taken(":"):
+                self.report.add("PG170", "expected `::`, found `:`", token.span, "two colons end the locations")
+                break
             if token.kind == "end":
                 hint = "locations stand before it, threads behind: `x@1=0 :: 1: x = 1 || 1: a = x`"
                 self.report.stop("PG170", "expected `::`, found the end of the file", token.span, hint)
@@ -251,15 +255,23 @@ class Reading:
             self.report.add("PG014", f"`{short(name.text)}` cannot be a location", name.span, hint)
         self.take()
         self.located.add(name.text)
-        if not self.taken("@"):
-            if self.next.is_sign("[", "("):
-                self.expected("`@`", "locations are single cells: `x0@1, x1@1`")
-            self.expected("`@`", f"the node of a location stands behind it: `{short(name.text)}@1=0`")
-        node = self.integer("the number of a node")
-        initial = 0
+        node, initial = UNKNOWN_NODE, 0
+        if self.taken("@"):
+            try:
+                node = self.integer("the number of a node", "nodes are integers: `x@1=0`")
+            except Lost:
+                if self.next.kind == "name" and not self.ahead(1).is_sign("@"):
+                    self.take()
+        elif self.next.is_sign("[", "("):
+            self.expected("`@`", "locations are single cells: `x0@1, x1@1`")
+        else:
+            with suppress(Lost):
+                self.expected("`@`", f"the node of a location stands behind it: `{short(name.text)}@1=0`")
+            if not (self.next.is_sign("=", ",") or self.next.kind == "name"):
+                raise Lost
         if self.taken("="):
             initial = self.value()
-        if not (self.next.is_sign(",", "::") or self.next.kind in ("name", "end", "integer")):
+        if not (self.next.is_sign(",", "::", ":") or self.next.kind in ("name", "end", "integer")):
             self.expected("`,` and the next location, or `::`")
         return Declared(name.text, node, initial, _across(name, self.last))
 
@@ -268,10 +280,10 @@ class Reading:
         number = self.integer("an integer")
         return INT32.wrap(-number if negative else number)
 
-    def integer(self, what: str) -> int:
+    def integer(self, what: str, hint: str = "") -> int:
         token = self.next
         if token.kind != "integer":
-            self.expected(what)
+            self.expected(what, hint)
         self.take()
         return self.number(token)
 
@@ -344,7 +356,7 @@ class Reading:
         if token.kind == "name" and (token.span.line != self.last.span.line or self.may_be_statement()):
             self.report.add("PG171", "missing `;`", _after(self.last), "statements are set apart by `;`")
             return
-        if token.is_sign("||", "|") or (token.kind == "integer" and self.ahead(1).is_sign(":")):
+        if token.is_sign("||", "|", ":") or (token.kind == "integer" and self.ahead(1).is_sign(":")):
             self.expected("`;`", "threads are set apart by `||`, `1: x = 1 || 2: a = z`")
         self.expected("`;`" if self.last.is_sign(")") else "an operator or `;`")
 
