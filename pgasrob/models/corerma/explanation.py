@@ -142,6 +142,8 @@ class _Edges:
                 if not best or len(way) < len(best):
                     best = way
         nodes = best[::-1]
+        first = nodes.index(min(nodes))
+        nodes = nodes[first:] + nodes[:first]
         return tuple(
             CycleEdge(source, target, *self.labels[source, target])
             for source, target in zip(nodes, (*nodes[1:], *nodes[:1]), strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from pgasrob.analysis.bits import members
-from pgasrob.models.corerma.actions import Actions
+from pgasrob.models.corerma.actions import Action, Actions
 from pgasrob.models.corerma.executions import Candidate, Frame
 from pgasrob.models.model import Event, Execution
 from pgasrob.models.relations import Rows, converse
@@ -26,6 +26,7 @@ def execution_of(frame: Frame, candidate: Candidate) -> Execution:
             values[action.number] if action.rloc is not None else None,
             values[size + action.number] if action.wloc is not None else None,
             action.span,
+            _towards(actions, action),
         )
         for action in actions.actions
     )
@@ -37,6 +38,14 @@ def execution_of(frame: Frame, candidate: Candidate) -> Execution:
         "hb": frozenset(_immediate(candidate.hb)),
     }
     return Execution(actions.program, events, relations, candidate.outcome)
+
+
+def _towards(actions: Actions, action: Action) -> int | None:
+    """The node at the other end: of an operation its target, of a flush what it waits for."""
+    if action.kind == "flush":
+        return action.dst
+    remote = actions.statements[actions.statement_of[action.number]].remote
+    return None if remote is None else actions.actions[remote].dst
 
 
 def _mo(actions: Actions, hb: Rows) -> Iterator[tuple[int, int]]:
