@@ -37,8 +37,12 @@ def shapes(
     if processes not in (1, 2):
         raise ValueError("tests are generated for one or two processes")
     for shape in _completions(size, processes, conventions, exactly, needs):
-        if processes == 1 or ((interact(shape) or not conventions.interacting) and shape <= renamed(shape, (1, 0))):
-            yield shape
+        if processes == 2:
+            if conventions.interacting and not interact(shape):
+                continue
+            if conventions.processes == "alike" and shape > renamed(shape, (1, 0)):
+                continue
+        yield shape
 
 
 def interact(shape: Shape) -> bool:

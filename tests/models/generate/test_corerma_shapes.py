@@ -9,7 +9,7 @@ import pytest
 from pgasrob.models.generate.actions import RULES
 from pgasrob.models.generate.conventions import DEFAULT, Conventions
 from pgasrob.models.generate.corerma_shapes import NEEDS, interact, shapes
-from pgasrob.models.generate.programs import canonical
+from pgasrob.models.generate.programs import canonical, renamed
 from tests.models.generate.brute_force import all_shapes
 
 ANY_PAIR = replace(DEFAULT, interacting=False)
@@ -45,6 +45,12 @@ def test_canonical_forms(processes: int, size: int) -> None:
 def test_interacting_programs_are_some_of_them() -> None:
     everything = set(shapes(8, 2, ANY_PAIR))
     assert set(shapes(8, 2, DEFAULT)) == {shape for shape in everything if interact(shape)}
+
+
+def test_processes_that_are_told_apart() -> None:
+    apart = set(shapes(7, 2, replace(DEFAULT, processes="distinct")))
+    assert {canonical(shape) for shape in apart} == set(shapes(7, 2, DEFAULT)) < apart
+    assert all(renamed(shape, (1, 0)) in apart for shape in apart)
 
 
 @pytest.mark.parametrize("reads", ["exact", "more", "none"])
