@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 CALL = re.compile(r"[A-Za-z_]\w*(?=\s*\()")
 OWN = frozenset(("load", "store", "assign", "assume", "assert"))
 """What a C program does without calling a library, unless it is done to a cell that the library has for itself."""
+ASSIGNED = {"read": "get", "write": "put"}
+"""What a litmus test writes as an assignment."""
 
 STATUS = re.compile(r"MPI_|gaspi_|ARMCI_(?!GetValue)")
 
@@ -63,8 +65,8 @@ class Calls:
         return self.called(issued)
 
     def called(self, issued: Event) -> str | None:
-        """The first function that is called where ``issued`` comes from, if any is."""
-        return self.at(issued.rank, issued.occurrence)
+        """The first function that is called where ``issued`` comes from, if any is; else what it is, in litmus tests."""
+        return self.at(issued.rank, issued.occurrence) or ASSIGNED.get(issued.kind)
 
     def at(self, rank: int, occurrence: int) -> str | None:
         """The first function that is called where the command ``occurrence`` of ``rank`` comes from."""

@@ -14,7 +14,7 @@ refused. A poll that nothing is pending for waits for ever.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import assert_never
 
@@ -28,6 +28,7 @@ from pgasrob.models.litmus.program import (
     GetAccumulate,
     Instruction,
     Load,
+    Location,
     MemoryFence,
     Poll,
     Program,
@@ -114,8 +115,9 @@ def translate(program: Program, *, unordered: bool = False, source: Source | Non
             instructions.append(())
             continue
         mine = registers[number]
-        written = _Commands(program, ranks, ranks[node], mine[0] if mine else 0, len(names))
-        graph, issued = _graph(program, program.threads[number], written)
+        thread = program.threads[number]
+        written = _Commands(program, thread, ranks, mine[0] if mine else 0, len(names))
+        graph, issued = _graph(program, thread, written)
         processes.append(Process((rank,), graph))
         instructions.append(issued)
     return Translation(
@@ -124,18 +126,28 @@ def translate(program: Program, *, unordered: bool = False, source: Source | Non
             "litmus",
             len(ranks),
             tuple(
-                MemoryObject(location.name, address, None, (location.initial,))
+                MemoryObject(_cell_name(location), address, None, (location.initial,))
                 for address, location in enumerate(program.locations)
             ),
-            (*(name.replace("$", "_") for _, name in names), *("_old",) * hidden),
+            (*(_name(name) for _, name in names), *("_old",) * hidden),
             tuple(Queue(f"to_{node}", rank, unordered) for node, rank in ranks.items()),
             tuple(processes),
-            source or Source("<litmus>", ""),
+            replace(source or Source("<litmus>", ""), shows_commands=False),
         ),
         ranks,
         tuple(registers),
         tuple(instructions),
     )
+
+
+def _name(register: str) -> str:
+    """What a register is called in the calculus, which has no `$`."""
+    return register.replace("$", "_")
+
+
+def _cell_name(location: Location) -> str:
+    """One that is not shown stands for a constant."""
+    return location.name if location.shown else f"const_{location.initial}".replace("-", "minus_")
 
 
 def _instructions(program: Program) -> Iterator[Instruction]:
@@ -271,12 +283,11 @@ def _graph(program: Program, thread: Thread, written: _Commands) -> tuple[FlowGr
 
 @dataclass(frozen=True, slots=True)
 class _Commands:
-    """Commands of the thread of ``rank``, whose registers begin at ``first``; ``hidden`` is one for what nobody
-    wants."""
+    """Commands of ``thread``, whose registers begin at ``first``; ``hidden`` is one for what nobody wants."""
 
     program: Program
+    thread: Thread
     ranks: dict[int, int]
-    rank: int
     first: int
     hidden: int
 
@@ -296,7 +307,7 @@ class _Commands:
             case CompareAndSet(register, cell, expected, new):
                 return commands.CompareSwap(
                     self._register(register),
-                    Const(self.rank),
+                    Const(self.ranks[self.thread.node]),
                     self._address(cell),
                     self._expression(expected),
                     self._expression(new),
@@ -337,10 +348,11 @@ class _Commands:
     def _register(self, number: int | None) -> Register:
         if number is None:
             return Register("_old", self.hidden)
-        return Register(f"r{number}", self.first + number)
+        return Register(_name(self.thread.registers[number]), self.first + number)
 
     def _address(self, cell: Cell) -> Expr:
-        return Symbol(cell.name, self.program.places[cell.name])
+        place = self.program.places[cell.name]
+        return Symbol(_cell_name(self.program.locations[place]), place)
 
     def _rank(self, cell: Cell) -> Expr:
         return Const(self.ranks[self.program.node_of(cell)])
