@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
+from pgasrob.cli.litmus import ModelNames, litmus
 from pgasrob.cli.options import (
     HELP,
     MOST_STATES,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from pgasrob.robustness.limits import Limits
     from pgasrob.runs.outcomes import Outcomes
 
+LITMUS = ".litmus"
 EXAMPLES = """\b
 Exit code:
   0  no outcome is network-only (which does not make the program robust)
@@ -55,6 +57,9 @@ Examples:
 @click.command(context_settings=HELP, epilog=EXAMPLES)
 @click.argument("file", type=click.Path())
 @node_count
+@click.option("-m", "--model", "models", type=ModelNames(), multiple=True, metavar="NAMES",
+              help="Of a litmus test (FILE.litmus): in these memory models, as `pgasrob litmus` has them. Default: "
+              "pgas,sc.")  # fmt: skip
 @click.option("--of", "names", metavar="NAMES",
               help="Only these registers and cells: r@0,y@1 or r for all ranks. Default: all.")  # fmt: skip
 @click.option("--example", type=click.IntRange(min=1), metavar="N", help="Show a shortest run with outcome N.")
@@ -78,6 +83,7 @@ def outcomes(
     /,
     file: str,
     nodes: int | None,
+    models: tuple[tuple[str, ...], ...],
     names: str | None,
     example: int | None,
     witnesses: tuple[str, ...],
@@ -91,8 +97,23 @@ def outcomes(
     """List the final values of a program's runs.
 
     Under SC and on the network, for programs without loops. Every run is counted: a run goes on until nothing more can
-    happen. An outcome is network-only when no sequentially consistent (SC) run has it.
+    happen. An outcome is network-only when no sequentially consistent (SC) run has it. Of a litmus test the answer is
+    that of `pgasrob litmus`.
     """
+    if file.endswith(LITMUS):
+        if nodes is not None or names is not None or example is not None or witnesses or cycle_only:
+            raise click.UsageError(f"{file} is a litmus test: of the options --model, --format and limits are for it.")
+        ctx.invoke(
+            litmus,
+            tests=(file,),
+            models=models or (("pgas", "sc"),),
+            format_=format_,
+            max_states=max_states,
+            timeout=timeout,
+            memory_limit=memory_limit,
+        )
+    if models:
+        raise click.UsageError("--model is for litmus tests (.litmus).")
     from pgasrob.render.lines import glyphs_for, terminal_width, write
     from pgasrob.render.outcomes import example_report, outcomes_report
     from pgasrob.render.outcomes_json import no_outcomes, outcomes_to_json

@@ -773,6 +773,10 @@ trying every run, so that loops of two or three turns are what can be asked abou
 The calculus has no store buffers to speak of, no order of a get before what comes later (`rfence`), one thread a node,
 and waits for all operations of a queue, not for the oldest. Ask about the network itself with `--network rdma-tso` or
 `--network corerma`, or about outcomes with `pgasrob litmus`.
+
+== PG181 a litmus test is no program of ranks
+This command is about programs. `pgasrob litmus` lists what memory models allow of a litmus test, `pgasrob outcomes`
+what the calculus does, and `pgasrob check` says whether the test is robust, also on a `--network`.
 """
 
 CATALOGUE = {entry.code: entry for entry in entries(_TEXT)}

@@ -65,7 +65,7 @@ class Calls:
         return self.called(issued)
 
     def called(self, issued: Event) -> str | None:
-        """The first function that is called where ``issued`` comes from, if any is; else what it is, in litmus tests."""
+        """The first function that is called where ``issued`` comes from, if any is; what a litmus test does without."""
         return self.at(issued.rank, issued.occurrence) or ASSIGNED.get(issued.kind)
 
     def at(self, rank: int, occurrence: int) -> str | None:

@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.files import DISK, Files
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES, Program
@@ -77,6 +77,9 @@ def load(path: str | Path, front_end: FrontEnd | None = None, files: Files = DIS
         from pgasrob.frontends.lower import load_c
 
         return load_c(path, front_end, files)
+    if str(path).endswith(".litmus"):
+        hint = "ask `pgasrob litmus` for its outcomes, or `pgasrob check` whether it is robust"
+        raise SourceError([Diagnostic("PG181", "a litmus test, where a program is asked for", str(path), hint=hint)])
     from pgasrob.program.parser import parse_file
 
     program: Program = parse_file(Path(path), files)
