@@ -34,7 +34,7 @@ from pgasrob.models.litmus.program import (
     Value,
 )
 from pgasrob.models.model import Refusal
-from pgasrob.program.expressions import INT32, Expr, Fault, evaluator, registers_of
+from pgasrob.program.expressions import INT32, Expr, Fault, evaluator, faults_inside, registers_of
 from pgasrob.program.statements import NOWHERE, Span
 
 Kind = Literal["init", "r", "w", "er", "ew", "erw", "flush"]
@@ -99,6 +99,7 @@ class Step:
     sources: tuple[int, ...]
     compute: Compute
     span: Span = NOWHERE
+    may_fault: bool = False
 
 
 @dataclass(slots=True)
@@ -122,6 +123,9 @@ class Actions:
     constants: dict[int, int] = field(default_factory=dict)
     """Slots that hold a number from the start."""
     slots: int = 0
+    step_to: dict[int, Step] = field(default_factory=dict)
+    """The step that computes each slot, where there is one."""
+    reads_behind: dict[int, int] = field(default_factory=dict)
 
     # What the rules ask for again and again, filled in by :func:`actions_of`.
     readers: list[int] = field(default_factory=list)
@@ -138,6 +142,16 @@ class Actions:
     def is_atomic(self) -> bool:
         """Whether every access is."""
         return self.atomic == self.everything
+
+    def behind(self, slot: int) -> int:
+        """The reads in a process that the value of ``slot`` comes from, as bits."""
+        found = self.reads_behind.get(slot)
+        if found is None:
+            found = 1 << slot if slot < len(self.actions) else 0
+            for source in self.step_to[slot].sources if slot in self.step_to else ():
+                found |= self.behind(source)
+            self.reads_behind[slot] = found
+        return found
 
     def known(self) -> dict[int, Value]:
         """The slots whose values do not depend on what is read."""
@@ -206,6 +220,7 @@ def actions_of(program: Program) -> Actions:
     _index(found)
     for number, path in enumerate(paths):
         found.registers.append(_values(found, number, path))
+    found.step_to = {step.target: step for step in found.steps}
     return found
 
 
@@ -303,8 +318,8 @@ def _values(found: Actions, thread: int, path: tuple[Instruction, ...]) -> tuple
     registers = [zero] * len(found.program.threads[thread].registers)
     own = iter(found.threads[thread])
 
-    def step(target: int, sources: tuple[int, ...], compute: Compute, span: Span) -> None:
-        found.steps.append(Step(target, sources, compute, span))
+    def step(target: int, sources: tuple[int, ...], compute: Compute, span: Span, expr: Expr | None = None) -> None:
+        found.steps.append(Step(target, sources, compute, span, expr is not None and faults_inside(expr)))
 
     for instruction in path:
         span = instruction.span
@@ -312,11 +327,11 @@ def _values(found: Actions, thread: int, path: tuple[Instruction, ...]) -> tuple
             case Load(register):
                 registers[register] = next(own)
             case Store(_, value):
-                step(size + next(own), *_computed(value, registers), span)
+                step(size + next(own), *_computed(value, registers), span, value)
             case Assign(register, value):
                 sources, compute = _computed(value, registers)
                 registers[register], found.slots = found.slots, found.slots + 1
-                step(registers[register], sources, compute, span)
+                step(registers[register], sources, compute, span, value)
             case Get() | Put():
                 read, write = next(own), next(own)
                 step(size + write, (read,), _same, span)

@@ -68,33 +68,16 @@ class _Process:
             if second in self._before:
                 self._before[second] |= 1 << first
         self._all = sum(1 << number for number in own)
-        self._of = {step.target: step for step in actions.steps}
+        self._of = actions.step_to
         self._registers = actions.registers[thread]
         self._known = {slot: value for slot, value in actions.constants.items() if slot >= 2 * self._size}
-        self._roots_of: dict[int, frozenset[int]] = {}
         self._instructions = [edges[0][0] for edges in program.threads[thread].graph.out if edges]
-        self._needed = {action.number: self._needs(action) for action in self._actions}
-        self._kept = {slot for register in self._registers for slot in self._roots(register)}
+        # The reads whose values must be known for what an action writes, and at the end.
+        self._needed = {number: actions.behind(self._size + number) for number in own}
+        self._kept = 0
+        for register in self._registers:
+            self._kept |= actions.behind(register)
         self.initial = Local(False, 0, ())
-
-    def _roots(self, slot: int) -> frozenset[int]:
-        """The reads that the value of ``slot`` comes from."""
-        if slot not in self._roots_of:
-            step = self._of.get(slot)
-            self._roots_of[slot] = (
-                frozenset((slot,))
-                if slot < self._size
-                else frozenset().union(*map(self._roots, step.sources))
-                if step
-                else frozenset()
-            )
-        return self._roots_of[slot]
-
-    def _needs(self, action: Action) -> frozenset[int]:
-        """The reads whose values must be known for what ``action`` writes."""
-        if action.wloc is None:
-            return frozenset()
-        return self._roots(self._size + action.number)
 
     def options(self, local: Local) -> tuple[bool, Sequence[Option]]:
         if not local.issued:
@@ -137,10 +120,10 @@ class _Process:
         return Option(() if action.rloc is None else (action.rloc,), then)
 
     def _still(self, held: dict[int, int], done: int) -> tuple[tuple[int, int], ...]:
-        needed = set(self._kept)
+        needed = self._kept
         for number in members(self._all & ~done):
             needed |= self._needed[number]
-        return tuple((slot, value) for slot, value in sorted(held.items()) if slot in needed)
+        return tuple((slot, value) for slot, value in sorted(held.items()) if needed >> slot & 1)
 
     def _value(self, held: dict[int, int], slot: int) -> int:
         """What ``slot`` holds, which is noted in ``held``."""

@@ -1,8 +1,9 @@
 """All outcomes, where consistent executions are too many: only what decides an outcome is chosen.
 
-For ``hb="any"``. Which write a read gives, or that it gives T, is chosen for each read, and so for the end of each
-location, as if it were read then. A choice asks for some pairs to be in order and for some not to be, and leaves the
-rest open: two writes that nobody looks at need no order. What is asked for is kept as
+For ``hb="any"``. What a location holds at the end is chosen, as if it were read then, and what the reads give that an
+outcome depends on: what some write has written, or T. For the other reads it is enough that there is a choice. A choice
+asks for some pairs to be in order and for some not to be, and leaves the rest open: two writes that nobody looks at need
+no order. What is asked for is kept as
 
 - an order, which grows, closed under transitivity;
 - pairs that must not come into it (``never``);
@@ -48,6 +49,10 @@ class Choice(NamedTuple):
     clauses: tuple[Clause, ...]
 
 
+Chosen = Mapping[int, Choice]
+"""For each read of which something is chosen what."""
+
+
 class State(NamedTuple):
     hb: Rows
     never: Rows
@@ -89,11 +94,18 @@ class Search:
         self.has = frame.settings.has
         self.repair = frame.settings.repair
         self._look_around = look_around
-        self._readers = self.actions.readers
-        self._choices = [tuple(self._of_read(read)) for read in self._readers]
+        self._choices = {read: tuple(self._of_read(read)) for read in self.actions.readers}
         shown = [number for number, location in enumerate(self.actions.program.locations) if location.shown]
         self._shown = shown
         self._ends = [tuple(self._of_end(location)) for location in shown]
+        self._needed = 0
+        for program, registers in zip(self.actions.program.threads, self.actions.registers, strict=True):
+            for name, slot in zip(program.registers, registers, strict=True):
+                if not name.startswith("$"):
+                    self._needed |= self.actions.behind(slot)
+        for step in self.actions.steps:
+            if step.may_fault:
+                self._needed |= self.actions.behind(step.target)
         if wanted:
             self._prune(wanted)
 
@@ -101,9 +113,12 @@ class Search:
         """An execution for each outcome."""
         found: set[Outcome] = set()
         for hb, guess in self.frame.orders():
-            for state, chosen in self._chosen(State(hb, empty(len(hb)), ()), (*self._choices, *self._ends), ()):
+            needed = self._needed
+            for statement in self.frame.cas if guess else ():
+                needed |= 1 << statement.actions[0] | 1 << statement.actions[2]
+            for state, chosen, ends in self._decided(State(hb, empty(len(hb)), ()), {}, (), needed):
                 self._look_around()
-                candidate = self._consistent(state, chosen, guess, found)
+                candidate = self._consistent(state, chosen, ends, guess, found)
                 if candidate is not None:
                     found.add(candidate.outcome)
                     yield candidate
@@ -128,9 +143,9 @@ class Search:
             for name, slot in zip(thread.registers, held, strict=True)
             if name in wanted
         }
-        for place, read in enumerate(self._readers):
+        for read, choices in self._choices.items():
             if read in slots:
-                self._choices[place] = tuple(choice for choice in self._choices[place] if fits(choice, slots[read]))
+                self._choices[read] = tuple(choice for choice in choices if fits(choice, slots[read]))
 
     # --- what a read asks for ----------------------------------------------------------------------------------------
 
@@ -224,18 +239,42 @@ class Search:
 
     # --- choosing ----------------------------------------------------------------------------------------------------
 
-    def _chosen(
-        self, state: State, choices: Sequence[Sequence[Choice]], chosen: tuple[Choice, ...]
-    ) -> Iterator[tuple[State, tuple[Choice, ...]]]:
-        """States in which a choice of each of ``choices`` may hold, with these."""
-        if len(chosen) == len(choices):
-            yield state, chosen
+    def _decided(
+        self, state: State, chosen: Chosen, ends: tuple[Choice, ...], needed: int
+    ) -> Iterator[tuple[State, Chosen, tuple[Choice, ...]]]:
+        """States in which something is chosen of the end of each location, of the reads ``needed``, and of all whose
+        values are needed for these. There may be no execution: the other reads, and clauses, are open still."""
+        size = len(self.actions.actions)
+        if len(ends) < len(self._ends):
+            for choice in self._ends[len(ends)]:
+                following = self._with(state, choice)
+                if following is not None:
+                    more = 0 if choice.undefined else self.actions.behind(size + choice.write)
+                    yield from self._decided(following, chosen, (*ends, choice), needed | more)
             return
-        for choice in choices[len(chosen)]:
-            now = (*chosen, choice)
-            following = self._propagated(State(state.hb, state.never, state.clauses + choice.clauses))
+        read = next((number for number in members(needed) if number not in chosen), None)
+        if read is None:
+            yield state, chosen, ends
+            return
+        for choice in self._choices[read]:
+            following = self._with(state, choice)
             if following is not None:
-                yield from self._chosen(following, choices, now)
+                more = 0 if choice.undefined else self.actions.behind(size + choice.write)
+                yield from self._decided(following, {**chosen, read: choice}, ends, needed | more)
+
+    def _all(self, state: State, chosen: Chosen) -> Iterator[tuple[State, Chosen]]:
+        """The same with something chosen of each read."""
+        read = next((number for number in self.actions.readers if number not in chosen), None)
+        if read is None:
+            yield from ((settled, chosen) for settled in self._settled(state))
+            return
+        for choice in self._choices[read]:
+            following = self._with(state, choice)
+            if following is not None:
+                yield from self._all(following, {**chosen, read: choice})
+
+    def _with(self, state: State, choice: Choice) -> State | None:
+        return self._propagated(State(state.hb, state.never, state.clauses + choice.clauses))
 
     def _settled(self, state: State) -> Iterator[State]:
         """States in which an alternative of each clause holds."""
@@ -286,42 +325,65 @@ class Search:
     # --- the end -----------------------------------------------------------------------------------------------------
 
     def _consistent(
-        self, state: State, chosen: Sequence[Choice], guess: Sequence[bool | None], found: set[Outcome]
+        self,
+        state: State,
+        chosen: Chosen,
+        ends: Sequence[Choice],
+        guess: Sequence[bool | None],
+        found: set[Outcome],
     ) -> Candidate | None:
-        """An execution that was chosen, if there is one, and its outcome is not among those ``found``."""
+        """An execution with what was chosen, if there is one, and its outcome is not among those ``found``."""
         frame = self.frame
+        last = [-1] * len(self.actions.writers_of)
+        for location, choice in zip(self._shown, ends, strict=True):
+            last[location] = -1 if choice.undefined else choice.write
+        # What the other reads give makes no difference to the outcome.
+        values, fault = self._values(chosen)
+        if fault is None:
+            if values is None or not frame.guessed_right(guess, values):
+                return None
+            if frame.candidate((), state.hb, values, last).outcome in found:
+                return None
+        for settled, everything in self._all(state, chosen):
+            values, fault = self._values(everything)
+            if values is None and fault is None:
+                continue
+            for source, hb in self._sources(settled, everything):
+                if fault is not None:
+                    raise fault
+                assert values is not None
+                return frame.candidate(tuple(source), hb, values, last, settled.never)
+        return None
+
+    def _values(self, chosen: Chosen) -> tuple[Sequence[Value] | None, Refused | None]:
+        """Those of the slots, where reads of which nothing is chosen give T; or what faults."""
         source = [-1] * len(self.actions.actions)
         undefined = 0
-        for read, choice in zip(self._readers, chosen, strict=False):
-            source[read] = choice.write
-            if choice.undefined:
+        for read in self.actions.readers:
+            choice = chosen.get(read)
+            if choice is None or choice.undefined:
                 undefined |= 1 << read
-        fault: Refused | None = None
-        values: Sequence[Value] | None = ()
+            else:
+                source[read] = choice.write
         try:
-            values = frame.values(source, undefined)
+            return self.frame.values(source, undefined), None
         except Refused as refused:
-            fault = refused  # if there is such an execution
-        if values is None or (fault is None and not frame.guessed_right(guess, values)):
-            return None
-        last = [-1] * len(self.actions.writers_of)
-        for location, choice in zip(self._shown, chosen[len(self._readers) :], strict=True):
-            last[location] = -1 if choice.undefined else choice.write
-        if fault is None and frame.candidate((), state.hb, values, last).outcome in found:
-            return None
-        racing = [read for read in self._readers if source[read] < 0]
-        for settled in self._settled(state):
-            for hb in self._written(settled.hb, settled.never, source):
-                for sources in product(*(self._raced(hb, read) for read in racing)):
-                    for read, write in zip(racing, sources, strict=True):
-                        source[read] = write
-                    if is_acyclic(source):
-                        if fault is not None:
-                            raise fault
-                        return frame.candidate(tuple(source), hb, values, last, settled.never)
-                for read in racing:
-                    source[read] = -1
-        return None
+            return None, refused
+
+    def _sources(self, state: State, chosen: Chosen) -> Iterator[tuple[list[int], Rows]]:
+        """What each action reads from, with an order in which all atomic writes are."""
+        source = [-1] * len(self.actions.actions)
+        for read, choice in chosen.items():
+            source[read] = choice.write
+        racing = [read for read in self.actions.readers if source[read] < 0]
+        for hb in self._written(state.hb, state.never, source):
+            for sources in product(*(self._raced(hb, read) for read in racing)):
+                for read, write in zip(racing, sources, strict=True):
+                    source[read] = write
+                if is_acyclic(source):
+                    yield source, hb
+            for read in racing:
+                source[read] = -1
 
     def _written(self, hb: Rows, never: Rows, source: Sequence[int]) -> Iterator[Rows]:
         """``hb`` with the atomic writes to each location in some order that keeps ``never``."""
