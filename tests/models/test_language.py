@@ -40,6 +40,7 @@ from pgasrob.models.litmus.program import (
 from pgasrob.models.litmus.reading import ARGUMENTS
 from pgasrob.program.expressions import Binary, Conditional, Const, Register, Unary
 from tests.models.strategies import features, random_program, random_text, small_programs
+from tests.support import examples
 
 A = Register("a", 0)
 
@@ -67,6 +68,11 @@ X, Y, Z, W = map(Cell, "xyzw")
         ("x = 1", [Store(X, Const(1))]),
         ("x.n = -1", [Store(Cell("x", False), Const(-1))]),
         ("a = 2 + 3 * 4", [Assign(0, Binary("+", Const(2), Binary("*", Const(3), Const(4))))]),
+        ("a = 1 - 2 - 3", [Assign(0, Binary("-", Binary("-", Const(1), Const(2)), Const(3)))]),
+        ("a = -5", [Assign(0, Const(-5))]),
+        ("a = -(5)", [Assign(0, Unary("-", Const(5)))]),
+        ("a = - -5", [Assign(0, Unary("-", Const(-5)))]),
+        ("$1 = x; y = $1; x = y", [Load(0, X), Store(Y, Register("$1", 0)), Load(1, Y), Store(X, Register("$2", 1))]),
         ("a = 1; x = !a", [Assign(0, Const(1)), Store(X, Unary("!", A))]),
         ("a = 1; a = a ? 1 : 2", [Assign(0, Const(1)), Assign(0, Conditional(A, Const(1), Const(2)))]),
         ("a = 1; a = (a || 1)", [Assign(0, Const(1)), Assign(0, Binary("||", A, Const(1)))]),
@@ -187,6 +193,18 @@ def test_expectations() -> None:
     assert len(test.models) == 5
 
 
+def test_a_line_that_says_the_same_twice_contradicts_nothing() -> None:
+    assert len(parse("x@1 :: 1: a = x allowed a=0 allowed a=0 forbidden a=1 forbidden a=1").expectations) == 2
+    assert len(parse("x@1 :: 1: a = x allowed tso: a=0 forbidden sc, rdma-tso placed: a=0").expectations) == 2
+
+
+@pytest.mark.parametrize("text", ["a = x = 1", "x = (y = 1)", "a = CAS(x, y = 0, 1)"])
+def test_one_equals_sign_compares_in_assume_alone(text: str) -> None:
+    with pytest.raises(SourceError) as error:
+        parse(f"x@1 y@1 :: 1: {text}")
+    assert [found.code for found in error.value.diagnostics] == ["PG170"]
+
+
 def test_variants_are_compared_as_sets_of_settings() -> None:
     assert settings("vpi, without IR, without LO") == settings("without LO without IR vpi")
     assert settings("without IR") != settings("IR") and settings("") == frozenset()
@@ -238,7 +256,7 @@ def canonical(program: Program) -> object:
 
 def test_random_programs_are_printed_and_read_again() -> None:
     random, found = Random(1), set()
-    for number in range(800):
+    for number in range(examples(800, 20_000)):
         dialect = ("rdma-tso", "corerma", "tso", "sc")[number % 4]
         text = random_text(random, dialect, branching=bool(number % 3), atomic=bool(number % 2), statements=8)
         program = parse(text).program
@@ -265,7 +283,9 @@ def test_random_programs_are_printed_and_read_again() -> None:
         "x@1=0 y@1=0 ::\n1: $1 = x; a = $1;\n",
         "x@1=0 y@1=0 ::\n1: $1 = x;\n",
         "x@1=0 y@1=0 ::\n1: $1 = x; choose { y = $1 } or { }\n",
+        "x@1=0 y@1=0 ::\n1: $1 = x; y = $1; x = $1;\n",
         "x@1=0 y@1=0 ::\n1: x = y.n - x;\n",
+        "x@1=0 y@1=0 ::\n1: x = -(5) - (1 - -2) - 3;\n",
         "x@1=0 y@1=0 ::\n1: a = CAS(x, y, x + 1);\n",
         "x@1=0 y@1=-3 ::\n1: assume(x - -1 == -y); ||\n2:\nallowed corerma vpi, sc: x=T y=0\nforbidden otherwise\n",
     ],
@@ -297,7 +317,7 @@ def test_every_text_has_a_test_or_diagnostics() -> None:
     random, refused, read = Random(7), 0, 0
     wrong: list[Diagnostic] = []
     pieces = PIECES.split(" ")
-    for number in range(2000):
+    for number in range(examples(2_000, 100_000)):
         dialect = ("rdma-tso", "corerma", "tso", "sc")[number % 4]
         text = random_text(random, dialect, branching=True, atomic=False)
         text += random.choice(("", " allowed x=0", " forbidden rdma-tso no-pcie, tso: x=1 forbidden otherwise"))
@@ -324,7 +344,7 @@ def test_every_text_has_a_test_or_diagnostics() -> None:
             read += 1
             assert canonical(parse(printed(test)).program) == canonical(test.program), text
     assert wrong == []
-    assert refused > 1500 and read > 60
+    assert refused > 1_500 and read > 60
 
 
 @pytest.mark.parametrize(
@@ -371,6 +391,21 @@ def test_how_many_small_programs_there_are() -> None:
     assert sum(1 for _ in small_programs(3, locations=2)) == 526
     assert sum(1 for _ in small_programs(3, threads=3, nodes=3)) == 2838
     assert sum(1 for _ in small_programs(2, remote=False)) == 126
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("statements", "sizes", "count"),
+    [
+        (4, {}, 32_868),
+        (4, {"locations": 4}, 71_502),
+        (4, {"nodes": 3, "threads": 3}, 60_718),
+        (5, {"locations": 2}, 57_794),
+        (5, {"threads": 1}, 140_556),
+    ],
+)
+def test_how_many_larger_ones_there_are(statements: int, sizes: dict[str, int], count: int) -> None:
+    assert sum(1 for _ in small_programs(statements, **sizes)) == count  # type: ignore[arg-type]
 
 
 def test_small_programs_are_texts_too() -> None:
