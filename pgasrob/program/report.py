@@ -47,6 +47,11 @@ class Report:
         self.add(code, message, span, hint)
         raise Stop
 
+    @property
+    def empty(self) -> bool:
+        """Whether there are no findings yet."""
+        return not self._found
+
     def error(self) -> SourceError:
         """The findings in the order of the text, and last that there are more."""
         found = [self._found[place] for place in sorted(self._found)]

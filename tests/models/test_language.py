@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -287,6 +288,9 @@ def test_random_programs_are_printed_and_read_again() -> None:
         "x@1=0 y@1=0 ::\n1: x = y.n - x;\n",
         "x@1=0 y@1=0 ::\n1: x = -(5) - (1 - -2) - 3;\n",
         "x@1=0 y@1=0 ::\n1: a = CAS(x, y, x + 1);\n",
+        "x@1=0 y@1=0 ::\n1: y.n = CAS(x, y, 1); a2 = x;\n",
+        "x@1=0 y@1=0 ::\n1: $1 = CAS(x, y, 1); y = $1; x = $1;\n",
+        "x@1=0 y@1=0 ::\n1: $1 = CAS(x, y, 1); y = $1 + 1; mfence;\n",
         "x@1=0 y@1=-3 ::\n1: assume(x - -1 == -y); ||\n2:\nallowed corerma vpi, sc: x=T y=0\nforbidden otherwise\n",
     ],
 )
@@ -404,8 +408,8 @@ def test_how_many_small_programs_there_are() -> None:
         (5, {"threads": 1}, 140_556),
     ],
 )
-def test_how_many_larger_ones_there_are(statements: int, sizes: dict[str, int], count: int) -> None:
-    assert sum(1 for _ in small_programs(statements, **sizes)) == count  # type: ignore[arg-type]
+def test_how_many_larger_ones_there_are(statements: int, sizes: dict[str, Any], count: int) -> None:
+    assert sum(1 for _ in small_programs(statements, **sizes)) == count
 
 
 def test_small_programs_are_texts_too() -> None:

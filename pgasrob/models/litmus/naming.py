@@ -235,7 +235,8 @@ class _ThreadNaming:
                         f"`{short(name)}@{node}=0`",
                     )  # fmt: skip
                     continue
-                self.registers.setdefault(name, len(self.registers))
+                if not name.startswith("$"):  # those come behind, as they are used, for some are made on the way
+                    self.registers.setdefault(name, len(self.registers))
                 if sets:
                     self.set.add(name)
 
@@ -298,10 +299,12 @@ class _ThreadNaming:
                     yield Choose(tuple(tuple(self.block(branch)) for branch in branches))
                 case Repeat(most, inner):
                     yield Loop(most, tuple(self.block(inner)))
-                case Set():
-                    yield from self.assignment(item)
-                case Call():
-                    yield from self.call(item)
+                case Set() | Call():
+                    made = tuple(self.assignment(item) if isinstance(item, Set) else self.call(item))
+                    if not made and not (isinstance(item, Call) and item.word == "skip") and self.report.empty:
+                        # No statement is left out in silence, whatever the rules above have forgotten.
+                        self.report.add("PG175", "this statement has no meaning here", item.span, "write it otherwise")
+                    yield from made
 
     def assignment(self, item: Set) -> Iterator[Instruction]:
         target, value, span = item.target, item.value, item.span
@@ -413,6 +416,8 @@ class _ThreadNaming:
             what = f"`{short(mention.name)}` is a register, and only accesses to locations are non-atomic"
             hint = did_you_mean(mention.name, self.naming.locations) or "drop `.n`"
             self.report.add("PG175", what, mention.span, hint)
+        if mention.name.startswith("$"):
+            self.registers.setdefault(mention.name, len(self.registers))
         return self.registers.get(mention.name)
 
     def local(self, mention: Mention) -> Cell | None:
@@ -420,7 +425,9 @@ class _ThreadNaming:
         location = self.location(mention)
         name = short(mention.name)
         if location is None:
-            return None  # a `$` register, reported as unknown or private elsewhere
+            what = f"a location is needed here, and `{name}` is a register"
+            self.report.add("PG175", what, mention.span, "names that begin with `$` are registers; choose another one")
+            return None
         if mention.node is not None:
             hint = f"let it go through a location of node {self.node}: get it there, then put it"
             what = "a remote location stands where one of the thread's node is needed"

@@ -89,7 +89,11 @@ class _Printer:
     def _parts(self, body: Block) -> list[str]:
         found: list[str] = []
         waiting: list[Load] = []  # what the next instruction may read in place
-        for item in body:
+        stored = None  # the location that gets what a CAS gives, where that is written as one statement
+        for item, follows in zip(body, (*body[1:], None), strict=False):
+            if stored is not None:
+                stored = None
+                continue
             if isinstance(item, Load) and self._in_place(item):
                 waiting.append(item)
                 continue
@@ -99,9 +103,17 @@ class _Printer:
             else:
                 kept = self._kept(waiting, item)
                 found += map(self._load, waiting[: len(waiting) - len(kept)])
-                found.append(self._instruction(item, {self._name(load.register): load.cell for load in kept}))
+                stored = self._stored(item, follows)
+                given = f"{_cell(stored)} = " if stored else None
+                found.append(self._instruction(item, {self._name(load.register): load.cell for load in kept}, given))
             waiting = []
         return found + [self._load(load) for load in waiting]
+
+    def _stored(self, item: Instruction, follows: Instruction | Choose | Loop | None) -> Cell | None:
+        match item, follows:
+            case CompareAndSet(int(register)), Store(cell, Register(name)) if name == self._name(register):
+                return cell if name.startswith("$") and self.uses.get(name) == 1 else None
+        return None
 
     def _in_place(self, load: Load) -> bool:
         name = self._name(load.register)
@@ -129,7 +141,7 @@ class _Printer:
         inner = "; ".join(self._parts(body))
         return f"{{ {inner} }}" if inner else "{ }"
 
-    def _instruction(self, item: Instruction, cells: dict[str, Cell]) -> str:
+    def _instruction(self, item: Instruction, cells: dict[str, Cell], given: str | None = None) -> str:
         def value(expr: Expr) -> str:
             return _expression(expr, cells)
 
@@ -145,7 +157,8 @@ class _Printer:
             case MemoryFence():
                 return "mfence"
             case CompareAndSet(register, cell, expected, new):
-                given = "" if register is None else f"{self._name(register)} = "
+                if given is None:
+                    given = "" if register is None else f"{self._name(register)} = "
                 return f"{given}CAS({_cell(cell)}, {value(expected)}, {value(new)})"
             case Get(local, remote):
                 return f"{_cell(local)} = {self._remote(remote)}"
