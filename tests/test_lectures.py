@@ -40,7 +40,7 @@ OVERVIEW = LECTURES / "README.md"
 HEADERS = ROOT / "tests" / "frontends" / "headers"
 MPI_HEADERS = Path("/usr/lib/x86_64-linux-gnu/openmpi/include")
 FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-VERDICT_SENTENCE = re.compile(r"`([\w/]+\.(?:pgas|c))` is (not )?robust")
+VERDICT_SENTENCE = re.compile(r"`([\w/]+\.(?:pgas|c|litmus))` is (not )?robust")
 PICTURE = re.compile(r"!\[[^\]]+\]\((\w+\.svg)\)")
 GAP = "..."
 PROMPT = "$ pgasrob "
@@ -51,7 +51,7 @@ def page_of(folder: Path) -> Path:
 
 
 PAGES = [page_of(folder) for folder in FOLDERS]
-FILES = [path for folder in FOLDERS for path in sorted(folder.rglob("*")) if path.suffix in (".pgas", ".c")]
+FILES = [path for folder in FOLDERS for path in sorted(folder.rglob("*")) if path.suffix in (".pgas", ".c", ".litmus")]
 
 
 def commands(text: str) -> list[tuple[str, str]]:
@@ -167,7 +167,13 @@ def test_a_command_prints_what_the_page_shows(page: Path, command: str, output: 
 def pictures(page: Path) -> list[tuple[str, str]]:
     """The pictures on a page, each with the command of the page that draws it."""
     text = page.read_text()
-    drawn = {command.rpartition(" --witness ")[2]: command for command, _ in commands(text)}
+    words = [(shlex.split(command), command) for command, _ in commands(text)]
+    drawn = {
+        after: command
+        for line, command in words
+        for option, after in pairwise(line)
+        if option in ("--witness", "--graph")
+    }
     return [(name, drawn[name]) for name in PICTURE.findall(text)]
 
 
@@ -201,8 +207,8 @@ def test_programs_are_shown_as_they_are(page: Path) -> None:
         assert fits(text.splitlines(), listing(page.parent, name).splitlines()), name
 
 
-def test_there_are_seven_lectures_with_enough_in_them() -> None:
-    assert [folder.name[0] for folder in FOLDERS] == list("1234567")
+def test_there_are_eight_lectures_with_enough_in_them() -> None:
+    assert [folder.name[0] for folder in FOLDERS] == list("12345678")
     for page in PAGES:
         assert len(commands(page.read_text())) >= 12, page
     assert len(FILES) >= 80

@@ -75,6 +75,9 @@ def check_picture(picture: Picture) -> None:
         top, bottom = sorted((start[1], end[1]))
         inside = [(x + 1, y + 1, to_x - 1, to_y - 1) for x, y, to_x, to_y in boxes]
         assert not any(overlaps((left, top, right + 0.01, bottom + 0.01), box) for box in inside)
+    sideways = [(start[1], *sorted((start[0], end[0]))) for _, start, end in segments(picture) if start[1] == end[1]]
+    for (y, left, right), (other_y, other_left, other_right) in combinations(sideways, 2):
+        assert y != other_y or right <= other_left or other_right <= left, "two edges run sideways on one line"
     downwards = [(start[0], *sorted((start[1], end[1]))) for _, start, end in segments(picture) if start[0] == end[0]]
     for (x, top, bottom), (other_x, other_top, other_bottom) in combinations(downwards, 2):
         assert x != other_x or bottom <= other_top or other_bottom <= top, "two edges run down on one line"

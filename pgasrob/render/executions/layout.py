@@ -24,6 +24,8 @@ LONGEST = 44
 """Characters on a line of a box."""
 INDENT = 2
 """Blanks before an event in the box of its instruction."""
+APART = (4, 3, 2, 1)
+"""The least distance of two edges that run sideways beside each other, the best first."""
 SPREAD = 5.0
 """Between two edges that meet one event."""
 BESIDE = 18.0
@@ -256,18 +258,36 @@ def _routes(
         sides[edge.source, both[0]].append((number, 1))
         sides[edge.target, both[1]].append((number, 0))
     heights: dict[tuple[int, int], float] = {}
-    for (event, _), ports in sides.items():
-        middle = box_of[event].line_of(event)
+    taken: dict[int, list[float]] = defaultdict(list)
+    """The heights at which edges run sideways in each channel."""
+    for (event, left), ports in sides.items():
+        box = box_of[event]
+        middle = box.line_of(event)
         step = min(SPREAD, (LINE - 3) / len(ports))
+        others = taken[box.lane + (not left)]
         # What enters stands above what leaves.
         for place, port in enumerate(sorted(ports, key=lambda port: (port[1], port[0]))):
-            heights[port] = snapped(middle + (place - (len(ports) - 1) / 2) * step)
+            height = _apart(middle, snapped(middle + (place - (len(ports) - 1) / 2) * step), others)
+            heights[port] = height
+            others.append(height)
     routes = []
     for number, (edge, (both, channels)) in enumerate(zip(drawn, about, strict=True)):
         across = crossing.get(number)
         y = None if across is None else snapped(gaps[across.gap] + across.place * PITCH)
         routes.append(_Route(edge, heights[number, 1], heights[number, 0], both, channels, y, []))
     return routes
+
+
+def _apart(middle: float, wanted: float, others: Sequence[float]) -> float:
+    """The height nearest to the ``wanted`` one, on the line around ``middle``, that is apart from the ``others``: lines
+    of two boxes beside one channel could lie on one another else."""
+    around = [wanted + sign * move for move in range(int(LINE)) for sign in (1, -1)]
+    inside = [height for height in around if abs(height - middle) < LINE / 2]
+    for distance in APART:
+        for height in inside:
+            if all(abs(height - other) >= distance for other in others):
+                return height
+    return wanted
 
 
 def _ways(routes: Sequence[_Route], box_of: Mapping[int, Box], channels: Sequence[Channel]) -> list[Way]:

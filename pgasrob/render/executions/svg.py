@@ -175,9 +175,9 @@ def _legend(pen: SvgPen, picture: Picture, y: float, breadth: float) -> float:
 
 def _samples(picture: Picture) -> Iterator[str]:
     relations = {way.edge.relation for way in picture.ways}
-    yield "from top to bottom: program order"
+    yield "from top to bottom: program order (po)"
     for relation, name in NAMES.items():
-        if relation in relations:
+        if relation in relations and relation != "po":
             yield f"{relation}: {name}"
     if any(way.edge.number for way in picture.ways):
         yield "heavy, numbered: a cycle"
