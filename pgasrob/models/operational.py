@@ -29,6 +29,9 @@ Local = TypeVar("Local", bound=Hashable)
 State = tuple[int, ...]
 """The value of each location, then for each thread the number of the state that it is in."""
 
+MOST_AT_ONCE = 50
+"""Steps that belong to one transition, at most: a thread that never ends may have more and more to do first."""
+
 Queue = tuple[Literal["cpu", "store", "source", "place", "fetch", "land", "fence"], int]
 """Where the events of a thread wait to take effect: what they will do, and the node that the operation goes to, -1 for
 what goes nowhere. "source": reads of puts; "place": their writes; "fetch" and "land": the same of gets; "cpu": what
@@ -214,19 +217,20 @@ class Machine(Generic[Local]):
                 continue
             word, number, writes = result
             new = list(state)
-            met = []
-            while True:
+            for _ in range(MOST_AT_ONCE):
                 for location, value in writes:
                     new[location] = value
                 known = self._rows[thread][number] or self._options(thread, number)
-                if not known[0] or len(known[1]) != 1 or number in met:
+                if not known[0] or len(known[1]) != 1:
                     break
-                met.append(number)
                 following = self._result(thread, known[1][0], new)  # type: ignore[arg-type]
                 if following is None:
                     break
                 word += following[0]
                 number, writes = following[1], following[2]
+            else:
+                for location, value in writes:
+                    new[location] = value
             new[place] = number
             found.append((word, tuple(new)))
         return found
@@ -294,9 +298,11 @@ class _Waiting:
 
 
 def execution(program: Program, run: Sequence[Step], outcome: Outcome) -> Execution:
-    """The execution graph of a ``run`` to a final state: initial writes, then the events of each thread in program
-    order. Relations: po (immediate), rf, mo (immediate), rb, and pf from the write of an operation to its poll where
-    there are polls. ``order``: as they took effect in memory."""
+    """The execution graph of a ``run`` to a final state, or of the beginning of one.
+
+    Initial writes come first, then the events of each thread in program order. Relations: po (immediate), rf, mo
+    (immediate), rb, and pf from the write of an operation to its poll where there are polls. ``order``: as they took
+    effect in memory."""
     events: list[list[_Waiting]] = [[] for _ in program.threads]
     executed = [0] * len(program.threads)
     waiting: dict[tuple[int, Queue], deque[_Waiting] | list[_Waiting]] = defaultdict(list)
@@ -334,6 +340,8 @@ def execution(program: Program, run: Sequence[Step], outcome: Outcome) -> Execut
     rf = [(of(event.source), number[event]) for event in ordered if event.source is not None]
     rb = []
     for writer, reader in rf:
+        if writer not in place_in:
+            continue  # a write that is still waiting: this is no complete run
         x, place = place_in[writer]
         rb += [(reader, later) for later in mo[x][place + 1 :] if later != reader]
     relations: dict[str, Pairs] = {

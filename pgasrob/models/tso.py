@@ -40,7 +40,7 @@ from pgasrob.models.operational import (
     evaluated,
     outcomes,
 )
-from pgasrob.program.expressions import Evaluator, evaluator
+from pgasrob.program.expressions import evaluator
 from pgasrob.robustness.watch import Watch
 
 CPU: Queue = ("cpu", -1)
@@ -111,7 +111,6 @@ class _Thread:
         thread = program.threads[number]
         self._number, self._graph, self._places = number, thread.graph, program.places
         self._sharing, self._reduced = sharing, reduced
-        self._values: dict[int, Evaluator] = {}
         self.initial = Hart(0, (0,) * len(thread.registers))
 
     def registers(self, hart: Hart) -> tuple[int, ...]:
@@ -123,26 +122,23 @@ class _Thread:
 
     def options(self, hart: Hart) -> tuple[bool, Sequence[Option]]:
         """First may come what touches registers and the young end of the buffer alone, or a location of this thread."""
-        options: list[Option] = []
-        edges = self._graph.out[hart.control] if hart.control >= 0 else ()
-        if edges:
-            first = self._reduced
-            for instruction, target in edges:
-                for local, option in self._executed(hart, instruction, target):
-                    first &= local
-                    options += [] if option is None else [option]
-            if hart.control in self._graph.ends:
-                options.append(_fixed((), hart._replace(control=-1)))
-            if first:
-                return True, options
+        drained = []
         if hart.buffer:
             (location, value), *rest = hart.buffer
             word = (Step(self._number, "drain", None, (), (Access(STORE, 0, location, None, value),)),)
-            drained = _fixed(word, hart._replace(buffer=tuple(rest)), ((location, value),))
+            drained = [_fixed(word, hart._replace(buffer=tuple(rest)), ((location, value),))]
             if self._reduced and self._sharing.own(self._number, location):
-                return True, (drained,)
-            options.append(drained)
-        return False, options
+                return True, drained
+        options: list[Option] = []
+        edges = self._graph.out[hart.control] if hart.control >= 0 else ()
+        first = self._reduced and bool(edges)
+        for instruction, target in edges:
+            for local, option in self._executed(hart, instruction, target):
+                first &= local
+                options += [] if option is None else [option]
+        if edges and hart.control in self._graph.ends:
+            options.append(_fixed((), hart._replace(control=-1)))
+        return (True, options) if first else (False, options + drained)
 
     def _executed(self, hart: Hart, instruction: Instruction, target: int) -> Iterator[tuple[bool, Option | None]]:
         """What the thread does with its next instruction, None where it has to wait."""

@@ -54,6 +54,17 @@ def test_a_thread_without_an_end_has_no_outcome_and_takes_no_time() -> None:
         assert outcomes(model.machine(program)).found == {}
 
 
+def test_more_and_more_to_do_first() -> None:
+    """A loop without an end whose puts can all be issued before any is placed."""
+    source = parse("x@1 z@2 :: 1: z^2 = x || 2: a = z").program
+    put = source.threads[0].graph.out[0][0][0]
+    forever = Thread(1, (), Graph((((put, 0),),), frozenset()))
+    program = Program(source.locations, (forever, source.threads[1]))
+    for semantics in ("simplified", "concrete"):
+        found = outcomes(RdmaTso(semantics).machine(program), watch(20))
+        assert (found.found, found.reason) == ({}, StateLimit(20))
+
+
 def test_a_thread_may_end_or_go_on() -> None:
     """Polling for ever or stopping: a cyclic graph with its end in the middle, with a peer."""
     loop = Graph((((Load(0, At("x")), 0), (Store(At("y"), Const(1)), 1)), ()), frozenset((0, 1)))

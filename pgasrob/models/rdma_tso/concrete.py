@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pgasrob.models.litmus.program import Program
 from pgasrob.models.operational import Access, Machine, Result, Step, at
 from pgasrob.models.rdma_tso import pairs
-from pgasrob.models.rdma_tso.pairs import NOTIFIED_PUT, QueuePairs, Then, Write
+from pgasrob.models.rdma_tso.pairs import QueuePairs, Then, Write
 from pgasrob.models.rdma_tso.processor import Change, Entry, Local, fixed, left_out, machine_of
 
 PREMISES = (
@@ -90,10 +90,10 @@ class ConcretePairs(QueuePairs[ConcretePair]):
         for place, (kind, first, second) in enumerate(pair.response[: 1 if has("fifo-rspL") else None]):
             rest = left_out(pair.response, place)
             if kind == "ack":
-                new = pair._replace(response=rest, returned=(*pair.returned, NOTIFIED_PUT))
+                new = pair._replace(response=rest, returned=self._notified(local, number))
                 yield True, self._silent("notify", then(new))
             else:
-                new = pair._replace(response=rest, returned=self._return(pair.returned, first, second))
+                new = pair._replace(response=rest, returned=self._return(local, number, first, second))
                 yield not self._may_put(local, number), self._silent("return", then(new))
 
     def _requests(self, number: int, pair: ConcretePair, then: Then[ConcretePair]) -> Iterator[Change]:

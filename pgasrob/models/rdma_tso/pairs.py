@@ -142,11 +142,22 @@ class QueuePairs(ABC, Generic[Pair]):
         """A step inside the pair."""
         return fixed(Result((Step(self._number, name),), after))
 
-    def _return(self, returned: tuple[Write, ...], location: int, value: int) -> tuple[Write, ...]:
-        """wbL with a get that has been fetched, and the notification of it."""
-        if self._has("value-before-notification"):
-            return (*returned, (location, value), NOTIFIED_GET)
-        return (*returned, NOTIFIED_GET, (location, value))
+    def _notified(self, local: Local[Pair], number: int) -> tuple[Write, ...]:
+        """wbL of the pair with a notification of a put."""
+        return (*local.pairs[number].returned, *self._kept(local, number, NOTIFIED_PUT))
+
+    def _return(self, local: Local[Pair], number: int, location: int, value: int) -> tuple[Write, ...]:
+        """wbL of the pair with a get that has been fetched, and the notification of it."""
+        entries: tuple[Write, ...] = ((location, value), *self._kept(local, number, NOTIFIED_GET))
+        if not self._has("value-before-notification"):
+            entries = entries[::-1]
+        return (*local.pairs[number].returned, *entries)
+
+    def _kept(self, local: Local[Pair], number: int, notification: Write) -> tuple[Write, ...]:
+        """The notification, unless no poll is ahead any more that could take it: nothing else takes notice of it, and
+        without a bound on them a loop of puts that are never polled would have no end of states."""
+        needed = not self._thread.reduced or number in self._thread.polls_ahead[local.control]
+        return (notification,) if needed else ()
 
     def _may_put(self, local: Local[Pair], number: int) -> bool:
         """Whether a put of pair ``number`` has not read its source yet, or may still come. Then the value of a get that

@@ -116,7 +116,7 @@ class Processor(Generic[Pair]):
         )
         self._pair_of = {node: place for place, node in enumerate(self.nodes)}
         self._program = program
-        self.puts_ahead = _puts_ahead(self)
+        self.puts_ahead, self.polls_ahead = _ahead(self, Put), _ahead(self, Poll)
         self._pairs = pairs(self)
         self.initial: Local[Pair] = Local(0, (0,) * len(thread.registers), (), (self._pairs.empty,) * len(self.nodes))
         self._edges = [[self._edge(instruction, target) for instruction, target in edges] for edges in self.graph.out]
@@ -139,33 +139,29 @@ class Processor(Generic[Pair]):
         First, in the sense of `operational`, may come: what the CPU does when each of its alternatives touches nothing
         but registers, the young end of the store buffer, or a location that nobody else has to do with; a store that
         leaves the buffer for such a location, and an operation that does so for its queue pair. Of none of these does
-        anything else that may be next take notice, but for being enabled by it.
+        anything else that may be next take notice, but for being enabled by it. The CPU comes last, so that a loop
+        does not fill buffers that could be empty.
         """
-        control = local.control
         options: list[Option] = []
-        if control >= 0:
-            first = self.reduced
-            edges = self._edges[control]
-            for edge in edges:
-                for may_be_first, option in edge(local):
-                    first = first and may_be_first
-                    if option is not None:
-                        options.append(option)
-            if edges and control in self.graph.ends:
-                options.append(fixed(Result((), local._replace(control=-1))))
-            if first and edges:
-                return True, options
-        changes = self._debuffed(local)
-        for change in changes:
-            if change[0] and self.reduced:
-                return True, (change[1],)
-            options.append(change[1])
         for pair in range(len(self.nodes)):
             for change in self._pairs.changes(local, pair):
                 if change[0] and self.reduced:
                     return True, (change[1],)
                 options.append(change[1])
-        return False, options
+        for change in self._debuffed(local):
+            if change[0] and self.reduced:
+                return True, (change[1],)
+            options.append(change[1])
+        edges = self._edges[local.control] if local.control >= 0 else ()
+        first, mine = self.reduced and bool(edges), list[Option]()
+        for edge in edges:
+            for may_be_first, option in edge(local):
+                first = first and may_be_first
+                if option is not None:
+                    mine.append(option)
+        if edges and local.control in self.graph.ends:
+            mine.append(fixed(Result((), local._replace(control=-1))))
+        return (True, mine) if first else (False, mine + options)
 
     def _debuffed(self, local: Local[Pair]) -> Iterator[Change]:
         """What may leave the store buffer: its oldest entry."""
@@ -392,8 +388,8 @@ def sharing_of(program: Program) -> Sharing:
     return Sharing(readers, writers)
 
 
-def _puts_ahead(processor: Processor[Any]) -> list[frozenset[int]]:
-    """For each control state the queue pairs that a put may still be executed for from there on."""
+def _ahead(processor: Processor[Any], kind: type[Put | Poll]) -> list[frozenset[int]]:
+    """For each control state the queue pairs that a put (a poll) may still be executed for from there on."""
     program, out = processor._program, processor.graph.out
     ahead: list[set[int]] = [set() for _ in out]
     changed = True
@@ -402,8 +398,8 @@ def _puts_ahead(processor: Processor[Any]) -> list[frozenset[int]]:
         for state, edges in enumerate(out):
             before = len(ahead[state])
             for instruction, target in edges:
-                if isinstance(instruction, Put):
-                    ahead[state].add(processor._pair_of[program.node_of(instruction.remote)])
+                if isinstance(instruction, kind):
+                    ahead[state].add(processor._pair_of[node_of(program, instruction)])
                 ahead[state] |= ahead[target]
             changed |= len(ahead[state]) > before
     return [*map(frozenset, ahead), frozenset()]  # the last for control state -1

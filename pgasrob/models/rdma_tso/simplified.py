@@ -18,7 +18,7 @@ from typing import NamedTuple
 from pgasrob.models.litmus.program import Program
 from pgasrob.models.operational import Access, Machine, Result, Step, at
 from pgasrob.models.rdma_tso import pairs
-from pgasrob.models.rdma_tso.pairs import NOTIFIED_PUT, QueuePairs, Then, Write
+from pgasrob.models.rdma_tso.pairs import QueuePairs, Then, Write
 from pgasrob.models.rdma_tso.processor import Change, Entry, Local, fixed, left_out, machine_of
 
 PREMISES = (
@@ -107,11 +107,11 @@ class SimplePairs(QueuePairs[SimplePair]):
                     fences += 1
                 case "ack":
                     if not place or not has("acknowledged-at-the-head"):
-                        new = pair._replace(pipe=left_out(pipe, place), returned=(*pair.returned, NOTIFIED_PUT))
+                        new = pair._replace(pipe=left_out(pipe, place), returned=self._notified(local, number))
                         yield True, self._silent("notify", then(new))
                 case _:  # "got"
                     if not place or not has("returned-at-the-head"):
-                        returned = self._return(pair.returned, first, second)
+                        returned = self._return(local, number, first, second)
                         new = pair._replace(pipe=left_out(pipe, place), returned=returned)
                         yield not self._may_put(local, number), self._silent("return", then(new))
 
