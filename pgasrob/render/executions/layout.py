@@ -24,7 +24,7 @@ LONGEST = 44
 """Characters on a line of a box."""
 INDENT = 2
 """Blanks before an event in the box of its instruction."""
-APART = (4, 3, 2, 1)
+APART = (7, 5, 4, 3, 2, 1)
 """The least distance of two edges that run sideways beside each other, the best first."""
 SPREAD = 5.0
 """Between two edges that meet one event."""

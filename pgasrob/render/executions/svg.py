@@ -41,7 +41,7 @@ font-family:system-ui,"DejaVu Sans","Liberation Sans",sans-serif}
 .pg-litmus .event .effect{fill:@told}
 .pg-litmus .event .hot{fill:@accent;font-weight:bold}
 .pg-litmus .event.cycle rect{stroke:@accent;stroke-width:2.4}
-.pg-litmus .halo{fill:none;stroke:@paper;stroke-width:7}
+.pg-litmus .halo{fill:none;stroke:@paper;stroke-width:6}
 .pg-litmus .way{fill:none;stroke:@faint;stroke-width:1.5;stroke-dasharray:2 3}
 .pg-litmus .head{stroke:@faint;fill:@faint;stroke-width:1.3;stroke-linejoin:round}
 .pg-litmus .rf .way{stroke:@id;stroke-dasharray:none}
