@@ -159,6 +159,9 @@ SLOW: dict[str, str] = {
     "recording/test_segments.py": """
         segments_have_the_races_of_the_whole
     """,
+    "models/pgas/test_pgas.py": """
+        outcomes_are_those_of_the_rules sequential_runs_are_those_of_sc
+    """,
     "render/diagram/test_model.py": """
         every_run_of_the_corpus long_runs_take_little_time
     """,
@@ -184,6 +187,9 @@ SLOW: dict[str, str] = {
     """,
     "render/test_json.py": """
         what_events_say_adds_up witnesses_hold_up_before_the_oracle
+    """,
+    "render/test_litmus.py": """
+        nothing_lies_on_anything_else reports_keep_to_the_width
     """,
     "render/test_mermaid.py": """
         every_run_of_the_corpus_is_in_the_grammar

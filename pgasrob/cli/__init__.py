@@ -28,6 +28,7 @@ Examples:
                                           the run that shows it, step by step
   pgasrob race ring.pgas                  accesses that nothing orders
   pgasrob outcomes ring.pgas              what it can compute, and how often
+  pgasrob litmus sb.litmus                what memory models allow of a small program
   pgasrob explain ring.pgas               the theory behind the answer
   pgasrob explain-error PG010             what an error code means
 """

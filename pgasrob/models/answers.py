@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pgasrob.models.known import STOCK, Options, all_asked, label, models_for
 from pgasrob.models.litmus.expectation import Compared, LitmusTest, compare
-from pgasrob.models.litmus.program import Outcome, Value
+from pgasrob.models.litmus.program import Value
 from pgasrob.models.model import Axiomatic, Forbidden, Model, Outcomes, Refusal, Refused
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import OutOfMemory, Reason
@@ -117,9 +117,4 @@ def models_of(
     return list({label(model): model for model in found}.values())
 
 
-def only_in(one: Answer, other: Answer) -> list[Outcome]:
-    """The outcomes of ``one`` that ``other`` does not have."""
-    return [found for found in one.outcomes.found if found not in other.outcomes.found]
-
-
-__all__ = ["Answer", "Values", "Why", "answer", "models_of", "only_in"]
+__all__ = ["Answer", "Values", "Why", "answer", "models_of"]

@@ -7,7 +7,7 @@ options it takes, and the words by which a report or an expectation names what i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +16,7 @@ from pgasrob.diagnostics.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from pgasrob.models.litmus.program import Program
-    from pgasrob.models.model import Model, Refusal
+    from pgasrob.models.model import Model
 
 HappensBefore = Literal["any", "least"]
 
@@ -129,6 +129,10 @@ SPELLED = {
 """The options as the command line writes them."""
 
 
+MOST_NAMED = 16
+"""Rules in an error."""
+
+
 def known(name: str) -> Known:
     """What is known of the model ``name``. Raises :class:`UnknownModel`."""
     found = MODELS.get(name)
@@ -176,7 +180,7 @@ def all_asked(texts: Iterable[str], options: Options = STOCK) -> list[Model]:
     rules = list(dict.fromkeys(rule for entry in entries for rule in entry.rules()))
     for rule in options.without:
         if rules and rule not in rules:
-            hint = did_you_mean(rule, rules, 0.4) or f"there is {', '.join(rules)}"
+            hint = did_you_mean(rule, rules, 0.4) or f"there is {_some(rules)}"
             raise UnknownModel(f"no rule {rule!r}; {hint}")
     for option in fields(Options):
         alone = replace(STOCK, **{option.name: getattr(options, option.name)})
@@ -221,16 +225,11 @@ def unfit(entry: Known, options: Options) -> str:
         rules = entry.rules()
         for rule in options.without:
             if rule not in rules:
-                hint = did_you_mean(rule, rules, 0.4) or f"it has {', '.join(rules)}"
+                hint = did_you_mean(rule, rules, 0.4) or f"it has {_some(rules)}"
                 return f"{entry.name} has no rule {rule!r}; {hint}"
     if options.without and entry.name == "rdma-tso" and options.semantics not in (None, "declarative"):
         return f"the {options.semantics} semantics of rdma-tso has no rules to leave out; the declarative one has"
     return ""
-
-
-def takes(name: str, options: Options) -> bool:
-    """Whether the model ``name`` takes ``options``: of several models each gets those that it takes."""
-    return not unfit(known(name), options)
 
 
 def models_for(program: Program, options: Options = STOCK) -> list[Model]:
@@ -239,9 +238,8 @@ def models_for(program: Program, options: Options = STOCK) -> list[Model]:
     return [each for each in chosen if not each.refusals(program)]
 
 
-def refusals_of(models: Iterable[Model], program: Program) -> dict[Model, Sequence[Refusal]]:
-    """What of ``models`` does not take ``program``, and why."""
-    return {each: refused for each in models if (refused := each.refusals(program))}
+def _some(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:MOST_NAMED])}{', ...' * (len(names) > MOST_NAMED)}"
 
 
 def _takers(option: str) -> str:
@@ -261,7 +259,5 @@ __all__ = [
     "label",
     "model",
     "models_for",
-    "refusals_of",
-    "takes",
     "unfit",
 ]

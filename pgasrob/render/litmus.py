@@ -20,7 +20,7 @@ from pgasrob.render.litmus_json import (
 
 MOST_ROWS = 200
 """Outcomes of which all are listed."""
-MOST_RULES = 12
+MOST_RULES = 6
 """Smallest sets of rules that are named."""
 YES, NO, OPEN = "yes", "-", "?"
 Values = tuple[tuple[str, Value], ...]

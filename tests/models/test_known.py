@@ -46,7 +46,6 @@ def test_a_name_that_no_model_has(name: str, said: str) -> None:
 )
 def test_an_option_that_the_model_does_not_take(name: str, options: Options, said: str) -> None:
     assert unfit(known.known(name), options) == said
-    assert not known.takes(name, options)
     with pytest.raises(UnknownModel) as error:
         known.model(name, options)
     assert str(error.value) == said
