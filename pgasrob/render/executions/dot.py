@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pgasrob.diagnostics import visible
-from pgasrob.render.executions.edges import NAMES, edges
+from pgasrob.render.executions.edges import NAMES, OTHERS, edges
 from pgasrob.render.executions.svg import Panel
 from pgasrob.render.graphs.dot import quote
 from pgasrob.render.litmus import told
@@ -19,7 +19,7 @@ LINES = {
     "mo": "style=solid, arrowhead=empty",
     "rb": "style=dashed",
 }
-OTHER = "style=dotted"
+DOTTED = "style=dotted"
 LEGEND = "rf: reads from. mo: modification order. rb: reads before. Gray: program order."
 NUMBERED = "Bold and numbered: a cycle."
 
@@ -46,6 +46,7 @@ def _execution(execution: ExecutionObject, prefix: str) -> list[str]:
     events, drawn = execution["events"], edges(execution)
     on_cycle = {end for edge in drawn if edge.number for end in (edge.source, edge.target)}
     lines = []
+    firsts = []
     for number, event in enumerate(events):
         if event["thread"] is None and any(number in (edge.source, edge.target) for edge in drawn):
             lines.append(f"{prefix}{number} [label={_text(told(event))}, shape=ellipse];")
@@ -56,6 +57,7 @@ def _execution(execution: ExecutionObject, prefix: str) -> list[str]:
             f"  label={quote(name)};",
         ]
         mine = [number for number, event in enumerate(events) if event["thread"] == thread]
+        firsts += mine[:1]
         for number in mine:
             event = events[number]
             bold = ", penwidth=2.5" if number in on_cycle else ""
@@ -63,12 +65,14 @@ def _execution(execution: ExecutionObject, prefix: str) -> list[str]:
             lines.append(f"  {prefix}{number} [label={_text(text)}{bold}];")
         lines += [f"  {prefix}{one} -> {prefix}{other} [{LINES['po']}];" for one, other in pairwise(mine)]
         lines.append("}")
+    # Threads from left to right.
+    lines += [f"{{ rank=same; {prefix}{one} -> {prefix}{other} [style=invis]; }}" for one, other in pairwise(firsts)]
     for edge in drawn:
-        style = LINES.get(edge.relation, OTHER)
+        style = LINES.get(edge.relation, DOTTED)
         if edge.number is not None:
             style += ", penwidth=3, fontsize=13"
         by = f" ({edge.rule})" if edge.rule else ""
-        name = NAMES.get(edge.relation, edge.relation)
+        name = (NAMES | OTHERS).get(edge.relation, edge.relation)
         lines.append(
             f"{prefix}{edge.source} -> {prefix}{edge.target} "
             f"[{style}, label={quote(f'  {edge.label}{by}  ')}, tooltip={quote(name)}, constraint=false];"

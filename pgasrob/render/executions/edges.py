@@ -15,6 +15,14 @@ NAMES = {
     "rb": "reads before",
 }
 """The relations that every model has."""
+OTHERS = {
+    "ippo": "issue-preserved program order",
+    "oppo": "observation-preserved program order",
+    "pf": "polls from",
+    "nfo": "NIC flush order",
+    "hb": "happens before",
+}
+"""Those of some."""
 
 
 @dataclass(frozen=True, slots=True)

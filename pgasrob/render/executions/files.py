@@ -10,6 +10,7 @@ from pgasrob.models.litmus.program import Value
 from pgasrob.render import english
 from pgasrob.render.executions.dot import executions_dot
 from pgasrob.render.executions.svg import Panel, executions_svg
+from pgasrob.render.lines import together
 from pgasrob.render.litmus import rules_told
 from pgasrob.render.litmus_json import ExecutionObject, ForbiddenObject, LitmusResult, values_text
 
@@ -65,7 +66,7 @@ def _panels(results: Sequence[LitmusResult], wanted: Sequence[dict[str, Value]])
 
 def _forbidden(result: LitmusResult, why: ForbiddenObject, execution: ExecutionObject) -> Panel:
     sentences = [_initially(execution), f"Forbidden {rules_told(why['rules'] or [])}"]
-    rules = [f"{number} {edge['rule']}" for number, edge in enumerate(execution["cycle"], 1) if edge["rule"]]
+    rules = [together(f"{number} {edge['rule']}") for number, edge in enumerate(execution["cycle"], 1) if edge["rule"]]
     if rules:
         sentences.append(f"The edges of the cycle are by {', '.join(rules)}.")
     return Panel(f"{values_text(why['values'])}: forbidden in {result['label']}", sentences, execution)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pgasrob.diagnostics import visible
 from pgasrob.render.diagram.badges import BADGE, HEAD
 from pgasrob.render.diagram.model import LINE, PADDING
-from pgasrob.render.executions.edges import NAMES
+from pgasrob.render.executions.edges import NAMES, OTHERS
 from pgasrob.render.executions.layout import INDENT, Box, Picture, Way, label_width, layout
 from pgasrob.render.lines import wrap
 from pgasrob.render.litmus_json import ExecutionObject
@@ -82,7 +82,7 @@ def executions_svg(title: str, panels: Sequence[Panel]) -> str:
     for panel, picture in zip(panels, pictures, strict=True):
         y = _panel(pen, panel, picture, y, breadth)
         y += MARGIN
-    described = " ".join(f"{panel.title}. {' '.join(panel.sentences)}" for panel in panels)
+    described = " ".join(f"{panel.title}. {' '.join(panel.sentences)}" for panel in panels).replace("\u00a0", " ")
     return document(
         "pg-litmus",
         title,
@@ -95,12 +95,12 @@ def executions_svg(title: str, panels: Sequence[Panel]) -> str:
 
 
 def _panel(pen: SvgPen, panel: Panel, picture: Picture, y: float, breadth: float) -> float:
-    for line in wrap(visible(panel.title), int(breadth / LETTER * 0.85)):
+    for line in wrap(_clean(panel.title), int(breadth / LETTER * 0.85)):
         y += SENTENCE
         pen.text(MARGIN, y - 6, line, "headline")
     y += 4
     for sentence in panel.sentences:
-        for line in wrap(visible(sentence), int(breadth / LETTER)):
+        for line in wrap(_clean(sentence), int(breadth / LETTER)):
             y += SENTENCE
             pen.text(MARGIN, y - 6, line, "sentence")
     y += 6
@@ -108,6 +108,11 @@ def _panel(pen: SvgPen, panel: Panel, picture: Picture, y: float, breadth: float
         _draw(pen, picture)
     y += picture.height + 6
     return _legend(pen, picture, y, breadth)
+
+
+def _clean(text: str) -> str:
+    """``text`` with escapes for what would not show, the no-break spaces that `wrap` needs left as they are."""
+    return "\u00a0".join(visible(piece) for piece in text.split("\u00a0"))
 
 
 def _draw(pen: SvgPen, picture: Picture) -> None:
@@ -139,7 +144,7 @@ def _straight(way: Way) -> str:
 
 def _told(way: Way) -> str:
     edge = way.edge
-    name = NAMES.get(edge.relation, "")
+    name = (NAMES | OTHERS).get(edge.relation, "")
     return f"{edge.label}{f', {name}' * bool(name)}{f' by {edge.rule}' * bool(edge.rule)}"
 
 
@@ -178,6 +183,9 @@ def _samples(picture: Picture) -> Iterator[str]:
     yield "from top to bottom: program order (po)"
     for relation, name in NAMES.items():
         if relation in relations and relation != "po":
+            yield f"{relation}: {name}"
+    for relation, name in OTHERS.items():
+        if relation in relations:
             yield f"{relation}: {name}"
     if any(way.edge.number for way in picture.ways):
         yield "heavy, numbered: a cycle"
