@@ -2,8 +2,8 @@
 
 For ``hb="any"``. What a location holds at the end is chosen, as if it were read then, and what the reads give that an
 outcome depends on: what some write has written, or T. For the other reads it is enough that there is a choice. A choice
-asks for some pairs to be in order and for some not to be, and leaves the rest open: two writes that nobody looks at need
-no order. What is asked for is kept as
+asks for some pairs to be in order and for some not to be, and leaves the rest open: two writes that nobody looks at
+need no order. What is asked for is kept as
 
 - an order, which grows, closed under transitivity;
 - pairs that must not come into it (``never``);
