@@ -162,6 +162,17 @@ SLOW: dict[str, str] = {
     "models/pgas/test_pgas.py": """
         outcomes_are_those_of_the_rules sequential_runs_are_those_of_sc
     """,
+    "models/rdma_tso/test_machines.py": """
+        runs_have_the_graphs_of_consistent_executions small_programs_and_what_is_counted_of_them
+        the_graph_of_a_run_is_a_consistent_execution the_semantics_agree_on_random_programs
+        what_can_be_done_first_loses_no_outcome
+    """,
+    "models/rdma_tso/test_premises.py": """
+        what_is_implied_changes_nothing
+    """,
+    "models/test_sc_and_tso.py": """
+        rdma_tso_without_operations_is_tso_on_small_programs
+    """,
     "render/diagram/test_model.py": """
         every_run_of_the_corpus long_runs_take_little_time
     """,
