@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
+from pgasrob.models import answers
 
 CORPUS = Path(__file__).parents[1] / "programs" / "litmus"
 SB = "x@1=0 y@2=0 ::\n1: y^2 = 1; a = x ||\n2: x^1 = 1; b = y\n"
@@ -135,6 +136,23 @@ def test_why_something_is_forbidden() -> None:
 def test_a_value_that_nobody_writes() -> None:
     said = pgasrob("litmus", REUSE, "--model", "rdma-tso", "--forbidden", "a=7").stdout
     assert "Why a=7 is forbidden in rdma-tso: no execution at all has these values." in said
+
+
+def test_reasons_that_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "LONGEST_WHY", 1e-9)
+    result = pgasrob("litmus", "poll.litmus", "--model", "rdma-tso")
+    assert result.exit_code == 0
+    said = " ".join(result.stdout.split())
+    assert "Whether and why a=1 is forbidden in rdma-tso is open: the time limit of 1e-09 s was reached" in said
+    (found,) = loaded(pgasrob("litmus", "poll.litmus", "--model", "rdma-tso", "--format", "json"))
+    assert found["forbidden"][0]["rules"] is None and "time limit" in found["forbidden"][0]["reason"]
+
+
+def test_reasons_are_not_looked_for_where_nobody_reads_them() -> None:
+    (told,) = loaded(pgasrob("litmus", "poll.litmus", "--model", "rdma-tso", "--format", "json"))
+    (brief,) = loaded(pgasrob("litmus", "poll.litmus", "--model", "rdma-tso", "--format", "json", "--expect"))
+    assert told["forbidden"][0]["rules"] and brief["forbidden"] == []
+    assert told["as_expected"] is brief["as_expected"] is True
 
 
 def test_two_models_compared() -> None:

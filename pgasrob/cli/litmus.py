@@ -291,7 +291,7 @@ class _Run:
             return ERROR
         self._check_names(test, file)
         models, others = self._models(test)
-        answers = [answer(test, model, self._limits, self._asked) for model in models]
+        answers = [answer(test, model, self._limits, self._asked, explain=not self._expect) for model in models]
         results = self._told(file, answers)
         if self._graphs:
             self._results += results

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pgasrob.models.known import STOCK, Options, all_asked, label, models_for
 from pgasrob.models.litmus.expectation import Compared, LitmusTest, compare
@@ -16,17 +16,20 @@ from pgasrob.robustness.watch import GRACE, LimitReached, Watch
 
 Values = tuple[tuple[str, Value], ...]
 """Some names with a value each."""
-PHASE = "in the search for outcomes"
+PHASE, REASONS = "in the search for outcomes", "in the search for rules"
+LONGEST_WHY = 10.0
+"""Seconds after which nobody waits any longer for why one outcome is forbidden: all sets of rules may be tried."""
 
 
 @dataclass(frozen=True)
 class Why:
-    """Why no outcome has these ``values``: ``by`` is None where one has, or where the model cannot tell (``told``: it
-    can)."""
+    """Why no outcome has these ``values``: ``by`` is None where one has (``allowed``), where the model has no reasons,
+    or where ``reason`` has kept it from finding them."""
 
     values: Values
-    by: Forbidden | None
-    told: bool = True
+    by: Forbidden | None = None
+    allowed: bool = False
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,11 @@ class Answer:
         return False if False in holds else None if None in holds else True
 
 
-def answer(test: LitmusTest, model: Model, limits: Limits, asked: Iterable[Values] = ()) -> Answer:
-    """The answer of ``model``, also why there is no outcome with the values of each of ``asked``."""
+def answer(
+    test: LitmusTest, model: Model, limits: Limits, asked: Iterable[Values] = (), *, explain: bool = True
+) -> Answer:
+    """The answer of ``model``, also why there is no outcome with the values of each of ``asked``; ``explain``: and with
+    those that the test forbids."""
     started = time.monotonic()
     program = test.program
     concerning = tuple(Compared(line, None) for line in test.expectations if line.concerns(model.name, model.variant))
@@ -84,24 +90,27 @@ def answer(test: LitmusTest, model: Model, limits: Limits, asked: Iterable[Value
     wanted = [
         each.expectation.values
         for each in compared
-        if each.holds and not each.expectation.allowed and not each.expectation.otherwise
+        if explain and each.holds and not each.expectation.allowed and not each.expectation.otherwise
     ]
-    why = tuple(_why(test, model, outcomes, values, watch) for values in dict.fromkeys((*asked, *wanted)))
+    why = tuple(_why(test, model, outcomes, values, limits) for values in dict.fromkeys((*asked, *wanted)))
     return Answer(test, model, outcomes, (), compared, why, time.monotonic() - started)
 
 
-def _why(test: LitmusTest, model: Model, outcomes: Outcomes, values: Values, watch: Watch) -> Why:
+def _why(test: LitmusTest, model: Model, outcomes: Outcomes, values: Values, limits: Limits) -> Why:
     names = test.program.names
     if any(dict(values).items() <= dict(zip(names, found, strict=True)).items() for found in outcomes.found):
-        return Why(values, None)
+        return Why(values, allowed=True)
     if outcomes.reason is not None or not isinstance(model, Axiomatic):
-        return Why(values, None, told=False)
+        return Why(values, reason=outcomes.reason)
     axiomatic = model
+    seconds = LONGEST_WHY if limits.timeout is None else min(limits.timeout, LONGEST_WHY)
+    watch = Watch(replace(limits, timeout=seconds), None, time.monotonic())
     try:
-        by = watch.within("in the search for reasons", lambda: axiomatic.forbidden(test.program, dict(values)), GRACE)
-    except (Refused, LimitReached, MemoryError):
-        return Why(values, None, told=False)
-    return Why(values, by, told=by is not None)
+        return Why(values, watch.within(REASONS, lambda: axiomatic.forbidden(test.program, dict(values))))
+    except LimitReached as limit:
+        return Why(values, reason=limit.reason)
+    except MemoryError:
+        return Why(values, reason=OutOfMemory())
 
 
 def models_of(

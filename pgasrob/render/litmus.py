@@ -273,6 +273,9 @@ def _why(why: ForbiddenObject, labels: Sequence[str], width: int) -> list[Line]:
     values, name = values_text(why["values"]), english.listed(labels)
     if why["allowed"]:
         return [[], *paragraph(f"{values} is allowed in {name}.", width, "open", "  ")]
+    if why["reason"]:
+        said = f"Whether and why {values} is forbidden in {name} is open: {why['reason']}."
+        return [[], *paragraph(said, width, "open", "  ")]
     if why["rules"] is None:
         return []
     lines: list[Line] = [[]]

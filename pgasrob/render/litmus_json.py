@@ -81,11 +81,13 @@ class ExpectedObject(TypedDict):
 
 class ForbiddenObject(TypedDict):
     """That no execution has these values. ``rules``: the smallest sets of rules without which one has; null where the
-    model does not tell. ``execution``: one that would be consistent without the first of the sets."""
+    model has no rules, or where ``reason`` has kept it from finding them. ``execution``: one that would be consistent
+    without the first of the sets."""
 
     values: dict[str, Value]
     allowed: bool
     rules: list[list[str]] | None
+    reason: str | None
     execution: ExecutionObject | None
 
 
@@ -237,8 +239,9 @@ def _why(why: Why, test: LitmusTest) -> ForbiddenObject:
     by = why.by
     return {
         "values": dict(why.values),
-        "allowed": by is None and why.told,
+        "allowed": why.allowed,
         "rules": None if by is None else [sorted(rules) for rules in by.rules],
+        "reason": None if why.reason is None else str(why.reason),
         "execution": None if by is None or by.execution is None else execution_to_json(by.execution, test, _cycle(by)),
     }
 
