@@ -163,6 +163,15 @@ def test_two_models_compared() -> None:
     assert (one["only"], other["only"]) == ([{"x": 1, "y": 1, "a": 0, "b": 0}], [])
 
 
+def test_nothing_is_compared_with_a_model_that_does_not_know_the_program() -> None:
+    result = pgasrob("litmus", "poll.litmus", "--compare", "pgas,corerma")
+    assert result.exit_code == 2
+    assert "refused by corerma" in result.stdout
+    assert "pgas allows" not in result.stdout
+    found = loaded(pgasrob("litmus", "poll.litmus", "--compare", "pgas,corerma", "--format", "json"))
+    assert not any("only" in each for each in found)
+
+
 def test_variants_in_words_and_by_options() -> None:
     found = loaded(
         pgasrob("litmus", LO, "--model", "corerma,corerma:without:LO", "--model", "corerma vpi", "--format", "json")

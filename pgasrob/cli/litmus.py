@@ -345,7 +345,7 @@ class _Run:
 
         wanted = self._executions or bool(self._graphs) or (self._compare and not self._json)
         results = [litmus_to_json(file, each, executions=wanted) for each in answers]
-        if self._compare:
+        if self._compare and not any(result["refusals"] for result in results):
             one, other = results
             for result, against in ((one, other), (other, one)):
                 result["only"] = [each for each in result["outcomes"] if each not in against["outcomes"]]
@@ -366,7 +366,7 @@ class _Run:
             if all(style in ("", "good", "faint") for _, style in line):
                 return
         write(litmus_report(results, width, glyphs, others=others), sys.stdout)
-        if self._compare:
+        if self._compare and not any(result["refusals"] for result in results):
             write(comparison_report(results[0], results[1], width), sys.stdout)
         elif self._executions:
             for result in results:
