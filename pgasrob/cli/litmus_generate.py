@@ -122,9 +122,9 @@ def generate(
     _check_options(ctx, "distinguish" if distinguish is not None else name)
     bounds = Bounds(threads, nodes, locations)
     limits = Limits(None, timeout, memory_for(memory_limit, 1))
-    out = _Out(format_, output)
-    reason, lacking = "", []
     display = progress_display(None)
+    out = _Out(format_, output, display.clear if display else None)
+    reason, lacking = "", []
     with display("litmus tests") if display else nullcontext() as progress:
         watch = Watch(limits, progress, time.monotonic())
 
@@ -169,8 +169,10 @@ def _check_options(ctx: click.Context, kind: str) -> None:
 class _Out:
     """Where tests go as they are found."""
 
-    def __init__(self, format_: str, folder: str | None) -> None:
+    def __init__(self, format_: str, folder: str | None, clear: Callable[[], None] | None) -> None:
+        """``clear``: takes the display away that is on the terminal, before something is printed there."""
         self._format, self._folder = format_, None if folder is None else Path(folder)
+        self._clear = clear
         self._numbers: dict[str, int] = {}
         self._files = 0
 
@@ -197,6 +199,8 @@ class _Out:
                     self._files += 1
             except OSError as error:
                 raise click.ClickException(f"cannot write to {self._folder}: {error.strerror or error}") from None
+        if self._clear is not None and (self._folder is None or self._format == "json"):
+            self._clear()
         if self._format == "json":
             print_json(generated_to_json(test, number))
         elif self._format == "litmus" and self._folder is None:

@@ -31,7 +31,8 @@ def initial_states(count: int, conventions: Conventions) -> list[tuple[int, ...]
 
 @dataclass(frozen=True)
 class GeneratedTest:
-    """A program whose ``pivot``, the first of its executions with one, is an edge of ``rule``.
+    """A program with executions that have an edge of ``rule`` as their pivot; ``pivot``: the first one whose outcome is
+    forbidden, if there is such, and else the first.
 
     ``allowed``: all outcomes of the model. ``forbidden``: those of executions that are none by a pivot of the rule
     alone, without what another execution allows; empty where the rule has an effect on hb and none on outcomes.
@@ -163,11 +164,14 @@ def _test(
 ) -> GeneratedTest:
     shape = actions.shape
     allowed = outcomes(actions_of(shape, ir_own=False), initial)
-    forbidden = set()
+    by_outcome: dict[Registers, Pivot] = {}
     registers = [number for number, action in enumerate(actions.actions) if action.kind == "r"]
     for each in pivots(actions, rule, conventions, initial):
         read, _ = values(actions, each.source, initial)
         told = tuple(value for register in registers if (value := read[register]) is not None)
         if len(told) == len(registers):
-            forbidden.add(told)
-    return GeneratedTest(rule, shape, initial, pivot, allowed, frozenset(forbidden - allowed))
+            by_outcome.setdefault(told, each)
+    forbidden = frozenset(by_outcome.keys() - allowed)
+    if forbidden:
+        pivot = by_outcome[min(forbidden)]
+    return GeneratedTest(rule, shape, initial, pivot, allowed, forbidden)
