@@ -1,6 +1,7 @@
 // expect: robust
 // tso: not robust
 // nodes: 2
+// races: 2 pairs
 // Each PE raises a flag in its own memory and looks whether the other has put something there: the load may overtake
 // the store on x86, so neither PE sees what the other has done. load -> put -> get -> store -> load.
 #include <shmem.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// races: 2 pairs
 // The same with a fence of the processor between the store and the load, which waits until the store buffer is empty;
 // a blocking atomic on the own memory does as much.
 #include <shmem.h>
