@@ -21,15 +21,17 @@ from pgasrob.program.files import DISK
 from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.batch import READING, read_text
-from pgasrob.robustness.check import load
+from pgasrob.robustness.check import PREPARING, load
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import InternalError, NoProgram, OutOfMemory, Reason, StateLimit
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.watch import GRACE, LimitReached, Watch
 
 if TYPE_CHECKING:
+    from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.declarations import Source
+    from pgasrob.program.program import Program as PgasProgram
 
 Verdict = Literal["robust", "not robust", "unknown", "refused", "error"]
 
@@ -141,12 +143,14 @@ def _verdict(
 ) -> NetworkVerdict:
     started = time.monotonic()
     watch = Watch(limits, None, started)
-    known = NetworkVerdict(file, asked, "unknown", nodes=nodes)
+    known = NetworkVerdict(file, asked, "unknown")
     try:
         if file.endswith(LITMUS):
             known, translated = watch.within(READING, lambda: _litmus(known))
         else:
-            known, translated = watch.within(READING, lambda: _program_of_ranks(known, front_end, reading))
+            program = watch.within(READING, lambda: load(file, front_end))
+            known = replace(known, nodes=nodes or program.nodes or DEFAULT_NODES)
+            known, translated = watch.within(PREPARING, lambda: _program_of_ranks(known, program, reading))
         found = watch.within(SEARCHING, lambda: decide(translated.program, asked, watch, translated.copies), GRACE)
         verdict: Verdict = "not robust" if found.violation else "unknown" if found.reason else "robust"
         known = replace(known, verdict=verdict, reason=found.reason, violation=found.violation, states=found.states)
@@ -172,14 +176,13 @@ def _litmus(known: NetworkVerdict) -> tuple[NetworkVerdict, Translation]:
 
 
 def _program_of_ranks(
-    known: NetworkVerdict, front_end: FrontEnd | None, reading: Reading
+    known: NetworkVerdict, program: PgasProgram | CProgram, reading: Reading
 ) -> tuple[NetworkVerdict, Translation]:
-    program = load(known.file, front_end)
-    nodes = known.nodes or program.nodes or DEFAULT_NODES
-    instance = program.instantiate(nodes, reading)
+    assert known.nodes is not None
+    instance = program.instantiate(known.nodes, reading)
     of = instance.program
     resting = tuple(each for each in rests_on(instance, "", True) if each.kind not in NOT_OF_NETWORKS)
-    known = replace(known, name=of.name, nodes=nodes, source=of.source, assumptions=resting, units=of.source.units)
+    known = replace(known, name=of.name, source=of.source, assumptions=resting, units=of.source.units)
     known = replace(known, ranks=True)
     asked = known.asked
     try:

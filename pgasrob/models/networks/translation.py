@@ -230,15 +230,16 @@ class _Thread:
         self.refusals.append(missing(construct, self.network).refusal(edge.span, show(edge.command)))
 
     def _made(self, edge: Transition, state: _State) -> list[tuple[tuple[Instruction, ...], _State]]:
-        """The instructions of a command, and the state behind it; nothing where it is refused."""
+        """The instructions of a command, and the state behind it; where it is refused there are none, and what comes
+        behind it is looked at for more to refuse."""
         try:
             instructions, peers = self._command(edge, state.peers)
         except _No as no:
             self._refuse(str(no), edge)
-            return []
+            return [((), self._state(edge.target, state.peers))]
         except Fault as fault:
             self.refusals.append(Refusal(f"{show(edge.command)}: it is at fault: {fault}", edge.span))
-            return []
+            return [((), self._state(edge.target, state.peers))]
         spanned = tuple(replace(each, span=edge.span) for each in instructions)
         if any(len(peer.unpolled) > MOST_UNPOLLED for peer in peers) and edge.target in self._waits:
             if self.network == RDMA_TSO:  # in coreRMA the loop is refused

@@ -1,0 +1,110 @@
+"""`pgasrob check --network`: reports, JSON, exit codes, headers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pgasrob.cli import cli
+
+PUT = "// rdma-tso: not robust\nprogram reuse;\nnodes 2;\nmemory x, y;\nqueue q;\n\nprocess 0 {\n  write(x, 1, y, q);\n  mem[x] <- 1;\n}\nprocess 1 { }\n"  # noqa: E501
+GOOD = PUT.replace("not robust", "robust").replace("  mem", "  wait_local(q);\n  mem")
+BARRIER = PUT.replace("not robust", "refused").replace("  mem", "  barrier;\n  mem")
+
+
+def check(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, ["check", *map(str, arguments)], env={"COLUMNS": "100"})
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    texts = {"put.pgas": PUT, "good.pgas": GOOD, "barrier.pgas": BARRIER}
+    texts["sb.litmus"] = "// expect: error\nx@1, y@1 :: 1: x = 1; a = y || 1: y = 1; b = x\n"
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return {name: tmp_path / name for name in texts}
+
+
+def test_a_violation_is_told_with_its_cycle_and_its_run(files: dict[str, Path]) -> None:
+    result = check(files["put.pgas"], "--network", "rdma-tso")
+    assert result.exit_code == 1
+    told = " ".join(result.output.split())
+    assert "not robust on RDMA-TSO, 2 nodes" in told
+    assert "rank 0 (line 9, `mem[x] <- 1`) writes x@0, which rank 0 (line 8, `write(x, 1, y, q)`) reads;" in told
+    assert "the source x@0 = 1 is read" in told and "y@1 = 1 is placed" in told
+
+
+def test_the_object(files: dict[str, Path]) -> None:
+    result = check(files["put.pgas"], "--network", "rdma-tso", "--placed", "--format", "json")
+    found = json.loads(result.output)
+    assert (found["verdict"], found["network"], found["variant"]) == ("not robust", "rdma-tso", "placed")
+    assert {"schema", "file", "program", "nodes", "reason", "refusals", "witness", "stats", "errors"} <= found.keys()
+    assert sorted(edge["relation"] for edge in found["witness"]["cycle"]) == ["po", "rf"]
+    assert len(found["commands"]) == len(found["witness"]["events"])
+    codes = {each["code"] for each in found["assumptions"]}
+    assert "program-order" not in codes and "no-failures" in codes
+
+
+@pytest.mark.parametrize(("name", "code"), [("put.pgas", 1), ("good.pgas", 0), ("barrier.pgas", 2), ("sb.litmus", 1)])
+def test_exit_codes(files: dict[str, Path], name: str, code: int) -> None:
+    assert check(files[name], "--network", "rdma-tso").exit_code == code
+
+
+def test_a_refusal_has_its_place(files: dict[str, Path]) -> None:
+    told = " ".join(check(files["barrier.pgas"], "--network", "rdma-tso").output.split())
+    assert "refused on RDMA-TSO" in told and "line 9: barrier: RDMA-TSO has no barriers" in told
+
+
+def test_a_limit_leaves_it_unknown(files: dict[str, Path]) -> None:
+    text = PUT.replace("process 0 {", "process 0 {\n  loop { mem[y] <- 1; }")
+    files["put.pgas"].write_text(text.replace("  mem[x] <- 1;\n", ""))
+    result = check(files["put.pgas"], "--network", "rdma-tso", "--max-states", "3")
+    assert result.exit_code == 3 and "unknown" in result.output
+
+
+def test_headers_are_compared(files: dict[str, Path]) -> None:
+    folder = files["put.pgas"].parent
+    result = check(folder, "--network", "rdma-tso", "--expect")
+    assert result.exit_code == 2  # the litmus test says nothing of it
+    assert result.output.count("(as expected)") == 3 and "nothing expected of rdma-tso" in result.output
+    files["sb.litmus"].unlink()
+    assert check(folder, "--network", "rdma-tso", "--expect").exit_code == 0
+    files["good.pgas"].write_text(PUT.replace("not robust", "robust"))
+    assert check(folder, "--network", "rdma-tso", "--expect").exit_code == 1
+
+
+def test_litmus_tests_in_the_calculus(files: dict[str, Path]) -> None:
+    result = check(files["sb.litmus"], "--expect")
+    assert result.exit_code == 0 and "error[PG180]" in result.output
+    files["sb.litmus"].write_text("x@1, z@2 :: 1: z^2 = x; x = 1\n")
+    assert check(files["sb.litmus"]).exit_code == 1
+    assert check(files["sb.litmus"], files["put.pgas"]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--network", "rdma-tso", "--engine", "product"],
+        ["--network", "rdma-tso", "--races"],
+        ["--network", "corerma", "--placed"],
+        ["--no-pcie"],
+        ["--placed"],
+    ],
+)
+def test_options_that_do_not_go_together(files: dict[str, Path], options: list[str]) -> None:
+    result = check(files["put.pgas"], *options)
+    assert result.exit_code == 2 and "Usage:" in result.output
+
+
+def test_corerma(files: dict[str, Path]) -> None:
+    result = check(files["put.pgas"], "--network", "corerma")
+    assert result.exit_code == 1 and "The execution, each thread in program order" in result.output
+
+
+def test_what_is_no_program_is_an_error(files: dict[str, Path]) -> None:
+    files["put.pgas"].write_text("process {")
+    result = check(files["put.pgas"], "--network", "rdma-tso", "-n", "2..3")
+    assert result.exit_code == 2 and result.output.count("error on RDMA-TSO") == 1

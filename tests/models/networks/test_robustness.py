@@ -1,0 +1,249 @@
+"""Robustness on a network: executions against runs, against runs without reduction, against every run one by one, and
+against outcomes."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from random import Random
+
+import pytest
+
+from pgasrob.models.corerma import CoreRma
+from pgasrob.models.corerma.machine import machine as corerma_machine
+from pgasrob.models.litmus.parser import parse
+from pgasrob.models.litmus.program import Graph, Program, Thread
+from pgasrob.models.networks.robustness import by_executions, by_runs, cycle_of, violation_in
+from pgasrob.models.networks.translation import translate
+from pgasrob.models.operational import Step, execution
+from pgasrob.models.rdma_tso import RdmaTso
+from pgasrob.models.sc import Sc
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import PendingBound, StateLimit
+from pgasrob.robustness.watch import Watch
+from tests.models.strategies import random_program
+from tests.support import instance
+
+
+def litmus(text: str) -> Program:
+    return parse(text).program
+
+
+def both(program: Program, **options: bool) -> bool:
+    """Whether it is robust, by executions and by runs."""
+    model = RdmaTso(**options)  # type: ignore[arg-type]
+    by_graphs, by_steps = by_executions(model, program), by_runs(model.machine(program))
+    assert (by_graphs.violation is None) == (by_steps.violation is None)
+    return by_graphs.violation is None
+
+
+@pytest.mark.parametrize(
+    ("text", "robust"),
+    [
+        ("x@1, y@1 :: 1: x = 1; a = y || 1: y = 1; b = x", False),
+        ("x@1, y@1 :: 1: x = 1; mfence; a = y || 1: y = 1; mfence; b = x", True),
+        ("x@1, y@1 :: 1: x = 1; a = x; b = y || 1: y = 1; c = y; d = x", False),  # out of the store buffer
+        ("x@1, y@1 :: 1: x = 1; y = 1 || 1: a = y; b = x", True),
+        ("x@1, z@2 :: 1: z^2 = x; x = 1", False),
+        ("x@1, z@2 :: 1: z^2 = x; poll(2); x = 1", True),
+        ("x@1=1, z@2=0 :: 1: z^2 = x; x = z^2", True),
+        ("x@1=1, y@2=0, z@2=0 :: 1: x = y^2; z^2 = x", False),
+        ("x@1=1, y@2=0, z@2=0 :: 1: x = y^2; rfence(2); z^2 = x", True),
+        ("x@1, z@2 :: 1: z^2 = x || 2: z = 1; a = z", True),  # one location is coherent, buffer or not
+        ("x@1 :: 1: a = CAS(x, 0, 1) || 1: b = CAS(x, 0, 1)", True),
+        ("x@1, y@1 :: 1: a = CAS(x, 1, 2); b = y || 1: y = 1; x = 1", True),
+    ],
+)
+def test_small_programs(text: str, robust: bool) -> None:
+    assert both(litmus(text)) is robust
+
+
+def test_an_operation_is_one_node() -> None:
+    """The get reads x before the store and writes y after the load: two events, one node, and a cycle by it alone."""
+    program = litmus("x@2, y@1 :: 1: y = x^2 || 1: a = y || 2: x = 1")
+    found = by_executions(RdmaTso(), program)
+    assert found.violation is None
+    split = litmus("x@2, y@1, z@2 :: 1: y = x^2 || 2: x = 1; a = z || 1: b = y; z^2 = y")
+    assert both(split) is (by_executions(RdmaTso(), split).violation is None)
+
+
+def test_a_captured_put_is_one_command() -> None:
+    """Between the load of the source and the arrival another rank writes both: no cycle but by the put as a whole."""
+    program = instance("put(x, 1, y, q);", "write(z, 0, x, q); read(w, 0, z, q); wait(q); mem[y] <- 5;")
+    translated = translate(program, "rdma-tso")
+    model = RdmaTso()
+    assert by_executions(model, translated.program).violation is None
+    found = by_executions(model, translated.program, copies=translated.copies)
+    assert found.violation is not None and len(found.violation.cycle) >= 2
+    runs = by_runs(model.machine(translated.program), copies=translated.copies)
+    assert runs.violation is not None
+
+
+def test_a_violation_has_a_cycle_of_different_commands() -> None:
+    found = by_executions(RdmaTso(), litmus("x@1, y@1 :: 1: x = 1; a = y || 1: y = 1; b = x"))
+    assert found.violation is not None
+    cycle, events = found.violation.cycle, found.violation.execution.events
+    assert sorted(edge.relation for edge in cycle) == ["po", "po", "rb", "rb"]
+    for edge, following in zip(cycle, cycle[1:] + cycle[:1], strict=True):
+        first, second = events[edge.target], events[following.source]
+        assert (first.thread, first.operation) == (second.thread, second.operation)
+
+
+# Against each other
+
+
+def agreement(count: int, seed: int, **sizes: object) -> tuple[int, int]:
+    """Programs that are robust, and that are not, by both."""
+    found = Counter[bool]()
+    for number in range(count):
+        random = Random(seed * 1_000_000 + number)
+        program = random_program(random, "rdma-tso", **sizes)
+        found[both(program, pcie=random.random() < 0.7, placed=random.random() < 0.3)] += 1
+    return found[True], found[False]
+
+
+def test_executions_and_runs_agree() -> None:
+    assert agreement(300, 5) == (220, 80)
+    assert agreement(120, 6, statements=7, threads=(2, 3), nodes=(2, 3), branching=True) == (70, 50)
+
+
+@pytest.mark.nightly
+def test_executions_and_runs_agree_on_many() -> None:
+    one = agreement(6000, 2)
+    two = agreement(6000, 3, statements=7, threads=(2, 3), nodes=(2, 3), branching=True)
+    assert sum(one) == sum(two) == 6000 and min(*one, *two) > 900
+
+
+def test_the_search_without_reduction_says_the_same() -> None:
+    model = RdmaTso()
+    for seed in range(60):
+        program = random_program(Random(seed), "rdma-tso", statements=4)
+        plain = by_runs(model.machine(program, reduced=False))
+        assert (plain.violation is None) == both(program), seed
+
+
+def every_run(program: Program, pcie: bool) -> bool:
+    """Whether it is robust, by the graph of every complete run, nothing remembered and nothing left out."""
+    machine = RdmaTso(pcie=pcie).machine(program, reduced=False)
+    stack: list[tuple[tuple[int, ...], tuple[Step, ...]]] = [(machine.initial, ())]
+    runs = 0
+    while stack:
+        state, steps = stack.pop()
+        if machine.is_final(state):
+            runs += 1
+            if cycle_of(execution(program, steps, machine.outcome(state))):
+                return False
+        stack += [(target, (*steps, *word)) for word, target in machine.successors(state)]
+        if runs > 3000:
+            raise TooManyRuns
+    return True
+
+
+class TooManyRuns(Exception):
+    pass
+
+
+def test_the_monitor_says_what_every_run_one_by_one_says() -> None:
+    said = Counter[bool]()
+    for seed in range(120):
+        random = Random(seed + 77)
+        program = random_program(random, "rdma-tso", statements=3, threads=(1, 2))
+        pcie = random.random() < 0.5
+        try:
+            naive = every_run(program, pcie)
+        except TooManyRuns:
+            continue
+        assert both(program, pcie=pcie) == naive, seed
+        said[naive] += 1
+    assert (said[True], said[False]) == (102, 5)
+
+
+def test_corerma_by_executions_and_by_its_machine() -> None:
+    said = Counter[bool]()
+    for seed in range(120):
+        program = random_program(Random(seed), "corerma", statements=5)
+        by_graphs = by_executions(CoreRma(), program).violation is None
+        by_steps = by_runs(corerma_machine(program)).violation is None
+        assert by_graphs == by_steps, seed
+        said[by_graphs] += 1
+    assert min(said.values()) > 20
+
+
+# Outcomes
+
+
+def test_robust_programs_have_the_outcomes_of_sc() -> None:
+    """hb-robust implies outcome-robust, and not the other way round."""
+    sc, model = Sc(), RdmaTso()
+    found = Counter[tuple[bool, bool]]()
+    for seed in range(400):
+        program = random_program(Random(seed), "rdma-tso")
+        robust = by_executions(model, program).violation is None
+        equal = set(model.outcomes(program).found) == set(sc.outcomes(program).found)
+        assert equal or not robust, seed
+        found[robust, equal] += 1
+    assert (found[True, True], found[False, False], found[False, True]) == (313, 57, 30)
+
+
+def test_corerma_without_a_cycle_has_the_outcomes_of_sc() -> None:
+    sc, model = Sc(), CoreRma()
+    found = Counter[tuple[bool, bool]]()
+    for seed in range(200):
+        program = random_program(Random(seed), "corerma", statements=5)
+        robust = by_executions(model, program).violation is None
+        equal = set(model.outcomes(program).found) == set(sc.outcomes(program).found)
+        assert equal or not robust, seed
+        found[robust, equal] += 1
+    assert found[True, True] > 20 and found[False, False] > 20 and found[False, True] > 0
+
+
+# Loops and limits
+
+
+def looping(text: str) -> Program:
+    """The program of ``text``, each thread again and again; it may end after each round."""
+    program = litmus(text)
+    threads = []
+    for thread in program.threads:
+        out = [list(edges) for edges in thread.graph.out]
+        last = len(out) - 1
+        out[last - 1] = [(instruction, 0) for instruction, _ in out[last - 1]]
+        threads.append(Thread(thread.node, thread.registers, Graph(tuple(map(tuple, out[:last])), frozenset((0,)))))
+    return Program(program.locations, tuple(threads))
+
+
+@pytest.mark.parametrize(
+    ("text", "robust"),
+    [
+        ("x@1, z@2 :: 1: z^2 = x; poll(2); a = x || 2: b = z", True),
+        ("x@1, z@2 :: 1: x = 1; z^2 = x; poll(2) || 2: b = z", True),
+        ("x@1, y@1, z@2 :: 1: x = z^2; poll(2); y = x || 2: z = 1; mfence", True),
+        ("x@1, z@2, v@2 :: 1: z^2 = x; v^2 = x; poll(2); poll(2) || 2: a = v; b = z", True),
+        ("x@1, z@2, y@1 :: 1: z^2 = x; poll(2); a = y || 2: y^1 = z; poll(1); b = z", False),
+    ],
+)
+def test_loops_are_decided_by_runs(text: str, robust: bool) -> None:
+    program = looping(text)
+    assert not program.bounded
+    found = by_runs(RdmaTso(placed=True).machine(program))
+    assert found.reason is None
+    assert (found.violation is None) is robust
+
+
+def test_operations_without_end_leave_it_unknown() -> None:
+    """A put that has been polled need not be placed, and puts may pile up."""
+    found = by_runs(RdmaTso().machine(looping("x@1, z@2 :: 1: z^2 = x; poll(2) || 2: b = z")))
+    assert found.violation is None and found.reason == PendingBound(16)
+
+
+def test_limits_hold() -> None:
+    program = litmus("x@1, y@2 :: 1: x = 1; y^2 = x; a = x || 2: y = 1; x^1 = y; b = y")
+    watch = Watch(Limits(max_states=5), None, time.monotonic())
+    assert by_runs(RdmaTso().machine(program), watch).reason == StateLimit(5)
+    assert by_executions(RdmaTso(), litmus("x@1 :: 1: x = 1 || 1: a = x || 1: b = x"), most=2).reason == StateLimit(2)
+
+
+def test_undefined_values_are_violations() -> None:
+    program = litmus("y@2 :: 1: put(y^2.n, 1) || 2: y.n = 2; a = y.n")
+    found = [violation_in(run) for run in CoreRma().executions(program)]
+    assert any(each is not None and not each.cycle for each in found)
