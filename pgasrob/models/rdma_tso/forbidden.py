@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from pgasrob.models.candidates import candidates
 from pgasrob.models.litmus.program import Outcome, Program
 from pgasrob.models.model import Forbidden
 from pgasrob.models.rdma_tso.axioms import cycle
-from pgasrob.models.rdma_tso.events import kinds_in_order
+from pgasrob.models.rdma_tso.events import expand, kinds_in_order
 from pgasrob.models.rdma_tso.orders import CELLS, TERMS, kinds_of
 from pgasrob.models.rdma_tso.rules import Rules
 from pgasrob.models.rdma_tso.search import Search, Solution, execution
@@ -18,39 +19,53 @@ def why(program: Program, wanted: Callable[[Outcome], bool], rules: Rules) -> Fo
 
     The rules looked at are the cells of Figure 9 and the terms of ib and ob. A core is a set of rules that forbid the
     outcome, all others left out. A set without which it is allowed has a member of every core; so the smallest sets
-    that have are tried, and each that fails gives one core more.
+    that have are tried, and each that fails gives one core more. All sets that are minimal (of :data:`MOST` rules at
+    most, where there are such) are found; those of cells and polls come first, before what rf, mo and rb mean.
     """
+    every = tuple(candidates(program, expand))
 
     def allowed(without: frozenset[str]) -> Solution | None:
-        return next(Search(program, rules.leaving_out(without)).each_new({}, wanted), None)
+        return next(Search(program, rules.leaving_out(without), every=every).each_new({}, wanted), None)
 
     if allowed(frozenset()):
         return None
     looked_at = frozenset(_that_matter(program, rules))
-    if not allowed(looked_at):
+    last = allowed(looked_at)
+    if last is None:
         return Forbidden()
-    cores: list[frozenset[str]] = []
+    hitting = {frozenset[str]()}
     fine: dict[frozenset[str], Solution] = {}
-    while True:
-        hitting = _smallest_hitting(cores)
-        failed = None
-        for each in hitting:
-            if each not in fine:
-                found = allowed(each)
-                if found is None:
-                    failed = each
-                    break
-                fine[each] = found
-        if failed is None:
-            break
-        core = looked_at - failed
+    while untried := [each for each in hitting if each not in fine]:
+        tried = min(untried, key=_rank)
+        found = allowed(tried)
+        if found is not None:
+            fine[tried] = found
+            continue
+        core = looked_at - tried
         for rule in sorted(core):
             if not allowed(looked_at - core | {rule}):
                 core -= {rule}
-        cores.append(core)
-    sets = tuple(sorted(hitting, key=sorted))
-    shown = execution(fine[sets[0]])
+        hitting = _hitting(hitting, core)
+    sets = tuple(sorted(fine, key=_rank))
+    shown = execution(fine[sets[0]] if sets else last)
     return Forbidden(sets, shown, cycle(shown, rules))
+
+
+MOST = 4
+"""Sets of more rules than these are not looked for."""
+MEANING = frozenset(("ib.rf", "ib.rbb", "ib.nfo", "ob.rfb", "ob.rb", "ob.mo", "ob.nfo"))
+"""The terms that say what reading from a write means, and the order of writes, rather than what the network orders."""
+
+
+def _rank(rules: frozenset[str]) -> tuple[bool, int, list[str]]:
+    return bool(rules & MEANING), len(rules), sorted(rules)
+
+
+def _hitting(sets: set[frozenset[str]], core: frozenset[str]) -> set[frozenset[str]]:
+    """The minimal sets that have a member of all cores so far and of one more (Berge)."""
+    kept = {each for each in sets if each & core}
+    more = {each | {rule} for each in sets - kept if len(each) < MOST for rule in core}
+    return kept | {each for each in more if not any(other < each for other in kept | more)}
 
 
 def _that_matter(program: Program, rules: Rules) -> Iterator[str]:
@@ -60,15 +75,3 @@ def _that_matter(program: Program, rules: Rules) -> Iterator[str]:
         if kinds_of(cell) in pairs and rules.orders.at(cell) != "no":
             yield cell
     yield from (term for term in TERMS if rules.has(term) and (rules.pcie or not term.endswith(".nfo")))
-
-
-def _smallest_hitting(cores: list[frozenset[str]]) -> list[frozenset[str]]:
-    """The sets of the smallest size that have a member of every core."""
-    found: set[frozenset[str]] = {frozenset()}
-    while True:
-        hitting = [each for each in found if all(each & core for core in cores)]
-        if hitting:
-            return hitting
-        found = {
-            each | {rule} for each in found for rule in next((core for core in cores if not each & core), frozenset())
-        }

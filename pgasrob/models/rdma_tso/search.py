@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from pgasrob.models.candidates import INITIAL, Circular, Faulted, Values, candidates
+from pgasrob.models.candidates import INITIAL, Candidate, Circular, Faulted, Values, candidates
 from pgasrob.models.litmus.program import Outcome, Program
 from pgasrob.models.model import Execution, Pairs, Refused
 from pgasrob.models.rdma_tso.events import expand, polls_from
@@ -104,13 +104,20 @@ class Solution:
 class Search:
     """All consistent executions of a program, or one for each outcome."""
 
-    def __init__(self, program: Program, rules: Rules, watch: Watch | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        rules: Rules,
+        watch: Watch | None = None,
+        every: Iterable[Candidate] | None = None,
+    ) -> None:
         self.program, self.rules, self.watch = program, rules, watch
+        self.every = candidates(program, expand) if every is None else every
         self.looked_at = 0
 
     def graphs(self) -> Iterator[tuple[Graph, Rows]]:
         """What is to be searched: candidates, with their fixed edges."""
-        for candidate in candidates(self.program, expand):
+        for candidate in self.every:
             for polled in polls_from(candidate, self.rules):
                 graph = Graph(candidate, self.rules, polled)
                 start = graph.start

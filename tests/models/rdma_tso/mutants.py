@@ -1,17 +1,23 @@
 """Changes of the declarative model, and the proof that some of them change nothing.
 
-A *flip* puts another value into a cell of Figure 9. Of yes, no and sqp the last two are one where a type of the cell has
-no queue pair. A flip is *implied* when the other edges have the same closure with it and without: then it never changes
-what is consistent. That is decided on short threads. Whether two events are ordered by ippo, oppo and nfo depends on
-these two alone, so the edges of a short thread are those that its events have in any thread that they are part of. An
-event of a put or get comes with the other one of the operation.
+A *flip* puts another value into a cell of Figure 9. Of yes, no and sqp the last two are one where a type of the cell
+has no queue pair. A flip is *implied* when the other edges have the same closure with it and without: then it never
+changes what is consistent. That is decided on short threads: whether two events are ordered by ippo, oppo, nfo, pf,
+rf_b or rb_b depends on these two alone, so the edges of a short thread are those that its events have in any thread
+that they are part of. An event of a put or get comes with the other one of the operation.
 
 1. Where the short threads that consist of the two instructions (or the one) that the events of the cell belong to have
-   the same closure with the flip and without, an edge that the flip takes away follows from edges that are left, and one
-   that it adds from edges that were there, in every thread.
+   the same closure with the flip and without, an edge that the flip takes away follows from edges that are left, and
+   one that it adds from edges that were there, in every thread.
 2. An mfence or rfence has no edges but those by the tables. So only what they say of the events before and after it
-   matters, and it is enough that the threads `x; fence; y` have the same closure among the events of x and y. A chain of
-   rfences orders no more than its last one, for the cells of its members are the same, unless J10 is changed.
+   matters, and it is enough that the threads `x; fence; y` have the same closure among the events of x and y. A chain
+   of rfences orders no more than its last one, for the cells of its members are the same, unless J10 is changed.
+3. The point of issue of a write has edges from and to other threads only where its point of observation has them too
+   (rf to others). For a cell of ippo it is thus enough that all short threads of the two instructions of the cell and
+   a third one have the same closure among all points but those of issue of this kind of write: a way through such
+   points enters and leaves them by edges of which each thread of three has two that follow one another.
+
+That there is no fourth kind of implied flip is not claimed: flips that none of the three shows are noticed by a test.
 """
 
 from __future__ import annotations
