@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -19,6 +20,8 @@ from pgasrob.models.rdma_tso.orders import CELLS, CONDITIONS, FIGURE_9, PREMISES
 from pgasrob.models.rdma_tso.rules import Rules
 from pgasrob.models.rdma_tso.search import Search
 from tests.models.rdma_tso.mutants import Flip, flipped, flips, implied
+from tests.models.strategies import random_program
+from tests.support import examples
 
 VARIANTS = {"stock": Rules.of(), "no-pcie": Rules.of(pcie=False)}
 
@@ -111,6 +114,17 @@ def test_every_term_condition_and_premise_is_noticed_but_one() -> None:
     print(f"\nTerms, conditions and premises: {len(rules & tests)} of {len(rules)} are noticed, 1 is implied, 0 open")
     assert rules - tests == {"nfo.remote"}  # implied: proofs/models.md
     assert tests - rules == {"no-pcie", "placed"}
+
+
+@pytest.mark.parametrize("seed", range(examples(150, 5_000)))
+def test_nfo_of_a_remote_node_is_implied(seed: int) -> None:
+    program = random_program(Random(seed), "rdma-tso", statements=7)
+    rules = Rules.of(placed=seed % 2 > 0)
+    with_it, without = (
+        {(s.sources, s.outcome) for s in Search(program, each).solutions()}
+        for each in (rules, rules.leaving_out(frozenset(("nfo.remote",))))
+    )
+    assert with_it == without
 
 
 def test_the_tables_differ_in_four_cells() -> None:
