@@ -109,9 +109,8 @@ def test_executions_and_runs_agree() -> None:
 
 @pytest.mark.nightly
 def test_executions_and_runs_agree_on_many() -> None:
-    one = agreement(6000, 2)
-    two = agreement(6000, 3, statements=7, threads=(2, 3), nodes=(2, 3), branching=True)
-    assert sum(one) == sum(two) == 6000 and min(*one, *two) > 900
+    assert agreement(6000, 2) == (4515, 1485)
+    assert agreement(6000, 3, statements=7, threads=(2, 3), nodes=(2, 3), branching=True) == (3389, 2611)
 
 
 def test_the_search_without_reduction_says_the_same() -> None:
