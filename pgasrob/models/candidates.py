@@ -76,6 +76,8 @@ class Path:
         """The slot of what each write writes, by the number of the event."""
         self.conditions: list[tuple[int, bool]] = []
         """Slots, and whether each must hold."""
+        self.fixed: dict[int, int] = {}
+        """What is in a slot wherever the conditions hold."""
         self.operation = 0
         self.span = NOWHERE
 
@@ -110,6 +112,33 @@ class Path:
         """Only if what is in ``slot`` is (not) zero is the path taken."""
         self.conditions.append((slot, holds))
 
+    def fix(self, slot: int, other: int) -> None:
+        """Note that the conditions say that ``slot`` holds the same as ``other``."""
+        value = self._certain(other)
+        if value is not None:
+            self.fixed[slot] = value
+
+    @property
+    def open(self) -> bool:
+        """Whether the conditions may hold, for all that is known without knowing what is read."""
+        values = [(self._certain(slot), holds) for slot, holds in self.conditions]
+        return all(value is None or bool(value) == holds for value, holds in values)
+
+    def _certain(self, slot: int) -> int | None:
+        if slot in self.fixed:
+            return self.fixed[slot]
+        match self.slots[slot]:
+            case _Constant(value):
+                return value
+            case _Computed(compute, parts):
+                values = [0 if part is None else self._certain(part) for part in parts]
+                known = [value for value in values if value is not None]
+                try:
+                    return compute(known) if len(known) == len(values) else None
+                except Fault:
+                    return None
+        return None
+
     def _add(self, kind: str, location: int | None, reads: bool, writes: bool, towards: int | None) -> int:
         action = Action(self.thread, self.operation, kind, location, reads, writes, towards, self.span)
         self.actions.append(action)
@@ -125,7 +154,8 @@ Expansion = Callable[[Path, Instruction], Sequence[Callable[[], None]]]
 
 
 def paths_of(program: Program, thread: int, expand: Expansion) -> Iterator[Path]:
-    """Every path of a thread, with the events of the model's ``expand``."""
+    """Every path of a thread, with the events of the model's ``expand``, but for those whose conditions contradict one
+    another whatever is read."""
     for instructions in dict.fromkeys(program.threads[thread].graph.paths()):
         choices: list[int] = []
         while True:
@@ -138,7 +168,8 @@ def paths_of(program: Program, thread: int, expand: Expansion) -> Iterator[Path]
                     choices.append(0)
                 ways.append(len(alternatives))
                 alternatives[choices[number]]()
-            yield path
+            if path.open:
+                yield path
             while choices and choices[-1] + 1 == ways[len(choices) - 1]:
                 choices.pop()
             if not choices:

@@ -25,6 +25,7 @@ from pgasrob.models.litmus.program import (
     Store,
 )
 from pgasrob.models.rdma_tso.rules import Rules
+from pgasrob.program.expressions import Binary, Const, Register
 
 NIC_WRITES = frozenset(("nlW", "nrW"))
 
@@ -47,7 +48,15 @@ def expand(path: Path, instruction: Instruction) -> Sequence[Callable[[], None]]
         case Assign(register, value):
             return (lambda: set_register(register, path.computed(value)),)
         case Assume(condition):
-            return (lambda: path.require(path.computed(condition)),)
+
+            def assume() -> None:
+                if isinstance(condition, Binary) and condition.operator == "==":
+                    match condition.left, condition.right:
+                        case Register(_, index), Const():
+                            path.fix(path.registers[index], path.computed(condition.right))
+                path.require(path.computed(condition))
+
+            return (assume,)
         case MemoryFence():
             return (lambda: void(path.add("F")),)
         case CompareAndSet(into, cell, expected, new):
@@ -56,6 +65,7 @@ def expand(path: Path, instruction: Instruction) -> Sequence[Callable[[], None]]
                 wanted, written = path.computed(expected), path.computed(new)
                 event, old = path.update("CAS", places[cell.name])
                 path.written[event] = written
+                path.fix(old, wanted)
                 path.require(path.function(_equal, old, wanted))
                 if into is not None:
                     path.registers[into] = old
