@@ -30,6 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "wrong": SB + "forbidden pgas: a=0 b=0\n",
         "poll": REUSE + "\nforbidden rdma-tso: a=1\n",
         "bad": "x@1=0 :: 1: x = ",
+        "fault": "x@1=0 :: 1: a = 1 / x",
         "cpu": "x@1=0 :: 1: x = 1 || 1: mfence; a = x",
     }
     for name, text in texts.items():
@@ -57,6 +58,7 @@ def loaded(result: Result) -> list[Any]:
         ("wrong.litmus", 1),
         ("wrong.litmus --expect", 1),
         ("wrong.litmus --model sc", 0),
+        ("fault.litmus", 2),
         ("wrong.litmus right.litmus --expect", 1),
         ("wrong.litmus bad.litmus", 2),
         ("bad.litmus", 2),

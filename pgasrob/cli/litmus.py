@@ -300,7 +300,7 @@ class _Run:
                 print_json(result)
         else:
             self._print(file, results, others)
-        if not answers:
+        if all(each.refusals for each in answers):
             return ERROR
         return next(code for code in GRAVEST_FIRST if code in {self._code(each) for each in answers})
 

@@ -49,24 +49,25 @@ def _with(rows: Rows, edges: Edges) -> Rows | None:
 
 def _orders(rows: Rows, orders: Sequence[Choice], flushes: Sequence[Choice]) -> Iterator[Rows]:
     """Every way to choose ``orders``, with one way to choose ``flushes``."""
-    settled = _settled(rows, (*orders, *flushes))
-    if settled is None:
-        return
-    rows, left = settled
-    if not left:
-        yield rows
-        return
-    choice = left[0]
-    later = {id(other) for other in flushes}
-    first = [other for other in left[1:] if id(other) not in later]
-    second = [other for other in left[1:] if id(other) in later]
-    single = id(choice) in later
-    for edges in (choice.forward, choice.backward):
-        if (chosen := _with(rows, edges)) is not None:
-            for found in _orders(chosen, first, second):
-                yield found
-                if single:
-                    return
+    last = {id(choice) for choice in flushes}
+    # A stack of its own: there are as many choices as pairs of writes, more than calls can be nested.
+    stack: list[tuple[Rows, Edges, Sequence[Choice], int | None]] = [(rows, (), (*orders, *flushes), None)]
+    while stack:
+        rows, edges, choices, base = stack.pop()
+        chosen = _with(rows, edges)
+        settled = None if chosen is None else _settled(chosen, choices)
+        if settled is None:
+            continue
+        rows, left = settled
+        if not left:
+            yield rows
+            if base is not None:
+                del stack[base:]
+            continue
+        choice, rest = left[0], left[1:]
+        if base is None and id(choice) in last:
+            base = len(stack)
+        stack += [(rows, choice.backward, rest, base), (rows, choice.forward, rest, base)]
 
 
 @dataclass

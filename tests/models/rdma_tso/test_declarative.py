@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import permutations, product
 from random import Random
@@ -16,8 +17,9 @@ from pgasrob.models.rdma_tso.axioms import violated
 from pgasrob.models.rdma_tso.declarative import Declarative
 from pgasrob.models.rdma_tso.events import expand, polls_from
 from pgasrob.models.rdma_tso.orders import CELLS, KINDS, RULES
-from pgasrob.models.rdma_tso.points import Graph
+from pgasrob.models.rdma_tso.points import Choice, Graph
 from pgasrob.models.rdma_tso.rules import Rules
+from pgasrob.models.rdma_tso.search import _orders
 from pgasrob.models.relations import acyclic, of_pairs
 from tests.models.strategies import random_program
 from tests.support import examples
@@ -220,3 +222,12 @@ def test_kinds_are_those_of_definition_4_1() -> None:
     text = "x@1 y@2 :: 1: a = x; x = 1; CAS(x, 1, 2); mfence; y^2 = x; x = y^2; rfence(2); poll(2)"
     found = next(Declarative().executions(parse(text).program))
     assert {event.kind for event in found.events} == set(KINDS)
+
+
+def test_more_choices_than_calls_can_be_nested() -> None:
+    """Writes of one location by many threads: a choice for each pair of them."""
+    count = sys.getrecursionlimit() + 10
+    with_no_order = tuple(0 for _ in range(2))
+    choices = [Choice(0, 1, (), ()) for _ in range(count)]
+    assert next(_orders(with_no_order, choices, ())) == with_no_order
+    assert list(_orders(with_no_order, (), choices)) == [with_no_order]
