@@ -56,7 +56,8 @@ Node = tuple[int, int]
 
 
 def nodes_of(run: Execution, copies: frozenset[str] = frozenset()) -> list[Node | None]:
-    """The command of each event; None for initial writes. ``copies``: see `translation.Translation`."""
+    """The command of each event; None for initial writes. ``copies``: see `translation.Translation`. The store of one
+    stands between a load, or an assignment, and the put."""
     joined: dict[Node, Node] = {}
     for event in run.events:
         if event.thread is None or event.location is None or event.kind not in ("lW", "w"):
@@ -209,6 +210,9 @@ class MonitoredRuns(Generic[Local]):
         begun = tuple(each.queue for each in step.begins if each.location is not None)
         if step.instruction is not None and begun:
             part = self._part(step.thread, step.instruction)
+            latest = monitor.pending[step.thread][-1:]
+            if part == "middle" and not (latest and waiting[latest[0]][1]):
+                part = "first"  # the put of a value: nothing has been loaded
             if part in ("whole", "first"):
                 command = monitor.issue(step.thread)
                 before: tuple[Queue, ...] = ()

@@ -58,8 +58,8 @@ MOST_UNPOLLED = 24
 class Translation:
     """``program`` does on the network what the ranks of an instance do.
 
-    ``copies``: names of locations that hold what one captured put has read: their store, the load before it and the put
-    from them are one command. ``remarks``: what one has to know of the translation beside what this page says.
+    ``copies``: names of locations that hold what one captured put has read, or the value that is put: their store, the
+    load before it and the put from them are one command. ``remarks``: what one has to know of the translation beside what this page says.
     """
 
     program: Program
@@ -157,6 +157,7 @@ class _Thread:
         self.remarks: list[str] = []
         self._automaton = instance.automata[rank]
         self._waits = self._before_waits()
+        self._at_the_end = _last_barriers(instance)
 
     def _before_waits(self) -> frozenset[int]:
         """The control states from which a wait, or a captured put, can be reached: what is pending counts there."""
@@ -166,7 +167,7 @@ class _Thread:
             for state, edges in enumerate(out)
             if any(
                 isinstance(edge.form, core.Wait)
-                or (isinstance(edge.form, core.Transfer) and edge.form.captured is not None)
+                or (isinstance(edge.form, core.Transfer) and (edge.form.captured or edge.form.update) is not None)
                 for edge in edges
             )
         }
@@ -278,8 +279,11 @@ class _Thread:
                 return [], peers
             case core.Bundle():
                 return [], peers
-            case core.Barrier():
-                raise _No("barrier")
+            case core.Barrier(name):
+                if name not in self._at_the_end:
+                    raise _No("barrier")
+                self.remarks.append("a barrier behind which no rank does anything orders nothing")
+                return [], peers
             case _:
                 assert_never(form)
 
@@ -322,16 +326,22 @@ class _Thread:
             raise _No("notification")
         if any(step.after_bundle for step in steps):
             raise _No("signal")
-        if form.update is not None:
+        sets = form.update is not None and form.update.operation == "set" and len(steps) == 1
+        if form.update is not None and not (sets and getattr(edge.command, "atomic", "") == ""):
             return self._atomic(form, rank, queue, peers)
         if rank == self.rank and self.network == RDMA_TSO:
             raise _No("operation to itself")
+        if form.update is not None:  # a put of a value
+            assert form.update.operand is not None
+            copy = self.places.copy(self.rank, edge.occurrence, {each.copy for peer in peers for each in peer.unpolled})
+            put = Put(self._cell(steps[0].access.cell, rank), copy)
+            made: list[Instruction] = [Assign(self.scratch, form.update.operand), Store(copy, self._held()), put]
+            return made, _with(peers, rank, Unpolled(True, queue, copy.name))
         instructions: list[Instruction] = []
         if form.captured is not None:
             source, destination = self._cell(form.captured.cell, self.rank), steps[0].access.cell
             copy = self.places.copy(self.rank, edge.occurrence, {each.copy for peer in peers for each in peer.unpolled})
-            held = Register(self.register_names[self.scratch], self.scratch)
-            instructions += [Load(self.scratch, source), Store(copy, held)]
+            instructions += [Load(self.scratch, source), Store(copy, self._held())]
             instructions.append(Put(self._cell(destination, rank), copy))
             operation = Unpolled(True, queue, copy.name)
         else:
@@ -396,6 +406,9 @@ class _Thread:
             left.append(Peer())
         return instructions, tuple(left)
 
+    def _held(self) -> Expr:
+        return Register(self.register_names[self.scratch], self.scratch)
+
     def _number(self, expr: Expr) -> int:
         value = constant(expr)
         if value is None:
@@ -407,6 +420,21 @@ class _Thread:
         if not 0 <= address < self.instance.size:
             raise Fault(f"address {address} is outside the memory")
         return self.places.cell(rank * self.instance.size + address)
+
+
+def _last_barriers(instance: Instance) -> frozenset[str]:
+    """The names of barriers behind which no rank does anything: on no cycle, for nothing comes after them."""
+    names: dict[str, bool] = {}
+    for automaton in instance.automata:
+        for edge in automaton.transitions:
+            if isinstance(edge.form, core.Barrier):
+                reached = [edge.target]
+                for state in reached:
+                    reached += [each.target for each in automaton.out[state] if each.target not in reached]
+                after = (each.form for state in reached for each in automaton.out[state])
+                over = all(isinstance(form, core.Assign | core.Test) for form in after)
+                names[edge.form.name] = names.get(edge.form.name, True) and over
+    return frozenset(name for name, over in names.items() if over)
 
 
 def _with(peers: Peers, rank: int, operation: Unpolled) -> Peers:

@@ -9,7 +9,9 @@ import pytest
 from pgasrob.models.litmus.program import CompareAndSet, Flush, Get, GetAccumulate, Poll, Put, Store
 from pgasrob.models.model import Refused
 from pgasrob.models.networks.counterparts import OF_THE_CALCULUS
+from pgasrob.models.networks.robustness import by_executions, by_runs
 from pgasrob.models.networks.translation import Network, Translation, translate
+from pgasrob.models.rdma_tso import RdmaTso
 from pgasrob.models.sc import Sc
 from pgasrob.program.instance import Instance
 from pgasrob.semantics.sequential import SequentialSpace
@@ -29,8 +31,8 @@ def polls(translated: Translation, rank: int = 0) -> int:
 
 
 REFUSED: list[tuple[str, Network, str]] = [
-    ("barrier", RDMA, "barrier;"),
-    ("barrier", CORE, "barrier;"),
+    ("barrier", RDMA, "barrier; r <- mem[x];"),
+    ("barrier", CORE, "barrier; r <- mem[x];"),
     ("notification", RDMA, "notify(set, 1, 1, x, q);"),
     ("notification", CORE, "notify(set, 1, 1, x, q);"),
     ("signal", RDMA, "bundle; signal(set, 1, 1, x, q);"),
@@ -125,6 +127,22 @@ def test_commands_and_instructions() -> None:
     assert kinds(translate(instance(block, ""), RDMA)) == [Store, CompareAndSet, Put, Get]
     block = "write(x, 1, y, q); update_from(add, x, 1, y, q, z); wait(q);"
     assert kinds(translate(instance(block, ""), CORE)) == [Put, GetAccumulate, Flush]
+
+
+def test_a_barrier_at_the_end_orders_nothing_and_every_other_one_is_refused() -> None:
+    translate(instance("write(x, 1, y, q); barrier;", "r <- mem[y]; barrier; r <- r + 1;"), RDMA)
+    with pytest.raises(Refused):
+        translate(instance("write(x, 1, y, q); barrier;", "barrier; r <- mem[y];"), RDMA)
+
+
+def test_a_put_of_a_value_stores_it_in_a_copy() -> None:
+    translated = translate(instance("update(set, 5, 1, y, q) as plain; update(set, 6, 1, y, q) as plain;", ""), RDMA)
+    assert kinds(translated)[1:3] == [Store, Put] and len(translated.copies) == 2
+    model = RdmaTso()
+    assert by_runs(model.machine(translated.program), copies=translated.copies).violation is None
+    assert by_executions(model, translated.program, copies=translated.copies).violation is None
+    with pytest.raises(Refused):
+        translate(instance("update(set, 5, 1, y, q);", ""), RDMA)
 
 
 def test_a_rank_that_may_not_get_on_may_end_there() -> None:
