@@ -4,10 +4,10 @@ RDMA-TSO. read and write are get and put on the queue pair of the rank and its p
 and what else their order promises is not kept, which is what is asked about. Own memory is the CPU's. What a command
 reads at its issue (a captured put) is loaded, stored to a cell made for it and put from there, and counts as one
 command with the put; so is the store of a value that is put. A barrier behind which no rank does anything orders
-nothing; every other one is refused. A wait polls, oldest first, until the last operation of its queue to each peer has been polled:
-notifications of a queue pair come in order, so nothing that tells of that one comes before those of the others. That is
-a wait_local; what has been polled is placed too if it is a get, and if a get behind it has been polled (with PCI
-Express), or `placed`. A fence has nothing to do: the puts of a queue pair are placed in order.
+nothing; every other one is refused. A wait polls, oldest first, until the last operation of its queue to each peer has
+been polled: notifications of a queue pair come in order, so nothing that tells of that one comes before those of the
+others. That is a wait_local; what has been polled is placed too if it is a get, and if a get behind it has been polled
+(with PCI Express), or `placed`. A fence has nothing to do: the puts of a queue pair are placed in order.
 
 coreRMA. The same without control flow; a wait is a flush of every peer for which something is pending.
 
