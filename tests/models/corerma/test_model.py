@@ -7,12 +7,14 @@ import time
 import pytest
 
 from pgasrob.models.corerma import CoreRma
+from pgasrob.models.corerma.executions import is_acyclic
 from pgasrob.models.known import Options, model
 from pgasrob.models.litmus.parser import parse
 from pgasrob.models.litmus.program import Program, Value
 from pgasrob.models.model import Axiomatic, Forbidden, Refused
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.watch import Watch
+from tests.models.corerma.premises import candidates
 
 FIGURE_6 = "x@0=1 y@1=0 :: 0: a = x || 1: x^0 = y; y = x^0; flush(0); b = y"
 FIGURE_8 = "x@0=1 y@1=0 :: 0: a = x; x = 2; b = x || 1: y = x^0; x^0 = y; flush(0); c = y"
@@ -81,6 +83,10 @@ def test_a_fault_is_told() -> None:
     for asked in (CoreRma(), CoreRma(hb="least", repair=False)):
         with pytest.raises(Refused, match="an execution faults: division by zero: 6 / 0"):
             asked.outcomes(program)
+    # Also where nothing depends on it.
+    program = parse("x@1=1 y@2=0 :: 1: x = y^2; a = x; b = 6 / a; a = 1; b = 2").program
+    with pytest.raises(Refused, match="an execution faults: division by zero: 6 / 0"):
+        CoreRma().outcomes(program)
     # Behind the flush x is 1 in every execution, whatever the enumeration tries on the way.
     program = parse("x@1=0 y@2=1 :: 1: x = y^2; flush(2); a = 6 / x").program
     assert set(CoreRma().outcomes(program).found) == {(1, 1, 6)}
@@ -103,6 +109,29 @@ def test_values() -> None:
     # What a cas compares is T, so is what it leaves; it brings what it has found.
     text = "x@1=0 y@2=0 z@2=1 :: 1: x.n = 1 || 2: y = cas(x^1.n, 0, z)"
     assert ("T", "T", 1) in outcomes(text) and (1, 1, 1) in outcomes(text)
+    assert ("T", 5, 5) in outcomes("x@1=5 y@2=0 z@2=1 :: 2: z = cas(x^1, y.n, z); y.n = 5")
+
+
+@pytest.mark.parametrize(
+    ("text", "without"),
+    [
+        # A race that is over leaves no T at the end.
+        ("x@1=0 y@2=2 :: 1: x.n = y^2; x.n = 1; flush(2); x = 3", ()),
+        # Which cas succeed makes a difference although the outcome does not depend on what they read.
+        ("x@1=1, y@2=0, z@1=0 :: 2: z^1 = y; y = cas(x^1, y, y); x^1 = 1", ("CAS-T",)),
+        # The writes of x have no order in which a1 could be T and x be 0.
+        ("x@1=0, y@2=0 :: 1: x = y^2.n; x.n = 1; a1 = x.n; x = y^2", ("GA", "PG")),
+    ],
+)
+def test_what_the_search_must_not_forget(text: str, without: tuple[str, ...]) -> None:
+    program = parse(text).program
+    assert set(CoreRma(without).outcomes(program).found) == candidates(CoreRma(without), program)
+
+
+def test_reads_from_has_no_cycle() -> None:
+    assert is_acyclic([-1, 0, 1, 0])
+    assert not is_acyclic([-1, 2, 1])
+    assert not is_acyclic([1, 2, 1])
 
 
 def test_the_graph_of_an_execution() -> None:
