@@ -24,7 +24,7 @@ def found(block: str, others: str = OTHERS, nodes: int = 2) -> dict[str, tuple[i
     ("block", "given"),
     [
         ("barrier;", {}),
-        ("write(z, 1, to, q);\nwait_local(q);", {}),
+        ("write(z, 1, to, q);\nwait_local(q);\nr <- 1;", {}),
         # a wait for puts, unless nothing comes behind it
         ("write(z, 1, to, q);\nwait(q);\nr <- 1;", {"puts-placed": (2,)}),
         ("write(z, 1, to, q);\nwait(q);", {}),
@@ -39,6 +39,8 @@ def found(block: str, others: str = OTHERS, nodes: int = 2) -> dict[str, tuple[i
         # gets in order, where it matters what they fetch
         ("read(z, 1, to, q);\nread(to, 1, too, q);\nwait(q);", {"every-completion": (3,)}),
         ("read(z, 0, x, q);\nread(to, 0, y, q);", {"gets-in-order": (1, 2)}),
+        ("read(z, 0, x, q);\nread(to, 0, too, q);", {}),
+        ("read(z, 0, too, q);\nread(to, 0, x, q);", {}),
         ("read(z, 0, x, u);\nread(to, 0, y, u);", {}),
         ("read(z, 0, x, q);\nread(to, 0, y, p);", {}),
         ("read(z, 0, x, q);\nwait_local(q);\nread(to, 0, y, q);", {}),
@@ -47,6 +49,7 @@ def found(block: str, others: str = OTHERS, nodes: int = 2) -> dict[str, tuple[i
         ("read(z, 0, x, q);\nwrite(to, 0, too, q);", {"put-after-get": (1, 2)}),
         ("read(z, 0, x, q);\nwrite(to, 0, too, u);", {}),
         ("read(z, 0, too, q);\nwrite(to, 0, z, q);", {}),
+        ("read(x, 0, too, q);\nwrite(to, 0, z, q);", {"put-after-get": (1, 2)}),  # others see x
         # a get behind a put
         ("write(to, 0, too, q);\nread(z, 0, x, q);\nwait_local(q);", {"pcie": (1, 2), "every-completion": (3,)}),
         ("write(to, 0, too, q);\nread(z, 0, x, p);\nwait_local(p);", {}),

@@ -94,7 +94,29 @@ def test_only_what_others_do_between_the_same_barriers_counts() -> None:
     assert pairs(f"{late} process {{ write(z, 0, y, q); wait(q); barrier; r <- fetch(0, x); }}") == []
 
 
-def test_barriers_in_loops_and_by_names() -> None:
+def test_others_have_to_write_what_is_loaded_and_to_access_what_is_stored() -> None:
+    own = "process 0 { mem[x] <- 1;\nr <- mem[y]; }"
+    assert pairs(f"{own} process {{ r <- fetch(0, x); r <- fetch(0, y); }}") == []
+    assert pairs(f"{own} process {{ r <- swap(0, y, 1); }}") == []
+    assert pairs(f"{own} process {{ r <- fetch(0, x); r <- swap(0, y, 1); }}") == [(0, 1, 2)]
+
+
+def test_a_cell_of_an_array_may_be_another_one() -> None:
+    others = "process { r <- swap(0, a, 1); r <- swap(0, a + 1, 1); }"
+    own = "process 0 { r <- fetch(1, x); mem[a] <- 1;\nr <- mem[%s]; } process 2 { r <- swap(1, x, 1); }"
+    assert pairs(own % "a + (r & 1)" + others, 3) == [(0, 1, 2)]
+    assert pairs(own % "a" + others, 3) == []
+
+
+def test_barriers_of_different_names_do_not_meet() -> None:
+    own = "choose { barrier(one); mem[x] <- 1;\nr <- mem[y]; } or { barrier(two); }"
+    writes = "r <- fetch(0, x); r <- swap(0, y, 1);"
+    apart = f"process 0 {{ {own} }} process {{ choose {{ barrier(one); }} or {{ barrier(two); {writes} }} }}"
+    assert pairs(apart) == []
+    assert pairs(apart.replace("barrier(two)", "barrier(one)")) == [(0, 1, 2)]
+
+
+def test_barriers_in_loops() -> None:
     instance = parse(
         f"{HEAD}process 0 {{ loop {{ r <- mem[x]; barrier; r <- mem[y]; barrier; }} }}"
         "process { loop { r <- swap(0, x, 1); barrier; r <- swap(0, y, 1); barrier; } }"

@@ -28,7 +28,7 @@ class Outcome:
 
     First ``statements`` (put together with :meth:`Call.do`), then ``stores`` (address, value, C type) as assignments
     through pointers, then ``result`` is what the call gives, and ``state`` replaces what it names in the API's state.
-    ``ends``: the rank does nothing more (`exit`, `shmem_global_exit`).
+    ``ends``: the rank does nothing more (`exit`, `shmem_global_exit`). ``after``: statements behind the stores.
     """
 
     statements: tuple[Statement, ...] = ()
@@ -36,6 +36,7 @@ class Outcome:
     stores: tuple[tuple[Address, Value, CType], ...] = ()
     state: Mapping[str, Hashable] = field(default_factory=dict)
     ends: bool = False
+    after: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

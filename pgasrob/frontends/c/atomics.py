@@ -13,6 +13,8 @@ from pgasrob.frontends.c.values import UNDEFINED, Known, Unknown, Value
 from pgasrob.program import commands
 from pgasrob.program.expressions import Const, IntType
 
+SEQ_CST = 5
+"""`memory_order_seq_cst` and `__ATOMIC_SEQ_CST`; the orders below it are weaker."""
 UPDATES = {"+": "add", "-": "add", "&": "and", "|": "or", "^": "xor"}
 
 
@@ -35,6 +37,9 @@ def own_atomic(call: Call, operation: str, result: str) -> Outcome:
     match operation:
         case "":
             command: commands.Command = commands.Load(register, cell, owner, atomic=atomic)
+        case "=" | "0" if not result and _released(call, operation):
+            value = Const(0) if operation == "0" else operands[0]
+            command = commands.Store(cell, value, owner, atomic=atomic)
         case "=" | "0":
             value = Const(0) if operation == "0" else operands[0]
             command = commands.Swap(register, rank, cell, value, atomic=atomic)
@@ -56,8 +61,14 @@ def own_atomic(call: Call, operation: str, result: str) -> Outcome:
     return Outcome(call.do(command), given)
 
 
+def _released(call: Call, operation: str) -> bool:
+    """Whether a store to memory is a plain one on x86, because no more than release is asked of it."""
+    return operation == "0" or (len(call.arguments) > 2 and call.arguments[2] in tuple(map(Known, range(SEQ_CST))))
+
+
 def _at_once(call: Call, operation: str, result: str, held: Known, type: CType) -> Outcome:
-    """The same on a variable that no other rank accesses."""
+    """The same on memory whose contents are known. What is a locked instruction has the store that it makes in memory
+    when it is over."""
     address = call.pointer(0)
     assert address is not None
     operands = call.arguments[1:]
@@ -76,7 +87,9 @@ def _at_once(call: Call, operation: str, result: str, held: Known, type: CType) 
     given: Value = {"old": held, "new": new, "": UNDEFINED}.get(
         result, Known(int(bool(operands) and operands[0] == held))
     )
-    return Outcome(result=given, stores=((address, new, type),))
+    locked = operation and not (operation in "=0" and not result and _released(call, operation))
+    fence = call.do(commands.Mark(Const(1), commands.FULL_FENCE)) if locked else ()
+    return Outcome(result=given, stores=((address, new, type),), after=fence)
 
 
 def written(type: CType) -> str:

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     pass
 
 RAND_MAX = (1 << 31) - 1
-SEQ_CST = 5
-"""`memory_order_seq_cst` and `__ATOMIC_SEQ_CST`."""
 FREED = "C.freed"
 """What the state holds the freed objects of the heap under: size and number of each."""
 
@@ -110,6 +108,8 @@ def nothing(call: Call) -> Outcome:
 def full_fence(call: Call) -> Outcome:
     """Stores reach memory in program order in any case (the assumption says so); where they go through a store buffer,
     this empties it. A fence of a weaker order than seq_cst, which is no instruction on x86, leaves it alone."""
+    from pgasrob.frontends.c.atomics import SEQ_CST
+
     call.rests_on(Kind.NO_EFFECT, call.name)
     order = call.arguments[0] if call.arguments else Known(SEQ_CST)
     if order != Known(SEQ_CST):

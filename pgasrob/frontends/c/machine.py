@@ -409,6 +409,8 @@ class Machine(Merging):
                 self.store(followed, value, type)
             if not self.open:
                 return
+        if outcome.after:
+            self.emit(*outcome.after)
         self.state.notes.update(outcome.state)
         self.taken = set()
         if outcome.ends:

@@ -143,6 +143,7 @@ def _formats() -> dict[str, str]:
     }
 
 
+_ORDERS = ("relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")
 MACROS: dict[str, str] = {
     "__STDC__": "1", "__STDC_VERSION__": "201112L", "__STDC_HOSTED__": "1", "__STDC_NO_THREADS__": "1",
     "__GNUC__": "4", "__GNUC_MINOR__": "2", "__x86_64__": "1", "__LP64__": "1", "__linux__": "1", "__unix__": "1",
@@ -166,6 +167,8 @@ MACROS: dict[str, str] = {
     "FLT_MAX": "3.40282346638528859812e38F", "FLT_MIN": "1.17549435082228750797e-38F", "DBL_DIG": "15",
     "FLT_EPSILON": "1.19209289550781250000e-7F", "M_PI": "3.14159265358979323846", "M_E": "2.7182818284590452354",
     "M_PI_2": "1.57079632679489661923", "M_SQRT2": "1.41421356237309504880", "HUGE_VAL": "1e999", "INFINITY": "1e999F",
+    **{f"__ATOMIC_{order.upper()}": str(number) for number, order in enumerate(_ORDERS)},
+    **{f"memory_order_{order}": str(number) for number, order in enumerate(_ORDERS)},
     "static_assert": "_Static_assert", "alignas": "_Alignas", "alignof": "_Alignof",
     "__builtin_expect(value, expected)": "(value)",
     "va_start(list, last)": "((void)0)", "va_end(list)": "((void)0)", "va_copy(to, from)": "((void)0)",

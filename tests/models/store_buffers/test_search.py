@@ -8,7 +8,9 @@ from itertools import pairwise
 import pytest
 
 from pgasrob.analysis.store_buffers import store_buffers
+from pgasrob.automata.automaton import Reached
 from pgasrob.models.store_buffers.check import check_on_tso
+from pgasrob.models.store_buffers.machine import BufferedSpace
 from pgasrob.models.store_buffers.run import written_down
 from pgasrob.models.store_buffers.search import BufferedSearch
 from pgasrob.program.parser import parse
@@ -205,3 +207,67 @@ def test_stores_that_pile_up_leave_it_open() -> None:
 def test_what_is_not_robust_is_not_asked_about_store_buffers() -> None:
     found = check("process 0 { write(one, 1, x, q); write(one, 1, y, u); } process { r <- mem[y]; s <- mem[x]; }")
     assert found.verdict == "not robust" and found.witness is not None and found.on_tso is None
+
+
+def _reached(text: str, nodes: int = 2) -> set[tuple[int, ...]]:
+    """The registers of rank 0 in all final states of the machine in which it has ended."""
+    instance = parse(HEAD + text).instantiate(nodes)
+    machine = BufferedSpace(instance)
+    reached = Reached(machine)
+    ended = len(instance.automata[0].out) - 1
+    states = [state for state in reached.expand() if machine.is_final(state) and state.x.control[0] == ended]
+    return {state.x.registers[0] for state in states}
+
+
+def test_a_load_finds_the_latest_store_of_its_rank() -> None:
+    assert _reached("process { mem[x] <- 1; mem[x] <- 2; r <- mem[x]; }", 1) == {(2, 0)}
+    there = "process 0 { mem[x] <- 1; mem[y] <- 2; r <- mem[x]; s <- mem[to]; } process { write(one, 0, to, q); }"
+    assert _reached(there) == {(1, 0), (1, 1)}
+
+
+def test_transfers_come_behind_the_stores_before_them() -> None:
+    assert _reached("process { mem[x] <- 5; write(x, 0, to, q); wait(q); r <- mem[to]; }", 1) == {(5, 0)}
+    assert _reached("process { mem[x] <- 5; put(x, 0, to, q); mem[x] <- 6; wait(q); r <- mem[to]; }", 1) == {(5, 0)}
+    late = _reached("process { write(x, 0, to, q); mem[x] <- 5; wait(q); r <- mem[to]; }", 1)
+    assert late == {(0, 0), (5, 0)}
+
+
+def _run(text: str, *wanted: tuple[str, str]) -> BufferedRun | None:
+    """The run that goes on by the first move that is as the next of ``wanted``: how, and the kind of the event."""
+    instance = parse(HEAD + text).instantiate(2)
+    machine = BufferedSpace(instance)
+    state, words = machine.initial, []
+    for how, kind in wanted:
+        word, state = next(
+            (word, target)
+            for word, target in machine.successors(state)
+            if (word[0].how, word[0].letter.kind) == (how, kind)
+        )
+        words.append(word)
+    return written_down(instance, None, words)
+
+
+def test_who_reads_from_the_buffer_comes_behind_the_store() -> None:
+    alone = "process 0 { mem[y] <- 2; mem[x] <- 1; r <- mem[y]; } process { r <- swap(0, y, 3); r <- fetch(0, x); }"
+    stores = (("buffered", "store"), ("buffered", "store"), ("issue", "load"))
+    in_order = (*stores, ("drain", "store"), ("drain", "store"), ("issue", "swap"), ("issue", "fetch"))
+    assert _run(alone, *in_order) is None
+    late = (*stores, ("drain", "store"), ("issue", "swap"), ("issue", "fetch"), ("drain", "store"))
+    run = _run(alone, *late)
+    assert run is not None and run.events[2].source == 0 and run.events[2].read == 2
+    # The load comes before the swap, as its store does.
+    places = [(edge.source, edge.target, edge.relation) for edge in run.cycle]
+    assert (2, 4, "cf") in places or (3, 4, "cf") in places
+    _judge(run)
+
+
+def test_fewer_stores_are_buffered_where_that_makes_no_difference() -> None:
+    """With what the analysis knows fewer states are passed; the numbers are pinned."""
+    text = f"process 0 {{ mem[to] <- 1; mem[told] <- 1; mem[x] <- 1; r <- mem[y]; }}\n{LOOK}"
+    instance = parse(HEAD + text.replace("mem[y]", "mem[one]")).instantiate(2)
+    counts = []
+    for known in (store_buffers(instance), None):
+        search = BufferedSearch(instance, known)
+        assert _holds(search) is True
+        counts.append(search.states)
+    assert counts == [58, 148]
