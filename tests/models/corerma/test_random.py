@@ -86,8 +86,8 @@ def test_the_oracle_agrees() -> None:
 
 @pytest.mark.nightly
 def test_the_oracle_agrees_on_many() -> None:
-    seen = against_the_oracle(2, 3_000, 4, 5_000)
-    assert seen["programs"] >= 1_500 and seen["T"] >= 300 and seen["cas true"] >= 50 and seen["cas false"] >= 50
+    seen = against_the_oracle(2, 1_500, 3, 2_000)
+    assert seen["programs"] >= 800 and seen["T"] >= 150 and seen["cas true"] >= 20 and seen["cas false"] >= 20
 
 
 def searches_agree(seed: int, count: int, statements: int, most: int) -> Counter[str]:
@@ -121,8 +121,8 @@ def test_outcomes_are_those_of_all_executions() -> None:
 
 @pytest.mark.nightly
 def test_outcomes_are_those_of_all_executions_of_many() -> None:
-    seen = searches_agree(4, 5_000, 5, 3_000)
-    assert seen["programs"] >= 4_000
+    seen = searches_agree(4, 2_000, 5, 500)
+    assert seen["programs"] >= 1_500
 
 
 def machine_agrees(seed: int, count: int, statements: int) -> Counter[str]:
