@@ -199,7 +199,8 @@ def check(
     if network != "pgas" or any(path.endswith(LITMUS) for path in paths):
         refuse_options(
             network,
-            {"--engine": engine != DEFAULT_ENGINE, "--cpu": cpu != "sc", "--cluster": cluster is not None,
+            {"--engine": engine != DEFAULT_ENGINE and not (no_reduction or without), "--no-reduction": no_reduction,
+             "--without": bool(without), "--cpu": cpu != "sc", "--cluster": cluster is not None,
              "--witness": bool(witnesses), "--fold": cycle_only, "--strict": strict, "--report": report != "all",
              "--brief": brief, "--races": races, "--why": pair is not None, "--full": full, "--jobs": jobs is not None,
              "--assumptions": assumptions},

@@ -27,7 +27,8 @@ def refuse_options(network: str, given: Mapping[str, bool]) -> None:
     """That options which are ``given`` are not for a network is wrong usage."""
     if wrong := [option for option, is_given in given.items() if is_given]:
         verb = "is" if len(wrong) == 1 else "are"
-        raise click.UsageError(f"{', '.join(wrong)} {verb} not for --network {network}.")
+        about = f"--network {network}" if network != "pgas" else f"{LITMUS} tests in the calculus (--network pgas)"
+        raise click.UsageError(f"{', '.join(wrong)} {verb} not for {about}.")
 
 
 def asked_for(network: str, pcie: bool, placed: bool) -> Asked | None:
@@ -130,9 +131,12 @@ def outcome(result: NetworkResult, expect: bool) -> int:
 def _files(paths: Sequence[str], front_end: FrontEnd) -> tuple[list[str], FrontEnd, list[str]]:
     """The programs and litmus tests that ``paths`` stand for, how C is read, and what is wrong with folders."""
     from pgasrob.cli.many import programs
+    from pgasrob.cli.recorded import SUFFIX
 
     tests: list[str] = []
     others: list[str] = []
+    if traces := [path for path in paths if path.endswith(SUFFIX)]:
+        raise click.UsageError(f"--network is about programs: the trace {traces[0]} was recorded on a network.")
     for path in paths:
         if path.endswith(LITMUS):
             tests.append(str(Path(path)))

@@ -181,7 +181,10 @@ def find_programs(paths: Sequence[str]) -> tuple[list[str], list[str]]:
         found = sorted(_programs_below(Path(path), refused))
         problems += [f"cannot read the folder {error.filename}: {error.strerror}" for error in refused]
         if not found and not refused:
-            problems.append(f"no .pgas or .c file in the folder {path}")
+            problem = f"no .pgas or .c file in the folder {path}"
+            if next(Path(path).rglob("*.litmus"), None):
+                problem += ": `pgasrob check --network` takes the litmus tests there"
+            problems.append(problem)
         files += map(str, found)
     return list(dict.fromkeys(files)), problems
 

@@ -86,7 +86,7 @@ OF_THE_CALCULUS = (
         "unbounded waiting",
         RDMA_TSO,
         "so many operations may be pending here that the polls of a wait cannot be written out",
-        "wait inside the loop",
+        "wait more often",
     ),
     Missing("wait_local", CORERMA, "coreRMA has no local completion: its flush completes puts at their target, too"),
     Missing("fence", CORERMA, "coreRMA does not order puts without waiting for them", "wait between them"),

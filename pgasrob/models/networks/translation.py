@@ -245,9 +245,10 @@ class _Thread:
             return [((), self._state(edge.target, state.peers))]
         spanned = tuple(replace(each, span=edge.span) for each in instructions)
         if any(len(peer.unpolled) > MOST_UNPOLLED for peer in peers) and edge.target in self._waits:
-            if self.network == RDMA_TSO:  # in coreRMA the loop is refused
+            if self.network == RDMA_TSO:
                 self._refuse("unbounded waiting", edge)
-            return []
+            if self.refusals:  # in coreRMA a loop has been refused, and a flush is one for any number
+                return []
         return [(spanned, self._state(edge.target, peers))]
 
     def _command(self, edge: Transition, peers: Peers) -> tuple[Sequence[Instruction], Peers]:

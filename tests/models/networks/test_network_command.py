@@ -108,3 +108,26 @@ def test_what_is_no_program_is_an_error(files: dict[str, Path]) -> None:
     files["put.pgas"].write_text("process {")
     result = check(files["put.pgas"], "--network", "rdma-tso", "-n", "2..3")
     assert result.exit_code == 2 and result.output.count("error on RDMA-TSO") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("sb.litmus", "--cpu", "tso"), "--cpu is not for .litmus tests in the calculus (--network pgas)"),
+        (("sb.litmus", "--no-reduction"), "--no-reduction is not for .litmus tests"),
+        (("put.pgas", "--network", "rdma-tso", "--without", "merging"), "--without is not for --network rdma-tso"),
+        (("run.pgastrace", "--network", "rdma-tso"), "--network is about programs: the trace"),
+    ],
+)
+def test_what_cannot_be_asked_is_named(files: dict[str, Path], arguments: tuple[str, ...], told: str) -> None:
+    folder = files["put.pgas"].parent
+    (folder / "run.pgastrace").write_text("{}")
+    result = check(folder / arguments[0], *arguments[1:])
+    assert result.exit_code == 2 and told in " ".join(result.output.split())
+
+
+def test_a_folder_of_litmus_tests_alone_says_how_they_are_checked(files: dict[str, Path]) -> None:
+    for name in ("put.pgas", "good.pgas", "barrier.pgas"):
+        files[name].unlink()
+    result = check(files["sb.litmus"].parent, "--expect")
+    assert result.exit_code == 2 and "takes the litmus tests there" in result.output

@@ -205,3 +205,12 @@ def test_a_program_and_its_translation_have_the_same_sc_outcomes() -> None:
         assert set(found.found) == wanted, seed
         several += len(wanted) > 1
     assert several == 30  # have more than one
+
+
+def test_many_puts_before_a_flush_of_corerma_are_not_taken_for_a_loop() -> None:
+    puts = "write(x, 1, y, q);" * 25
+    made = kinds(translate(instance(puts + "wait(q);", ""), CORE))
+    assert (made.count(Put), made.count(Flush)) == (25, 1)
+    with pytest.raises(Refused) as refused:
+        translate(instance(puts + "wait_local(q);", ""), RDMA)
+    assert "wait more often" in str(refused.value.refusals[0])
