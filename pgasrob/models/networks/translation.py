@@ -483,5 +483,11 @@ def _without_silent(steps: Sequence[Sequence[tuple[tuple[Instruction, ...], int]
                     here = len(out) - 1
                 if made:
                     out[here].append((made[-1], target))
+    # A rank may go round for ever and do nothing, which is no cycle of the graph: then it ends there.
+    ends = ends | {
+        state
+        for state in range(len(steps))
+        if any(not made and state in closure[target] for made, target in steps[state])
+    }
     finals = frozenset(state for state, reached in enumerate(closure) if not ends.isdisjoint(reached))
     return Graph(tuple(map(tuple, out)), finals)

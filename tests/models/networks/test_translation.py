@@ -214,3 +214,11 @@ def test_many_puts_before_a_flush_of_corerma_are_not_taken_for_a_loop() -> None:
     with pytest.raises(Refused) as refused:
         translate(instance(puts + "wait_local(q);", ""), RDMA)
     assert "wait more often" in str(refused.value.refusals[0])
+
+
+@pytest.mark.parametrize("idle", ["wait_local(q);", "skip;", "fence(q);", "choose { skip; } or { wait(q); }"])
+def test_a_rank_that_goes_round_and_does_nothing_ends_no_less(idle: str) -> None:
+    blocks = "read(z, 1, y, q); read(x, 1, y, q); loop { " + idle + " }", "mem[y] <- 1;"
+    translated = translate(instance(*blocks), RDMA)
+    for found in (by_executions(RdmaTso(), translated.program), by_runs(RdmaTso().machine(translated.program))):
+        assert found.violation is not None and found.reason is None
