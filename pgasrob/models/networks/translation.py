@@ -12,7 +12,8 @@ others. That is a wait_local; what has been polled is placed too if it is a get,
 coreRMA. The same without control flow; a wait is a flush of every peer for which something is pending.
 
 Every control state of the calculus is final. In a program without loops the runs that end where a rank cannot go on, or
-may not be able to, or goes round and does nothing, are enough: every other run goes on to such a one, and keeps its cycles.
+may not be able to, or goes round and does nothing, are enough: every other run goes on to such a one, and keeps its
+cycles.
 """
 
 from __future__ import annotations
