@@ -96,6 +96,8 @@ def searches_agree(seed: int, count: int, statements: int, most: int) -> Counter
     for _ in range(count):
         text = random_text(random, "corerma", statements=statements, atomic=random.random() < 0.4, locations=3)
         program, asked = parse(text).program, model(random)
+        if text.count("cas(") > 1 and len({"CAS-F", "CAS-T"} & set(asked.without)) == 1:
+            continue  # all guesses which of them succeed are enumerated, and most are wrong
         if enumerated := few_executions(asked, program, most):
             seen["programs"] += 1
             seen["non-atomic"] += ".n" in text
@@ -121,8 +123,8 @@ def test_outcomes_are_those_of_all_executions() -> None:
 
 @pytest.mark.nightly
 def test_outcomes_are_those_of_all_executions_of_many() -> None:
-    seen = searches_agree(4, 3_000, 4, 1_000)
-    assert seen["programs"] >= 2_500
+    seen = searches_agree(9, 6_000, 4, 1_000)
+    assert seen["programs"] >= 5_000
 
 
 def machine_agrees(seed: int, count: int, statements: int) -> Counter[str]:
