@@ -61,6 +61,8 @@ def on_network(
 
     ``asked``: None for litmus tests in the calculus, where they become programs; ``outcome_of`` gives the exit code of
     a verdict there, when it is compared with the header or not, and strict or not."""
+    if nodes is not None and all(path.endswith(LITMUS) for path in paths):
+        raise click.UsageError("--nodes is about programs: a litmus test names its nodes.")
     if asked is None:
         _in_the_calculus(ctx, paths, limits, format_, expect, verbose, reading, outcome_of)
     from pgasrob.models.networks.decide import verdicts

@@ -74,13 +74,19 @@ def check_on_tso(
             PREPARING, lambda: program.instantiate(count, Reading(failed_polls, conflicts))
         )
         search = _Search(whole)
-        return watch.within(SEARCHING, lambda: search.decide(verdict, watch))
+        verdict = watch.within(SEARCHING, lambda: search.decide(verdict, watch))
     except LimitReached as limit:
-        return _open(verdict, limit.reason, search)
+        verdict = _open(verdict, limit.reason, search)
     except MemoryError as error:
-        return _open(verdict, out_of_memory(error, watch), search)
+        verdict = _open(verdict, out_of_memory(error, watch), search)
     except KeyboardInterrupt:
-        raise Interrupted(_open(verdict, Interruption(), search)) from None
+        raise Interrupted(_timed(_open(verdict, Interruption(), search), watch)) from None
+    return _timed(verdict, watch)
+
+
+def _timed(verdict: Verdict, watch: Watch) -> Verdict:
+    """``verdict`` with the seconds of both decisions."""
+    return replace(verdict, stats=replace(verdict.stats, seconds=time.monotonic() - watch.started))
 
 
 class _Search:

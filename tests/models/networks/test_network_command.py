@@ -115,6 +115,8 @@ def test_what_is_no_program_is_an_error(files: dict[str, Path]) -> None:
     [
         (("sb.litmus", "--cpu", "tso"), "--cpu is not for .litmus tests in the calculus (--network pgas)"),
         (("sb.litmus", "--no-reduction"), "--no-reduction is not for .litmus tests"),
+        (("sb.litmus", "-n", "3"), "a litmus test names its nodes"),
+        (("sb.litmus", "-n", "3", "--network", "rdma-tso"), "a litmus test names its nodes"),
         (("put.pgas", "--network", "rdma-tso", "--without", "merging"), "--without is not for --network rdma-tso"),
         (("run.pgastrace", "--network", "rdma-tso"), "--network is about programs: the trace"),
     ],

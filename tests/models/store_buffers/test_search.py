@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
+from time import sleep
 
 import pytest
 
@@ -202,6 +204,16 @@ def test_stores_that_pile_up_leave_it_open() -> None:
     endless = "process 0 { loop { mem[x] <- 1; r <- mem[y]; } }\nprocess { r <- fetch(0, x); r <- swap(0, y, 1); }"
     found = check_on_tso(parse(HEAD + endless), 2, limits=Limits(max_states=3_000))
     assert (found.verdict, found.reason and found.reason.code) == ("unknown", "pending-bound")
+
+
+def test_the_seconds_are_those_of_both_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(search: BufferedSearch) -> Iterator[None]:
+        sleep(0.3)
+        yield
+
+    monkeypatch.setattr(BufferedSearch, "run", slow)
+    text = f"process 0 {{ mem[x] <- 1; await(mem[y] == 1); }}\n{LOOK}"
+    assert check_on_tso(parse(HEAD + text), 2).stats.seconds >= 0.3
 
 
 def test_what_is_not_robust_is_not_asked_about_store_buffers() -> None:
