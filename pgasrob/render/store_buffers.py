@@ -187,7 +187,7 @@ def _told(event: BufferedEvent) -> str:
         return f"{who} {command}  {value} goes into the store buffer"
     if event["how"] == "drain":
         return f"{who} {value} of step {(event['source'] or 0) + 1} reaches memory"
-    does = f"{event['event']} of {command}" if event["how"] == "step" else command
+    does = f"later, {command}" if event["how"] == "step" else command
     if event["read"] is not None:
         seen = together(f"{event['cell']} = {event['read']}")
         where = "" if event["source"] is None else f" in its store buffer, of step {event['source'] + 1}"
