@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pgasrob.robustness.limits import Limits
 
 LITMUS = ".litmus"
-NETWORKS = ("pgas", "rdma-tso", "corerma")
 
 
 def refuse_options(network: str, given: Mapping[str, bool]) -> None:

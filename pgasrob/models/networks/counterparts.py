@@ -1,4 +1,4 @@
-"""What one side has and the other has not: constructs of the calculus that RDMA-TSO or coreRMA lack, and the reverse.
+"""Constructs of the calculus that RDMA-TSO or coreRMA lack. What it lacks itself, `models.pgas` refuses.
 
 Translations refuse by these entries and by no other reason, so the list is complete as far as they go.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pgasrob.models.model import Refusal
 from pgasrob.program.statements import Span
 
-RDMA_TSO, CORERMA, CALCULUS = "rdma-tso", "corerma", "pgas"
+RDMA_TSO, CORERMA = "rdma-tso", "corerma"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +101,6 @@ OF_THE_CALCULUS = (
 )
 """What the calculus has. A failed compare_swap is no refusal but a difference: it reads and writes in the calculus,
 and reads alone in RDMA-TSO."""
-
-OF_THE_NETWORKS = (
-    Missing("store buffer", CALCULUS, "a CPU's stores take effect at once"),
-    Missing("mfence", CALCULUS, "a CPU's stores take effect at once: there is nothing for a memory fence to do"),
-    Missing("queue pair", CALCULUS, "puts and gets to one peer share no pipe: the order of a queue is another one"),
-    Missing("poll", CALCULUS, "a wait is for all operations of a queue, not for the oldest one"),
-    Missing("rfence", CALCULUS, "no command orders a get before what comes later without waiting for it"),
-    Missing("threads of a node", CALCULUS, "a rank is one thread with a memory of its own"),
-    Missing("PCI Express", CALCULUS, "a get does not push the puts before it to their place"),
-    Missing("non-atomic access", CALCULUS, "there are no values that are undefined: races are asked about apart"),
-)
-"""What the networks have, and `--network pgas` of a litmus test refuses or takes for something near to it."""
 
 _FOUND = {(missing.construct, missing.model): missing for missing in OF_THE_CALCULUS}
 
