@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from pgasrob.cli.exit_codes import ERROR, GRAVEST_FIRST, NOT_ROBUST, ROBUST, UNKNOWN
+from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN, gravest
 from pgasrob.cli.options import HELP, MOST_STATES, FromTable, Size, listed, memory_for, print_json, seconds
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def litmus(
         codes.append(run.test(file, text, several))
     if graphs and not run.draw(several):
         codes.append(ERROR)
-    ctx.exit(next((code for code in GRAVEST_FIRST if code in codes), ROBUST))
+    ctx.exit(gravest(codes))
 
 
 def _check_options(names: Sequence[str], options: Options) -> None:
@@ -242,17 +242,15 @@ def _check_options(names: Sequence[str], options: Options) -> None:
 
 def _found(tests: Sequence[str], texts: Sequence[str]) -> tuple[list[tuple[str, str | None]], list[str]]:
     """The tests, each with its file and, where it was given as one, its text; and what is wrong with folders."""
+    from pgasrob.program.files import files_below
+
     found: list[tuple[str, str | None]] = []
     problems = []
     for test in tests:
         if "::" in test and not Path(test).exists():
             found.append((ONE_LINE, test))
         elif Path(test).is_dir():
-            files = sorted(
-                path
-                for path in Path(test).rglob("*.litmus")
-                if not any(part.startswith(".") for part in path.relative_to(test).parts)
-            )
+            files = sorted(files_below(test, (".litmus",)))
             found += [(str(path), None) for path in files]
             if not files:
                 problems.append(f"no .litmus file in the folder {test}")
@@ -302,7 +300,7 @@ class _Run:
             self._print(file, results, others)
         if all(each.refusals for each in answers):
             return ERROR
-        return next(code for code in GRAVEST_FIRST if code in {self._code(each) for each in answers})
+        return gravest([self._code(each) for each in answers])
 
     def _parsed(self, file: str, text: str | None) -> LitmusTest | None:
         from pgasrob.diagnostics import SourceError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from pgasrob.cli.exit_codes import ERROR, GRAVEST_FIRST, INTERRUPTED
+from pgasrob.cli.exit_codes import ERROR, INTERRUPTED, gravest
 from pgasrob.cli.options import MOST_STATES, FromTable, NodeCounts, Size, listed, memory_for, seconds
 from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, WitnessPath, endings, fold_option, holding_many
 
@@ -155,7 +155,7 @@ def answer(
         several = " at the node count above" if nodes and len(nodes) > 1 else ""
         click.echo(f"pgasrob: interrupted{several}{unreached}", err=True)
         ctx.exit(INTERRUPTED)
-    ctx.exit(next(code for code in GRAVEST_FIRST if code in outcomes))
+    ctx.exit(gravest(outcomes))
 
 
 def _unused(units: Sequence[str], results: Sequence[R]) -> str:

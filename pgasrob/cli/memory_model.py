@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.exit_codes import ERROR, GRAVEST_FIRST, NO_RACE, RACE, UNKNOWN
+from pgasrob.cli.exit_codes import ERROR, NO_RACE, RACE, UNKNOWN, gravest
 from pgasrob.cli.many import programs
 from pgasrob.cli.options import print_json, refuse
 
@@ -58,7 +58,7 @@ def races_in(
         if number:
             click.echo()
         write(model_report(result, terminal_width(), list_assumptions=assumptions), sys.stdout)
-    ctx.exit(next((code for code in GRAVEST_FIRST if code in codes), NO_RACE))
+    ctx.exit(gravest(codes))
 
 
 def _decided(

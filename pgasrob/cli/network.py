@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from pgasrob.cli.exit_codes import ERROR, GRAVEST_FIRST, INTERRUPTED, NOT_ROBUST, ROBUST, UNKNOWN
+from pgasrob.cli.exit_codes import ERROR, INTERRUPTED, NOT_ROBUST, ROBUST, UNKNOWN, gravest
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -88,7 +88,7 @@ def on_network(
     except KeyboardInterrupt:
         click.echo("pgasrob: interrupted", err=True)
         ctx.exit(INTERRUPTED)
-    ctx.exit(next((code for code in GRAVEST_FIRST if code in outcomes), ROBUST))
+    ctx.exit(gravest(outcomes))
 
 
 def _in_the_calculus(
@@ -114,7 +114,7 @@ def _in_the_calculus(
         printing.result(result)
         outcomes.append(outcome_of(result, expect, False))
     printing.end()
-    ctx.exit(next((code for code in GRAVEST_FIRST if code in outcomes), ROBUST))
+    ctx.exit(gravest(outcomes))
 
 
 def outcome(result: NetworkResult, expect: bool) -> int:
@@ -133,6 +133,8 @@ def _files(paths: Sequence[str], front_end: FrontEnd) -> tuple[list[str], FrontE
     """The programs and litmus tests that ``paths`` stand for, how C is read, and what is wrong with folders."""
     from pgasrob.cli.many import programs
     from pgasrob.cli.recorded import SUFFIX
+    from pgasrob.program.files import files_below
+    from pgasrob.robustness.batch import SUFFIXES
 
     tests: list[str] = []
     others: list[str] = []
@@ -142,9 +144,9 @@ def _files(paths: Sequence[str], front_end: FrontEnd) -> tuple[list[str], FrontE
         if path.endswith(LITMUS):
             tests.append(str(Path(path)))
         elif Path(path).is_dir():
-            found = [str(each) for each in sorted(Path(path).rglob(f"*{LITMUS}")) if _visible(each, path)]
-            tests += found
-            if not found or any(_visible(each, path) for end in ("pgas", "c") for each in Path(path).rglob(f"*.{end}")):
+            found = sorted(files_below(path, (LITMUS,)))
+            tests += map(str, found)
+            if not found or any(files_below(path, SUFFIXES)):
                 others.append(path)
         else:
             others.append(path)
@@ -152,7 +154,3 @@ def _files(paths: Sequence[str], front_end: FrontEnd) -> tuple[list[str], FrontE
         return list(dict.fromkeys(tests)), front_end, []
     found_programs = programs(tuple(others), front_end)
     return list(dict.fromkeys((*found_programs.files, *tests))), found_programs.front_end, found_programs.problems
-
-
-def _visible(path: Path, folder: str) -> bool:
-    return not any(part.startswith(".") for part in path.relative_to(folder).parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -30,6 +30,16 @@ class Disk:
     def read(self, path: str, most: int) -> bytes:
         with open(path, "rb") as file:
             return file.read(most)
+
+
+def files_below(
+    folder: str | Path, endings: tuple[str, ...], refused: Callable[[OSError], object] | None = None
+) -> Iterator[Path]:
+    """The files in ``folder`` and below whose names end so, in no order, hidden files and folders left out.
+    ``refused`` is told of each folder that cannot be read."""
+    for where, folders, names in os.walk(folder, onerror=refused):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(where, name) for name in names if name.endswith(endings) and not name.startswith("."))
 
 
 class Recorder(Disk):

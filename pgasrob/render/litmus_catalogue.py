@@ -9,6 +9,7 @@ from pathlib import Path
 from pgasrob.models.litmus.expectation import Expectation, LitmusTest
 from pgasrob.models.litmus.parser import parse_file
 from pgasrob.models.litmus.printer import in_one_line
+from pgasrob.program.files import files_below
 
 BEGINNING = """\
 # Litmus tests
@@ -31,8 +32,7 @@ Access Programming, OOPSLA 2016. The language is explained in `pgasrob/models/li
 
 def litmus_files(folder: Path) -> list[Path]:
     """The `.litmus` files in ``folder`` and below, in order, hidden ones left out."""
-    found = (path for path in folder.rglob("*.litmus") if path.is_file())
-    return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
+    return sorted(files_below(folder, (".litmus",)))
 
 
 def make_litmus_catalogue(folder: Path, command: str) -> str:

@@ -15,7 +15,7 @@ from pgasrob.render.json import SCHEMA, Error, unicode_name
 if TYPE_CHECKING:
     from pgasrob.models.answers import Answer, Why
     from pgasrob.models.litmus.expectation import Compared, LitmusTest
-    from pgasrob.models.model import Event, Execution, Forbidden, Model, Refusal
+    from pgasrob.models.model import CycleEdge, Event, Execution, Model, Refusal
 
 
 class LocationObject(TypedDict):
@@ -174,7 +174,7 @@ def no_litmus(file: str, errors: list[Error], reason: str | None = None) -> Litm
     }
 
 
-def execution_to_json(execution: Execution, test: LitmusTest, cycle: Iterable[EdgeObject] = ()) -> ExecutionObject:
+def execution_to_json(execution: Execution, test: LitmusTest, cycle: Iterable[CycleEdge] = ()) -> ExecutionObject:
     program = execution.program
     return {
         "locations": [
@@ -186,7 +186,10 @@ def execution_to_json(execution: Execution, test: LitmusTest, cycle: Iterable[Ed
         "relations": {name: sorted(map(list, pairs)) for name, pairs in execution.relations.items()},
         "order": list(execution.order),
         "outcome": named(program.names, execution.outcome),
-        "cycle": list(cycle),
+        "cycle": [
+            {"source": edge.source, "target": edge.target, "relation": edge.relation, "rule": edge.rule}
+            for edge in cycle
+        ],
     }
 
 
@@ -242,15 +245,8 @@ def _why(why: Why, test: LitmusTest) -> ForbiddenObject:
         "allowed": why.allowed,
         "rules": None if by is None else [sorted(rules) for rules in by.rules],
         "reason": None if why.reason is None else str(why.reason),
-        "execution": None if by is None or by.execution is None else execution_to_json(by.execution, test, _cycle(by)),
+        "execution": None if by is None or by.execution is None else execution_to_json(by.execution, test, by.cycle),
     }
-
-
-def _cycle(by: Forbidden) -> list[EdgeObject]:
-    return [
-        {"source": edge.source, "target": edge.target, "relation": edge.relation, "rule": edge.rule}
-        for edge in by.cycle
-    ]
 
 
 def _event(event: Event, execution: Execution, test: LitmusTest) -> EventObject:

@@ -9,7 +9,7 @@ from pgasrob.models.networks.robustness import nodes_of
 from pgasrob.program.declarations import Source
 from pgasrob.program.statements import place_of
 from pgasrob.render.json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json, unicode_name
-from pgasrob.render.litmus_json import EdgeObject, ExecutionObject, execution_to_json
+from pgasrob.render.litmus_json import ExecutionObject, execution_to_json
 
 if TYPE_CHECKING:
     from pgasrob.models.model import Refusal
@@ -93,11 +93,7 @@ def network_to_json(verdict: NetworkVerdict) -> NetworkResult:
     if verdict.violation is not None:
         run = verdict.violation.execution
         test = LitmusTest(run.program, (), source or Source(verdict.file, ""), verdict.name or "")
-        cycle: list[EdgeObject] = [
-            {"source": edge.source, "target": edge.target, "relation": edge.relation, "rule": edge.rule}
-            for edge in verdict.violation.cycle
-        ]
-        result["witness"] = execution_to_json(run, test, cycle)
+        result["witness"] = execution_to_json(run, test, verdict.violation.cycle)
         result["commands"] = [node and node[1] for node in nodes_of(run, verdict.copies)]
     if verdict.units:
         result["units"] = list(map(unicode_name, verdict.units))

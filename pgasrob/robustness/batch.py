@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.expectation import read_expectation
-from pgasrob.program.files import DISK, Files
+from pgasrob.program.files import DISK, Files, files_below
 from pgasrob.program.parser import MAX_FILE
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
@@ -178,11 +178,11 @@ def find_programs(paths: Sequence[str]) -> tuple[list[str], list[str]]:
             files.append(str(Path(path)))
             continue
         refused: list[OSError] = []
-        found = sorted(_programs_below(Path(path), refused))
+        found = sorted(files_below(path, SUFFIXES, refused.append))
         problems += [f"cannot read the folder {error.filename}: {error.strerror}" for error in refused]
         if not found and not refused:
             problem = f"no .pgas or .c file in the folder {path}"
-            if next(Path(path).rglob("*.litmus"), None):
+            if next(files_below(path, (".litmus",)), None):
                 problem += ": `pgasrob check --network` takes the litmus tests there"
             problems.append(problem)
         files += map(str, found)
@@ -342,12 +342,6 @@ def read_text(file: str, files: Files = DISK) -> str:
         return files.read(str(Path(file)), MAX_FILE).decode(errors="replace")
     except (OSError, ValueError):
         return ""
-
-
-def _programs_below(folder: Path, refused: list[OSError]) -> Iterator[Path]:
-    for where, folders, names in os.walk(folder, onerror=refused.append):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (Path(where, name) for name in names if name.endswith(SUFFIXES) and not name.startswith("."))
 
 
 def _load(file: str, job: Job) -> Program | CProgram | Verdict:

@@ -11,7 +11,7 @@ from pgasrob.analysis.store_buffers import named, store_buffers
 from pgasrob.models.store_buffers.run import written_down
 from pgasrob.models.store_buffers.search import BufferedSearch
 from pgasrob.program.assumptions import Assumption, Kind, matters_to_a_run
-from pgasrob.program.program import DEFAULT_NODES, Program
+from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
 from pgasrob.robustness.check import PREPARING, Interrupted, check, out_of_memory
 from pgasrob.robustness.engines import DEFAULT_ENGINE
@@ -67,11 +67,10 @@ def check_on_tso(
         )
     if verdict.verdict != "robust":
         return verdict
-    count = next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
     search: _Search | None = None
     try:
         whole = instance or watch.within(
-            PREPARING, lambda: program.instantiate(count, Reading(failed_polls, conflicts))
+            PREPARING, lambda: program.instantiate(nodes, Reading(failed_polls, conflicts))
         )
         search = _Search(whole)
         verdict = watch.within(SEARCHING, lambda: search.decide(verdict, watch))
