@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from functools import reduce
 from typing import NamedTuple
 
 from pgasrob.analysis.bits import members
 from pgasrob.analysis.pending import Transfers, pending_transfers, transfers_of
+from pgasrob.analysis.phases import touched_by_others, touched_by_ranks
 from pgasrob.analysis.ranges import ranges, single
 from pgasrob.analysis.store_buffers import Pair, named, store_buffers
-from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
@@ -76,7 +75,8 @@ class _Rank:
             (state, each.occurrence): number for number, (state, each) in enumerate(self._transfers.issues)
         }
         self._pending = pending_transfers(instance, rank)
-        self._touched = [_everything(instance, each) for each in range(instance.nodes)]
+        self._others = touched_by_others(instance)[rank]
+        self._all = self._others.joined(touched_by_ranks(instance)[rank])
 
     def found(self) -> Iterator[tuple[Difference, int]]:
         """The differences with the lines of the commands that give them an occasion."""
@@ -162,26 +162,9 @@ class _Rank:
     def _may_change(self, number: int) -> bool:
         """Whether what it fetches may be changed by anybody."""
         fetched = self._known.made(self._rank, *self._transfers.issues[number]).steps[0].cells
-        return any(fetched & touched.changed for touched in self._touched)
+        return bool(fetched & self._all.changed)
 
     def _is_seen(self, number: int) -> bool:
         """Whether other ranks may access what it fetches into."""
         *_, brought = self._known.made(self._rank, *self._transfers.issues[number]).steps
-        return any(brought.cells & each.cells for rank, each in enumerate(self._touched) if rank != self._rank)
-
-
-def _everything(instance: Instance, rank: int) -> Touched:
-    known = ranges(instance)
-    name = f"{__name__}[{rank}]"
-    if name not in instance.analyses:
-        instance.analyses[name] = reduce(
-            Touched.joined,
-            (
-                known.touched(rank, state, each)
-                for state, leaving in enumerate(instance.automata[rank].out)
-                for each in leaving
-            ),
-            Touched(),
-        )
-    found: Touched = instance.analyses[name]
-    return found
+        return bool(brought.cells & self._others.cells)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
+from itertools import accumulate
 
 from pgasrob.analysis.pending import pending_transfers
 from pgasrob.analysis.ranges import ranges
@@ -21,9 +22,34 @@ MOST_PAIRS = 200_000
 
 
 @remembered
+def touched_by_ranks(instance: Instance) -> list[Touched]:
+    """What each rank may access in all, by commands and by steps of transfers."""
+    known = ranges(instance)
+    return [
+        reduce(
+            Touched.joined,
+            (known.touched(rank, state, each) for state, leaving in enumerate(automaton.out) for each in leaving),
+            Touched(),
+        )
+        for rank, automaton in enumerate(instance.automata)
+    ]
+
+
+@remembered
+def touched_by_others(instance: Instance) -> list[Touched]:
+    """For each rank what the other ranks may access in all."""
+    ranks = touched_by_ranks(instance)
+    before = list(accumulate(ranks, Touched.joined, initial=Touched()))
+    behind = list(accumulate(reversed(ranks), Touched.joined, initial=Touched()))[::-1]
+    return [before[rank].joined(behind[rank + 1]) for rank in range(len(ranks))]
+
+
+@remembered
 def meanwhile_touched(instance: Instance) -> list[list[Touched]]:
     """For each rank and control state (``[rank][state]``) what other ranks may access, by commands and by steps of
     transfers, while the rank stands there or comes there, up to the barriers before and behind."""
+    if instance.nodes * (instance.nodes - 1) > MOST_PAIRS:  # two ranks have at least one pair
+        return _without_barriers(instance)
     parts = [_Parts(instance, rank) for rank in range(instance.nodes)]
     found: list[list[Touched]] = []
     left = MOST_PAIRS
@@ -35,7 +61,7 @@ def meanwhile_touched(instance: Instance) -> list[list[Touched]]:
             pairs = _together(own, its, left)
             left -= len(pairs or ())
             if pairs is None:
-                return [[_all_others(instance, parts, each)] * len(parts[each].states) for each in range(len(parts))]
+                return _without_barriers(instance)
             for start, its_start in pairs:
                 by_start[start] = by_start.get(start, Touched()).joined(its.touched(its_start))
         of_states = [Touched()] * len(own.states)
@@ -46,9 +72,10 @@ def meanwhile_touched(instance: Instance) -> list[list[Touched]]:
     return found
 
 
-def _all_others(instance: Instance, parts: list[_Parts], rank: int) -> Touched:
-    every = (part.everything() for other, part in enumerate(parts) if other != rank)
-    return reduce(Touched.joined, every, Touched())
+def _without_barriers(instance: Instance) -> list[list[Touched]]:
+    """What comes out where everything is taken to come beside everything."""
+    others = touched_by_others(instance)
+    return [[others[rank]] * len(automaton.out) for rank, automaton in enumerate(instance.automata)]
 
 
 class _Parts:
@@ -94,13 +121,6 @@ class _Parts:
                     touched = touched.joined(self._known.touched(self._rank, state, each))
             self._touched[start] = touched
         return self._touched[start]
-
-    def everything(self) -> Touched:
-        touched = Touched()
-        for state, leaving in enumerate(self.states):
-            for each in leaving:
-                touched = touched.joined(self._known.touched(self._rank, state, each))
-        return touched
 
 
 def _together(one: _Parts, other: _Parts, most: int) -> set[tuple[int, int]] | None:

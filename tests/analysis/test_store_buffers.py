@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.analysis import phases
 from pgasrob.analysis.pending import pending_transfers
 from pgasrob.analysis.phases import meanwhile_touched
 from pgasrob.analysis.store_buffers import Buffering, buffering, named, store_buffers
@@ -133,3 +134,14 @@ def test_what_is_pending() -> None:
     assert [(each.transfers, each.local, each.touched.cells) for each in found] == [
         (0, 0, 0), (1, 1, 3), (1, 0, 2), (0, 0, 0), (0, 0, 0)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("most", [1, 6, 7])
+def test_with_too_many_pairs_everything_comes_beside_everything(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "process { mem[a + me % 2] <- 1; barrier; if (me == 2) { mem[z] <- 1; } r <- mem[x]; }"
+    instance = parse(HEAD + text).instantiate(3)
+    monkeypatch.setattr(phases, "MOST_PAIRS", most)  # of three ranks six are in order, and each has two here
+    accesses = phases.touched_by_ranks(instance)
+    for rank, states in enumerate(meanwhile_touched(instance)):
+        others = [each for other, each in enumerate(accesses) if other != rank]
+        assert states == [others[0].joined(others[1])] * len(states)
