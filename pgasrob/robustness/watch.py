@@ -226,8 +226,7 @@ def _take_what_is_raised() -> None:
     """Have what is to be raised in this thread raised now, and nothing left. Were it only taken back, Python would look
     for it for ever, and threads that are traced (for coverage, say) would do nothing else."""
     try:
-        _raise_in(threading.get_ident(), _Ended)
-        while True:
-            pass
+        while True:  # again and again: where it is raised in a finalizer it is lost
+            _raise_in(threading.get_ident(), _Ended)
     except _Ended:
         return

@@ -232,3 +232,19 @@ def test_a_thread_that_is_traced_is_not_kept_busy() -> None:
                 Watch(Limits(timeout=1e-3), None, time.monotonic()).within("traced", for_ever)
     finally:
         threading.settrace(None)  # type: ignore[arg-type]
+
+
+def test_what_is_to_be_raised_is_taken_though_it_is_lost_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a finalizer, say, which no exception leaves."""
+    times, raise_in = count(), watch._raise_in
+
+    def lost_once(thread: int, exception: type[BaseException]) -> None:
+        if next(times):
+            raise_in(thread, exception)
+
+    monkeypatch.setattr(watch, "_raise_in", lost_once)
+    taking = threading.Thread(target=watch._take_what_is_raised, daemon=True)
+    taking.start()
+    taking.join(20)
+    assert not taking.is_alive()
+    assert next(times) == 2
