@@ -880,6 +880,13 @@ def test_catalogue_writes_and_knows_when_it_is_stale(tmp_path: Path) -> None:
     assert runner.invoke(cli, ["catalogue", str(tmp_path), "--check"]).exit_code == 1
 
 
+def test_catalogue_of_litmus_tests_says_where_one_is_none(tmp_path: Path) -> None:
+    (tmp_path / "bad.litmus").write_text("x@1 :: 1: x = ")
+    result = CliRunner().invoke(cli, ["catalogue", str(tmp_path)])
+    assert result.exit_code == 2 and "bad.litmus:1:14: error[PG170]" in result.output
+    assert not (tmp_path / "README.md").exists()
+
+
 def test_catalogue_leaves_a_readme_of_somebody_else_alone(tmp_path: Path) -> None:
     (tmp_path / "one.pgas").write_text("// expect: robust\n// Nothing at all.\nprocess { barrier; }\n")
     (tmp_path / "README.md").write_text("# Mine\n")

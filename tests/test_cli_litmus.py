@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
 from pgasrob.models import answers
+from pgasrob.robustness import watch
 
 CORPUS = Path(__file__).parents[1] / "programs" / "litmus"
 SB = "x@1=0 y@2=0 ::\n1: y^2 = 1; a = x ||\n2: x^1 = 1; b = y\n"
@@ -242,6 +243,23 @@ def test_tests_in_a_line_and_folders(folder: Path) -> None:
     (folder / "empty").mkdir()
     empty = pgasrob("litmus", "empty", "sb.litmus")
     assert empty.exit_code == 2 and "no .litmus file in the folder empty" in empty.stderr
+
+
+def test_a_test_in_a_line_may_be_longer_than_a_name() -> None:
+    loads = "; ".join(f"a{number} = x" for number in range(100))
+    assert len(loads) > 255
+    result = pgasrob("litmus", f"x@1 :: 1: {loads}", "--model", "sc", "--format", "json")
+    assert result.exit_code == 0 and len(loaded(result)[0]["outcomes"]) == 1
+
+
+def test_memory_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = iter(range(0, 1 << 60, 1 << 20))
+    monkeypatch.setattr(watch, "resident_memory", lambda: next(sizes))
+    monkeypatch.setattr(watch, "LOOK_AROUND", 0.0)
+    for arguments in (("litmus", "sb.litmus", "--model", "sc"), ("check", "sb.litmus", "--network", "rdma-tso")):
+        result = pgasrob(*arguments, "--memory-limit", "2M", "--format", "json")
+        assert result.exit_code == 3
+        assert "memory limit of 2 MB" in loaded(result)[0]["reason"]
 
 
 def test_a_limit_leaves_open_what_is_expected() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST
-from pgasrob.cli.options import DEFAULT_ENGINE, HELP, memory_for, mention_a_missing_kernel, progress_display
+from pgasrob.cli.options import DEFAULT_ENGINE, HELP, memory_for, mention_a_missing_kernel, progress_display, refuse
 
 
 @click.command(context_settings=HELP)
@@ -20,6 +20,7 @@ def catalogue(folder: str, only_check: bool) -> None:
     The programs are checked for it, so it takes as long as that. A folder that has
     litmus tests and no programs gets the list of these, with what they say.
     """
+    from pgasrob.diagnostics import SourceError
     from pgasrob.render.catalogue import BEGINNING, Entry, make_catalogue
     from pgasrob.render.litmus_catalogue import BEGINNING as LITMUS
     from pgasrob.render.litmus_catalogue import litmus_files, make_litmus_catalogue
@@ -30,7 +31,10 @@ def catalogue(folder: str, only_check: bool) -> None:
     files, problems = find_programs([folder])
     command = f"pgasrob catalogue {Path(folder).resolve().name}"
     if not files and litmus_files(Path(folder)):
-        made = make_litmus_catalogue(Path(folder), command)
+        try:
+            made = make_litmus_catalogue(Path(folder), command)
+        except SourceError as error:
+            refuse(str(error))
         _write(Path(folder), made, LITMUS, made.count("\n| ["), "tests", only_check)
         return
     if problems:

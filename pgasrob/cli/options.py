@@ -360,10 +360,10 @@ def refuse(
 def limited(limits: Limits, phase: str, work: Callable[[], T], in_json: Empty | None = None) -> T:
     """What ``work`` gives, which looks at ``limits`` itself as far as it can; ends the command (`refuse`) where it does
     not come to its end by them."""
-    from pgasrob.robustness.watch import GRACE, LimitReached, Watch
+    from pgasrob.robustness.watch import LimitReached, Watch
 
     try:
-        return Watch(limits, None, time.monotonic()).within(phase, work, GRACE)
+        return Watch(limits, None, time.monotonic()).within(phase, work, looks=True)
     except LimitReached as limit:
         refuse(f"pgasrob: {limit}", UNKNOWN, in_json, reason=str(limit))
 

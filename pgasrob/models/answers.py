@@ -12,7 +12,7 @@ from pgasrob.models.litmus.program import Value
 from pgasrob.models.model import Axiomatic, Forbidden, Model, Outcomes, Refusal, Refused
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import OutOfMemory, Reason
-from pgasrob.robustness.watch import GRACE, LimitReached, Watch
+from pgasrob.robustness.watch import LimitReached, Watch
 
 Values = tuple[tuple[str, Value], ...]
 """Some names with a value each."""
@@ -78,7 +78,7 @@ def answer(
         return Answer(test, model, refusals=refused, compared=concerning)
     watch = Watch(limits, None, started)
     try:
-        outcomes = watch.within(PHASE, lambda: model.outcomes(program, watch), GRACE)
+        outcomes = watch.within(PHASE, lambda: model.outcomes(program, watch), looks=True)
     except Refused as error:
         return Answer(test, model, refusals=error.refusals, compared=concerning)
     except LimitReached as limit:
