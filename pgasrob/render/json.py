@@ -27,6 +27,7 @@ from pgasrob.render.store_buffers import OnTso, on_tso_to_json
 from pgasrob.render.written import WrittenCommands
 from pgasrob.robustness.diagnosis import late_operations
 from pgasrob.robustness.reasons import FaultReached
+from pgasrob.robustness.verdict import RECORDED
 from pgasrob.semantics.happens_before import HappensBefore
 
 if TYPE_CHECKING:
@@ -366,8 +367,8 @@ class Result(TypedDict):
     SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
     unless no such witness is small. ``units``: the further files of the program, without headers. ``on_tso``: with
     `--cpu tso`, what store buffers add, where the program is robust without them. ``hardware``: of a
-    robust program, what RDMA and x86 do otherwise than the calculus where that could matter; it is not there where that
-    was not looked at.
+    robust program that communicates, what RDMA and x86 do otherwise than the calculus where that could matter; None
+    where that was not looked at (a larger program, a limit).
     """
 
     schema: int
@@ -402,7 +403,7 @@ class Result(TypedDict):
     why: NotRequired[WhyInOrder]
     races: NotRequired[RaceResult]
     on_tso: NotRequired[OnTso]
-    hardware: NotRequired[list[HardwareDifference]]
+    hardware: NotRequired[list[HardwareDifference] | None]
 
 
 class RacingAccess(Event):
@@ -576,6 +577,8 @@ def to_json(verdict: library.Verdict) -> Result:
             for each in hardware_to_json(verdict.hardware)
             if not (verdict.on_tso and each["difference"] == Difference.STORE_BUFFER.value)
         ]
+    elif verdict.verdict == "robust" and verdict.communicates and verdict.engine != RECORDED:
+        found["hardware"] = None
     return found
 
 
