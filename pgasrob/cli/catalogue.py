@@ -34,7 +34,8 @@ def catalogue(folder: str, only_check: bool) -> None:
         _write(Path(folder), made, LITMUS, made.count("\n| ["), "tests", only_check)
         return
     if problems:
-        raise click.UsageError("; ".join(problems))
+        told = "; ".join(problems)
+        raise click.UsageError(told.replace("no .pgas or .c file", "no .pgas, .c or .litmus file"))
     mention_a_missing_kernel(DEFAULT_ENGINE)
     jobs = available_cores()
     job = Job(limits=Limits(memory=memory_for(None, jobs)))
