@@ -31,7 +31,7 @@ def catalogue(folder: str, only_check: bool) -> None:
     command = f"pgasrob catalogue {Path(folder).resolve().name}"
     if not files and litmus_files(Path(folder)):
         made = make_litmus_catalogue(Path(folder), command)
-        _write(Path(folder), made, LITMUS, made.count("\n| ["), "tests", only_check)
+        _write(Path(folder), made, LITMUS, made.count("\n| ["), "test", only_check)
         return
     if problems:
         told = "; ".join(problems)
@@ -44,11 +44,12 @@ def catalogue(folder: str, only_check: bool) -> None:
         Entry(Path(checked.file).relative_to(Path(folder)), read_text(checked.file), checked.verdict)
         for checked in convert_all(files, job, Checked.without_runs, jobs, *filter(None, [display]))
     ]
-    _write(Path(folder), make_catalogue(entries, command), BEGINNING, len(entries), "programs", only_check)
+    _write(Path(folder), make_catalogue(entries, command), BEGINNING, len(entries), "program", only_check)
 
 
 def _write(folder: Path, text: str, beginning: str, count: int, what: str, only_check: bool) -> None:
     """Write the catalogue ``text``, or say whether it is stale. A catalogue is known by its ``beginning``."""
+    from pgasrob.render import english
     from pgasrob.render.catalogue import without_times
     from pgasrob.robustness.batch import read_text
 
@@ -61,4 +62,4 @@ def _write(folder: Path, text: str, beginning: str, count: int, what: str, only_
     if before and not before.startswith(beginning):
         raise click.UsageError(f"{target} is not a catalogue; it is left as it is. Move it away first.")
     target.write_text(text, encoding="utf-8")
-    click.echo(f"{target}: {count} {what}{'' if stale else ', nothing new but times'}")
+    click.echo(f"{target}: {english.count(count, what)}{'' if stale else ', nothing new but times'}")
