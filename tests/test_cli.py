@@ -887,6 +887,14 @@ def test_catalogue_of_litmus_tests_says_where_one_is_none(tmp_path: Path) -> Non
     assert not (tmp_path / "README.md").exists()
 
 
+def test_catalogue_of_litmus_tests(tmp_path: Path) -> None:
+    empty = CliRunner().invoke(cli, ["catalogue", str(tmp_path)])
+    assert empty.exit_code == 2 and "no .pgas, .c or .litmus file in the folder" in " ".join(empty.output.split())
+    (tmp_path / "sb.litmus").write_text("x@1=0 :: 1: x = 1")
+    made = CliRunner().invoke(cli, ["catalogue", str(tmp_path)])
+    assert (made.exit_code, made.output) == (0, f"{tmp_path / 'README.md'}: 1 test\n")
+
+
 def test_catalogue_leaves_a_readme_of_somebody_else_alone(tmp_path: Path) -> None:
     (tmp_path / "one.pgas").write_text("// expect: robust\n// Nothing at all.\nprocess { barrier; }\n")
     (tmp_path / "README.md").write_text("# Mine\n")

@@ -35,10 +35,11 @@ def catalogue(folder: str, only_check: bool) -> None:
             made = make_litmus_catalogue(Path(folder), command)
         except SourceError as error:
             refuse(str(error))
-        _write(Path(folder), made, LITMUS, made.count("\n| ["), "tests", only_check)
+        _write(Path(folder), made, LITMUS, made.count("\n| ["), "test", only_check)
         return
     if problems:
-        raise click.UsageError("; ".join(problems))
+        told = "; ".join(problems)
+        raise click.UsageError(told.replace("no .pgas or .c file", "no .pgas, .c or .litmus file"))
     mention_a_missing_kernel(DEFAULT_ENGINE)
     jobs = available_cores()
     job = Job(limits=Limits(memory=memory_for(None, jobs)))
@@ -47,11 +48,12 @@ def catalogue(folder: str, only_check: bool) -> None:
         Entry(Path(checked.file).relative_to(Path(folder)), read_text(checked.file), checked.verdict)
         for checked in convert_all(files, job, Checked.without_runs, jobs, *filter(None, [display]))
     ]
-    _write(Path(folder), make_catalogue(entries, command), BEGINNING, len(entries), "programs", only_check)
+    _write(Path(folder), make_catalogue(entries, command), BEGINNING, len(entries), "program", only_check)
 
 
 def _write(folder: Path, text: str, beginning: str, count: int, what: str, only_check: bool) -> None:
     """Write the catalogue ``text``, or say whether it is stale. A catalogue is known by its ``beginning``."""
+    from pgasrob.render import english
     from pgasrob.render.catalogue import without_times
     from pgasrob.robustness.batch import read_text
 
@@ -64,4 +66,4 @@ def _write(folder: Path, text: str, beginning: str, count: int, what: str, only_
     if before and not before.startswith(beginning):
         raise click.UsageError(f"{target} is not a catalogue; it is left as it is. Move it away first.")
     target.write_text(text, encoding="utf-8")
-    click.echo(f"{target}: {count} {what}{'' if stale else ', nothing new but times'}")
+    click.echo(f"{target}: {english.count(count, what)}{'' if stale else ', nothing new but times'}")

@@ -165,7 +165,8 @@ def check(
     """Decide whether programs are robust.
 
     For a program that is not, a run on the network is shown that no sequentially consistent run looks like. Folders
-    are searched for .pgas and .c files, hidden ones left out. Several programs give a table of their verdicts.
+    are searched for .pgas and .c files, with --network for .litmus files, too, hidden ones left out. Several programs
+    give a table of their verdicts.
 
     A C file with `main` is a program, together with those of the other C files that define what it needs. With
     --compile-commands and no FILE all programs of the database are checked.
@@ -203,7 +204,11 @@ def check(
              "--without": bool(without), "--cpu": cpu != "sc", "--cluster": cluster is not None,
              "--witness": bool(witnesses), "--fold": cycle_only, "--strict": strict, "--report": report != "all",
              "--brief": brief, "--races": races, "--why": pair is not None, "--full": full, "--jobs": jobs is not None,
-             "--assumptions": assumptions},
+             "--assumptions": assumptions,
+             "--max-sc-states": max_sc_states != MOST_SC_STATES and network != "pgas",
+             "--conflicts": reading.conflicts != "commuting" and network != "pgas",
+             "--failed-polls": reading.failed_polls != "wait" and network != "pgas"
+             and all(path.endswith(LITMUS) for path in paths)},
         )  # fmt: skip
         limits = Limits(max_states or None, timeout, spared(memory_limit, 1), max_sc_states or None)
         asked = asked_for(network, not no_pcie, placed)

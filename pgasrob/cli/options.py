@@ -66,6 +66,11 @@ def listed(names: Iterable[str], last: str = "or") -> str:
     return f"{', '.join(others)} {last} {final}" if others else final
 
 
+def sentence(text: str) -> str:
+    """``text`` with a full stop, where it does not end as a sentence does."""
+    return text if text.endswith(("?", ".", "!")) else f"{text}."
+
+
 class FromTable(click.Option):
     """An option whose help says what is in a table: ``told`` makes it when it is shown, for a table is not imported
     before."""

@@ -30,6 +30,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NoReturn
 
+from pgasrob.diagnostics.suggestions import closest
 from pgasrob.program.declarations import Source
 from pgasrob.program.instance import MAX_NODES
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
@@ -50,6 +51,12 @@ NETWORK = re.compile(
     r"[ \t]*(?P<value>.*))"
 )
 """A line about a network, with what is not as in its paper."""
+MEANT = re.compile(
+    r"[ \t*]*(?P<entry>(?P<network>[\w-]+)(?P<variant>(?:[ \t]+[\w-]+){0,3})[ \t]*:"
+    r"[ \t]*(?:(?:not[ \t]+)?robust|refused)\b.*)",
+    re.IGNORECASE,
+)
+"""A line that may be meant as one about a network, with a name or word that there is not."""
 LATER = re.compile(
     r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>(?P<races>races[ \t]*:[ \t]*(?=none|[0-9]))?"
     r"(?P<model>(?:(?:unified|separate)[ \t]*:[ \t]*(?=defined|undefined|eventual))|"
@@ -58,6 +65,10 @@ LATER = re.compile(
     re.MULTILINE,
 )
 """A line that would be an expectation if it stood at the head."""
+NETWORKS: dict[str, tuple[str, ...]] = {"tso": (), "rdma-tso": ("no-pcie", "placed"), "corerma": ()}
+"""What a line about a network may name, with the words for what is not as in its paper."""
+ALIKE = 0.75
+"""How much a word is like the name of a network that it stands for; `note` and `tso` are not."""
 AT = r"(?: at ([0-9]{1,5})(?:\.\.([0-9]{1,5}))?)?"
 CASE = re.compile(rf"(robust|not robust|error){AT}")
 RACES = re.compile(rf"(none|1 pair|(?!1 )[1-9][0-9]{{0,6}} pairs){AT}")
@@ -190,6 +201,8 @@ class _Head:
             return
         match = ENTRY.fullmatch(line)
         if match is None:
+            if self.verdicts and (meant := MEANT.fullmatch(line)):
+                self.check_network(meant, place)
             return
         key, colon, value, entry = match["key"], match["colon"], match["value"], match["entry"]
         place_of_entry, place_of_value = place + match.start("entry"), place + match.start("value")
@@ -245,8 +258,30 @@ class _Head:
             self.fail(f"a second expectation of the {model} model", entry, place_of_entry, "keep one of them")
         self.models[model] = self.split(value, place, STATUS, STATUS_HINT)
 
+    def check_network(self, match: re.Match[str], place: int) -> None:
+        """Fail where a line about a network names none that there is, or a word that it does not have. Other comments,
+        whose first word is not like one, say nothing."""
+        given, entry, start = match["network"], match["entry"], place + match.start("entry")
+        name = given.lower().replace("_", "-")
+        known = closest(name, NETWORKS, ALIKE) or ("rdma-tso" if name.startswith("rdma") else None)
+        if known is None:
+            return
+        words = NETWORKS[known]
+        if wrong := next((word for word in match["variant"].split() if word not in words), None):
+            near = closest(wrong.lower(), words, 0.6)
+            if given != known and near is None:
+                return  # a sentence
+            told = f"write `{known}: ...`" + (
+                f", or {' or '.join(f'`{word}`' for word in words)} behind it" if words else ""
+            )
+            hint = f"did you mean `{near}`?" if near else f"{told}; `pgasrob check --network` has no others"
+            self.fail(f"`{known}` has no variant `{short(wrong)}` here", entry, start, hint)
+        if given != known:
+            self.fail(f"`{short(given)}` is no network", given, start, f"did you mean `{known}`?")
+
     def read_network(self, match: re.Match[str], place: int) -> None:
         """Note the verdict on a network."""
+        self.check_network(match, place)
         name = " ".join((match["network"], *sorted(match["variant"].split())))
         if name in self.networks:
             self.fail(

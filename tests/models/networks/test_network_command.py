@@ -85,6 +85,26 @@ def test_litmus_tests_in_the_calculus(files: dict[str, Path]) -> None:
     assert check(files["sb.litmus"], files["put.pgas"]).exit_code == 2
 
 
+def test_what_is_refused_is_marked_where_it_stands(files: dict[str, Path]) -> None:
+    """In a line that is indented, too."""
+    files["sb.litmus"].write_text("x@1, y@1, z@2, w@2 ::\n1: z^2 = x; w^2 = y;\n\t  poll(2); x = 1 || 2: a = 1\n")
+    said = check(files["sb.litmus"]).output
+    assert "sb.litmus:3:4: error[PG180]" in said
+    assert "\n    3 | \t  poll(2); x = 1 || 2: a = 1\n      | \t  ^^^^^^^\n" in said
+    (refusal,) = json.loads(check(files["sb.litmus"], "--network", "corerma", "--format", "json").output)["refusals"]
+    assert (refusal["line"], refusal["excerpt"][refusal["column"] - 1 :][:7]) == (3, "poll(2)")
+
+
+def test_a_folder_without_anything_to_check(files: dict[str, Path]) -> None:
+    (empty := files["put.pgas"].parent / "empty").mkdir()
+    result = check(empty, "--network", "rdma-tso")
+    assert result.exit_code == 2 and f"no .pgas, .c or .litmus file in the folder {empty}" in result.output
+
+
+def test_failed_polls_are_about_programs_on_networks_too(files: dict[str, Path]) -> None:
+    assert check(files["put.pgas"], "--network", "rdma-tso", "--failed-polls", "count").exit_code == 1
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -120,6 +140,11 @@ def test_what_is_no_program_is_an_error(files: dict[str, Path]) -> None:
         (("sb.litmus", "-n", "3", "--network", "rdma-tso"), "a litmus test names its nodes"),
         (("put.pgas", "--network", "rdma-tso", "--without", "merging"), "--without is not for --network rdma-tso"),
         (("run.pgastrace", "--network", "rdma-tso"), "--network is about programs: the trace"),
+        (
+            ("put.pgas", "--network", "rdma-tso", "--conflicts", "all", "--max-sc-states", "9"),
+            "--max-sc-states, --conflicts are not for --network rdma-tso",
+        ),
+        (("sb.litmus", "--network", "corerma", "--failed-polls", "count"), "--failed-polls is not for --network"),
     ],
 )
 def test_what_cannot_be_asked_is_named(files: dict[str, Path], arguments: tuple[str, ...], told: str) -> None:
