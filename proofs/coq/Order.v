@@ -108,6 +108,30 @@ Section Before.
         apply before_in in H. subst a. tauto.
   Qed.
 
+  (** Two lists, cut at an element, have the same elements of a kind before the cut, if they agree on their order. *)
+  Lemma same_prefix f x u v u' v' : NoDup (u ++ x :: v) -> NoDup (u' ++ x :: v') ->
+    (forall z, f z -> (before (u ++ x :: v) z x <-> before (u' ++ x :: v') z x)) ->
+    (forall y z, f y -> f z -> before (u' ++ x :: v') y z -> before (u' ++ x :: v') z x -> before (u ++ x :: v) y z) ->
+    filter f u = filter f u'.
+  Proof.
+    intros N N' Same Ord. symmetry. apply same_order_equal.
+    - apply NoDup_filter. now apply nodup_prefix in N'.
+    - apply NoDup_filter. now apply nodup_prefix in N.
+    - intros z. rewrite !in_filter. rewrite <- (before_here u v x z N), <- (before_here u' v' x z N').
+      specialize (Same z). tauto.
+    - intros y z. rewrite !before_filter. intros (B & Fy & Fz). split; [|auto].
+      destruct (before_in _ _ _ B) as [_ Iz]. apply (before_here u' v' x z N') in Iz.
+      pose proof (proj1 (before_here u v x z N) (proj2 (Same z Fz) Iz)) as Iu.
+      assert (B' : before (u' ++ x :: v') y z) by (rewrite before_app; auto).
+      pose proof (Ord y z Fy Fz B' Iz) as K. rewrite before_app in K. destruct K as [K|[K|[_ K]]]; [auto|exfalso..].
+      + apply (before_asym _ _ _ N (proj2 (before_here u v x z N) Iu)). simpl in K.
+        destruct K as [[-> K]|K].
+        * rewrite before_app. simpl. auto.
+        * apply before_in in K as [_ K]. rewrite before_app. simpl. auto.
+      + apply (before_asym _ _ _ N (proj2 (before_here u v x z N) Iu)). rewrite before_app. simpl. simpl in K.
+        destruct K as [<-|K]; [|auto]. apply NoDup_remove_2 in N. rewrite in_app_iff in N. tauto.
+  Qed.
+
   Hypothesis eq_dec : forall x y, {x = y} + {x <> y}.
 
   Lemma before_dec l x y : {before l x y} + {~ before l x y}.
