@@ -53,9 +53,12 @@ Section Network.
     match access_of x with Some a => if cell_dec (at_cell a) k then true else false | None => false end.
 
   Definition event_eq_dec (x y : event) : {x = y} + {x <> y}.
-  Proof. decide equality; auto using Nat.eq_dec, op_dec. Qed.
+  Proof. decide equality; auto using Nat.eq_dec, op_dec. Defined.
   Definition command_eq_dec (c d : command) : {c = d} + {c <> d}.
-  Proof. decide equality; apply Nat.eq_dec. Qed.
+  Proof. decide equality; apply Nat.eq_dec. Defined.
+
+  Local Arguments event_eq_dec : simpl never.
+  Local Arguments command_eq_dec : simpl never.
 
   (** ** States and transitions *)
 
