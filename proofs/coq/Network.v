@@ -31,6 +31,8 @@ Class Program (Loc Op Cell Val : Type) := {
   held : list Op -> Op -> nat -> nat -> nat -> bool;
   (* Waits, R2: after these, the operation is issued only when the step p of the i-th has happened. *)
   awaits : list Op -> Op -> nat -> nat -> bool;
+  (* Commands of several ranks are barriers and the like. *)
+  steps_have_one_rank : forall o r r', steps o <> [] -> In r (party o) -> In r' (party o) -> r = r';
   (* C4 of attack.md: a command that waits for a value makes no other access. *)
   steps_do_not_block : forall r l o v v', steps o <> [] -> next r l o v <> None -> next r l o v' <> None }.
 
@@ -280,6 +282,22 @@ Section Network.
         rewrite nth_error_app2, Nu by lia. now rewrite Nat.sub_diag.
       + destruct A as (H & _). destruct (ops_grow w [y] (rank y)) as (more & ->).
         rewrite nth_error_app1; [auto|]. apply nth_error_Some. congruence.
+  Qed.
+
+  (** Who has issued the operation that is the i-th of a rank. *)
+  Lemma issuer w r i o : valid w -> nth_error (ops (after w) r) i = Some o ->
+    exists x, In x w /\ is_issue x /\ op x = o /\ In r (party o) /\ (rank x = r -> number x = i).
+  Proof.
+    induction w as [|y w IH] using rev_ind; intros V E; [destruct i; discriminate E|].
+    apply valid_snoc in V as [V A]. rewrite after_snoc in E. simpl in E. destruct (takes_part y r) eqn:Ty.
+    - destruct (le_lt_dec (length (ops (after w) r)) i) as [L|L].
+      + rewrite nth_error_app2 in E by auto. destruct (i - length (ops (after w) r)) as [|d] eqn:Ed.
+        * injection E as <-. apply takes_part_iff in Ty as [Hy Ky]. exists y. rewrite in_app_iff. simpl.
+          split; [auto|]. split; [auto|]. split; [auto|]. split; [auto|]. intros <-. destruct A as [_ A].
+          rewrite Hy in A. destruct A as (_ & Nu & _). lia.
+        * destruct d; discriminate E.
+      + rewrite nth_error_app1 in E by auto. destruct (IH V E) as (x & Ix & H). exists x. rewrite in_app_iff. auto.
+    - destruct (IH V E) as (x & Ix & H). exists x. rewrite in_app_iff. auto.
   Qed.
 
   (** An event is known by its command and its place. *)

@@ -59,6 +59,7 @@ Module Example.
       held := queue_held shape_of; awaits := queue_awaits shape_of |}.
     - decide equality.
     - exact Nat.eq_dec.
+    - intros o r r' _ [<-|[]] [<-|[]]. reflexivity.
     - intros r l [|] v v' H; [auto|destruct (H eq_refl)].
   Defined.
 

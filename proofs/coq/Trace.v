@@ -211,6 +211,17 @@ Section Trace.
         split; [now apply before_in in B1|auto].
   Qed.
 
+  (** A walk stays one when events are put between. *)
+  Lemma walk_more t u c d : NoDup u -> (forall x y, before t x y -> before u x y) ->
+    clos_refl_trans _ (edge t) c d -> clos_refl_trans _ (edge u) c d.
+  Proof.
+    intros N I. induction 1 as [c d (D & x & y & <- & <- & E)|c|a b c _ IH1 _ IH2];
+      [|apply rt_refl|eapply rt_trans; eassumption].
+    destruct E as [(I1 & I2 & R & B)|(C & B & _)]; [|apply conflict_walk; auto].
+    apply rt_step. split; [auto|]. exists x, y. split; [auto|]. split; [auto|]. left.
+    split; [auto|]. split; [auto|]. split; [auto|auto].
+  Qed.
+
   (** ** Commands written out one after the other *)
 
   Definition of_command c x : bool := if cmd_dec (cmd x) c then true else false.
