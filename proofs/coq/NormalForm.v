@@ -77,11 +77,16 @@ Section NormalForm.
       let u1 := filter (fun y => negb (D y)) s ++ filter (fun y => of_command e y && negb (behind t x y)) t in
       let u2 := filter D s ++ filter (fun y => of_command e y && behind t x y) t in
       computation (u1 ++ u2) /\ violating (u1 ++ u2) /\ normal_form u1 u2 /\ (forall y, In y (u1 ++ u2) <-> In y t) /\
-      command_of x = e /\ conflict_edge t x a /\ D a /\ before (u1 ++ u2) x a.
+      command_of x = e /\ conflict_edge t x a /\ D a /\ before (u1 ++ u2) x a /\
+      (forall y, D y -> before t x y /\ command_of y <> e /\ ~ is_issue y) /\
+      (forall k, ops (after (u1 ++ u2)) k = ops (after t) k) /\
+      (forall y, D y <-> a = y \/ clos_trans _ (forces (must t) s) a y) /\
+      exists p f, clos_refl_trans _ (off (edge t) e) (command_of a) (command_of p) /\ command_of p <> e /\
+                  command_of f = e /\ (program_order t p f \/ conflict_edge t p f).
     Proof.
       pose proof (proj1 (computation_valid t) t_computation) as [V F]. pose proof (valid_nodup t V) as N.
       pose proof j_last as (Ij & Hj & Last).
-      destruct (two_parts_trace t e (must t) s) as (x & a & D & Ex & Edge & Da & Dy & Nu & Iu & Obey & ToE & Conf & At & Vu);
+      destruct (two_parts_trace t e (must t) s) as (x & a & D & Ex & Edge & Da & Dy & Nu & Iu & Obey & ToE & Conf & At & Vu & Df & Way);
         auto.
       { intros x y E B Hy. destruct (nothing_after_e t j V j_last x y E B Hy). }
       { intros x y M Ix Iy. now apply must_obeyed_by. }
@@ -145,7 +150,7 @@ Section NormalForm.
       destruct (rearrangement t u kept) as [Vd _]; auto.
       split; [apply computation_valid; split; [auto|]|].
       { apply (rearrangement_final t u kept); auto. intros y z _ Iy _. now apply Iu. }
-      split; [exact Vu|]. split; [|split; [exact Iu|split; [exact Ex|split; [split; [auto|split; auto]|split; [exact Da|]]]]].
+      split; [exact Vu|]. split; [|split; [exact Iu|split; [exact Ex|split; [split; [auto|split; auto]|split; [exact Da|split; [|split; [exact Dy|split; [|split; [exact Df|exact Way]]]]]]]]].
       - apply two_parts_normal; fold u1 u2; rewrite <- ?Hu; auto.
       - assert (As : In a s).
         { apply (look_events _ _ s_looks), in_without. split; [auto|]. apply (Dy a Da). }
@@ -153,6 +158,11 @@ Section NormalForm.
         rewrite Hu. apply before_app. right. right. split.
         + unfold u1. rewrite in_app_iff, !in_filter, andb_iff, !negb_iff, behind_iff, of_command_iff. auto.
         + unfold u2. rewrite in_app_iff, in_filter. auto.
+      - intros k. rewrite !ops_after. f_equal. symmetry. apply same_order_equal; try (now apply NoDup_filter).
+        + intros y. rewrite !in_filter, Iu. tauto.
+        + intros y z. rewrite !before_filter. intros (B & Fy & Fz). split; [|auto]. apply Obey; [auto|].
+          apply takes_part_iff in Fy as [Hy Ky], Fz as [Hz Kz]. right. left. split; [exact Hy|]. split; [exact Hz|].
+          split; [|exact B]. apply share_rank_iff. eauto.
     Qed.
   End Build.
 

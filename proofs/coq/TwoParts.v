@@ -367,11 +367,15 @@ Section TwoParts.
     (forall y z, conflict y z -> cmd y <> e -> cmd z <> e -> (before u y z <-> before t y z)) /\
     (forall w, In w t -> changes w -> conflict w x -> cmd w <> e -> (w = a \/ conflict a w) ->
                (before u w x <-> before t w x)) /\
-    violating u.
+    violating u /\
+    (* D is what a forces to wait, and the cycle of t goes from a to some p, and from there back to e *)
+    (forall y, D y <-> a = y \/ clos_trans _ forces a y) /\
+    exists p f, clos_refl_trans _ (off (edge t) e) (cmd a) (cmd p) /\ cmd p <> e /\ cmd f = e /\
+                (program_order t p f \/ conflict_edge t p f).
   Proof.
     destruct leaves as (x & a & f & p & Ex & Na & E1 & Way & Np & Ef & E2). exists x, a, (delayed a).
-    split; [auto|]. split; [auto|]. split; [apply delayed_source|]. split; [|split; [|split; [|split; [|split;
-      [|split; [|split]]]]]].
+    split; [auto|]. split; [auto|]. split; [apply delayed_source|].
+    split; [|split; [|split; [|split; [|split; [|split; [|split; [|split; [|split; [|exists p, f; auto]]]]]]]]].
     - intros y Dy. destruct (delayed_behind x a Na E1 y Dy). split; [auto|]. split; [auto|].
       exact (delayed_steps x a Ex Na E1 y Dy).
     - exact (u_nodup x a).
@@ -381,5 +385,6 @@ Section TwoParts.
     - exact (u_conflicts x a Ex Na E1).
     - exact (u_at_x0 x a Ex Na E1).
     - exact (u_violating x a Ex Na E1 p f Way Np Ef E2).
+    - exact (delayed_iff a).
   Qed.
 End TwoParts.
