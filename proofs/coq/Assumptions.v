@@ -1,5 +1,7 @@
 (** What each main theorem assumes; tests/test_coq.py compares the output. *)
-Require Import Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Rearrange Pgas.Programs Pgas.NormalForm.
+Require Import Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Rearrange Pgas.Programs Pgas.NormalForm
+  Pgas.Attack Pgas.AttackComplete Pgas.Queues.
+Import Example.
 Print Assumptions same_happens_before.
 Print Assumptions swap_independent.
 Print Assumptions violating_dec.
@@ -13,3 +15,8 @@ Print Assumptions cancellation.
 Print Assumptions some_last_command_closes.
 Print Assumptions two_parts.
 Print Assumptions robust_iff_two_parts.
+Print Assumptions attack_sound.
+Print Assumptions attack_complete.
+Print Assumptions attack_decides.
+Print Assumptions word_is_a_computation.
+Print Assumptions word_is_violating.

@@ -164,6 +164,12 @@ Section Paths.
     now apply clos_rt1n_rt.
   Qed.
 
+  Lemma walk_last a b : clos_refl_trans _ R a b -> a = b \/ exists c, clos_refl_trans _ R a c /\ R c b.
+  Proof.
+    intros P. apply clos_rt_rtn1 in P. destruct P as [|c b H P]; [auto|]. right. exists c. split; [|auto].
+    now apply clos_rtn1_rt.
+  Qed.
+
   Lemma walk_path a b : clos_refl_trans _ R a b -> a <> b -> clos_trans _ R a b.
   Proof. intros P N. destruct (walk_cases a b P) as [|(c & H & K)]; [tauto|]. exact (step_walk a c b H K). Qed.
 

@@ -239,5 +239,177 @@ Section Complete.
         - exfalso. apply before_in in Bc as [Iy _]. exact (l2_first z m E y Iy Dy B).
       Qed.
     End Next.
+
+    Lemma reached_dec (S : search) o l : {reached S o l} + {~ reached S o l}.
+    Proof.
+      unfold reached. destruct (list_ex_dec _ (fun k => In k (party o)) (tainted S)) as [H|H].
+      { intros k. apply in_dec, Nat.eq_dec. }
+      { left. left. exact H. }
+      destruct (list_ex_dec _ (fun y => exists z, In z (touched S ++ late S) /\ clash z y) l) as [H'|H'].
+      { intros y. apply list_ex_dec. intros z. apply is_true_dec. }
+      - left. right. destruct H' as (y & Iy & z & Iz & C). eauto.
+      - right. intros [G|(y & z & Iy & Iz & C)]; [auto|]. apply H'. eauto.
+    Qed.
+
+    Definition on_way (c : command) : Prop := clos_refl_trans _ (off (edge t) e) (command_of a) c.
+
+    Lemma off_events c d : off (edge t) e c d -> exists y z, In y s /\ In z s /\ command_of y = c /\ command_of z = d /\
+      (program_order t y z \/ conflict_edge t y z).
+    Proof.
+      intros ((_ & y & z & Ey & Ez & E) & Nc & Nd). simpl in Ey, Ez. exists y, z.
+      assert (B : before t y z) by (destruct E as [(_ & _ & _ & B)|(_ & B & _)]; exact B).
+      apply before_in in B. rewrite !in_s. split; [split; [tauto|congruence]|]. split; [split; [tauto|congruence]|]. auto.
+    Qed.
+
+    Lemma on_way_order c : on_way c -> c = command_of a \/ forall z, In z s -> command_of z = c -> before s a z.
+    Proof.
+      unfold on_way. intros W. apply clos_rt_rtn1 in W. induction W as [|c d O W IH]; [auto|]. right.
+      intros z Iz Ez. destruct (off_events c d O) as (y & _ & Iy & _ & Ey & _ & _).
+      assert (B : before s y z) by (apply edge_order; [congruence|auto|auto]).
+      destruct IH as [->|IH].
+      - apply edge_order; [congruence|apply a_in_s|auto].
+      - exact (before_trans _ _ _ _ s_nodup (IH y Iy Ey) B).
+    Qed.
+
+    (** T and t have what is on the way. *)
+    Definition covers (s0 : list event) (T : list nat) (l : list event) : Prop :=
+      forall z, In z s0 -> on_way (command_of z) ->
+        (is_issue z -> forall k, In k (party (op z)) -> In k T) /\ (~ D z -> In z l).
+
+    Definition follows (s0 : list event) : Prop :=
+      (Late s0 = [] /\ reachable (Search (Now s0) [] None [] [])) \/
+      (In a s0 /\ exists T l, reachable (Search (Now s0) (Late s0) (Some a) T l) /\ covers s0 T l).
+
+    Lemma follow_next s0 s1 r n o : s = (s0 ++ chain r n o) ++ s1 -> follows s0 -> follows (s0 ++ chain r n o).
+    Proof.
+      intros Es [[Empty Re]|(Ia & T & l & Re & Co)]; unfold follows; rewrite !filter_app.
+      - pose proof (now_valid s0 s1 r n o Es) as V. pose proof (chain_cut s0 s1 r n o Es) as Cut.
+        rewrite Empty in *. rewrite app_nil_l. destruct (Late (chain r n o)) as [|z m] eqn:El.
+        + left. split; [auto|]. rewrite app_nil_r in Cut. rewrite <- Cut in *.
+          eapply reachable_move; [exact Re|]. now apply move_before_source.
+        + right.
+          assert (Iz : In z (Late (chain r n o))) by (rewrite El; simpl; auto).
+          apply in_filter in Iz as [Iz Dz].
+          assert (Ez : z = a).
+          { destruct (D_first z Dz) as [|B]; [auto|]. exfalso.
+            destruct (before_chain s0 s1 r n o Es a z Iz B) as [I|Bc].
+            - assert (I' : In a (Late s0)) by (apply in_filter; split; [auto|apply D_source]). rewrite Empty in I'. destruct I'.
+            - apply before_in in Bc as [I _]. exact (l2_first s0 s1 r n o Es z m El a I D_source B). }
+          subst z. split; [rewrite in_app_iff; auto|]. exists (party o), (Now (chain r n o)). split.
+          * eapply reachable_move; [exact Re|]. eapply move_source; [exact Cut|apply l1_some|exact V].
+          * intros z Iz' W.
+            assert (Ea : command_of a = (r, n)) by (apply in_chain in Iz; tauto).
+            apply in_app_iff in Iz' as [I|I].
+            -- exfalso. assert (B : before s z a) by exact (before_from_s0 s0 s1 r n o Es z a I Iz).
+               destruct (on_way_order _ W) as [E|H]; [exact (s0_other s0 s1 r n o Es z I (eq_trans E Ea))|].
+               exact (before_asym _ _ _ s_nodup B (H z (s0_in_s s0 s1 r n o Es z I) eq_refl)).
+            -- pose proof I as I'. apply in_chain in I' as (_ & -> & _). split; [auto|]. intros Nz. apply in_filter.
+               split; [auto|]. now apply negb_iff.
+      - right. split; [rewrite in_app_iff; auto|].
+        pose proof (now_valid s0 s1 r n o Es) as V. pose proof (chain_cut s0 s1 r n o Es) as Cut.
+        set (S := Search (Now s0) (Late s0) (Some a) T l) in *.
+        assert (Split : may_split S r n o (Now (chain r n o)) (Late (chain r n o))).
+        { split; [exact Cut|]. split; [apply l1_some|]. split; [exact V|]. split.
+          - intros y z Iy Iz. exact (now_free s0 s1 r n o Es y z Iy Iz).
+          - destruct (Late (chain r n o)) as [|z m] eqn:El; [auto|]. apply (l2_forced s0 s1 r n o Es z m El).
+            intros ->. assert (Iz : In a (Late (chain r n o))) by (rewrite El; simpl; auto).
+            apply in_filter in Iz as [Iz _]. apply in_chain in Iz as (E & _). exact (s0_other s0 s1 r n o Es a Ia E). }
+        assert (Src : source S <> None) by discriminate.
+        destruct (reached_dec S o (Now (chain r n o) ++ Late (chain r n o))) as [R|R].
+        + exists (party o ++ T), (Now (chain r n o) ++ l). split.
+          * eapply reachable_move; [exact Re|]. exact (move_reached S r n o _ _ Src Split R).
+          * intros z Iz W. apply in_app_iff in Iz as [I|I].
+            -- destruct (Co z I W) as [H1 H2]. setoid_rewrite in_app_iff. auto.
+            -- pose proof I as I'. apply in_chain in I' as (_ & -> & _). setoid_rewrite in_app_iff. split; [auto|].
+               intros Nz. left. apply in_filter. split; [auto|]. now apply negb_iff.
+        + exists T, l. split.
+          * eapply reachable_move; [exact Re|]. exact (move_other S r n o _ _ Src Split R).
+          * intros z Iz W. apply in_app_iff in Iz as [I|I]; [now apply Co|]. exfalso. apply R. rewrite <- Cut.
+            assert (Ez : command_of z = (r, n)) by (apply in_chain in I; tauto). rewrite Ez in W.
+            destruct (walk_last _ _ _ W) as [E|(c & W' & O)]; [destruct (s0_other s0 s1 r n o Es a Ia E)|].
+            destruct (off_events c (r, n) O) as (y & v & Iy & Iv & Ey & Ev & E).
+            pose proof (of_chain s0 s1 r n o Es v Iv Ev) as Ivc.
+            assert (Iy0 : In y s0).
+            { assert (B : before s y v) by (apply edge_order; [congruence|auto|auto]).
+              destruct (before_chain s0 s1 r n o Es y v Ivc B) as [|Bc]; [auto|]. apply before_in in Bc as [Bc _].
+              apply in_chain in Bc as (Ey' & _). destruct O as ((N & _) & _). congruence. }
+            assert (Wy : on_way (command_of y)) by (rewrite Ey; exact W').
+            destruct (Co y Iy0 Wy) as [H1 H2]. destruct E as [(Hy & Hv & Sh & _)|(C & _)].
+            -- left. apply share_rank_iff in Sh as (k & K1 & K2). exists k. split; [exact (H1 Hy k K1)|].
+               apply in_chain in Ivc as (_ & Eo & _). now rewrite Eo in K2.
+            -- right. exists v, y. split; [auto|]. split; [|auto]. cbn [touched late S]. apply in_app_iff.
+               destruct (is_true_dec (D y)) as [Dy|Ny]; [right; now apply in_filter|left; auto].
+    Qed.
+
+    Lemma follow s0 : computation s0 -> forall s1, s = s0 ++ s1 -> follows s0.
+    Proof.
+      remember (length s0) as k eqn:Ek. revert s0 Ek. induction k as [k IH] using lt_wf_ind.
+      intros s0 -> C s1 Es. destruct s0 as [|y0 s0'] eqn:E0.
+      { left. split; [reflexivity|apply reachable_start]. }
+      rewrite <- E0 in *. assert (Ne : s0 <> []) by (rewrite E0; discriminate). clear y0 s0' E0.
+      assert (Bl : in_blocks s0).
+      { intros y z v B1 B2 E. apply (s_blocks y z v); [rewrite Es, before_app; auto|rewrite Es, before_app; auto|auto]. }
+      destruct (last_chain s0 C Bl Ne) as (s00 & r & n & o & E & C0). subst s0.
+      apply (follow_next s00 s1 r n o Es). apply (IH (length s00)) with (s1 := chain r n o ++ s1); auto.
+      - rewrite app_length. unfold chain. rewrite map_length, seq_length. lia.
+      - now rewrite app_assoc.
+    Qed.
+
+    Section Enter.
+      Variables p f : event.
+      Hypothesis way : on_way (command_of p).
+      Hypothesis p_not_e : command_of p <> e.
+      Hypothesis f_of_e : command_of f = e.
+      Hypothesis p_f : program_order t p f \/ conflict_edge t p f.
+
+      Lemma follow_found : exists S, reachable S /\ found S.
+      Proof.
+        destruct (follow s s_computation []) as [[Empty _]|(_ & T & l & Re & Co)]; [now rewrite app_nil_r| |].
+        { exfalso. assert (I : In a (Late s)) by (apply in_filter; split; [apply a_in_s|apply D_source]).
+          rewrite Empty in I. destruct I. }
+        exists (Search (Now s) (Late s) (Some a) T l). split; [exact Re|].
+        destruct x_a as (Cxa & Bxa & _). destruct (before_in _ _ _ Bxa) as [Ix _].
+        assert (Ch : chain (rank x) (number x) (op x) = e1 ++ e2).
+        { rewrite <- (chain_of t x t_computation Ix), x_of_e. rewrite !filter_and.
+          apply (filter_split (behind t x)). intros y z B Bx. apply behind_iff in Bx. apply behind_iff.
+          apply before_filter in B as (B & _). exact (before_trans _ _ _ _ t_nodup Bx B). }
+        assert (In_e : forall y, In y e1 -> In y t /\ command_of y = e /\ ~ before t x y).
+        { intros y I. apply in_filter in I as [I H]. apply andb_iff in H as [H1 H2]. apply negb_iff in H2.
+          apply of_command_iff in H1. split; [auto|]. split; [exact H1|]. intros B. apply H2. now apply behind_iff. }
+        assert (Ix1 : In x e1).
+        { apply in_filter. split; [auto|]. apply andb_iff. split; [now apply of_command_iff|]. apply negb_iff.
+          rewrite behind_iff. now apply before_irrefl. }
+        exists a, (rank x), (number x), (op x), e1, e2, x. cbn [source now late tainted touched].
+        split; [auto|]. split; [exact Ch|]. split; [intros H; rewrite H in Ix1; destruct Ix1|]. split.
+        { pose proof (proj1 (proj1 (computation_valid u) u_computation)) as V. now apply valid_prefix in V. }
+        split; [auto|]. split; [auto|].
+        assert (Bpf : before t p f) by (destruct p_f as [(_ & _ & _ & B)|(_ & B & _)]; exact B).
+        destruct (before_in _ _ _ Bpf) as [Ip If]. assert (Ips : In p s) by now apply in_s.
+        assert (If' : In f (e1 ++ e2)).
+        { rewrite <- Ch, <- (chain_of t x t_computation Ix). apply in_filter. split; [auto|]. apply of_cmd_iff. congruence. }
+        destruct (Co p Ips way) as [H1 H2]. destruct p_f as [(Hp & Hf & Sh & _)|(C & _)].
+        - left. apply share_rank_iff in Sh as (k & K1 & K2). exists k. split; [exact (H1 Hp k K1)|].
+          rewrite <- Ch in If'. apply in_chain in If' as (_ & Eo & _). now rewrite Eo in K2.
+        - right. apply in_app_iff in If' as [I|I]; [left|right]; exists f, p; (split; [auto|]); (split; [|exact C]).
+          + apply H2. intros Dp. apply (In_e f I). apply (before_trans _ _ p _ t_nodup); [now apply D_late|auto].
+          + apply in_app_iff. destruct (is_true_dec (D p)); [right; now apply in_filter|left; auto].
+      Qed.
+    End Enter.
   End Follow.
+
+  Theorem attack_complete t : computation t -> violating t -> exists S, reachable S /\ found S.
+  Proof.
+    intros C Vi. destruct (some_last_command_closes t C Vi) as (t' & j & C' & Vi' & J & Cl).
+    destruct (cancellation t' j C' J) as (Cc & _ & _).
+    destruct (proj1 (shasha_snir_program _ Cc) Cl) as (s & Cs & Bl & L & _).
+    destruct (two_parts_of t' j s C' Vi' J Cl L Bl) as
+      (x & a & D & Cu & Vu & Nf & Iu & Ex & Xa & Da & Bxa & Dl & So & Df & p & f & Way & Np & Ef & Pf).
+    apply (follow_found t' s j x a D C' Cs L Bl Cu Ex Xa Dl So Df p f Way Np Ef Pf).
+  Qed.
+
+  (** The attack search decides robustness. *)
+  Theorem attack_decides : (exists t, computation t /\ violating t) <-> (exists S, reachable S /\ found S).
+  Proof.
+    split; [intros (t & C & Vi); exact (attack_complete t C Vi)|intros (S & R & F); exact (attack_sound S R F)].
+  Qed.
 End Complete.
