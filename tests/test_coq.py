@@ -20,6 +20,7 @@ AXIOMS: dict[str, list[str]] = {
     "shasha_snir": [],
     "two_parts_trace": [],
     "no_write_between": [],
+    "same_cell": [],
     "rearrangement": [],
     "same_look_same_run": [],
     "shasha_snir_program": [],

@@ -8,6 +8,7 @@ Print Assumptions violating_dec.
 Print Assumptions shasha_snir.
 Print Assumptions two_parts_trace.
 Print Assumptions no_write_between.
+Print Assumptions same_cell.
 Print Assumptions rearrangement.
 Print Assumptions same_look_same_run.
 Print Assumptions shasha_snir_program.

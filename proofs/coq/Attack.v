@@ -1,7 +1,9 @@
 (** * The attack search: Found iff some computation is violating
 
     proofs/attack.md, sections 2 to 4, and section 3 of the algorithm behind it, with words for states: the state of X
-    after the events that happen now is the search's, and what has to wait is kept as a list. *)
+    after the events that happen now is the search's, and what has to wait is kept as a list. (m1), (m2), (m3) and (m3')
+    are [move_source], [found], [move_reached] with [move_other], and [move_further]; (m4) is (m3), as a barrier is one
+    command of all ranks. *)
 
 Require FinFun.
 Require Import Pgas.Order Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Rearrange Pgas.Programs Pgas.NormalForm.
@@ -17,7 +19,7 @@ Section Attack.
   Record search := Search {
     now : list event;            (* what has happened, without D *)
     late : list event;           (* D *)
-    source : option event;
+    sources : list event;        (* a, and further sources *)
     tainted : list nat;          (* T *)
     touched : list event }.      (* t: what commands that are reached have accessed now *)
 
@@ -36,21 +38,25 @@ Section Attack.
 
   Inductive move : search -> search -> Prop :=
   | move_before_source w r n o : valid (w ++ chain r n o) ->
-      move (Search w [] None [] []) (Search (w ++ chain r n o) [] None [] [])
+      move (Search w [] [] [] []) (Search (w ++ chain r n o) [] [] [] [])
   | move_source w r n o l1 a l2 : chain r n o = l1 ++ a :: l2 -> l1 <> [] -> valid (w ++ l1) ->
-      move (Search w [] None [] []) (Search (w ++ l1) (a :: l2) (Some a) (party o) l1)
-  | move_reached s r n o l1 l2 : source s <> None -> may_split s r n o l1 l2 -> reached s o (l1 ++ l2) ->
-      move s (Search (now s ++ l1) (late s ++ l2) (source s) (party o ++ tainted s) (l1 ++ touched s))
-  | move_other s r n o l1 l2 : source s <> None -> may_split s r n o l1 l2 -> ~ reached s o (l1 ++ l2) ->
-      move s (Search (now s ++ l1) (late s ++ l2) (source s) (tainted s) (touched s)).
+      move (Search w [] [] [] []) (Search (w ++ l1) (a :: l2) [a] (party o) l1)
+  | move_reached s r n o l1 l2 : sources s <> [] -> may_split s r n o l1 l2 -> reached s o (l1 ++ l2) ->
+      move s (Search (now s ++ l1) (late s ++ l2) (sources s) (party o ++ tainted s) (l1 ++ touched s))
+  | move_other s r n o l1 l2 : sources s <> [] -> may_split s r n o l1 l2 -> ~ reached s o (l1 ++ l2) ->
+      move s (Search (now s ++ l1) (late s ++ l2) (sources s) (tainted s) (touched s))
+  (* a further source, an update like a; without updates that commute there is none *)
+  | move_further s r n o l1 z l2 a : In a (sources s) -> alike a z -> chain r n o = l1 ++ z :: l2 -> l1 <> [] ->
+      valid (now s ++ l1) -> (forall x y, In x l1 -> In y (late s) -> ~ clash y x) ->
+      move s (Search (now s ++ l1) (late s ++ z :: l2) (z :: sources s) (party o ++ tainted s) (l1 ++ touched s)).
 
   Inductive reachable : search -> Prop :=
-  | reachable_start : reachable (Search [] [] None [] [])
+  | reachable_start : reachable (Search [] [] [] [] [])
   | reachable_move s s' : reachable s -> move s s' -> reachable s'.
 
   (** e closes the cycle: l1 comes before D, with an access that conflicts with the source; l2 comes last. *)
   Definition found (s : search) : Prop :=
-    exists a r n o l1 l2 x, source s = Some a /\ chain r n o = l1 ++ l2 /\ l1 <> [] /\ valid (now s ++ l1) /\
+    exists a r n o l1 l2 x, In a (sources s) /\ chain r n o = l1 ++ l2 /\ l1 <> [] /\ valid (now s ++ l1) /\
       In x l1 /\ clash x a /\
       ((exists k, In k (tainted s) /\ In k (party o)) \/
        (exists z y, In z l1 /\ In y (touched s) /\ clash y z) \/
@@ -291,48 +297,50 @@ Section Attack.
   (** ** Found means violating *)
 
   (** What is known on the way. *)
-  Definition behind_source (s : search) (a : event) (c : command) : Prop :=
-    clos_refl_trans _ (edge (now s ++ late s)) (command_of a) c.
+  Definition behind_source (s : search) (w : list event) (c : command) : Prop :=
+    exists a, In a (sources s) /\ clos_refl_trans _ (edge w) (command_of a) c.
 
   Definition good (s : search) : Prop :=
     computation (now s ++ late s) /\ (forall x, In x (late s) -> ~ is_issue x) /\
-    match source s with
-    | None => late s = []
-    | Some a => In a (late s) /\
-        (forall k, In k (tainted s) -> exists z, In z (now s) /\ is_issue z /\ In k (party (op z)) /\
-                                                 behind_source s a (command_of z)) /\
-        (forall y, In y (touched s) -> In y (now s) /\ behind_source s a (command_of y)) /\
-        (forall y, In y (late s) -> In (rank y) (tainted s) /\ behind_source s a (command_of y))
-    end.
+    (sources s = [] -> late s = []) /\
+    (forall a, In a (sources s) -> In a (late s)) /\
+    (forall a a', In a (sources s) -> In a' (sources s) -> a = a' \/ alike a a') /\
+    (forall k, In k (tainted s) -> exists z, In z (now s) /\ is_issue z /\ In k (party (op z)) /\
+                                             behind_source s (now s ++ late s) (command_of z)) /\
+    (forall y, In y (touched s) -> In y (now s) /\ behind_source s (now s ++ late s) (command_of y)) /\
+    (forall y, In y (late s) -> In (rank y) (tainted s) /\ behind_source s (now s ++ late s) (command_of y)).
 
-  (** A command that is reached comes after the source's. *)
-  Lemma reached_behind s a r n o l1 l2 : good s -> source s = Some a -> chain r n o = l1 ++ l2 -> l1 <> [] ->
+  (** A command that is reached comes after a source's. *)
+  Lemma reached_behind s r n o l1 l2 : good s -> chain r n o = l1 ++ l2 -> l1 <> [] ->
     valid (now s ++ l1) ->
     ((exists k, In k (tainted s) /\ In k (party o)) \/
      (exists z y, In z (l1 ++ l2) /\ In y (touched s) /\ clash y z) \/
      (exists z y, In z l2 /\ In y (late s) /\ clash y z)) ->
-    clos_refl_trans _ (edge (now s ++ l1 ++ late s ++ l2)) (command_of a) (r, n).
+    behind_source s (now s ++ l1 ++ late s ++ l2) (r, n).
   Proof.
-    intros (C & St & G) Ea Ch N V Enter. rewrite Ea in G. destruct G as (Ia & GT & Gt & Gl).
+    intros (C & St & _ & _ & _ & GT & Gt & Gl) Ch N V Enter.
     pose proof (extended_computation (now s) (late s) r n o l1 l2 C St Ch N V) as Ce.
     apply computation_valid in Ce as [Ve _]. pose proof (valid_nodup _ Ve) as Ne. unfold extended in *.
-    assert (Old : forall c, behind_source s a c ->
-      clos_refl_trans _ (edge (now s ++ l1 ++ late s ++ l2)) (command_of a) c).
-    { intros c. unfold behind_source. apply walk_more; auto. intros x y. apply extended_order. }
+    assert (On : forall c d, behind_source s (now s ++ late s) c ->
+      clos_refl_trans _ (edge (now s ++ l1 ++ late s ++ l2)) c d -> behind_source s (now s ++ l1 ++ late s ++ l2) d).
+    { intros c d (a & Ia & W) W'. exists a. split; [auto|]. eapply rt_trans; [|exact W'].
+      revert W. apply walk_more; auto. intros x y. apply extended_order. }
     destruct (chain_first r n o l1 l2 Ch N) as (m & Em).
     destruct Enter as [(k & Ik & Pk)|[(z & y & Iz & Iy & Cl)|(z & y & Iz & Iy & Cl)]].
-    - destruct (GT k Ik) as (z & Iz & Hz & Kz & B). eapply rt_trans; [apply Old; exact B|].
+    - destruct (GT k Ik) as (z & Iz & Hz & Kz & B). apply (On (command_of z)); [exact B|].
       destruct (command_eq_dec (command_of z) (r, n)) as [->|Nz]; [apply rt_refl|]. apply rt_step. split; [exact Nz|].
       exists z, (Event r n 0 o). split; [reflexivity|]. split; [reflexivity|]. left. split; [exact Hz|].
       split; [reflexivity|]. split; [apply share_rank_iff; eauto|]. rewrite !before_app, !in_app_iff, Em. simpl. auto 10.
-    - destruct (Gt y Iy) as [Iyn B]. eapply rt_trans; [apply Old; exact B|].
+    - destruct (Gt y Iy) as [Iyn B]. apply (On (command_of y)); [exact B|].
       assert (Ez : command_of z = (r, n)).
       { assert (I : In z (chain r n o)) by now rewrite Ch. apply in_chain in I. tauto. }
-      rewrite <- Ez. apply (conflict_walk (K := calculus) (now s ++ l1 ++ late s ++ l2) y z Ne Cl). rewrite !before_app, !in_app_iff. rewrite in_app_iff in Iz. tauto.
-    - destruct (Gl y Iy) as [_ B]. eapply rt_trans; [apply Old; exact B|].
+      rewrite <- Ez. apply (conflict_walk (K := calculus) (now s ++ l1 ++ late s ++ l2) y z Ne Cl).
+      rewrite !before_app, !in_app_iff. rewrite in_app_iff in Iz. tauto.
+    - destruct (Gl y Iy) as [_ B]. apply (On (command_of y)); [exact B|].
       assert (Ez : command_of z = (r, n)).
       { assert (I : In z (chain r n o)) by (rewrite Ch, in_app_iff; auto). apply in_chain in I. tauto. }
-      rewrite <- Ez. apply (conflict_walk (K := calculus) (now s ++ l1 ++ late s ++ l2) y z Ne Cl). rewrite !before_app, !in_app_iff. tauto.
+      rewrite <- Ez. apply (conflict_walk (K := calculus) (now s ++ l1 ++ late s ++ l2) y z Ne Cl).
+      rewrite !before_app, !in_app_iff. tauto.
   Qed.
 
   Lemma reached_enter s o l1 l2 : (forall x y, In x l1 -> In y (late s) -> ~ clash y x) -> reached s o (l1 ++ l2) ->
@@ -344,34 +352,36 @@ Section Attack.
     pose proof Ix as Ix'. apply in_app_iff in Ix as [Ix|Ix]; [destruct (Free x y Ix Iy Cl)|right; right; eauto].
   Qed.
 
-  Lemma good_more s a r n o l1 l2 T t : good s -> source s = Some a -> chain r n o = l1 ++ l2 -> l1 <> [] ->
-    valid (now s ++ l1) ->
+  Lemma good_more s r n o l1 l2 S T t : good s -> chain r n o = l1 ++ l2 -> l1 <> [] ->
+    valid (now s ++ l1) -> S <> [] -> (forall a, In a (sources s) -> In a S) ->
+    (forall a, In a S -> In a (sources s) \/ In a l2) ->
+    (forall a a', In a S -> In a' S -> a = a' \/ alike a a') ->
     (l2 = [] /\ T = tainted s /\ t = touched s) \/
-    (clos_refl_trans _ (edge (now s ++ l1 ++ late s ++ l2)) (command_of a) (r, n) /\
+    ((exists a, In a S /\ clos_refl_trans _ (edge (now s ++ l1 ++ late s ++ l2)) (command_of a) (r, n)) /\
      T = party o ++ tainted s /\ t = l1 ++ touched s) ->
-    good (Search (now s ++ l1) (late s ++ l2) (Some a) T t).
+    good (Search (now s ++ l1) (late s ++ l2) S T t).
   Proof.
-    intros (C & St & G) Ea Ch N V H. rewrite Ea in G. destruct G as (Ia & GT & Gt & Gl).
+    intros (C & St & _ & Gs & _ & GT & Gt & Gl) Ch N V Some_ Incl New Alike H.
     pose proof (extended_computation (now s) (late s) r n o l1 l2 C St Ch N V) as Ce. unfold extended in Ce.
     pose proof (valid_nodup _ (proj1 (proj1 (computation_valid _) Ce))) as Ne.
     assert (Eq : (now s ++ l1) ++ late s ++ l2 = now s ++ l1 ++ late s ++ l2) by now rewrite <- app_assoc.
-    unfold good, behind_source. cbn [now late source tainted touched]. rewrite Eq.
-    assert (Old : forall c, behind_source s a c ->
+    unfold good, behind_source. cbn [now late sources tainted touched]. rewrite Eq.
+    assert (Old : forall c, behind_source s (now s ++ late s) c -> exists a, In a S /\
       clos_refl_trans _ (edge (now s ++ l1 ++ late s ++ l2)) (command_of a) c).
-    { intros c. unfold behind_source. apply walk_more; auto. intros x y. apply extended_order. }
+    { intros c (a & Ia & W). exists a. split; [auto|]. revert W. apply walk_more; auto. intros x y. apply extended_order. }
     destruct (new_command (now s) (late s) r n o l1 l2 C St Ch N V) as (Pa & _ & _).
     destruct (chain_first r n o l1 l2 Ch N) as (m & Em).
-    split; [exact Ce|]. split; [|split; [|split; [|split]]].
+    split; [exact Ce|]. split; [|split; [tauto|split; [|split; [exact Alike|split; [|split]]]]].
     - intros x I. apply in_app_iff in I as [I|I]; [auto|exact (l2_steps r n o l1 l2 Ch N x I)].
-    - rewrite in_app_iff. auto.
-    - intros k Ik. assert (I : In k (tainted s) \/ (In k (party o) /\
+    - intros a Ia. apply in_app_iff. destruct (New a Ia); auto.
+    - intros k Ik. assert (I : In k (tainted s) \/ (In k (party o) /\ exists a, In a S /\
         clos_refl_trans _ (edge (now s ++ l1 ++ late s ++ l2)) (command_of a) (r, n))).
       { destruct H as [(_ & -> & _)|(W & -> & _)]; [auto|]. apply in_app_iff in Ik. tauto. }
       destruct I as [I|[I W]].
       + destruct (GT k I) as (z & Iz & Hz & Kz & B). exists z. rewrite in_app_iff. auto.
       + exists (Event r n 0 o). split; [rewrite in_app_iff, Em; simpl; auto|]. split; [reflexivity|].
         split; [exact I|exact W].
-    - intros y Iy. assert (I : In y (touched s) \/ (In y l1 /\
+    - intros y Iy. assert (I : In y (touched s) \/ (In y l1 /\ exists a, In a S /\
         clos_refl_trans _ (edge (now s ++ l1 ++ late s ++ l2)) (command_of a) (r, n))).
       { destruct H as [(_ & _ & ->)|(W & _ & ->)]; [auto|]. apply in_app_iff in Iy. tauto. }
       rewrite in_app_iff. destruct I as [I|[I W]].
@@ -384,62 +394,75 @@ Section Attack.
         rewrite Ey. split; [|auto]. injection Ey as -> _. rewrite in_app_iff. auto.
   Qed.
 
+  Lemma forced_reached s r n o l1 x l2 : good s -> may_split s r n o l1 (x :: l2) -> reached s o (l1 ++ x :: l2).
+  Proof.
+    intros (C & St & _ & _ & _ & _ & _ & Gl) (Ch & N & V & _ & (y & Iy & [M|Cl])).
+    - left. exists (rank y). split; [now apply Gl|]. apply must_iff in M as (R & _).
+      pose proof (of_l2 r n o l1 (x :: l2) Ch x (or_introl eq_refl)) as Ex. injection Ex as Rx _.
+      rewrite R, Rx. apply (new_command (now s) (late s) r n o l1 (x :: l2) C St Ch N V).
+    - right. exists x, y. rewrite !in_app_iff. simpl. auto.
+  Qed.
+
+  Lemma good_start : good (Search [] [] [] [] []).
+  Proof.
+    split; [|split; [simpl; tauto|split; [auto|split; [simpl; tauto|split; [simpl; tauto|split; [|split]]]]]];
+      simpl; try tauto.
+    apply computation_valid. split; [apply valid_nil|]. intros k m o E. destruct m; discriminate E.
+  Qed.
+
   Lemma good_reachable s : reachable s -> good s.
   Proof.
-    induction 1 as [|s s' _ G M].
-    { split; [|split; [simpl; tauto|reflexivity]]. simpl. apply computation_valid. split; [apply valid_nil|].
-      intros k m o E. destruct m; discriminate E. }
+    induction 1 as [|s s' _ G M]; [apply good_start|].
     destruct M as [w r n o V|w r n o l1 a l2 Ch N V|s r n o l1 l2 Src (Ch & N & V & Free & Fo) Re|
-                   s r n o l1 l2 Src (Ch & N & V & Free & Fo) Re].
-    - destruct G as (C & St & _). cbn [now late source tainted touched] in *.
-      split; [|split; [simpl; tauto|reflexivity]]. cbn [now late].
+                   s r n o l1 l2 Src Sp Re|s r n o l1 z l2 a Ia Al Ch N V Free].
+    - destruct G as (C & St & _). cbn [now late sources tainted touched] in *.
       assert (Ch : chain r n o = chain r n o ++ []) by now rewrite app_nil_r.
       assert (N : chain r n o <> []) by (unfold chain; simpl; discriminate).
       pose proof (extended_computation w [] r n o _ [] C St Ch N V) as Ce. unfold extended in Ce.
-      rewrite !app_nil_r in Ce. now rewrite app_nil_r.
-    - destruct G as (C & St & _). cbn [now late source tainted touched] in *.
-      pose proof (extended_computation w [] r n o l1 (a :: l2) C St Ch N V) as Ce. unfold extended in Ce. simpl in Ce.
-      split; [|split; [|split; [simpl; auto|split; [|split]]]]; cbn [now late tainted touched].
-      + now rewrite <- app_assoc.
-      + exact (l2_steps r n o l1 (a :: l2) Ch N).
-      + intros k Ik. destruct (chain_first r n o l1 (a :: l2) Ch N) as (m & Em). exists (Event r n 0 o).
-        split; [rewrite in_app_iff, Em; simpl; auto|]. split; [reflexivity|]. split; [exact Ik|].
-        unfold behind_source. rewrite (of_l2 r n o l1 (a :: l2) Ch a) by (simpl; auto). apply rt_refl.
-      + intros y Iy. split; [rewrite in_app_iff; auto|]. unfold behind_source.
-        rewrite (of_l2 r n o l1 (a :: l2) Ch a) by (simpl; auto). rewrite (of_l1 r n o l1 (a :: l2) Ch y Iy). apply rt_refl.
-      + intros y Iy. pose proof (of_l2 r n o l1 (a :: l2) Ch y Iy) as Ey. split.
-        * injection Ey as -> _. apply (new_command w [] r n o l1 (a :: l2) C St Ch N V).
-        * unfold behind_source. rewrite (of_l2 r n o l1 (a :: l2) Ch a) by (simpl; auto). rewrite Ey. apply rt_refl.
-    - destruct (source s) as [a|] eqn:Ea; [|tauto].
-      apply (good_more s a r n o l1 l2 (party o ++ tainted s) (l1 ++ touched s) G Ea Ch N V). right. split; [|auto].
-      apply (reached_behind s a r n o l1 l2 G Ea Ch N V). now apply reached_enter.
-    - destruct (source s) as [a|] eqn:Ea; [|tauto].
-      apply (good_more s a r n o l1 l2 (tainted s) (touched s) G Ea Ch N V). left. split; [|auto].
-      destruct l2 as [|x l2]; [auto|]. exfalso. apply Re. pose proof G as (C & St & Gs). rewrite Ea in Gs.
-      destruct Gs as (_ & _ & _ & Gl). destruct Fo as (y & Iy & [M|Cl]).
-      + left. exists (rank y). split; [now apply Gl|]. apply must_iff in M as (R & _).
-        pose proof (of_l2 r n o l1 (x :: l2) Ch x (or_introl eq_refl)) as Ex. injection Ex as Rx _.
-        rewrite R, Rx. apply (new_command (now s) (late s) r n o l1 (x :: l2) C St Ch N V).
-      + right. exists x, y. rewrite !in_app_iff. simpl. auto.
+      rewrite !app_nil_r in Ce. unfold good. cbn [now late sources tainted touched]. rewrite app_nil_r.
+      split; [exact Ce|]. simpl. tauto.
+    - apply (good_more (Search w [] [] [] []) r n o l1 (a :: l2) [a] (party o) l1 G Ch N V).
+      + discriminate.
+      + simpl. tauto.
+      + simpl. tauto.
+      + intros b b' [<-|[]] [<-|[]]. auto.
+      + right. cbn [now late sources tainted touched]. rewrite !app_nil_r. split; [|auto]. exists a.
+        split; [simpl; auto|]. rewrite (of_l2 r n o l1 (a :: l2) Ch a) by (simpl; auto). apply rt_refl.
+    - pose proof G as (_ & _ & _ & _ & Al & _).
+      apply (good_more s r n o l1 l2 (sources s) (party o ++ tainted s) (l1 ++ touched s) G Ch N V); auto.
+      right. split; [|auto]. apply (reached_behind s r n o l1 l2 G Ch N V). now apply reached_enter.
+    - pose proof G as (_ & _ & _ & _ & Al & _). pose proof Sp as (Ch & N & V & _).
+      apply (good_more s r n o l1 l2 (sources s) (tainted s) (touched s) G Ch N V); auto.
+      left. split; [|auto]. destruct l2 as [|x l2]; [auto|]. destruct Re. now apply (forced_reached s r n).
+    - pose proof G as (_ & _ & _ & _ & Als & _).
+      assert (Like : forall b, In b (sources s) -> alike b z).
+      { intros b Ib. destruct (Als b a Ib Ia) as [->|]; [auto|]. now apply alike_trans with a. }
+      apply (good_more s r n o l1 (z :: l2) (z :: sources s) (party o ++ tainted s) (l1 ++ touched s) G Ch N V).
+      + discriminate.
+      + simpl. auto.
+      + simpl. intros b [<-|Ib]; auto.
+      + intros b b' [<-|Ib] [<-|Ib']; auto using alike_sym.
+      + right. split; [|auto]. exists z. split; [simpl; auto|].
+        rewrite (of_l2 r n o l1 (z :: l2) Ch z) by (simpl; auto). apply rt_refl.
   Qed.
 
   Theorem attack_sound s : reachable s -> found s -> exists w, computation w /\ violating w.
   Proof.
-    intros Re (a & r & n & o & l1 & l2 & x & Ea & Ch & N & V & Ix & Cl & Enter).
-    pose proof (good_reachable s Re) as G. pose proof G as (C & St & Gs). rewrite Ea in Gs.
-    destruct Gs as (Ia & _ & _ & Gl).
+    intros Re (a & r & n & o & l1 & l2 & x & Ia & Ch & N & V & Ix & Cl & Enter).
+    pose proof (good_reachable s Re) as G. pose proof G as (C & St & _ & Gs & Als & _).
     pose proof (extended_computation (now s) (late s) r n o l1 l2 C St Ch N V) as Ce.
     exists (extended (now s) (late s) l1 l2). split; [exact Ce|].
     pose proof (valid_nodup _ (proj1 (proj1 (computation_valid _) Ce))) as Ne. unfold extended in *.
     assert (Ex : command_of x = (r, n)) by exact (of_l1 r n o l1 l2 Ch x Ix).
-    assert (Na : command_of a <> (r, n)).
+    destruct (reached_behind s r n o l1 l2 G Ch N V) as (b & Ib & W).
+    { destruct Enter as [H|[(z & y & Iz & Iy & H)|(z & y & Iz & Iy & H)]]; [auto|..].
+      - right. left. exists z, y. rewrite in_app_iff. auto.
+      - rewrite in_app_iff in Iy. destruct Iy as [Iy|Iy]; right; [left|right]; exists z, y; rewrite ?in_app_iff; auto. }
+    assert (Nb : command_of b <> (r, n)).
     { apply (new_command (now s) (late s) r n o l1 l2 C St Ch N V). rewrite in_app_iff. auto. }
-    exists (r, n). eapply t_trans with (command_of a).
-    - apply walk_path; [|auto]. rewrite <- Ex. apply (conflict_walk (K := calculus) _ x a Ne Cl).
-      rewrite !before_app, !in_app_iff. auto 10.
-    - apply walk_path; [|auto]. apply (reached_behind s a r n o l1 l2 G Ea Ch N V).
-      destruct Enter as [H|[(z & y & Iz & Iy & H)|(z & y & Iz & Iy & H)]]; [auto|..].
-      + right. left. exists z, y. rewrite in_app_iff. auto.
-      + rewrite in_app_iff in Iy. destruct Iy as [Iy|Iy]; right; [left|right]; exists z, y; rewrite ?in_app_iff; auto.
+    assert (Clb : clash x b).
+    { destruct (Als a b Ia Ib) as [<-|Al]; [auto|]. apply (clash_alike x a b Cl Al). intros <-. auto. }
+    exists (r, n). eapply t_trans with (command_of b); apply walk_path; auto.
+    rewrite <- Ex. apply (conflict_walk (K := calculus) _ x b Ne Clb). rewrite !before_app, !in_app_iff. auto 10.
   Qed.
 End Attack.

@@ -55,7 +55,7 @@ Section Complete.
   Qed.
 
   Section Follow.
-    Variables (t s : list event) (j x a : event) (D : event -> bool).
+    Variables (t s : list event) (j x a : event) (W D : event -> bool).
     Notation e := (command_of j).
     Notation Now l := (filter (fun y => negb (D y)) l).
     Notation Late l := (filter D l).
@@ -71,7 +71,9 @@ Section Complete.
     Hypothesis x_a : conflict_edge t x a.
     Hypothesis D_late : forall y, D y -> before t x y /\ command_of y <> e /\ ~ is_issue y.
     Hypothesis same_ops : forall k, ops (after u) k = ops (after t) k.
-    Hypothesis D_iff : forall y, D y <-> a = y \/ clos_trans _ (forces (must t) s) a y.
+    Hypothesis W_source : W a.
+    Hypothesis W_alike : forall y, W y -> y = a \/ alike a y.
+    Hypothesis D_iff : forall y, D y <-> exists v, W v /\ (v = y \/ clos_trans _ (forces (must t) s) v y).
 
     Let t_valid : valid t := proj1 (proj1 (computation_valid t) t_computation).
     Let t_nodup : NoDup t := valid_nodup t t_valid.
@@ -80,24 +82,28 @@ Section Complete.
     Let in_s y : In y s <-> In y t /\ command_of y <> e.
     Proof. rewrite (look_events _ _ s_looks). exact (in_without e t y). Qed.
 
+    Lemma D_sources y : W y -> D y.
+    Proof. intros H. apply D_iff. eauto. Qed.
     Lemma D_source : D a.
-    Proof. apply D_iff. auto. Qed.
+    Proof. now apply D_sources. Qed.
 
     Lemma D_closed y z : D y -> forces (must t) s y z -> D z.
-    Proof. rewrite !D_iff. intros [->|W] F; right; [now apply t_step|]. eapply t_trans; [exact W|now apply t_step]. Qed.
-
-    Lemma D_first y : D y -> y = a \/ before s a y.
     Proof.
-      rewrite D_iff. intros [->|W]; [auto|]. right. apply clos_trans_tn1 in W. induction W as [y F|y z F _ IH].
-      - apply F.
-      - exact (before_trans _ _ _ _ s_nodup IH (proj1 F)).
+      rewrite !D_iff. intros (v & Wv & H) F. exists v. split; [auto|]. right.
+      destruct H as [->|H]; [now apply t_step|]. eapply t_trans; [exact H|now apply t_step].
     Qed.
 
-    Lemma D_forced y : D y -> y = a \/ exists z, D z /\ forces (must t) s z y.
+    Lemma D_forced y : D y -> W y \/ exists z, D z /\ forces (must t) s z y.
     Proof.
-      rewrite D_iff. intros [->|W]; [auto|]. right. apply clos_trans_tn1 in W. inversion W as [? F|z ? F W'].
-      - exists a. split; [apply D_source|exact F].
-      - exists z. split; [|exact F]. apply D_iff. right. now apply clos_tn1_trans.
+      rewrite D_iff. intros (v & Wv & [->|H]); [auto|]. right. apply clos_trans_tn1 in H. inversion H as [? F|z ? F H'].
+      - exists v. split; [now apply D_sources|exact F].
+      - exists z. split; [|exact F]. apply D_iff. exists v. split; [auto|]. right. now apply clos_tn1_trans.
+    Qed.
+
+    Lemma W_all_alike y z : W y -> W z -> y = z \/ alike y z.
+    Proof.
+      intros Hy Hz. destruct (W_alike y Hy) as [->|Ay], (W_alike z Hz) as [->|Az]; auto using alike_sym.
+      right. apply alike_trans with a; auto using alike_sym.
     Qed.
 
     Lemma a_in_s : In a s.
@@ -228,11 +234,11 @@ Section Complete.
         destruct Bl as [[_ I]|Bl]; [auto|]. apply before_in in Bl. tauto.
       Qed.
 
-      (** What is delayed first is the source, or forced by what has been delayed. *)
-      Lemma l2_forced z m : l2 = z :: m -> z <> a -> exists y, In y (Late s0) /\ (must (Now s0 ++ l1) y z \/ clash y z).
+      (** What is delayed first is a source, or forced by what has been delayed. *)
+      Lemma l2_forced z m : l2 = z :: m -> W z \/ exists y, In y (Late s0) /\ (must (Now s0 ++ l1) y z \/ clash y z).
       Proof.
-        intros E Na. assert (Iz : In z l2) by (rewrite E; simpl; auto). apply in_filter in Iz as [Iz Dz].
-        destruct (D_forced z Dz) as [|(y & Dy & B & F)]; [tauto|].
+        intros E. assert (Iz : In z l2) by (rewrite E; simpl; auto). apply in_filter in Iz as [Iz Dz].
+        destruct (D_forced z Dz) as [|(y & Dy & B & F)]; [auto|]. right.
         destruct (before_chain y z Iz B) as [Iy|Bc].
         - exists y. split; [now apply in_filter|]. destruct F as [Ec|[M|C]]; [|left; now apply must_now|auto].
           exfalso. apply (s0_other y Iy). apply in_chain in Iz as (Ez & _). simpl in Ec. congruence.
@@ -263,7 +269,7 @@ Section Complete.
 
     Lemma on_way_order c : on_way c -> c = command_of a \/ forall z, In z s -> command_of z = c -> before s a z.
     Proof.
-      unfold on_way. intros W. apply clos_rt_rtn1 in W. induction W as [|c d O W IH]; [auto|]. right.
+      unfold on_way. intros H. apply clos_rt_rtn1 in H. induction H as [|c d O H IH]; [auto|]. right.
       intros z Iz Ez. destruct (off_events c d O) as (y & _ & Iy & _ & Ey & _ & _).
       assert (B : before s y z) by (apply edge_order; [congruence|auto|auto]).
       destruct IH as [->|IH].
@@ -277,68 +283,101 @@ Section Complete.
         (is_issue z -> forall k, In k (party (op z)) -> In k T) /\ (~ D z -> In z l).
 
     Definition follows (s0 : list event) : Prop :=
-      (Late s0 = [] /\ reachable (Search (Now s0) [] None [] [])) \/
-      (In a s0 /\ exists T l, reachable (Search (Now s0) (Late s0) (Some a) T l) /\ covers s0 T l).
+      (Late s0 = [] /\ reachable (Search (Now s0) [] [] [] [])) \/
+      (exists S T l, S <> [] /\ (forall y, In y S -> W y /\ In y s0) /\
+                     reachable (Search (Now s0) (Late s0) S T l) /\ covers s0 T l).
 
-    Lemma follow_next s0 s1 r n o : s = (s0 ++ chain r n o) ++ s1 -> follows s0 -> follows (s0 ++ chain r n o).
+    Lemma covers_more s0 s1 r n o T l : s = (s0 ++ chain r n o) ++ s1 -> covers s0 T l ->
+      covers (s0 ++ chain r n o) (party o ++ T) (Now (chain r n o) ++ l).
     Proof.
-      intros Es [[Empty Re]|(Ia & T & l & Re & Co)]; unfold follows; rewrite !filter_app.
+      intros Es Co z Iz Way. setoid_rewrite in_app_iff. apply in_app_iff in Iz as [I|I].
+      - destruct (Co z I Way) as [H1 H2]. auto.
+      - pose proof I as I'. apply in_chain in I' as (_ & -> & _). split; [auto|].
+        intros Nz. left. apply in_filter. split; [auto|]. now apply negb_iff.
+    Qed.
+
+    Lemma follow_next s0 s1 r n o : computation s0 -> s = (s0 ++ chain r n o) ++ s1 -> follows s0 ->
+      follows (s0 ++ chain r n o).
+    Proof.
+      intros C0 Es [[Empty Re]|(S0 & T & l & Ne & HS & Re & Co)]; unfold follows; rewrite !filter_app.
       - pose proof (now_valid s0 s1 r n o Es) as V. pose proof (chain_cut s0 s1 r n o Es) as Cut.
+        pose proof (l2_forced s0 s1 r n o Es) as Forced.
         rewrite Empty in *. rewrite app_nil_l. destruct (Late (chain r n o)) as [|z m] eqn:El.
         + left. split; [auto|]. rewrite app_nil_r in Cut. rewrite <- Cut in *.
           eapply reachable_move; [exact Re|]. now apply move_before_source.
-        + right.
-          assert (Iz : In z (Late (chain r n o))) by (rewrite El; simpl; auto).
+        + right. assert (Iz : In z (Late (chain r n o))) by (rewrite El; simpl; auto).
           apply in_filter in Iz as [Iz Dz].
-          assert (Ez : z = a).
-          { destruct (D_first z Dz) as [|B]; [auto|]. exfalso.
-            destruct (before_chain s0 s1 r n o Es a z Iz B) as [I|Bc].
-            - assert (I' : In a (Late s0)) by (apply in_filter; split; [auto|apply D_source]). rewrite Empty in I'. destruct I'.
-            - apply before_in in Bc as [I _]. exact (l2_first s0 s1 r n o Es z m El a I D_source B). }
-          subst z. split; [rewrite in_app_iff; auto|]. exists (party o), (Now (chain r n o)). split.
+          destruct (Forced z m eq_refl) as [Wz|(y & [] & _)].
+          exists [z], (party o), (Now (chain r n o)). split; [discriminate|]. split; [|split].
+          * intros y [<-|[]]. rewrite in_app_iff. auto.
           * eapply reachable_move; [exact Re|]. eapply move_source; [exact Cut|apply l1_some|exact V].
-          * intros z Iz' W.
-            assert (Ea : command_of a = (r, n)) by (apply in_chain in Iz; tauto).
-            apply in_app_iff in Iz' as [I|I].
-            -- exfalso. assert (B : before s z a) by exact (before_from_s0 s0 s1 r n o Es z a I Iz).
-               destruct (on_way_order _ W) as [E|H]; [exact (s0_other s0 s1 r n o Es z I (eq_trans E Ea))|].
-               exact (before_asym _ _ _ s_nodup B (H z (s0_in_s s0 s1 r n o Es z I) eq_refl)).
+          * intros v Iv Way. apply in_app_iff in Iv as [I|I].
+            -- (* the source a would have come before *)
+               exfalso. assert (Ia : In a s0).
+               { pose proof (s0_in_s s0 s1 r n o Es v I) as Is. destruct (on_way_order _ Way) as [E|H].
+                 - assert (Ia : In a (filter (of_cmd (command_of v)) s)).
+                   { apply in_filter. split; [apply a_in_s|]. apply of_cmd_iff. auto. }
+                   rewrite (chain_of s v s_computation Is), <- (chain_of s0 v C0 I) in Ia. now apply in_filter in Ia.
+                 - pose proof (H v Is eq_refl) as B. rewrite Es, <- app_assoc in B.
+                   apply before_prefix in B; [now apply before_in in B| |auto].
+                   pose proof s_nodup as N. now rewrite Es, <- app_assoc in N. }
+               assert (I' : In a (Late s0)) by (apply in_filter; split; [auto|apply D_source]). rewrite Empty in I'.
+               destruct I'.
             -- pose proof I as I'. apply in_chain in I' as (_ & -> & _). split; [auto|]. intros Nz. apply in_filter.
                split; [auto|]. now apply negb_iff.
-      - right. split; [rewrite in_app_iff; auto|].
-        pose proof (now_valid s0 s1 r n o Es) as V. pose proof (chain_cut s0 s1 r n o Es) as Cut.
-        set (S := Search (Now s0) (Late s0) (Some a) T l) in *.
-        assert (Split : may_split S r n o (Now (chain r n o)) (Late (chain r n o))).
-        { split; [exact Cut|]. split; [apply l1_some|]. split; [exact V|]. split.
-          - intros y z Iy Iz. exact (now_free s0 s1 r n o Es y z Iy Iz).
-          - destruct (Late (chain r n o)) as [|z m] eqn:El; [auto|]. apply (l2_forced s0 s1 r n o Es z m El).
-            intros ->. assert (Iz : In a (Late (chain r n o))) by (rewrite El; simpl; auto).
-            apply in_filter in Iz as [Iz _]. apply in_chain in Iz as (E & _). exact (s0_other s0 s1 r n o Es a Ia E). }
-        assert (Src : source S <> None) by discriminate.
-        destruct (reached_dec S o (Now (chain r n o) ++ Late (chain r n o))) as [R|R].
-        + exists (party o ++ T), (Now (chain r n o) ++ l). split.
-          * eapply reachable_move; [exact Re|]. exact (move_reached S r n o _ _ Src Split R).
-          * intros z Iz W. apply in_app_iff in Iz as [I|I].
-            -- destruct (Co z I W) as [H1 H2]. setoid_rewrite in_app_iff. auto.
-            -- pose proof I as I'. apply in_chain in I' as (_ & -> & _). setoid_rewrite in_app_iff. split; [auto|].
-               intros Nz. left. apply in_filter. split; [auto|]. now apply negb_iff.
-        + exists T, l. split.
-          * eapply reachable_move; [exact Re|]. exact (move_other S r n o _ _ Src Split R).
-          * intros z Iz W. apply in_app_iff in Iz as [I|I]; [now apply Co|]. exfalso. apply R. rewrite <- Cut.
-            assert (Ez : command_of z = (r, n)) by (apply in_chain in I; tauto). rewrite Ez in W.
-            destruct (walk_last _ _ _ W) as [E|(c & W' & O)]; [destruct (s0_other s0 s1 r n o Es a Ia E)|].
+      - right. pose proof (now_valid s0 s1 r n o Es) as V. pose proof (chain_cut s0 s1 r n o Es) as Cut.
+        pose proof (l2_forced s0 s1 r n o Es) as Forced. pose proof (l1_some r n o) as N1.
+        set (S := Search (Now s0) (Late s0) S0 T l) in *.
+        assert (Free : forall y z, In y (Now (chain r n o)) -> In z (late S) -> ~ clash z y).
+        { intros y z Iy Iz. exact (now_free s0 s1 r n o Es y z Iy Iz). }
+        assert (More : forall y, In y S0 -> W y /\ In y (s0 ++ chain r n o)).
+        { intros y Iy. destruct (HS y Iy). rewrite in_app_iff. auto. }
+        assert (Reach : may_split S r n o (Now (chain r n o)) (Late (chain r n o)) ->
+          reached S o (Now (chain r n o) ++ Late (chain r n o)) ->
+          exists S1 T1 t1, S1 <> [] /\ (forall y, In y S1 -> W y /\ In y (s0 ++ chain r n o)) /\
+            reachable (Search (Now s0 ++ Now (chain r n o)) (Late s0 ++ Late (chain r n o)) S1 T1 t1) /\
+            covers (s0 ++ chain r n o) T1 t1).
+        { intros Sp R. exists S0, (party o ++ T), (Now (chain r n o) ++ l). split; [auto|]. split; [auto|]. split.
+          - eapply reachable_move; [exact Re|]. exact (move_reached S r n o _ _ Ne Sp R).
+          - now apply covers_more with s1. }
+        destruct (Late (chain r n o)) as [|z m] eqn:El.
+        + assert (Sp : may_split S r n o (Now (chain r n o)) []).
+          { split; [exact Cut|]. split; [exact N1|]. split; [exact V|]. split; [exact Free|exact I]. }
+          destruct (reached_dec S o (Now (chain r n o) ++ [])) as [R|R]; [now apply Reach|].
+          exists S0, T, l. split; [auto|]. split; [auto|]. split.
+          * eapply reachable_move; [exact Re|]. exact (move_other S r n o _ _ Ne Sp R).
+          * intros z Iz Way. apply in_app_iff in Iz as [I|I]; [now apply Co|]. exfalso. apply R. rewrite <- Cut.
+            assert (Ez : command_of z = (r, n)) by (apply in_chain in I; tauto). rewrite Ez in Way.
+            destruct (walk_last _ _ _ Way) as [E|(c & Way' & O)].
+            { exfalso. assert (Ia : In a (Late (chain r n o))); [|rewrite El in Ia; destruct Ia].
+              apply in_filter. split; [|apply D_source]. exact (of_chain s0 s1 r n o Es a a_in_s E). }
             destruct (off_events c (r, n) O) as (y & v & Iy & Iv & Ey & Ev & E).
             pose proof (of_chain s0 s1 r n o Es v Iv Ev) as Ivc.
             assert (Iy0 : In y s0).
             { assert (B : before s y v) by (apply edge_order; [congruence|auto|auto]).
               destruct (before_chain s0 s1 r n o Es y v Ivc B) as [|Bc]; [auto|]. apply before_in in Bc as [Bc _].
               apply in_chain in Bc as (Ey' & _). destruct O as ((N & _) & _). congruence. }
-            assert (Wy : on_way (command_of y)) by (rewrite Ey; exact W').
+            assert (Wy : on_way (command_of y)) by (rewrite Ey; exact Way').
             destruct (Co y Iy0 Wy) as [H1 H2]. destruct E as [(Hy & Hv & Sh & _)|(C & _)].
             -- left. apply share_rank_iff in Sh as (k & K1 & K2). exists k. split; [exact (H1 Hy k K1)|].
                apply in_chain in Ivc as (_ & Eo & _). now rewrite Eo in K2.
             -- right. exists v, y. split; [auto|]. split; [|auto]. cbn [touched late S]. apply in_app_iff.
                destruct (is_true_dec (D y)) as [Dy|Ny]; [right; now apply in_filter|left; auto].
+        + assert (Iz : In z (Late (chain r n o))) by (rewrite El; simpl; auto). apply in_filter in Iz as [Iz Dz].
+          destruct (Forced z m eq_refl) as [Wz|Fo].
+          * assert (Some_b : exists b, In b S0).
+            { clear - Ne. destruct S0 as [|b S0']; [tauto|]. exists b. simpl. auto. }
+            destruct Some_b as (b & Ib). destruct (HS b Ib) as [Wb Ibs].
+            assert (Al : alike b z).
+            { destruct (W_all_alike b z Wb Wz) as [->|]; [|auto]. exfalso. apply in_chain in Iz as (Ez & _).
+              exact (s0_other s0 s1 r n o Es z Ibs Ez). }
+            exists (z :: S0), (party o ++ T), (Now (chain r n o) ++ l). split; [discriminate|]. split; [|split].
+            -- intros y [<-|Iy]; [rewrite in_app_iff; auto|auto].
+            -- eapply reachable_move; [exact Re|]. exact (move_further S r n o _ z m b Ib Al Cut N1 V Free).
+            -- now apply covers_more with s1.
+          * assert (Sp : may_split S r n o (Now (chain r n o)) (z :: m)).
+            { split; [exact Cut|]. split; [exact N1|]. split; [exact V|]. split; [exact Free|exact Fo]. }
+            apply Reach; [exact Sp|]. apply (forced_reached S r n o _ z m); [|exact Sp]. now apply good_reachable.
     Qed.
 
     Lemma follow s0 : computation s0 -> forall s1, s = s0 ++ s1 -> follows s0.
@@ -350,7 +389,7 @@ Section Complete.
       assert (Bl : in_blocks s0).
       { intros y z v B1 B2 E. apply (s_blocks y z v); [rewrite Es, before_app; auto|rewrite Es, before_app; auto|auto]. }
       destruct (last_chain s0 C Bl Ne) as (s00 & r & n & o & E & C0). subst s0.
-      apply (follow_next s00 s1 r n o Es). apply (IH (length s00)) with (s1 := chain r n o ++ s1); auto.
+      apply (follow_next s00 s1 r n o C0 Es). apply (IH (length s00)) with (s1 := chain r n o ++ s1); auto.
       - rewrite app_length. unfold chain. rewrite map_length, seq_length. lia.
       - now rewrite app_assoc.
     Qed.
@@ -364,10 +403,11 @@ Section Complete.
 
       Lemma follow_found : exists S, reachable S /\ found S.
       Proof.
-        destruct (follow s s_computation []) as [[Empty _]|(_ & T & l & Re & Co)]; [now rewrite app_nil_r| |].
+        destruct (follow s s_computation []) as [[Empty _]|(S & T & l & Ne & HS & Re & Co)]; [now rewrite app_nil_r| |].
         { exfalso. assert (I : In a (Late s)) by (apply in_filter; split; [apply a_in_s|apply D_source]).
           rewrite Empty in I. destruct I. }
-        exists (Search (Now s) (Late s) (Some a) T l). split; [exact Re|].
+        exists (Search (Now s) (Late s) S T l). split; [exact Re|].
+        destruct S as [|b S']; [tauto|]. destruct (HS b (or_introl eq_refl)) as [Wb _].
         destruct x_a as (Cxa & Bxa & _). destruct (before_in _ _ _ Bxa) as [Ix _].
         assert (Ch : chain (rank x) (number x) (op x) = e1 ++ e2).
         { rewrite <- (chain_of t x t_computation Ix), x_of_e. rewrite !filter_and.
@@ -379,10 +419,12 @@ Section Complete.
         assert (Ix1 : In x e1).
         { apply in_filter. split; [auto|]. apply andb_iff. split; [now apply of_command_iff|]. apply negb_iff.
           rewrite behind_iff. now apply before_irrefl. }
-        exists a, (rank x), (number x), (op x), e1, e2, x. cbn [source now late tainted touched].
-        split; [auto|]. split; [exact Ch|]. split; [intros H; rewrite H in Ix1; destruct Ix1|]. split.
+        exists b, (rank x), (number x), (op x), e1, e2, x. cbn [sources now late tainted touched].
+        split; [simpl; auto|]. split; [exact Ch|]. split; [intros H; rewrite H in Ix1; destruct Ix1|]. split.
         { pose proof (proj1 (proj1 (computation_valid u) u_computation)) as V. now apply valid_prefix in V. }
-        split; [auto|]. split; [auto|].
+        split; [auto|]. split.
+        { destruct (W_alike b Wb) as [->|Al]; [auto|]. apply (clash_alike x a b Cxa Al). intros <-.
+          destruct (D_late x (D_sources x Wb)) as [B _]. exact (before_irrefl _ _ t_nodup B). }
         assert (Bpf : before t p f) by (destruct p_f as [(_ & _ & _ & B)|(_ & B & _)]; exact B).
         destruct (before_in _ _ _ Bpf) as [Ip If]. assert (Ips : In p s) by now apply in_s.
         assert (If' : In f (e1 ++ e2)).
@@ -404,7 +446,10 @@ Section Complete.
     destruct (proj1 (shasha_snir_program _ Cc) Cl) as (s & Cs & Bl & L & _).
     destruct (two_parts_of t' j s C' Vi' J Cl L Bl) as
       (x & a & D & Cu & Vu & Nf & Iu & Ex & Xa & Da & Bxa & Dl & So & Df & p & f & Way & Np & Ef & Pf).
-    apply (follow_found t' s j x a D C' Cs L Bl Cu Ex Xa Dl So Df p f Way Np Ef Pf).
+    assert (Ws : sources_of t' (command_of j) x a a) by (apply sources_of_iff; auto).
+    assert (Wa : forall y, sources_of t' (command_of j) x a y -> y = a \/ alike a y).
+    { intros y Sy. apply sources_of_iff in Sy. tauto. }
+    apply (follow_found t' s j x a (sources_of t' (command_of j) x a) D C' Cs L Bl Cu Ex Xa Dl So Ws Wa Df p f Way Np Ef Pf).
   Qed.
 
   (** The attack search decides robustness. *)

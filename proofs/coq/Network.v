@@ -10,8 +10,19 @@
 
 Require Import Pgas.Order Pgas.Trace Pgas.TwoParts.
 
-Record access (Cell : Type) := Access { at_cell : Cell; does_read : bool; does_write : bool }.
-Arguments Access {Cell}. Arguments at_cell {Cell}. Arguments does_read {Cell}. Arguments does_write {Cell}.
+(** How an access is made.  Updates of one kind commute, and nobody learns what the cell held in between. *)
+Inductive way := Reads | Writes | Reads_and_writes | Updates (kind : nat).
+Record access (Cell : Type) := Access { at_cell : Cell; in_way : way }.
+Arguments Access {Cell}. Arguments at_cell {Cell}. Arguments in_way {Cell}.
+
+Definition does_read {Cell} (a : access Cell) : bool :=
+  match in_way a with Reads | Reads_and_writes => true | _ => false end.
+Definition does_write {Cell} (a : access Cell) : bool := match in_way a with Reads => false | _ => true end.
+Definition kind_of {Cell} (a : access Cell) : option nat := match in_way a with Updates k => Some k | _ => None end.
+
+(** The access at a place of a chain. *)
+Definition access_at {Cell} (first : option (access Cell)) (rest : list (access Cell)) (p : nat) :=
+  match p with 0 => first | S q => nth_error rest q end.
 
 Class Program (Loc Op Cell Val : Type) := {
   op_dec : forall o o' : Op, {o = o'} + {o <> o'};
@@ -25,7 +36,12 @@ Class Program (Loc Op Cell Val : Type) := {
   (* Conditions, R3: the rank in this local state may issue the operation when it reads this value, and goes on there.
      None: it stands elsewhere, is blocked, or faults. *)
   next : nat -> Loc -> Op -> Val -> option Loc;
-  output : Op -> list Val -> Val;                (* what is written after these values have been read *)
+  (* What a cell holds after the access that changes it, when the command has read these values, and it held this. *)
+  store : Op -> list Val -> Val -> Val;
+  updates_commute : forall o o' p p' a a' vs vs' v,
+    access_at (at_issue o) (steps o) p = Some a -> access_at (at_issue o') (steps o') p' = Some a' ->
+    kind_of a <> None -> kind_of a = kind_of a' -> length vs = S p -> length vs' = S p' ->
+    store o vs (store o' vs' v) = store o' vs' (store o vs v);
   (* Completion, R1: after the rank has issued these, the step (of an operation issued next) has to come after the
      step p of its i-th operation.  Steps count from 1. *)
   held : list Op -> Op -> nat -> nat -> nat -> bool;
@@ -48,9 +64,12 @@ Section Network.
   Definition is_issue (x : event) : bool := place x =? 0.
 
   Definition access_of (x : event) : option (access Cell) :=
-    match place x with 0 => at_issue (op x) | S j => nth_error (steps (op x)) j end.
+    access_at (at_issue (op x)) (steps (op x)) (place x).
   Definition reads (x : event) : bool := match access_of x with Some a => does_read a | None => false end.
   Definition writes (x : event) : bool := match access_of x with Some a => does_write a | None => false end.
+  Definition kind (x : event) : option nat := match access_of x with Some a => kind_of a | None => None end.
+  Definition same_kind (x y : event) : bool :=
+    match kind x, kind y with Some k, Some k' => k =? k' | _, _ => false end.
   Definition accesses (k : Cell) (x : event) : bool :=
     match access_of x with Some a => if cell_dec (at_cell a) k then true else false | None => false end.
 
@@ -83,7 +102,7 @@ Section Network.
     {| loc := fun r => if takes_part x r
                        then match next r (loc s r) (op x) (seen s x) with Some l => l | None => loc s r end
                        else loc s r;
-       mem := fun k => if writes x && accesses k x then output (op x) values else mem s k;
+       mem := fun k => if writes x && accesses k x then store (op x) values (mem s k) else mem s k;
        ops := fun r => if takes_part x r then ops s r ++ [op x] else ops s r;
        got := fun c => if command_eq_dec c (command_of x) then values else got s c |}.
 
@@ -233,25 +252,23 @@ Section Network.
 
   Definition writer (k : Cell) (x : event) : bool := writes x && accesses k x.
 
-  (** Memory: each cell holds what its last writer has written. *)
-  Lemma mem_after w k : valid w ->
-    mem (after w) k = match rev (filter (writer k) w) with
-                      | [] => init_mem k
-                      | x :: _ => output (op x) (firstn (S (place x)) (got (after w) (command_of x)))
-                      end.
+  (** Memory: what the accesses that change a cell have made of it, one after the other. *)
+  Definition change (w : list event) (v : Val) (x : event) : Val :=
+    store (op x) (firstn (S (place x)) (got (after w) (command_of x))) v.
+
+  Lemma mem_after w k : valid w -> mem (after w) k = fold_left (change w) (filter (writer k) w) (init_mem k).
   Proof.
     induction w as [|y w IH] using rev_ind; [reflexivity|]. rewrite valid_snoc. intros [Vw A].
-    rewrite filter_app, rev_app_distr, after_snoc. simpl. fold (writer k y). destruct (writer k y).
-    - simpl. destruct (command_eq_dec (command_of y) (command_of y)); [|tauto]. f_equal. destruct A as [L _].
-      rewrite firstn_all2; [auto|]. rewrite app_length, L. simpl. lia.
-    - simpl. rewrite IH by auto. destruct (rev (filter (writer k) w)) as [|x l] eqn:E; [auto|]. f_equal.
-      destruct (command_eq_dec (command_of x) (command_of y)) as [Exy|]; [|auto].
-      assert (I : In x w).
-      { assert (I : In x (rev (filter (writer k) w))) by (rewrite E; simpl; auto).
-        rewrite <- in_rev in I. now apply in_filter in I. }
-      pose proof (place_bound w x Vw I) as B. rewrite Exy in B.
-      rewrite firstn_app. replace (S (place x) - length (got (after w) (command_of y))) with 0 by lia.
-      simpl. now rewrite app_nil_r, Exy.
+    rewrite filter_app, fold_left_app.
+    assert (E : forall l v, (forall x, In x l -> In x w) -> fold_left (change (w ++ [y])) l v = fold_left (change w) l v).
+    { induction l as [|x l IHl]; simpl; intros v I; [auto|]. rewrite IHl by auto. f_equal. unfold change. f_equal.
+      destruct (got_grow w [y] (command_of x)) as (more & ->). rewrite firstn_app.
+      pose proof (place_bound w x Vw (I x (or_introl eq_refl))) as B.
+      replace (S (place x) - length (got (after w) (command_of x))) with 0 by lia. simpl. now rewrite app_nil_r. }
+    rewrite (E (filter (writer k) w)) by (intros x H; now apply in_filter in H). rewrite <- IH by auto. rewrite after_snoc. simpl.
+    fold (writer k y). destruct (writer k y); [|reflexivity]. simpl. unfold change. f_equal. rewrite after_snoc. simpl.
+    destruct (command_eq_dec (command_of y) (command_of y)); [|tauto]. destruct A as [L _].
+    rewrite firstn_all2; [auto|]. rewrite app_length, L. simpl. lia.
   Qed.
 
   (** ** The events of a valid word *)
@@ -419,7 +436,7 @@ Section Network.
   Definition clash (x y : event) : bool :=
     if event_eq_dec x y then false
     else match access_of x with
-         | Some a => accesses (at_cell a) y && (writes x || writes y)
+         | Some a => accesses (at_cell a) y && (writes x || writes y) && negb (same_kind x y)
          | None => false
          end.
 
@@ -430,23 +447,67 @@ Section Network.
     intros (a' & H & E). congruence.
   Qed.
 
-  (** One cell, and one of the two writes. *)
-  Lemma clash_iff x y : clash x y <-> x <> y /\ (exists k, accesses k x /\ accesses k y) /\ (writes x \/ writes y).
+  (** One cell, one of the two changes it, and they are not updates of one kind. *)
+  Lemma clash_iff x y : clash x y <->
+    x <> y /\ (exists k, accesses k x /\ accesses k y) /\ (writes x \/ writes y) /\ ~ same_kind x y.
   Proof.
     unfold clash. destruct (event_eq_dec x y) as [->|N]; [split; [discriminate|tauto]|].
     assert (W : writes x || writes y <-> writes x \/ writes y) by apply orb_true_iff.
     destruct (access_of x) as [a|] eqn:E.
-    - rewrite andb_iff, W. split.
-      + intros [H J]. split; [auto|]. split; [|auto]. exists (at_cell a). split; [|auto]. apply accesses_iff. eauto.
-      + intros (_ & (k & Hx & Hy) & J). split; [|auto]. apply accesses_iff in Hx as (a' & E' & <-). congruence.
+    - rewrite !andb_iff, W, negb_iff. split.
+      + intros [[H J] S]. split; [auto|]. split; [|auto]. exists (at_cell a). split; [|auto]. apply accesses_iff. eauto.
+      + intros (_ & (k & Hx & Hy) & J & S). split; [split; [|auto]|auto]. apply accesses_iff in Hx as (a' & E' & <-). congruence.
     - split; [discriminate|]. intros (_ & (k & H & _) & _). apply accesses_iff in H as (a & H & _). congruence.
   Qed.
 
   Lemma clash_sym x y : clash x y -> clash y x.
-  Proof. rewrite !clash_iff. intros (N & (k & Hx & Hy) & W). split; [auto|]. split; [eauto|tauto]. Qed.
+  Proof.
+    rewrite !clash_iff. intros (N & (k & Hx & Hy) & W & S). split; [auto|]. split; [eauto|]. split; [tauto|].
+    intros H. apply S. revert H. unfold same_kind. destruct (kind x), (kind y); auto. now rewrite Nat.eqb_sym.
+  Qed.
 
   Lemma clash_irrefl x : ~ clash x x.
   Proof. rewrite clash_iff. tauto. Qed.
+
+  (** The same update, up to what it does it with. *)
+  Definition alike (x y : event) : bool :=
+    same_kind x y && match access_of x with Some a => accesses (at_cell a) y | None => false end.
+
+  Lemma alike_iff x y : alike x y <-> same_kind x y /\ exists k, accesses k x /\ accesses k y.
+  Proof.
+    unfold alike. rewrite andb_iff. split; intros [S H]; (split; [exact S|]).
+    - destruct (access_of x) as [a|] eqn:E; [|discriminate H]. exists (at_cell a). split; [|auto]. apply accesses_iff. eauto.
+    - destruct H as (k & Hx & Hy). apply accesses_iff in Hx as (a & -> & <-). exact Hy.
+  Qed.
+
+  Lemma same_kind_iff x y : same_kind x y <-> kind x <> None /\ kind x = kind y.
+  Proof.
+    unfold same_kind, is_true. destruct (kind x) as [k|], (kind y) as [k'|]; rewrite ?Nat.eqb_eq;
+      intuition (try discriminate; congruence).
+  Qed.
+
+  Lemma alike_sym x y : alike x y -> alike y x.
+  Proof.
+    rewrite !alike_iff, !same_kind_iff. intros ((K & E) & k & Hx & Hy). split; [split; congruence|eauto].
+  Qed.
+
+  Lemma alike_trans x y z : alike x y -> alike y z -> alike x z.
+  Proof.
+    rewrite !alike_iff, !same_kind_iff. intros ((K & E) & k & Hx & Hy) ((K' & E') & k' & Hy' & Hz).
+    split; [split; congruence|]. exists k. split; [auto|].
+    apply accesses_iff in Hy as (a & F & <-), Hy' as (a' & F' & <-). congruence.
+  Qed.
+
+  (** What conflicts with an update conflicts with all that are like it. *)
+  Lemma clash_alike x y z : clash x y -> alike y z -> x <> z -> clash x z.
+  Proof.
+    intros C A N. apply clash_iff in C as (_ & (k & Hx & Hy) & _ & S). apply alike_iff in A as (S' & k' & Hy' & Hz).
+    rewrite same_kind_iff in S, S'. apply clash_iff. split; [auto|]. split; [|split].
+    - exists k. split; [auto|]. apply accesses_iff in Hy as (a & E & <-), Hy' as (a' & E' & <-). congruence.
+    - right. destruct S' as [K E]. unfold writes. unfold kind in K, E. destruct (access_of y) as [b|]; [|tauto].
+      destruct (access_of z) as [c|]; [|congruence]. unfold kind_of, does_write in *. destruct (in_way b), (in_way c); congruence.
+    - rewrite same_kind_iff. intros [K E]. destruct S' as [K' E']. apply S. split; [auto|congruence].
+  Qed.
 
   Definition share_rank (x y : event) : bool := existsb (fun r => existsb (Nat.eqb r) (party (op y))) (party (op x)).
   Lemma share_rank_iff x y : share_rank x y <-> exists r, In r (party (op x)) /\ In r (party (op y)).
@@ -463,18 +524,20 @@ Section Network.
     event_dec := event_eq_dec; cmd_dec := command_eq_dec;
     same_rank_sym := share_rank_sym; conflict_sym := clash_sym; conflict_irrefl := clash_irrefl |}.
 
-  (** The edges of conflict are the paper's: no write between. *)
-  Theorem no_write_between w x y : NoDup w ->
+  (** Without updates that commute, the edges of conflict are the paper's: no write between. *)
+  Theorem no_write_between w x y : NoDup w -> (forall z, In z w -> kind z = None) ->
     (conflict_edge w x y <-> clash x y /\ before w x y /\
       forall z k, before w x z -> before w z y -> writes z -> accesses k x -> ~ accesses k z).
   Proof.
-    intros N. assert (One : forall k k' z, accesses k z -> accesses k' z -> k = k').
+    intros N Plain. assert (One : forall k k' z, accesses k z -> accesses k' z -> k = k').
     { intros k k' z H H'. apply accesses_iff in H as (a & E & <-), H' as (a' & E' & <-). congruence. }
+    assert (Diff : forall z v, In z w -> ~ same_kind z v).
+    { intros z v I. unfold same_kind. rewrite Plain by auto. discriminate. }
     split; intros (C & B & F); (split; [exact C|split; [exact B|]]).
-    - intros z k B1 B2 W Hx Hz. apply clash_iff in C as (_ & (k' & Hx' & Hy) & _).
+    - intros z k B1 B2 W Hx Hz. apply clash_iff in C as (_ & (k' & Hx' & Hy) & _). pose proof (before_in _ _ _ B1).
       rewrite (One _ _ _ Hx' Hx) in Hy. apply (F z B1 B2 W); apply clash_iff.
-      + split; [intros ->; exact (before_irrefl _ _ N B1)|]. split; [eauto|auto].
-      + split; [intros ->; exact (before_irrefl _ _ N B2)|]. split; [eauto|auto].
+      + split; [intros ->; exact (before_irrefl _ _ N B1)|]. split; [eauto|]. split; [auto|now apply Diff].
+      + split; [intros ->; exact (before_irrefl _ _ N B2)|]. split; [eauto|]. split; [auto|now apply Diff].
     - intros z B1 B2 W C1 _. apply clash_iff in C1 as (_ & (k & Hx & Hz) & _). exact (F z k B1 B2 W Hx Hz).
   Qed.
 

@@ -21,6 +21,17 @@ Section NormalForm.
     unfold is_issue in A. destruct (place x) eqn:E; [lia|]. simpl in A. destruct A as (_ & A & _). lia.
   Qed.
 
+  (** The source a, and what is like it behind x: if x waits for a value, these updates have to come after it, too. *)
+  Definition sources_of (t : list event) (e : command) x a y : bool :=
+    (if event_eq_dec y a then true else false) || (behind t x y && negb (of_command e y) && alike a y).
+
+  Lemma sources_of_iff t (e : command) x a y :
+    sources_of t e x a y <-> y = a \/ (before t x y /\ command_of y <> e /\ alike a y).
+  Proof.
+    unfold sources_of. unfold is_true at 1. rewrite orb_true_iff. fold (is_true (behind t x y && negb (of_command e y) && alike a y)).
+    rewrite !andb_iff, negb_iff, behind_iff, of_command_iff. destruct (event_eq_dec y a); simpl; intuition (try discriminate; auto).
+  Qed.
+
   (** From a computation t that the command of j violates, and the run s that the rest of it looks like, to two parts. *)
   Section Build.
     Variables (t : list event) (j : event) (s : list event).
@@ -80,17 +91,19 @@ Section NormalForm.
       command_of x = e /\ conflict_edge t x a /\ D a /\ before (u1 ++ u2) x a /\
       (forall y, D y -> before t x y /\ command_of y <> e /\ ~ is_issue y) /\
       (forall k, ops (after (u1 ++ u2)) k = ops (after t) k) /\
-      (forall y, D y <-> a = y \/ clos_trans _ (forces (must t) s) a y) /\
+      (forall y, D y <-> exists w, sources_of t e x a w /\ (w = y \/ clos_trans _ (forces (must t) s) w y)) /\
       exists p f, clos_refl_trans _ (off (edge t) e) (command_of a) (command_of p) /\ command_of p <> e /\
                   command_of f = e /\ (program_order t p f \/ conflict_edge t p f).
     Proof.
       pose proof (proj1 (computation_valid t) t_computation) as [V F]. pose proof (valid_nodup t V) as N.
       pose proof j_last as (Ij & Hj & Last).
-      destruct (two_parts_trace t e (must t) s) as (x & a & D & Ex & Edge & Da & Dy & Nu & Iu & Obey & ToE & Conf & At & Vu & Df & Way);
+      destruct (two_parts_trace t e (must t) s) with (source := sources_of t e) as (x & a & D & Ex & Edge & Da & Dy & Nu & Iu & Obey & ToE & Conf & At & Vu & Df & Way);
         auto.
       { intros x y E B Hy. destruct (nothing_after_e t j V j_last x y E B Hy). }
       { intros x y M Ix Iy. now apply must_obeyed_by. }
       { intros x y M Ix Iy. exact (must_later_by t x y V M Ix Iy). }
+      { intros x a Ex Na (_ & B & _). split; [apply sources_of_iff; auto|]. intros y Sy.
+        apply sources_of_iff in Sy as [->|(B' & N' & _)]; auto. }
       exists x, a, D. intros u1 u2.
       assert (Eu : rearranged t s e x D = u1 ++ u2) by (unfold rearranged, u1, u2; now rewrite <- app_assoc).
       rewrite Eu in *. remember (u1 ++ u2) as u eqn:Hu.
@@ -130,10 +143,14 @@ Section NormalForm.
               injection Ew as Er En. rewrite Er, En in H1. congruence. }
             rewrite O, E in L. unfold is_issue, is_true in Hj. apply Nat.eqb_eq in Hj. simpl in L. lia. }
           destruct (in_dec event_eq_dec w t) as [Iw|Iw].
-          + apply At; simpl; auto. destruct (event_eq_dec w a) as [|Nwa]; [auto|right].
+          + apply At; simpl; auto. intros B. destruct (event_eq_dec w a) as [Ewa|Nwa].
+            { left. apply sources_of_iff. auto. }
             apply clash_iff in C as (_ & (k & Kw & Kj) & _). apply clash_iff in Cxa as (_ & (k' & Kj' & Ka) & _).
-            apply clash_iff. split; [congruence|]. split; [|auto]. exists k. split; [|auto].
-            apply accesses_iff in Kj as (b & E1 & <-), Kj' as (b' & E2 & <-). congruence.
+            assert (Ka' : accesses k a).
+            { apply accesses_iff in Kj as (b & E1 & <-), Kj' as (b' & E2 & <-). congruence. }
+            destruct (is_true_dec (same_kind a w)) as [S|S].
+            * left. apply sources_of_iff. right. split; [auto|]. split; [auto|]. apply alike_iff. eauto.
+            * right. apply clash_iff. split; [congruence|]. split; [eauto|auto].
           + split; intros B; apply before_in in B as [B _]; [apply Iu in B|]; tauto. }
       assert (Writes : forall v w z, kept z -> In z u -> reads z -> writes v -> writes w -> clash v z -> clash w z ->
         clash v w -> before t v w -> before t w z -> before u v w).

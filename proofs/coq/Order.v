@@ -132,6 +132,44 @@ Section Before.
         destruct K as [<-|K]; [|auto]. apply NoDup_remove_2 in N. rewrite in_app_iff in N. tauto.
   Qed.
 
+  Lemma before_prefix u v y z : NoDup (u ++ v) -> In z u -> before (u ++ v) y z -> before u y z.
+  Proof.
+    intros N I. rewrite before_app. intros [B|[B|[_ B]]]; [auto|exfalso..].
+    - apply before_in in B as [_ B]. apply in_split in I as (a & b & ->). rewrite <- app_assoc in N. simpl in N.
+      apply NoDup_remove_2 in N. apply N. rewrite !in_app_iff. auto.
+    - apply in_split in I as (a & b & ->). rewrite <- app_assoc in N. simpl in N.
+      apply NoDup_remove_2 in N. apply N. rewrite !in_app_iff. auto.
+  Qed.
+
+  (** Folds over lists of the same elements are equal, if what stands in another order commutes. *)
+  Lemma fold_front {B : Type} (g : B -> A -> B) x l l' : (forall z b, In z l -> g (g b x) z = g (g b z) x) ->
+    forall b, fold_left g (l ++ x :: l') b = fold_left g (x :: l ++ l') b.
+  Proof.
+    induction l as [|z l IH]; intros C b; [reflexivity|]. simpl. rewrite (C z b) by (simpl; auto).
+    rewrite IH by (intros; apply C; simpl; auto). reflexivity.
+  Qed.
+
+  Lemma fold_same {B : Type} (g : B -> A -> B) l l' : NoDup l -> NoDup l' -> (forall x, In x l <-> In x l') ->
+    (forall x y b, before l x y -> before l' y x -> g (g b x) y = g (g b y) x) ->
+    forall b, fold_left g l b = fold_left g l' b.
+  Proof.
+    intros N. revert l'. induction N as [|x l Nx N IH]; intros l' N' I C b.
+    - destruct l' as [|y l']; [auto|]. destruct (proj2 (I y)); simpl; auto.
+    - assert (Ix : In x l') by (apply I; simpl; auto). apply in_split in Ix as (m & m' & ->).
+      assert (Im : forall z, In z m -> In z l).
+      { intros z Iz. destruct (proj2 (I z)) as [<-|]; [rewrite in_app_iff; auto| |auto].
+        apply NoDup_remove_2 in N'. destruct N'. rewrite in_app_iff. auto. }
+      rewrite fold_front.
+      + simpl. apply IH.
+        * now apply NoDup_remove_1 in N'.
+        * intros z. specialize (I z). simpl in I. rewrite in_app_iff in *. simpl in I. split.
+          -- intros Iz. destruct (proj1 I (or_intror Iz)) as [H|[->|H]]; auto. tauto.
+          -- intros H. apply NoDup_remove_2 in N'. rewrite in_app_iff in N'.
+             destruct (proj2 I) as [->|]; [tauto|tauto|auto].
+        * intros y z b' B1 B2. apply C; [simpl; auto|]. rewrite before_app in *. simpl. tauto.
+      + intros z b' Iz. apply C; [simpl; auto|]. rewrite before_app. simpl. auto.
+  Qed.
+
   Hypothesis eq_dec : forall x y, {x = y} + {x <> y}.
 
   Lemma before_dec l x y : {before l x y} + {~ before l x y}.

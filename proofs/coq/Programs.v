@@ -62,10 +62,10 @@ Section Programs.
           assert (Q : program_order t x y).
           { split; [exact Hx|]. split; [exact Hy|]. split; [|auto]. apply share_rank_iff. eauto. }
           apply (look_program _ _ r_looks) in Q. apply Q.
-      - intros k. rewrite !mem_after by auto. rewrite look_filter.
-        + destruct (rev (filter (writer k) t)); [auto|]. now rewrite look_got.
-        + intros x y Fx Fy B. apply writer_iff in Fx as [Wx Ax], Fy as [Wy Ay]. apply (look_conflict _ _ r_looks); [|auto].
-          apply clash_iff. split; [intros ->; exact (before_irrefl _ _ t_nodup B)|]. split; [eauto|auto].
+      - intros k. apply same_cell; auto.
+        + intros x _. apply (look_events _ _ r_looks).
+        + intros x y _ _ C B. now apply (look_conflict _ _ r_looks).
+        + intros x _ _. now rewrite look_got.
       - intros k. rewrite !ops_after, look_filter; [auto|]. intros x y Fx Fy B.
         apply takes_part_iff in Fx as [Hx Kx], Fy as [Hy Ky].
         assert (Q : program_order t x y).

@@ -19,6 +19,40 @@ Section Rearrange.
     rewrite <- seq_shift, map_map. apply IH. lia.
   Qed.
 
+  (** A cell holds the same after two words that change it by the same accesses, with the same values behind them, and
+      those that conflict in the same order: Lemma 2 of proofs/commuting.md. *)
+  Lemma same_cell v u k : valid v -> valid u ->
+    (forall x, writer k x -> (In x v <-> In x u)) ->
+    (forall x y, writer k x -> writer k y -> clash x y -> before u x y -> before v x y) ->
+    (forall x, In x v -> writer k x ->
+       firstn (S (place x)) (got (after v) (command_of x)) = firstn (S (place x)) (got (after u) (command_of x))) ->
+    mem (after v) k = mem (after u) k.
+  Proof.
+    intros Vv Vu I Ord Val_. pose proof (valid_nodup v Vv) as Nv. pose proof (valid_nodup u Vu) as Nu.
+    rewrite !mem_after by auto.
+    transitivity (fold_left (change u) (filter (writer k) v) (init_mem k)).
+    - assert (E : forall x, In x (filter (writer k) v) -> forall m, change v m x = change u m x).
+      { intros x Ix m. apply in_filter in Ix as [Ix Wx]. unfold change. now rewrite Val_. }
+      revert E. generalize (filter (writer k) v) as l, (init_mem k) as m. induction l as [|x l IH]; simpl; intros m E; [auto|].
+      rewrite (E x) by auto. apply IH. auto.
+    - apply fold_same; try (now apply NoDup_filter).
+      + intros x. rewrite !in_filter. specialize (I x). tauto.
+      + intros x y m Bv Bu. apply before_filter in Bv as (Bv & Wx & Wy), Bu as (Bu & _).
+        destruct (before_in _ _ _ Bv) as [Ix Iy].
+        assert (N : x <> y) by (intros ->; exact (before_irrefl _ _ Nv Bv)).
+        assert (S : same_kind x y).
+        { destruct (is_true_dec (same_kind x y)) as [|S]; [auto|]. destruct (before_asym _ _ _ Nv Bv).
+          apply Ord; auto. apply clash_sym, clash_iff. apply writer_iff in Wx as [Wx Ax], Wy as [Wy Ay].
+          split; [auto|]. split; [eauto|auto]. }
+        unfold same_kind, kind in S. destruct (access_of x) as [ax|] eqn:Ex; [|discriminate S].
+        destruct (access_of y) as [ay|] eqn:Ey; [|destruct (kind_of ax); discriminate S].
+        destruct (kind_of ax) as [kx|] eqn:Kx; [|discriminate S]. destruct (kind_of ay) as [ky|] eqn:Ky; [|discriminate S].
+        apply Nat.eqb_eq in S. subst ky. apply (I x) in Ix; [|auto]. apply (I y) in Iy; [|auto].
+        pose proof (place_bound u x Vu Ix). pose proof (place_bound u y Vu Iy).
+        unfold change. symmetry. eapply updates_commute; try eassumption; try congruence;
+          rewrite firstn_length; lia.
+  Qed.
+
   (** ** Lemma A (rearrangement)
 
       r has events of the valid word t; with an event it has what comes before it in t and is linked to it: events of
@@ -117,30 +151,30 @@ Section Rearrange.
         assert (Rx : reads x) by (unfold reads; now rewrite Ea).
         assert (Ax : accesses (at_cell a) x) by (apply accesses_iff; eauto).
         assert (Clash : forall y, writer (at_cell a) y -> y <> x -> clash y x).
-        { intros y W N. apply writer_iff in W as [W A]. apply clash_iff. split; [auto|]. split; [eauto|auto]. }
-        assert (E : filter (writer (at_cell a)) u = filter (writer (at_cell a)) u').
-        { apply (same_prefix _ x u v u' v'); rewrite <- ?r_split, <- ?t_split; auto.
-          - intros z Wz. destruct (event_eq_dec z x) as [->|N].
-            + split; intros B; [destruct (before_irrefl _ _ r_nodup B)|destruct (before_irrefl _ _ t_nodup B)].
-            + apply kept_reads; auto. now apply writer_iff in Wz.
-          - intros y z Wy Wz B Bz.
-            assert (Nz : z <> x) by (intros ->; exact (before_irrefl _ _ t_nodup Bz)).
-            assert (Ny : y <> x) by (intros ->; exact (before_asym _ _ _ t_nodup B Bz)).
-            pose proof (Clash y Wy Ny). pose proof (Clash z Wz Nz).
-            apply writer_iff in Wy as [Wy Ay], Wz as [Wz Az]. apply (kept_writes y z x); auto.
-            apply clash_iff. split; [intros ->; exact (before_irrefl _ _ t_nodup B)|]. split; [eauto|auto]. }
-        rewrite !mem_after by auto. rewrite E.
-        destruct (rev (filter (writer (at_cell a)) u')) as [|y l] eqn:El; [auto|]. f_equal.
-        assert (Iy : In y (filter (writer (at_cell a)) u')) by (rewrite in_rev, El; simpl; auto).
-        pose proof Iy as Iyu. rewrite <- E in Iyu. apply in_filter in Iy as [Iy Wy], Iyu as [Iyu _].
-        assert (Ny : y <> x) by (intros ->; apply in_u in Iyu; exact (before_irrefl _ _ r_nodup Iyu)).
-        assert (Ky : kept y).
-        { apply writer_iff in Wy as Wy'. apply (kept_reads y x); auto; [tauto|]. now apply in_u'. }
-        apply same_values; auto.
-        - intros z Iz. apply in_u' in Iz. now apply before_in in Iz.
-        - intros z Iz Ez Pz. apply u_saw; [auto|]. destruct (event_eq_dec z y) as [->|Nz]; [auto|].
-          apply (kept_command z y); auto. apply (same_command_order t); auto.
-          destruct (Nat.eq_dec (place z) (place y)) as [Ep|]; [|lia]. destruct Nz. apply (same_event t); auto.
+        { intros y W N. apply writer_iff in W as [W A]. apply clash_iff. split; [auto|]. split; [eauto|]. split; [auto|].
+          unfold same_kind, kind. rewrite Ea. unfold kind_of at 2. revert Ra. unfold does_read.
+          destruct (in_way a); try discriminate; destruct (access_of y) as [b|]; try discriminate;
+            destruct (kind_of b); discriminate. }
+        assert (Nx : forall y, before r y x -> y <> x) by (intros y B ->; exact (before_irrefl _ _ r_nodup B)).
+        assert (Nx' : forall y, before t y x -> y <> x) by (intros y B ->; exact (before_irrefl _ _ t_nodup B)).
+        assert (Same : forall y, writer (at_cell a) y -> (In y u <-> In y u')).
+        { intros y W. rewrite in_u, in_u'. pose proof W as W'. apply writer_iff in W' as [W' _].
+          split; intros B; pose proof B as B'; [apply Nx in B'|apply Nx' in B']; apply (kept_reads y x); auto. }
+        assert (Kept : forall y, In y u' -> writer (at_cell a) y -> kept y).
+        { intros y I W. apply in_u' in I. pose proof W as W'. apply writer_iff in W' as [W' _].
+          apply (kept_reads y x); auto. }
+        apply same_cell; auto.
+        - intros y z Wy Wz C B. destruct (before_in _ _ _ B) as [Iy Iz].
+          assert (B' : before t y z) by (rewrite t_split, before_app; auto).
+          pose proof (proj1 (in_u' z) Iz) as Bz. pose proof (proj1 (in_u' y) Iy) as By.
+          pose proof (Clash y Wy (Nx' y By)). pose proof (Clash z Wz (Nx' z Bz)).
+          apply (before_prefix u (x :: v)); [rewrite <- r_split; auto|now apply Same|rewrite <- r_split].
+          apply writer_iff in Wy as [Wy _], Wz as [Wz Az]. apply (kept_writes y z x); auto.
+        - intros y Iy Wy. pose proof (proj1 (Same y Wy) Iy) as Iy'. apply same_values; auto.
+          + intros z Iz. apply in_u' in Iz. now apply before_in in Iz.
+          + intros z Iz Ez Pz. apply u_saw; [auto|]. destruct (event_eq_dec z y) as [->|Nz]; [auto|].
+            apply (kept_command z y); auto. apply (same_command_order t); auto.
+            destruct (Nat.eq_dec (place z) (place y)) as [Ep|]; [|lia]. destruct Nz. apply (same_event t); auto.
       Qed.
 
       Lemma same_loc k : is_issue x -> In k (party (op x)) -> loc (after u) k = loc (after u') k.

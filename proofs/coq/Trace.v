@@ -3,7 +3,7 @@
     A trace is a list of events without repetitions.  Every event belongs to a command; a command is issued by an event,
     and its other events are its steps.  Which events conflict is left open: any symmetric relation will do.  So the
     paper's conflict (one cell, one of the two writes) is covered, and so is the one in which updates that commute do not
-    conflict; [Network.v] has the first. *)
+    conflict, which [Network.v] has. *)
 
 Require Import Pgas.Order.
 

@@ -2,7 +2,7 @@
 
     proofs/two-parts.md, sections 1, 2 and 4, as far as events and their order go.  A trace t is violating, and no longer
     so without the command e that it issues last.  The run s in blocks that the rest of t looks like is split: the steps
-    that have to wait for one step a, the source, come late, and e comes before them. *)
+    that have to wait for one step a, the source, or for further sources come late, and e comes before them. *)
 
 Require Import Pgas.Order Pgas.Trace.
 
@@ -126,12 +126,16 @@ Section TwoParts.
   Qed.
 
   Section Build.
-    Variables (x0 a : Event).
+    (** The sources: a, and, if x0 waits for a value, what else has to come after it.  Only where updates commute there
+        is more than a. *)
+    Variables (x0 a : Event) (source : Event -> bool).
     Hypothesis x0_of_e : cmd x0 = e.
     Hypothesis a_not_of_e : cmd a <> e.
     Hypothesis x0_a : conflict_edge t x0 a.
+    Hypothesis a_source : source a.
+    Hypothesis sources : forall y, source y -> before t x0 y /\ cmd y <> e.
 
-    (** D: what the source forces to wait, along s. *)
+    (** D: what the sources force to wait, along s. *)
     Definition forces x y : Prop := before s x y /\ (cmd x = cmd y \/ must x y \/ conflict x y).
 
     Lemma forces_dec x y : {forces x y} + {~ forces x y}.
@@ -140,36 +144,42 @@ Section TwoParts.
         (is_true_dec (conflict x y)); first [left; tauto|right; tauto].
     Defined.
 
-    Lemma forced_dec y : {a = y \/ clos_trans _ forces a y} + {~ (a = y \/ clos_trans _ forces a y)}.
+    Lemma forced_dec y : {exists w, source w /\ (w = y \/ clos_trans _ forces w y)} +
+                         {~ exists w, source w /\ (w = y \/ clos_trans _ forces w y)}.
     Proof.
-      destruct (event_dec a y) as [|N]; [left; auto|].
-      destruct (path_dec forces s forces_dec) with (a := a) (b := y) as [H|H]; [|left; auto|right; tauto].
-      intros x z (B & _). now apply before_in in B.
+      destruct (list_ex_dec _ (fun w => source w /\ (w = y \/ clos_trans _ forces w y)) s) as [H|H].
+      - intros w. destruct (is_true_dec (source w)); [|right; tauto]. destruct (event_dec w y); [left; auto|].
+        destruct (path_dec forces s forces_dec) with (a := w) (b := y) as [H|H]; [|left; auto|right; tauto].
+        intros x z (B & _). now apply before_in in B.
+      - left. destruct H as (w & _ & H). eauto.
+      - right. intros (w & Sw & H'). apply H. exists w. split; [|auto]. destruct (sources w Sw) as [B N].
+        apply in_s. split; [now apply before_in in B|auto].
     Defined.
 
     Definition delayed y : bool := if forced_dec y then true else false.
-    Lemma delayed_iff y : delayed y <-> a = y \/ clos_trans _ forces a y.
+    Lemma delayed_iff y : delayed y <-> exists w, source w /\ (w = y \/ clos_trans _ forces w y).
     Proof. unfold delayed, is_true. destruct (forced_dec y); intuition discriminate. Qed.
 
-    Lemma delayed_source : delayed a.
-    Proof. apply delayed_iff. auto. Qed.
+    Lemma delayed_source w : source w -> delayed w.
+    Proof. intros H. apply delayed_iff. eauto. Qed.
 
     Lemma delayed_closed x y : delayed x -> forces x y -> delayed y.
     Proof.
-      rewrite !delayed_iff. intros [->|P] F; right; [now apply t_step|]. eapply t_trans; [exact P|now apply t_step].
+      rewrite !delayed_iff. intros (w & Sw & H) F. exists w. split; [auto|]. right.
+      destruct H as [->|P]; [now apply t_step|]. eapply t_trans; [exact P|now apply t_step].
     Qed.
 
     (** Claim 1 *)
     Lemma delayed_behind y : delayed y -> before t x0 y /\ cmd y <> e.
     Proof.
-      rewrite delayed_iff. intros [<-|P]; [split; [apply x0_a|auto]|].
+      rewrite delayed_iff. intros (w & Sw & [<-|P]); [now apply sources|].
       apply clos_trans_tn1 in P. assert (Step : forall x z, before t x0 x -> forces x z -> before t x0 z /\ cmd z <> e).
       { intros x z B (Bs & L). destruct (before_in _ _ _ Bs) as [Ix Iz]. apply in_s in Ix, Iz. split; [|tauto].
         apply (before_trans _ _ _ _ t_nodup B). destruct L as [E|[M|C]].
         - apply (look_command _ _ s_looks) in Bs; [|auto]. now apply before_without in Bs.
         - apply must_obeyed; tauto.
         - apply (look_conflict _ _ s_looks) in Bs; [|auto]. now apply before_without in Bs. }
-      induction P as [y F|y z F P IH]; [exact (Step a y (proj1 (proj2 x0_a)) F)|].
+      induction P as [y F|y z F P IH]; [exact (Step w y (proj1 (sources w Sw)) F)|].
       exact (Step y z (proj1 IH) F).
     Qed.
 
@@ -296,17 +306,17 @@ Section TwoParts.
     Qed.
 
     (** What x0 reads: the same changes stand before it, as x0 -> a is an edge. *)
-    Lemma u_at_x0 w : In w t -> changes w -> conflict w x0 -> cmd w <> e -> (w = a \/ conflict a w) ->
+    Lemma u_at_x0 w : In w t -> changes w -> conflict w x0 -> cmd w <> e -> (before t x0 w -> source w \/ conflict a w) ->
       (before u w x0 <-> before t w x0).
     Proof.
       intros Iw W C Nw A. destruct x0_a as (C0 & B0 & Free). destruct (before_in _ _ _ B0) as [I0 Ia].
       split; [|intros B; now apply u_before_e]. intros B.
       destruct (before_total t w x0) as [?|B']; auto; [intros ->; tauto|]. exfalso.
       assert (Dw : delayed w).
-      { destruct A as [->|A]; [apply delayed_source|]. destruct (before_total t w a) as [B2|B2]; auto.
-        - intros ->. exact (conflict_irrefl _ A).
+      { destruct (A B') as [A'|A']; [now apply delayed_source|]. destruct (before_total t w a) as [B2|B2]; auto.
+        - intros ->. exact (conflict_irrefl _ A').
         - destruct (Free w); auto using conflict_sym.
-        - apply (delayed_closed a w delayed_source). split; [|auto]. apply linked_in_s; auto. }
+        - apply (delayed_closed a w (delayed_source a a_source)). split; [|auto]. apply linked_in_s; auto. }
       apply (before_asym _ _ _ u_nodup B). apply u_by_piece; auto.
       destruct (piece_cases w) as [(_ & H & _)|[(H & _)|[(_ & _ & ->)|(H & _)]]]; try tauto.
       destruct (piece_cases x0) as [(H & _)|[(_ & _ & ->)|[(H & _)|(_ & H & _)]]]; try tauto; [lia|].
@@ -339,7 +349,7 @@ Section TwoParts.
         { rewrite <- x0_of_e. destruct x0_a as (C & B & _). destruct (before_in _ _ _ B) as [I0 Ia].
           apply u_edge; [congruence|]. right. split; [auto|]. apply u_by_piece; auto.
           destruct (piece_cases a) as [(_ & H & _)|[(H & _)|[(_ & _ & ->)|(H & _)]]]; try tauto;
-            [destruct H; apply delayed_source|].
+            [destruct H; now apply delayed_source|].
           destruct (piece_cases x0) as [(H & _)|[(_ & _ & ->)|[(H & _)|(_ & H & _)]]]; try tauto; [lia|].
           destruct (before_irrefl _ _ t_nodup H). }
         assert (Middle : clos_refl_trans _ (edge u) (cmd a) (cmd p)).
@@ -358,33 +368,37 @@ Section TwoParts.
 
   (** The theorem.  [rearranged] has the shape of two-parts.md, obeys everything that t obeys, keeps what is in conflict
       outside e, keeps what the access x reads if x is all that e does, and is violating. *)
-  Theorem two_parts_trace : exists x a (D : Event -> bool),
+  Theorem two_parts_trace (source : Event -> Event -> Event -> bool) :
+    (forall x a, cmd x = e -> cmd a <> e -> conflict_edge t x a ->
+       source x a a /\ forall y, source x a y -> before t x y /\ cmd y <> e) ->
+    exists x a (D : Event -> bool),
     let u := rearranged t s e x D in
     cmd x = e /\ conflict_edge t x a /\ D a /\ (forall y, D y -> before t x y /\ cmd y <> e /\ ~ issued y) /\
     NoDup u /\ (forall y, In y u <-> In y t) /\
     (forall y z, before t y z -> linked y z -> before u y z) /\
     (forall y z, before t y z -> cmd y <> e -> cmd z = e -> before u y z) /\
     (forall y z, conflict y z -> cmd y <> e -> cmd z <> e -> (before u y z <-> before t y z)) /\
-    (forall w, In w t -> changes w -> conflict w x -> cmd w <> e -> (w = a \/ conflict a w) ->
+    (forall w, In w t -> changes w -> conflict w x -> cmd w <> e -> (before t x w -> source x a w \/ conflict a w) ->
                (before u w x <-> before t w x)) /\
     violating u /\
-    (* D is what a forces to wait, and the cycle of t goes from a to some p, and from there back to e *)
-    (forall y, D y <-> a = y \/ clos_trans _ forces a y) /\
+    (* D is what the sources force to wait, and the cycle of t goes from a to some p, and from there back to e *)
+    (forall y, D y <-> exists w, source x a w /\ (w = y \/ clos_trans _ forces w y)) /\
     exists p f, clos_refl_trans _ (off (edge t) e) (cmd a) (cmd p) /\ cmd p <> e /\ cmd f = e /\
                 (program_order t p f \/ conflict_edge t p f).
   Proof.
-    destruct leaves as (x & a & f & p & Ex & Na & E1 & Way & Np & Ef & E2). exists x, a, (delayed a).
-    split; [auto|]. split; [auto|]. split; [apply delayed_source|].
+    intros Sources. destruct leaves as (x & a & f & p & Ex & Na & E1 & Way & Np & Ef & E2).
+    destruct (Sources x a Ex Na E1) as [Sa Sy]. exists x, a, (delayed x (source x a) Sy).
+    split; [auto|]. split; [auto|]. split; [now apply delayed_source|].
     split; [|split; [|split; [|split; [|split; [|split; [|split; [|split; [|split; [|exists p, f; auto]]]]]]]]].
-    - intros y Dy. destruct (delayed_behind x a Na E1 y Dy). split; [auto|]. split; [auto|].
-      exact (delayed_steps x a Ex Na E1 y Dy).
-    - exact (u_nodup x a).
-    - exact (in_u x a).
-    - exact (u_obeys x a Ex Na E1).
-    - exact (u_before_e x a Na E1).
-    - exact (u_conflicts x a Ex Na E1).
-    - exact (u_at_x0 x a Ex Na E1).
-    - exact (u_violating x a Ex Na E1 p f Way Np Ef E2).
-    - exact (delayed_iff a).
+    - intros y Dy. destruct (delayed_behind x (source x a) Sy y Dy). split; [auto|]. split; [auto|].
+      exact (delayed_steps x (source x a) Ex Sy y Dy).
+    - exact (u_nodup x (source x a) Sy).
+    - exact (in_u x (source x a) Sy).
+    - exact (u_obeys x (source x a) Ex Sy).
+    - exact (u_before_e x (source x a) Sy).
+    - exact (u_conflicts x (source x a) Ex Sy).
+    - exact (u_at_x0 x a (source x a) Ex Na E1 Sa Sy).
+    - exact (u_violating x a (source x a) Ex Na E1 Sa Sy p f Way Np Ef E2).
+    - exact (delayed_iff x (source x a) Sy).
   Qed.
 End TwoParts.
