@@ -31,6 +31,9 @@ AXIOMS: dict[str, list[str]] = {
     "attack_sound": [],
     "attack_complete": [],
     "attack_decides": [],
+    "search_before_source": [],
+    "queues_can_be_emptied": [],
+    "robust_program_is_where_blocks_are": [],
     "word_is_a_computation": [],
     "word_is_violating": [],
 }

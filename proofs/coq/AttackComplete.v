@@ -54,6 +54,40 @@ Section Complete.
     rewrite <- Ei. symmetry. exact (Bl i y j Bi Bj Ei).
   Qed.
 
+  (** Before a source is chosen, the search goes through the computations in blocks and nothing else. *)
+  Theorem search_before_source w : reachable (Search w [] [] [] []) <-> computation w /\ in_blocks w.
+  Proof.
+    split.
+    - intros R. split.
+      { destruct (good_reachable _ R) as (C & _). simpl in C. now rewrite app_nil_r in C. }
+      remember (Search w [] [] [] []) as S eqn:E. revert w E. induction R as [|S S' R IH M]; intros w E.
+      { injection E as <-. intros x y z []. }
+      destruct M as [w0 r n o V| | | | ]; try discriminate E; [injection E as <-|exfalso; injection E; congruence..].
+      specialize (IH w0 eq_refl). pose proof (good_reachable _ R) as (C & St & _). cbn [now late] in C, St.
+      assert (Ch : chain r n o = chain r n o ++ []) by now rewrite app_nil_r.
+      assert (N : chain r n o <> []) by (unfold chain; simpl; discriminate).
+      destruct (new_command w0 [] r n o _ [] C St Ch N V) as (_ & _ & New). rewrite app_nil_r in New.
+      pose proof (valid_nodup _ V) as Nd.
+      assert (Front : forall x y, before (w0 ++ chain r n o) x y -> In y w0 -> before w0 x y).
+      { intros x y B I. exact (before_prefix w0 (chain r n o) x y Nd I B). }
+      assert (Split : forall x y, before (w0 ++ chain r n o) x y -> In y w0 \/ In y (chain r n o)).
+      { intros x y B. apply before_in in B as [_ B]. now apply in_app_iff. }
+      intros x y z Bxz Bzy E. destruct (Split _ _ Bzy) as [Iy|Iy].
+      + pose proof (Front z y Bzy Iy) as B. pose proof (before_in _ _ _ B) as [Iz _].
+        exact (IH x y z (Front x z Bxz Iz) B E).
+      + apply in_chain in Iy as (Ey & _). simpl in *. destruct (Split _ _ Bxz) as [Iz|Iz].
+        * pose proof (Front x z Bxz Iz) as B. apply before_in in B as [Ix _]. destruct (New x Ix). congruence.
+        * apply in_chain in Iz as (Ez & _). congruence.
+    - intros [C Bl]. remember (length w) as k eqn:Ek. revert w Ek C Bl. induction k as [k IH] using lt_wf_ind.
+      intros w -> C Bl. destruct w as [|y0 w'] eqn:E0; [apply reachable_start|]. rewrite <- E0 in *.
+      assert (Ne : w <> []) by (rewrite E0; discriminate). clear y0 w' E0.
+      destruct (last_chain w C Bl Ne) as (w0 & r & n & o & -> & C0).
+      eapply reachable_move; [|apply move_before_source; apply (proj1 (computation_valid _) C)].
+      apply (IH (length w0)); auto.
+      + rewrite app_length. unfold chain. rewrite map_length, seq_length. lia.
+      + intros x y z B1 B2 E. apply (Bl x y z); [rewrite before_app; auto|rewrite before_app; auto|auto].
+  Qed.
+
   Section Follow.
     Variables (t s : list event) (j x a : event) (W D : event -> bool).
     Notation e := (command_of j).
