@@ -358,6 +358,9 @@ SLOW: dict[str, str] = {
         definition_finds_what_is_expected headers_with_several_counts_hold_for_each
         the_default_engine_finds_what_is_expected_and_the_catalogue_is_up_to_date
     """,
+    "test_coq.py": """
+        the_theorems_have_the_axioms_that_they_are_said_to_have what_the_readme_names_is_there
+    """,
     "test_lectures.py": """
         a_command_prints_what_the_page_shows a_picture_is_what_its_command_draws
         sentences_about_verdicts_are_true_and_shown
