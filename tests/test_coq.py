@@ -23,6 +23,7 @@ AXIOMS: dict[str, list[str]] = {
     "same_cell": [],
     "rearrangement": [],
     "same_look_same_run": [],
+    "same_look_same_values": [],
     "shasha_snir_program": [],
     "cancellation": [],
     "some_last_command_closes": [],

@@ -11,6 +11,7 @@ Print Assumptions no_write_between.
 Print Assumptions same_cell.
 Print Assumptions rearrangement.
 Print Assumptions same_look_same_run.
+Print Assumptions same_look_same_values.
 Print Assumptions shasha_snir_program.
 Print Assumptions cancellation.
 Print Assumptions some_last_command_closes.

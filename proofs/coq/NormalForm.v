@@ -97,7 +97,8 @@ Section NormalForm.
     Proof.
       pose proof (proj1 (computation_valid t) t_computation) as [V F]. pose proof (valid_nodup t V) as N.
       pose proof j_last as (Ij & Hj & Last).
-      destruct (two_parts_trace t e (must t) s) with (source := sources_of t e) as (x & a & D & Ex & Edge & Da & Dy & Nu & Iu & Obey & ToE & Conf & At & Vu & Df & Way);
+      destruct (two_parts_trace t e (must t) s) with (source := sources_of t e)
+        as (x & a & D & Ex & Edge & Da & Dy & Nu & Iu & Obey & ToE & Conf & At & Vu & Df & Way);
         auto.
       { intros x y E B Hy. destruct (nothing_after_e t j V j_last x y E B Hy). }
       { intros x y M Ix Iy. now apply must_obeyed_by. }
@@ -167,7 +168,9 @@ Section NormalForm.
       destruct (rearrangement t u kept) as [Vd _]; auto.
       split; [apply computation_valid; split; [auto|]|].
       { apply (rearrangement_final t u kept); auto. intros y z _ Iy _. now apply Iu. }
-      split; [exact Vu|]. split; [|split; [exact Iu|split; [exact Ex|split; [split; [auto|split; auto]|split; [exact Da|split; [|split; [exact Dy|split; [|split; [exact Df|exact Way]]]]]]]]].
+      assert (Edge : conflict_edge t x a) by (split; [auto|split; auto]).
+      split; [exact Vu|]. split; [|split; [exact Iu|split; [exact Ex|split; [exact Edge|split; [exact Da|
+        split; [|split; [exact Dy|split; [|split; [exact Df|exact Way]]]]]]]]].
       - apply two_parts_normal; fold u1 u2; rewrite <- ?Hu; auto.
       - assert (As : In a s).
         { apply (look_events _ _ s_looks), in_without. split; [auto|]. apply (Dy a Da). }

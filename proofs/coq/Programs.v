@@ -87,6 +87,24 @@ Section Programs.
     split; [split; [auto|now apply look_final with t]|]. split; [auto|now apply look_state].
   Qed.
 
+  (** Determinism: computations that look alike, so have the same happens-before, read and write the same, and end in the
+      same state. *)
+  Theorem same_look_same_values t r : computation t -> computation r -> looks_like t r ->
+    (forall x, In x r -> saw r x = saw t x) /\ same_state (after r) (after t).
+  Proof.
+    intros Ct Cr L. pose proof (proj1 (computation_valid t) Ct) as [Vt _].
+    pose proof (proj1 (computation_valid r) Cr) as [Vr _].
+    assert (O : forall k, ops (after r) k = ops (after t) k).
+    { intros k. rewrite !ops_after, (look_filter t r Vt L); [auto|]. intros x y Fx Fy B.
+      apply takes_part_iff in Fx as [Hx Kx], Fy as [Hy Ky].
+      assert (Q : program_order t x y).
+      { split; [exact Hx|]. split; [exact Hy|]. split; [|auto]. apply share_rank_iff. eauto. }
+      apply (look_program _ _ L) in Q. apply Q. }
+    apply (same_look_same_run t r Ct L). intros x y B M. destruct (before_in _ _ _ B) as [Ix Iy].
+    apply (must_obeyed_by r y x); auto; try now apply (look_events _ _ L).
+    apply must_iff in M. apply must_iff. unfold past in *. now rewrite O.
+  Qed.
+
   (** ** Lemma 7: Shasha and Snir *)
 
   Lemma blocks_must t s : valid t -> looks_like t s -> in_blocks s -> forall x y, before t x y -> must t x y -> before s x y.

@@ -46,23 +46,26 @@ End Rules.
 Module Example.
   Inductive operation := Put | Load | Add.
 
-  Definition shape_of (o : operation) : shape := match o with Put => Transfer 0 0 true true | Load => Other | Add => Transfer 0 0 true false end.
+  Definition shape_of (o : operation) : shape :=
+    match o with Put => Transfer 0 0 true true | Load => Other | Add => Transfer 0 0 true false end.
+  Definition steps_of (o : operation) : list (access nat) :=
+    match o with Put => [Access 0 Reads; Access 1 Writes] | Load => [] | Add => [Access 1 (Updates 0)] end.
+  Definition first_of (o : operation) : option (access nat) :=
+    match o with Load => Some (Access 1 Reads) | _ => None end.
 
   Global Instance program : Program nat operation nat nat.
   Proof.
     refine {| init_loc := fun _ => 0; init_mem := fun k => if k =? 0 then 1 else 0; nothing := 0;
       party := fun _ => [0];
-      at_issue := fun o => match o with Load => Some (Access 1 Reads) | _ => None end;
-      steps := fun o => match o with Put => [Access 0 Reads; Access 1 Writes] | Load => [] | Add => [Access 1 (Updates 0)] end;
-      next := fun r l o v => match r, l, o with 0, 0, Put => Some 1 | 0, 1, Load => Some 2 | 0, 2, Add => Some 2 | _, _, _ => None end;
+      at_issue := first_of;
+      steps := steps_of;
+      next := fun r l o v =>
+        match r, l, o with 0, 0, Put => Some 1 | 0, 1, Load => Some 2 | 0, 2, Add => Some 2 | _, _, _ => None end;
       store := fun o values old => match o with Add => S old | _ => nth 1 values 0 end;
       held := queue_held shape_of; awaits := queue_awaits shape_of |}.
     - decide equality.
     - exact Nat.eq_dec.
-    - assert (Only : forall o p a,
-        access_at (match o with Load => Some (Access 1 Reads) | _ => None end)
-          (match o with Put => [Access 0 Reads; Access 1 Writes] | Load => [] | Add => [Access 1 (Updates 0)] end) p = Some a ->
-        kind_of a <> None -> o = Add).
+    - assert (Only : forall o p a, access_at (first_of o) (steps_of o) p = Some a -> kind_of a <> None -> o = Add).
       { intros [| |] [|[|[|[|p]]]] a E K; try discriminate E; try reflexivity; injection E as <-; destruct K; reflexivity. }
       intros o o' p p' a a' vs vs' v E E' K K' _ _. rewrite (Only o p a E K), (Only o' p' a' E'); [reflexivity|congruence].
     - intros o r r' _ [<-|[]] [<-|[]]. reflexivity.
