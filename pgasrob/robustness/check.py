@@ -364,6 +364,7 @@ class _Check:
             effect=self.effect if answer == "not robust" else None,
             units=program.source.units,
             hardware=self.hardware if answer == "robust" else None,
+            one_block=program.source.shows_commands and any(each.ranks is None for each in program.processes),
         )
         if facts.checks_assertions or program.gaps:
             verdict = replace(verdict, assertions="violated" if violated else "hold" if complete else "unknown")

@@ -7,8 +7,6 @@ be the source. Where it finds no e in any, there is none on any such number of n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Literal
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways, build
@@ -21,45 +19,9 @@ from pgasrob.robustness.every_n import flow as flows
 from pgasrob.robustness.every_n.cases import Case, Frame, Name
 from pgasrob.robustness.every_n.commands import Ranks, rules_of
 from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
+from pgasrob.robustness.every_n.proof import MOST_OPEN, Obstacle, Proof
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.reduction.fixpoint import Command, Fixpoint, Setting
-
-MOST_OPEN = 8
-"""Obstacles that are told of; there may be more."""
-
-
-@dataclass(frozen=True)
-class Obstacle:
-    """Why there is no proof.
-
-    ``kind``: "step", when an attack could not be excluded that has a step of ``source`` as its source, which is in
-    ``case``, and ``closing``, a command of ``rank``, as its last command; "fault", when ``source`` may fault;
-    "program", when the program is not one that proofs are about; "limit", when it takes too long. ``text`` says why.
-    """
-
-    kind: Literal["step", "fault", "program", "limit"]
-    text: str = ""
-    case: str = ""
-    source: Transition | None = None
-    step: int = 0
-    rank: str = ""
-    closing: Transition | None = None
-
-
-@dataclass
-class Proof:
-    """What has been found: a proof for all numbers of nodes from ``cutoff`` on when there are no ``obstacles``.
-
-    ``cases``: where the source's rank is, each with the number of steps that were looked at there.
-    """
-
-    cutoff: int | None = None
-    cases: list[tuple[str, int]] = field(default_factory=list)
-    obstacles: list[Obstacle] = field(default_factory=list)
-
-    @property
-    def holds(self) -> bool:
-        return not self.obstacles
 
 
 class NotCovered(Exception):
@@ -158,7 +120,9 @@ class Prover:
         for rank, transition, expr in flow.faults():
             if transition.span not in seen and len(self.proof.obstacles) < MOST_OPEN:
                 self.proof.obstacles.append(
-                    Obstacle("fault", render(expr), source=transition, rank=case.names[rank].text)
+                    Obstacle(
+                        "fault", f"`{render(expr)}` may be out of range", source=transition, rank=case.names[rank].text
+                    )
                 )
             seen.add(transition.span)
 
@@ -198,4 +162,4 @@ class Prover:
             for each, transition in zip(leaving, flow.ranks[rank].automaton.out[state], strict=True)
             if each is command
         )
-        return Obstacle("step", case=case.text, source=source, step=step, rank=case.names[rank].text, closing=edge)
+        return Obstacle("step", case=case.text, source=source, number=step, rank=case.names[rank].text, closing=edge)
