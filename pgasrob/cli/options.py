@@ -147,11 +147,8 @@ class NodeCounts(click.ParamType):  # type: ignore[type-arg]
         for piece in str(value).split(","):
             match = self.form.fullmatch(piece.strip())
             if not match:
-                self.fail(
-                    f"{piece.strip()!r} is no node count; write {'2, 2..5, 2,4 or all' if self.every else '2, 2..5 or 2,4'}.",
-                    param,
-                    ctx,
-                )
+                examples = "2, 2..5, 2,4 or all" if self.every else "2, 2..5 or 2,4"
+                self.fail(f"{piece.strip()!r} is no node count; write {examples}.", param, ctx)
             first, last = int(match[1]), int(match[2] or match[1])
             if not 1 <= first <= MAX_NODES or not 1 <= last <= MAX_NODES:
                 self.fail(f"{piece.strip()}: a program runs on 1..{MAX_NODES} nodes.", param, ctx)

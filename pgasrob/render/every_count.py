@@ -49,4 +49,5 @@ def what_is_left_out(result: Result) -> str:
     facts = ["assertions"] * (result["assertions"] is not None) + ["deadlocks"] * (result["deadlock"] is not None)
     if not facts or not checked(result):
         return ""
-    return f"{capital(' and '.join(facts))} were looked at on {checked(result)} nodes alone: they are no part of the proof."
+    told = capital(" and ".join(facts))
+    return f"{told} were looked at on {checked(result)} nodes alone: they are no part of the proof."
