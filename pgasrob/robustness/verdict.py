@@ -200,10 +200,10 @@ class Verdict(Displayed):
     ``units``: the further files of the program, without headers. ``alike``: how many elements of memory a few others
     stand for, and how many these are; runs are those of the program without what is done to the rest.
     ``on_tso``: what store buffers add, where that was asked for and the program is robust without them. ``hardware``:
-    by what a robust program may not be so on the hardware; None where that was not looked at. ``one_block``:
-    it is robust, and one block is for all ranks but some that are named, so it is for any number of nodes. ``every``: what is known
-    of every number of nodes, where that was asked for; with ``nodes`` None the verdict is about all of them, and facts
-    and runs are about those that were checked.
+    by what a robust program may not be so on the hardware; None where that was not looked at. ``one_block``: it is
+    robust, and one block is for all ranks but some that are named, so it is for any number of nodes. ``every``: what is
+    known of every number of nodes, where that was asked for; with ``nodes`` None the verdict is about all of them, and
+    facts and runs are about those that were checked.
     """
 
     file: str

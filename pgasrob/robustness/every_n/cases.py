@@ -37,6 +37,11 @@ class Case:
         """Where the source's rank is."""
         return self.names[0].text
 
+    @property
+    def nodes(self) -> int:
+        """What the numbers of nodes leave that it is about, divided by the modulus."""
+        return self.names[0].domain.n
+
 
 @dataclass(frozen=True)
 class Frame:

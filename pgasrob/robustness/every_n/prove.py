@@ -74,9 +74,11 @@ class Prover:
     def run(self) -> Iterator[str]:
         """Go through all cases."""
         seen: set[tuple[object, ...]] = set()
-        for number, case in enumerate(self.frame.cases()):
+        counts: set[int] = set()
+        for case in self.frame.cases():
             flow = self.flow(case)
-            if number == 0:
+            if case.nodes not in counts:  # in any case each rank has some name
+                counts.add(case.nodes)
                 self._look_for_faults(case, flow)
             looked_at = 0
             for found in self._steps(case, flow):
@@ -115,7 +117,7 @@ class Prover:
         return next(owned, others)
 
     def _look_for_faults(self, case: Case, flow: flows.Flow) -> None:
-        """Every rank of every number of nodes has some name in any case."""
+        """Note what may fault on the numbers of nodes that ``case`` is about, on any rank."""
         seen = set()
         for rank, transition, expr in flow.faults():
             if transition.span not in seen and len(self.proof.obstacles) < MOST_OPEN:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from random import Random
 
 ONE_BLOCK = {
-    "load": 5, "store": 5, "write": 9, "read": 4, "wait": 5, "wait_local": 1, "fence": 2, "await": 1, "atomic": 2, "put": 2,
-    "update": 2, "update_from": 1, "notify": 2, "signal": 2, "bundle": 1, "barrier": 3, "if": 4, "choose": 1, "loop": 2,
-    "while": 1, "assign": 2, "each": 1,
+    "load": 5, "store": 5, "write": 9, "read": 4, "wait": 5, "wait_local": 1, "fence": 2, "await": 1, "atomic": 2,
+    "put": 2, "update": 2, "update_from": 1, "notify": 2, "signal": 2, "bundle": 1, "barrier": 3, "if": 4, "choose": 1,
+    "loop": 2, "while": 1, "assign": 2, "each": 1, "next": 2, "element": 1,
 }  # fmt: skip
 """How often the statements are drawn."""
 RANKS = {
     "(me + 1) % nodes": 10, "(me + nodes - 1) % nodes": 5, "0": 4, "me": 3, "nodes - 1": 1, "nodes - 1 - me": 1,
-    "(me + 2) % nodes": 1, "1": 1, "s": 2, "(s + 1) % nodes": 1,
+    "(me + 2) % nodes": 1, "1": 1, "s": 2, "(s + 1) % nodes": 1, "me + 1": 1, "me - 1": 1,
+    "me % 2 == 0 ? (me + 1) % nodes : me - 1": 1, "nodes % 2 == 0 ? (me ^ 1) : 0": 1,
 }  # fmt: skip
 """The same for the ranks that they name; ``s`` is a rank, and nothing more is known of it."""
 TESTS = {
     "me == 0": 3, "me == nodes - 1": 1, "me < nodes - 1": 2, "me > 0": 2, "me % 2 == 0": 3, "r == 0": 2, "r < 2": 1,
-    "me + 1 == nodes": 1, "!(me == 0 || me == 1)": 1,
+    "me + 1 == nodes": 1, "nodes % 2 == 0": 1, "!(me == 0 || me == 1)": 1,
 }  # fmt: skip
 
 
@@ -39,15 +40,34 @@ class _Draw:
         return self.random.choice(self.cells)
 
     def program(self) -> str:
+        if self.random.random() < 0.3:
+            return self.whole([self.roles()])
         lines = []
         if any("s" in rank.replace("nodes", "") for rank in self.ranks):
             lines.append("choose { s <- 0; } or { s <- nodes - 1; } or { s <- me; } or { s <- (me + 1) % nodes; }")
         while self.left > 0:
             lines += self.statement()
-        return "\n".join(
-            ("program drawn;", "memory x, y, z, a[2];", "register r, s, i;", "queue q, u unordered;", "process {",
-             *lines, "}")
-        )  # fmt: skip
+        return self.whole(lines)
+
+    def whole(self, lines: list[str]) -> str:
+        header = ("program drawn;", "memory x, y, z, a[2];", "register r, s, i;", "queue q, u unordered;")
+        return "\n".join((*header, "process {", *lines, "}"))
+
+    def roles(self) -> str:
+        """Ranks do one of a few things each; those at the ends may have nothing to do."""
+        there = self.random.choice(("0", "0", "(me + 1) % nodes", "me", "1"))
+        branches = []
+        for _ in range(self.random.choice((2, 3, 3))):
+            one, other, third = (self.cell() for _ in range(3))
+            commands = (
+                f"write({one}, {there}, {other}, q);", f"write({one}, {there}, {other}, q);",
+                f"r <- fetch({there}, {one});", f"r <- fetch({there}, {one});", f"r <- mem[{one}];", f"mem[{one}] <- 1;", f"mem[{one} @ {there}] <- 1;",
+                "wait(q);", "barrier;", f"r <- fetch_add({there}, {third}, 1);", f"read({third}, {there}, {one}, q);",
+                f"update(add, 1, {there}, {one}, q);", f"await(mem[{one}] == 1);",
+            )  # fmt: skip
+            branches.append(" ".join(self.random.choices(commands, k=self.random.choice((1, 2, 2, 3)))))
+        test = self.random.choice(("me > 0 && me < nodes - 1", "me > 0", "1", "1", "me % 2"))
+        return f"if ({test}) {{ choose {{ {' } or { '.join(branches)} }} }}"
 
     def block(self) -> str:
         return " ".join(self.statement())
@@ -90,6 +110,15 @@ class _Draw:
                 return [self.random.choice(("r <- 0;", "r <- r + 1;", "r <- me;"))]
             case "each":
                 return [f"i <- 0; while (i < nodes) {{ write({one}, i, {other}, {queue}); i <- i + 1; }}"]
+            case "next":
+                test, neighbour = self.random.choice(
+                    (("me < nodes - 1", "me + 1"), ("me > 0", "me - 1"), ("me % 2", "me - 1"))
+                )
+                return [f"if ({test}) {{ write({one}, {neighbour}, {other}, {queue}); }}", *self.completed(queue)]
+            case "element":
+                return [
+                    "if (r >= 0 && r < 2) { r <- mem[a + r]; }" if self.random.random() < 0.8 else "r <- mem[a + r];"
+                ]
         if self.depth == 2:
             return []
         self.depth += 1
