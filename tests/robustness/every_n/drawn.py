@@ -61,8 +61,9 @@ class _Draw:
             one, other, third = (self.cell() for _ in range(3))
             commands = (
                 f"write({one}, {there}, {other}, q);", f"write({one}, {there}, {other}, q);",
-                f"r <- fetch({there}, {one});", f"r <- fetch({there}, {one});", f"r <- mem[{one}];", f"mem[{one}] <- 1;", f"mem[{one} @ {there}] <- 1;",
-                "wait(q);", "barrier;", f"r <- fetch_add({there}, {third}, 1);", f"read({third}, {there}, {one}, q);",
+                f"r <- fetch({there}, {one});", f"r <- fetch({there}, {one});", f"r <- mem[{one}];",
+                f"mem[{one}] <- 1;", f"mem[{one} @ {there}] <- 1;", "wait(q);", "barrier;",
+                f"r <- fetch_add({there}, {third}, 1);", f"read({third}, {there}, {one}, q);",
                 f"update(add, 1, {there}, {one}, q);", f"await(mem[{one}] == 1);",
             )  # fmt: skip
             branches.append(" ".join(self.random.choices(commands, k=self.random.choice((1, 2, 2, 3)))))
