@@ -54,6 +54,10 @@ def frame_of(automata: Iterable[ControlAutomaton], registers: int, numbered: Seq
                         divisor, form = linear(right), linear(left)
                         if divisor and form and form.x and divisor[:2] == (0, 0) and 1 < divisor.c <= MOST_MODULUS:
                             modulus = lcm(modulus, divisor.c)
+                    case Binary("&" | "^", left, right):
+                        sides = linear(left), linear(right)
+                        if Linear(c=1) in sides and any(side and side.x for side in sides):
+                            modulus = lcm(modulus, 2)
     ends = max(min(ends, MOST_ENDS), *(rank + 1 for rank in numbered), 1)
     return Frame(min(around, MOST_AROUND), ends, modulus if modulus <= MOST_MODULUS else 1)
 

@@ -126,6 +126,10 @@ class Values:
                 found = self._remainder(one, other)
                 if found is not None:
                     return found
+            case "&" | "^":
+                found = self._last_bit(symbol, one, other) or self._last_bit(symbol, other, one)
+                if found is not None:
+                    return found
         result = operation(symbol)(domain.span(one), domain.span(other), type)
         return None if result is None else between(*result)
 
@@ -147,6 +151,16 @@ class Values:
             if known is not None:
                 return between(known, known)
         return number(0), greatest
+
+    def _last_bit(self, symbol: str, one: Value, mask: Value) -> Value | None:
+        """What taking or turning the last bit gives where that bit is known; None: no more than intervals say."""
+        form, domain = one[0], self.domain
+        if one[0] != one[1] or mask != TRUE or domain.range(form)[0] < 0:
+            return None
+        bit = domain.remainder(form, 2)
+        if bit is None:
+            return None
+        return between(bit, bit) if symbol == "&" else exactly(form.shifted(-1 if bit else 1))
 
     # Conditions
 

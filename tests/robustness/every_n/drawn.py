@@ -87,7 +87,8 @@ class _Draw:
             case "update":
                 operation = self.random.choice(("add", "or", "set"))
                 result = self.random.choice(("", f", {other}")) if operation == "add" else ""
-                return [f"update({operation}, 1, {rank}, {one}, {queue}{result});", *self.completed(queue)]
+                name = self.random.choice(("update", "update", "update_located"))
+                return [f"{name}({operation}, 1, {rank}, {one}, {queue}{result});", *self.completed(queue)]
             case "update_from":
                 return [f"update_from(add, {one}, {rank}, {other}, {queue});", *self.completed(queue)]
             case "notify" | "signal":
