@@ -224,6 +224,15 @@ SLOW: dict[str, str] = {
     "repair/test_seeded.py": """
         the_fix_by_hand_or_a_cheaper_one
     """,
+    "robustness/every_n/test_check.py": """
+        options_that_are_about_some_number
+    """,
+    "robustness/every_n/test_corpus.py": """
+        proofs_of_the_corpus_are_right_near_the_cutoff where_a_fault_is_in_the_way_there_is_one
+    """,
+    "robustness/every_n/test_soundness.py": """
+        no_proof_of_a_random_program_is_wrong
+    """,
     "robustness/reduction/test_infeasibility.py": """
         64_ranks_take_no_time knowing_less_is_no_harm most_robust_programs_are_settled
         neither_with_many_fences_and_barriers no_other_step_is_the_source_of_a_violation

@@ -3,6 +3,7 @@
     // expect: robust
     // expect: not robust
     // expect: robust at 2..3, not robust at 4
+    // expect: robust at all
     // expect: error
     // expect with failed polls counted: not robust
     // expect with all conflicts: not robust
@@ -28,7 +29,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from pgasrob.diagnostics.suggestions import closest
 from pgasrob.program.declarations import Source
@@ -70,7 +71,7 @@ NETWORKS: dict[str, tuple[str, ...]] = {"tso": (), "rdma-tso": ("no-pcie", "plac
 ALIKE = 0.75
 """How much a word is like the name of a network that it stands for; `note` and `tso` are not."""
 AT = r"(?: at ([0-9]{1,5})(?:\.\.([0-9]{1,5}))?)?"
-CASE = re.compile(rf"(robust|not robust|error){AT}")
+CASE = re.compile(rf"(robust|not robust|error){AT}(?:(?<=^robust) at all)?")
 RACES = re.compile(rf"(none|1 pair|(?!1 )[1-9][0-9]{{0,6}} pairs){AT}")
 STATUS = re.compile(rf"(defined|eventual|undefined){AT}")
 ON_NETWORK = re.compile(rf"(robust|not robust|refused){AT}")
@@ -89,6 +90,7 @@ STATUS_HINT = "write `defined`, `eventual` or `undefined`; for some node counts 
 @dataclass(frozen=True, slots=True)
 class Case:
     """``verdict`` is expected on as many nodes as ``counts`` says; None: on every count that no other case names.
+    `at all` says so too.
 
     Of races it is the number of pairs in words: ``none``, ``1 pair``, ``3 pairs``; of a memory model the status.
     """
@@ -125,15 +127,19 @@ class Expectation:
         ``3 pairs``), or ``error`` where that is the verdict; None when nothing is said about that count."""
         return _at(self.races, nodes) or ("error" if self.at(nodes) == "error" else None)
 
-    def at(self, nodes: int | None, reading: Reading = DEFAULT_READING, machine: str = "") -> str | None:
+    def at(
+        self, nodes: int | Literal["all"] | None, reading: Reading = DEFAULT_READING, machine: str = ""
+    ) -> str | None:
         """The verdict expected on ``nodes`` nodes, None when nothing is said about that count.
 
         None for ``nodes`` asks about the file as a whole: one that does not parse is in error before it has a count.
+        "all" asks about every count: one verdict that is not `robust` is that of all, and where some counts are named
+        alone nothing is said of all.
         Where nothing is said about a ``reading`` by itself its verdict is that of the default one, unless a part of
         the reading has a verdict of its own: with more events and more conflicts no violation goes away. On a
         ``machine``, "tso", it is what is said of that, else what is expected without.
         """
-        if machine and (on := self.network_at(machine, nodes)):
+        if machine and nodes != "all" and (on := self.network_at(machine, nodes)):
             return on
         stated = dict(self.readings)
         parts = [reading, reading._replace(failed_polls="wait"), reading._replace(conflicts="commuting")]
@@ -141,7 +147,13 @@ class Expectation:
         return next((verdict for verdict in found if verdict), None) or _at(self.cases, nodes)
 
 
-def _at(cases: Iterable[Case], nodes: int | None) -> str | None:
+def _at(cases: Iterable[Case], nodes: int | Literal["all"] | None) -> str | None:
+    cases = tuple(cases)
+    if nodes == "all":
+        other = (
+            case.verdict for case in cases if case.verdict != "robust" and (case.counts is None or case.counts[-1] > 1)
+        )
+        return next(other, None) or _at(cases, None)
     named = (case.verdict for case in cases if case.counts and nodes in case.counts)
     otherwise = (case.verdict for case in cases if not case.counts)
     return next(named, next(otherwise, None))

@@ -66,7 +66,7 @@ PHASES = {
     "frontends.c.driver:assemble": "while lowering the program",
     "program.program:instantiate": "while putting the program on its nodes",
     "analysis.ranges:Ranges.__init__": "in the infeasibility test",
-    "robustness.reduction.infeasibility:_Fixpoint.finds_e": "in the infeasibility test",
+    "robustness.reduction.fixpoint:Fixpoint.finds_e": "in the infeasibility test",
     "robustness.tables:_Compiler.tables": "in the traces engine",
     "robustness.portfolio:PortfolioSearch._look_for_shorter_runs": "in the traces engine",
 }
