@@ -617,7 +617,7 @@ def test_ctrl_c_prints_what_is_known(folder: Path, form: str, jobs: int, group: 
         assert [(each["file"], each["reason"]) for each in known] == [
             ("b.pgas", "interrupted"), ("c.pgas", None), ("d.pgas", "interrupted")
         ][: 3 if jobs == 2 else 1]  # fmt: skip
-        assert known[0]["stats"]["sc_states"] > 0 and all(set(each) == RESULT for each in known)
+        assert known[0]["stats"]["sc_states"] > 0 and all(set(each) - {"one_block"} == RESULT for each in known)
     else:
         assert re.search(r"^b\.pgas +2  unknown", output, re.MULTILINE)
         assert "b.pgas (nodes: 2): unknown: interrupted" in output
