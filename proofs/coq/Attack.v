@@ -254,13 +254,8 @@ Section Attack.
         assert (Eo' : nth_error (ops (after (w ++ l)) r) k = Some o').
         { rewrite ops_steps by auto. rewrite Oi in Eo. destruct (ops_grow w l1 r) as (more & G).
           rewrite G, firstn_app, <- Nu, Nat.sub_diag in Eo. simpl in Eo. rewrite app_nil_r, Nu, firstn_all in Eo. exact Eo. }
-        destruct (issuer (w ++ l) r k o' V Eo') as (x & Ix & Hx & Ex & Px & Nx).
-        assert (Home : In (rank x) (party (op x))).
-        { apply in_split in Ix as (u & v & E). rewrite E in V. destruct (allowed_at u x v V) as [_ A].
-          rewrite Hx in A. apply A. }
-        assert (Rx : rank x = r).
-        { apply (steps_have_one_rank o'); [|rewrite <- Ex; auto|auto]. intros E. rewrite E in Pp. simpl in Pp. lia. }
-        assert (Cx : command_of x = (r, k)) by (unfold command_of; rewrite Rx, Nx by auto; reflexivity).
+        destruct (issuer_with_steps (w ++ l) r k o' V Eo') as (x & Ix & _ & Ex & Cx).
+        { intros E. rewrite E in Pp. simpl in Pp. lia. }
         assert (Lp : p < length (got (after (w ++ l)) (r, k))).
         { rewrite (F r k o' Eo'); [lia|]. intros E. pose proof (place_bound (w ++ l) x V Ix) as B.
           rewrite Cx, E in B. simpl in B. lia. }

@@ -356,6 +356,18 @@ Section Network.
   Lemma allowed_at u x v : valid (u ++ x :: v) -> allowed (after u) x.
   Proof. intros V. now apply (V u x v). Qed.
 
+  (** A command with steps is issued by its rank alone. *)
+  Lemma issuer_with_steps w r i o : valid w -> nth_error (ops (after w) r) i = Some o -> steps o <> [] ->
+    exists x, In x w /\ is_issue x /\ op x = o /\ command_of x = (r, i).
+  Proof.
+    intros V E S. destruct (issuer w r i o V E) as (x & Ix & Hx & Ex & Px & Nx).
+    assert (Home : In (rank x) (party (op x))).
+    { apply in_split in Ix as (u & v & Eu). rewrite Eu in V. destruct (allowed_at u x v V) as [_ A].
+      rewrite Hx in A. apply A. }
+    assert (Rx : rank x = r) by (apply (steps_have_one_rank o); [auto|rewrite <- Ex; auto|auto]).
+    exists x. unfold command_of. rewrite Rx, Nx by auto. auto.
+  Qed.
+
   Lemma same_command_order w x y : valid w -> In x w -> In y w -> command_of x = command_of y ->
     (before w x y <-> place x < place y).
   Proof.

@@ -53,23 +53,19 @@ Section Robust.
           assert (Eo' : nth_error (ops (after (w ++ l)) r) q = Some o').
           { rewrite <- (firstn_skipn n (ops (after (w ++ l)) r)). rewrite nth_error_app1; [auto|].
             apply nth_error_Some. congruence. }
-          destruct (issuer (w ++ l) r q o' Vl Eo') as (x & Ix & Hx & Ex & Px & Nx).
-          assert (Home : In (rank x) (party (op x))).
-          { apply in_split in Ix as (u & v & Eu). rewrite Eu in Vl. destruct (allowed_at u x v Vl) as [_ A].
-            rewrite Hx in A. apply A. }
-          assert (Rx : rank x = r).
-          { apply (steps_have_one_rank o'); [|rewrite <- Ex; auto|auto]. intros En. rewrite En in Pp. simpl in Pp. lia. }
+          destruct (issuer_with_steps (w ++ l) r q o' Vl Eo') as (x & Ix & Hx & Ex & Cx).
+          { intros En. rewrite En in Pp. simpl in Pp. lia. }
+          assert (Rx : rank x = r) by (injection Cx; auto). assert (Nx : number x = q) by (injection Cx; auto).
           assert (Ixw : In x w).
           { apply in_app_iff in Ix as [Ix|Ix]; [auto|]. destruct (Sl x Ix Hx). }
           assert (Ixp : In x pre).
           { assert (Po : program_order w x i).
-            { apply issue_order; auto. rewrite (Nx Rx). exact Lq. }
+            { apply issue_order; auto. rewrite Nx. exact Lq. }
             assert (B : before (pre ++ i :: post) x i).
             { rewrite <- E. apply before_filter. split; [apply Po|auto]. }
             apply before_here in B; [auto|]. rewrite <- E. apply NoDup_filter. now apply valid_nodup. }
           pose proof (Done x Ixp) as Dx. unfold complete, happened in *.
-          replace (r, q) with (command_of x) by (unfold command_of; rewrite Rx, Nx by auto; reflexivity).
-          rewrite Ex in Dx. lia. }
+          rewrite Cx, Ex in Dx. lia. }
       exists (l ++ skipn p (chain r n o)). rewrite app_assoc. split; [exact Vn|]. split.
       + intros x Ix. apply in_app_iff in Ix as [Ix|Ix]; [auto|]. exact (l2_steps r n o _ _ Cut Some_ x Ix).
       + intros x Ix. apply in_app_iff in Ix as [Ix|[<-|[]]]; [apply complete_more; auto|].
