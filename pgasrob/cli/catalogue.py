@@ -28,7 +28,7 @@ def catalogue(folder: str, only_check: bool) -> None:
     from pgasrob.robustness.limits import Limits, available_cores
     from pgasrob.robustness.side_by_side import convert_all
 
-    files, problems = find_programs([folder])
+    files, problems = find_programs([folder], others=[".litmus"])
     command = f"pgasrob catalogue {Path(folder).resolve().name}"
     if not files and litmus_files(Path(folder)):
         try:
@@ -38,8 +38,7 @@ def catalogue(folder: str, only_check: bool) -> None:
         _write(Path(folder), made, LITMUS, made.count("\n| ["), "test", only_check)
         return
     if problems:
-        told = "; ".join(problems)
-        raise click.UsageError(told.replace("no .pgas or .c file", "no .pgas, .c or .litmus file"))
+        raise click.UsageError("; ".join(problems))
     mention_a_missing_kernel(DEFAULT_ENGINE)
     jobs = available_cores()
     job = Job(limits=Limits(memory=memory_for(None, jobs)))

@@ -167,10 +167,11 @@ class Task(NamedTuple):
     first: bool
 
 
-def find_programs(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+def find_programs(paths: Sequence[str], others: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """The files that ``paths`` stand for, each once, in order; and what is wrong with folders among them.
 
-    Folders are searched for programs, hidden files and folders left out.
+    Folders are searched for programs, hidden files and folders left out. ``others``: the suffixes of what the caller
+    looks for besides.
     """
     files: list[str] = []
     problems: list[str] = []
@@ -182,7 +183,8 @@ def find_programs(paths: Sequence[str]) -> tuple[list[str], list[str]]:
         found = sorted(files_below(path, SUFFIXES, refused.append))
         problems += [f"cannot read the folder {error.filename}: {error.strerror}" for error in refused]
         if not found and not refused:
-            problem = f"no .pgas or .c file in the folder {path}"
+            *kinds, last = (*SUFFIXES, *others)
+            problem = f"no {', '.join(kinds)} or {last} file in the folder {path}"
             if next(files_below(path, (".litmus",)), None):
                 problem += ": `pgasrob check --network` takes the litmus tests there"
             problems.append(problem)
