@@ -24,12 +24,12 @@ MARGIN = 20.0
 ROOM = Room(620, 900, 7.1, 4)
 
 
-def to_svg(result: Result, *, embedded: bool = False, captions: bool = True, cycle_only: bool = False) -> str:
+def to_svg(result: Result, *, embedded: bool = False, captions: bool = True, cycle_only: bool = False, room: int | None = None) -> str:
     """The run of ``result`` as one SVG element; without a run, what is known in a line.
 
     ``embedded``: as part of a page, so without the XML prolog and with ids of its own. ``captions``: with the headline,
     the legend and the sentences of the cycle around the diagram. ``cycle_only``: what the cycle does not pass is folded
-    into bands.
+    into bands. ``room``: the characters on a line of a box, as many as there is room for when None.
     """
     prefix = f"pg{sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()[:10]}" if embedded else "pg"
     pen = SvgPen(RADII, STROKES, prefix)
@@ -39,7 +39,7 @@ def to_svg(result: Result, *, embedded: bool = False, captions: bool = True, cyc
         pen.text(MARGIN, 36, headline, "headline")
         width, height = 9 * len(headline) + 2 * MARGIN, 60.0
     else:
-        diagram = layout(witness, cycle_only)
+        diagram = layout(witness, cycle_only, room)
         with pen.group(at=(MARGIN, MARGIN)):
             size = draw(pen, diagram, witness, _captions(result, witness, diagram) if captions else None)
         width, height = (side + 2 * MARGIN for side in size)

@@ -8,7 +8,7 @@ unordered queues and fences alike.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeVar, assert_never
+from typing import Literal, NamedTuple, TypeVar, assert_never
 
 from pgasrob.program import core
 from pgasrob.program.control import Transition
@@ -78,6 +78,9 @@ class Letter(NamedTuple):
     commutes: str = ""
 
 
+Held = Literal["queue", "fence", "writes", "bundle", "cell"]
+"""Why a step has to wait: for the same stage of earlier operations in its FIFO ``queue``; for writes before a ``fence``;
+for the ``writes`` before a notification; for the ``bundle`` of a signal; for earlier operations on its ``cell``."""
 Edge = tuple[tuple[Letter, ...], State]
 T = TypeVar("T")
 
@@ -135,7 +138,7 @@ class StateSpace:
         pending = state.pending[rank]
         before, entry = pending[:position], pending[position]
         assert isinstance(entry, Operation)
-        if not self._may_step(before, entry):
+        if self.held(before, entry) is not None:
             return None
         step, *left = entry.left
         memory, carried = take_step(entry.update, step, state.memory, entry.carried)
@@ -151,26 +154,28 @@ class StateSpace:
             yield from self.issues_of(state, rank)
         yield from self._barriers(state)
 
-    def _may_step(self, before: Pending, operation: Operation) -> bool:
-        """Whether the next step of ``operation`` is allowed by what is pending ``before`` it."""
+    def held(self, before: Pending, operation: Operation) -> Held | None:
+        """The rule by which the next step of ``operation`` waits for what is pending ``before`` it; None: for nothing."""
         step = operation.left[0]
         earlier = [entry for entry in before if isinstance(entry, Operation)]
         of_queue = [entry for entry in earlier if entry.queue == operation.queue]
         if not self.instance.is_unordered(operation.queue):
             # Every stage of a FIFO queue is in order, whatever the targets.
-            ordered = not any(other.stage == step.stage for entry in of_queue for other in entry.left)
-        else:
-            ordered = not (step.fenced and _held_by_fence(before, operation))
+            if any(other.stage == step.stage for entry in of_queue for other in entry.left):
+                return "queue"
+        elif step.fenced and _held_by_fence(before, operation):
+            return "fence"
         if step.after_writes:
             writers = earlier if operation.everywhere else of_queue
-            ordered = ordered and not any(entry.writes and entry.target == operation.target for entry in writers)
-        if step.after_bundle:
-            ordered = ordered and not _of_latest_bundle(before)
-        if step.located:
-            ordered = ordered and not any(
-                other.located and other.access.cell == step.access.cell for entry in earlier for other in entry.left
-            )
-        return ordered
+            if any(entry.writes and entry.target == operation.target for entry in writers):
+                return "writes"
+        if step.after_bundle and _of_latest_bundle(before):
+            return "bundle"
+        if step.located and any(
+            other.located and other.access.cell == step.access.cell for entry in earlier for other in entry.left
+        ):
+            return "cell"
+        return None
 
 
 def _held_by_fence(before: Pending, operation: Operation) -> bool:

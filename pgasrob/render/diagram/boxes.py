@@ -18,12 +18,19 @@ LONGEST, SHORTEST = 46, 32
 MOST_LINES = 6
 
 
-def boxes(witness: Witness, rows: Iterable[tuple[int, ...]], folded: Fold, lanes: Mapping[int, int]) -> list[Box]:
-    """A box for each event that is drawn, in their order; x is measured from the left side of its lane."""
+def boxes(
+    witness: Witness,
+    rows: Iterable[tuple[int, ...]],
+    folded: Fold,
+    lanes: Mapping[int, int],
+    room: int | None = None,
+) -> list[Box]:
+    """A box for each event that is drawn, in their order; x is measured from the left side of its lane. ``room``: the
+    characters on a line, what is usual when None."""
     events = witness["computation"]
     cycle = words.cycle_steps(witness)
     digits = max((len(label(event["line"])) for event in events), default=1)
-    room = _room(len(lanes))
+    room = room or _room(len(lanes))
     issues: dict[tuple[int, int], int] = {}
     row_of = {place: row for row, places in enumerate(rows) for place in places}
     found: list[Box] = []

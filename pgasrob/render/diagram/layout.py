@@ -14,13 +14,14 @@ MOST_LANES = 8
 """Ranks up to which those that take no part have a lane too."""
 
 
-def layout(witness: Witness, cycle_only: bool = False) -> Diagram:
-    """The diagram of ``witness``; ``cycle_only``: what its cycle does not pass is folded into bands."""
+def layout(witness: Witness, cycle_only: bool = False, room: int | None = None) -> Diagram:
+    """The diagram of ``witness``; ``cycle_only``: what its cycle does not pass is folded into bands. ``room``: the
+    characters on a line of a box; None: the fewer lanes, the more."""
     folded = fold(witness, cycle_only)
     ranks = _ranks(witness, folded)
     lanes = {rank: lane for lane, rank in enumerate(ranks)}
     groups = rows(witness, folded, lanes)
-    found = boxes(witness, groups, folded, lanes)
+    found = boxes(witness, groups, folded, lanes, room)
     folds = list(bands(witness, groups, folded))
     endings = list(ends(witness, len(groups), lanes))
     widths = [max(width_of("rank 00"), AXIS + width_of(f"rank {rank}")) for rank in ranks]
