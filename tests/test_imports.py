@@ -45,10 +45,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         "semantics",
         TOP,
     },
+    "explore": {"automata", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
     "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
     "cli": {
         *(
             "diagnostics",
+            "explore",
             "export",
             "frontends",
             "models",

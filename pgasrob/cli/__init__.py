@@ -26,6 +26,7 @@ Examples:
   pgasrob check programs --expect         all programs of a folder, with headers
   pgasrob check ring.pgas --witness ring.html
                                           the run that shows it, step by step
+  pgasrob explore ring.pgas               choose a run step by step in a browser
   pgasrob race ring.pgas                  accesses that nothing orders
   pgasrob outcomes ring.pgas              what it can compute, and how often
   pgasrob litmus sb.litmus                what memory models allow of a small program
@@ -101,6 +102,7 @@ NAMES = (
     "outcomes",
     "litmus",
     "run",
+    "explore",
     "repair",
     "thrift",
     "reproduce",

@@ -20,9 +20,11 @@ def filled(page: str, values: Mapping[str, str]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], page)
 
 
-def framed(title: str, style: str, body: str, script: str = "") -> str:
-    """``body``, an element with this name, as a page with a style sheet; no script but ``script`` may run there."""
+def framed(title: str, style: str, body: str, script: str = "", connects: bool = False) -> str:
+    """``body``, an element with this name, as a page with a style sheet; no script but ``script`` may run there.
+    ``connects``: it may ask the server that it comes from."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     scripts = f"script-src 'sha256-{digest}'; " if script else ""
+    scripts += "connect-src 'self'; " * connects
     values = {"title": escape(title), "style": style, "body": body, "scripts": scripts}
     return filled(part("frame.html"), values)

@@ -1,0 +1,104 @@
+"""`pgasrob explore`: choose a run step by step, on a page that this machine serves to itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pgasrob.cli.exit_codes import ERROR
+from pgasrob.cli.options import HELP, c_options, node_count, reading_options, refuse
+
+if TYPE_CHECKING:
+    from pgasrob.explore.app import Shown
+    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.reading import Reading
+
+EXAMPLES = """\b
+Examples:
+  pgasrob explore ring.pgas                         choose each step in a browser
+  pgasrob explore halo.c -n 3 --no-browser          print the address alone
+  pgasrob explore ring.pgas --run 0.0,1.0,s0.0      begin with a run
+  pgasrob explore --run 'http://127.0.0.1:.../#p=...'
+                                                    the program and run of a link
+"""
+
+
+@click.command(context_settings=HELP, epilog=EXAMPLES)
+@click.argument("file", type=click.Path(), required=False)
+@node_count
+@click.option("--run", "run", metavar="RUN", default="",
+              help="Begin with this run: its choices (0.0,1.0,s0.0), or a link that the page has made, which has its "
+              "own program.")  # fmt: skip
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any that is free.")
+@click.option("--browser/--no-browser", default=True, help="Open the page, or print its address alone.")
+@reading_options
+@c_options
+def explore(
+    file: str | None,
+    nodes: int | None,
+    run: str,
+    port: int,
+    browser: bool,
+    reading: Reading,
+    front_end: FrontEnd,
+) -> None:
+    """Explore a program live in the browser.
+
+    A page on this machine shows what may happen next and what may not and why: choose a command or a delayed step, go
+    back, try another way, watch the happens-before graph grow, ask for the nearest violation, edit the program, share
+    a run as a link. Ctrl-C ends it. Nobody else is served: the address holds a token, and the server listens to this
+    machine alone. Needs the extra `explore`.
+    """
+    try:
+        from pgasrob.explore.serve import serve
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("starlette", "uvicorn", "anyio"):
+            raise
+        refuse(f"pgasrob: explore needs {missing.name}: pip install 'pgasrob[explore]'")
+
+    def told(address: str) -> None:
+        click.echo(f"Exploring {shown.file} at {address}")
+        click.echo("Ctrl-C ends it.")
+
+    shown = _shown(file, nodes, run, front_end, reading)
+    try:
+        serve(shown, port, browser, told)
+    except OSError as error:
+        refuse(f"pgasrob: cannot listen on port {port}: {error.strerror}", ERROR)
+
+
+def _shown(file: str | None, nodes: int | None, run: str, front_end: FrontEnd, reading: Reading) -> Shown:
+    """What the page opens with; a program with errors too, for it can be edited there."""
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.explore.app import Shown
+    from pgasrob.explore.limits import MOST_NODES, MOST_TEXT
+    from pgasrob.explore.link import Linked, from_link, is_link
+    from pgasrob.program.files import DISK
+    from pgasrob.program.parser import read_source
+
+    if nodes is not None and nodes > MOST_NODES:
+        raise click.UsageError(f"the explorer shows at most {MOST_NODES} nodes.")
+    if is_link(run):
+        if file is not None:
+            raise click.UsageError("a link has its own program: leave out FILE, or give the choices alone.")
+        try:
+            linked = from_link(run)
+        except ValueError as error:
+            raise click.BadParameter(f"{error}.", param_hint="--run") from None
+        name = "program.c" if linked.language == "c" else "program.pgas"
+        return Shown(name, linked._replace(nodes=nodes or linked.nodes), front_end, reading)
+    if file is None:
+        raise click.UsageError("name a FILE, or give the --run of a link.")
+    if not file.endswith((".pgas", ".c")):
+        raise click.UsageError(f"{file}: programs to explore end in .pgas or .c.")
+    from pathlib import Path
+
+    try:
+        text = read_source(Path(file), DISK)
+    except SourceError as error:
+        refuse(str(error))
+    if len(text) > MOST_TEXT:
+        refuse(f"pgasrob: {file} has {len(text):,} characters; the explorer takes at most {MOST_TEXT:,}")
+    choices = tuple(filter(None, run.replace(" ", "").split(",")))
+    return Shown(file, Linked(text, "c" if file.endswith(".c") else "pgas", nodes, choices), front_end, reading)

@@ -1,0 +1,129 @@
+"""The application: the page, and the answers to what it asks (Starlette)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from importlib import resources
+from pathlib import PurePath
+
+import anyio
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from pgasrob.diagnostics import visible
+from pgasrob.explore.guard import Guard
+from pgasrob.explore.limits import BODY_SECONDS, MOST_BYTES, MOST_NODES
+from pgasrob.explore.link import Linked
+from pgasrob.explore.question import Refused, question
+from pgasrob.explore.worker import ANSWERS, Workers
+from pgasrob.frontends.options import FrontEnd
+from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.render.explorer import embedded
+from pgasrob.render.page import filled, framed
+from pgasrob.render.page import part as static_part
+
+SCRIPTS = ("link.js", "server.js", "runs.js", "editor.js", "panels.js", "live.js")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the page opens with: a program and a run, and how its text is read. ``file`` is the program's own."""
+
+    file: str
+    linked: Linked
+    front_end: FrontEnd = FrontEnd()
+    reading: Reading = DEFAULT_READING
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What texts are called, by language: headers are looked for beside the program's own file."""
+        others = {"pgas": "program.pgas", "c": "program.c"}
+        return {**others, self.linked.language: self.file}
+
+
+def part(name: str) -> str:
+    """The file ``name`` of `pages/`."""
+    return resources.files("pgasrob.explore").joinpath("pages", name).read_text(encoding="utf-8")
+
+
+def page(shown: Shown) -> Response:
+    """The page; nothing but its own script may run there, and it may ask nobody but this server."""
+    script = "\n".join(map(part, SCRIPTS))
+    linked = shown.linked
+    opening = {
+        "file": shown.file,
+        "text": linked.text,
+        "language": linked.language,
+        "nodes": linked.nodes,
+        "run": list(linked.run),
+        "mostNodes": MOST_NODES,
+    }
+    name = PurePath(shown.file).name
+    values = {"file": escape(visible(shown.file)), "name": escape(visible(name)), "opening": embedded(opening)}
+    body = filled(part("live.html"), {**values, "script": script})
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    style = static_part("style.css") + part("live.css")
+    text = framed(f"{visible(name)}: explorer", style, body, script, connects=True)
+    return HTMLResponse(text, headers={"Content-Security-Policy": policy})
+
+
+async def _body(request: Request) -> bytes:
+    """The body of ``request``, which has said nothing of its length, or may have lied. Raises :class:`Refused`."""
+    body = b""
+    try:
+        with anyio.fail_after(BODY_SECONDS):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > MOST_BYTES:
+                    raise Refused(413, f"its body is larger than {MOST_BYTES:,} bytes")
+    except TimeoutError:
+        raise Refused(408, f"its body was not there after {BODY_SECONDS:g} s") from None
+    except ClientDisconnect:
+        raise Refused(400, "its body came to no end") from None
+    return body
+
+
+def application(shown: Shown, port: int, token: str) -> Guard:
+    """The server of ``shown``, at ``port`` of this machine and below ``token``."""
+    workers = Workers()
+
+    async def show(request: Request) -> Response:
+        return page(shown)
+
+    async def answer(request: Request, asked: str) -> Response:
+        try:
+            try:
+                value = json.loads(await _body(request))
+            except (ValueError, RecursionError):
+                raise Refused(400, "its body is no JSON") from None
+            asking = question(value, shown.names, shown.front_end, shown.reading)
+            status, text = await workers.answer(asked, asking)
+        except Refused as refused:
+            return JSONResponse({"refused": str(refused)}, refused.status)
+        return Response(text, status, media_type="application/json")
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(workers.warm_up)
+            yield
+            tasks.cancel_scope.cancel()
+
+    routes = [
+        Route(f"/{token}/", show),
+        *(Route(f"/{token}/{asked}", partial(answer, asked=asked), methods=["POST"]) for asked in ANSWERS),
+    ]
+    return Guard(Starlette(routes=routes, lifespan=lifespan), port, token)

@@ -1,0 +1,351 @@
+/** The page: one question to the server for each position, and all that is shown comes with the answer. */
+class Live {
+  constructor() {
+    this.opening = JSON.parse(document.getElementById("opening").textContent);
+    this.server = new Server();
+    this.way = null; // the choices to the nearest violation, from where it was asked for
+    this.answer = null;
+    this.language = this.opening.language;
+    this.editor = new Editor(() => this.changed());
+    this.choices = new Choices((choice) => this.choose(choice));
+    this.graph = new Graph();
+    this.by = (id) => document.getElementById(id);
+    this.connect();
+    this.open();
+  }
+
+  async open() {
+    let held = this.opening;
+    try {
+      held = (await fromFragment(location.hash)) ?? held;
+    } catch {
+      this.note("The link is damaged: this is the program that the server was started with.");
+    }
+    this.language = held.language;
+    this.editor.text = held.text;
+    this.by("nodes").value = held.nodes ?? "";
+    this.by("nodes").max = this.opening.mostNodes;
+    this.runs = new Runs([...held.run]);
+    this.original = this.opening.text;
+    await this.ask();
+  }
+
+  get question() {
+    const nodes = Number.parseInt(this.by("nodes").value, 10);
+    return {
+      text: this.editor.text,
+      language: this.language,
+      nodes: Number.isNaN(nodes) ? null : nodes,
+      run: this.runs.taken,
+      automatic: this.by("automatic").checked,
+    };
+  }
+
+  /** Ask what can be said of the run now, and show it. */
+  async ask() {
+    const answer = await this.server.ask("position", this.question);
+    if (!answer) return;
+    const stale = Boolean(answer.errors || answer.refused);
+    document.body.classList.toggle("stale", stale);
+    this.by("edited").textContent = this.editor.text === this.original ? "" : "edited here; the file stays as it is";
+    if (stale) {
+      this.choices.keys = [];
+      for (const button of document.querySelectorAll(".choice")) button.disabled = true;
+      this.editor.complain(answer.errors ?? []);
+      this.say(answer.errors ? "The program has errors" : "Refused", "open");
+      if (answer.refused) this.note(answer.refused);
+      return;
+    }
+    this.answer = answer;
+    this.runs.settle(answer);
+    this.show();
+    if (answer.stop) this.note(`The run was cut before ${answer.stop.choice}: ${answer.stop.reason}.`);
+    await this.address();
+  }
+
+  show() {
+    const { answer } = this;
+    const { current } = this.runs;
+    if (!this.by("nodes").value) this.by("nodes").placeholder = answer.nodes;
+    this.by("nodes").title = `${answer.nodes} nodes`;
+    const step = answer.steps.at(-1);
+    const hinted = this.hinted();
+    this.choices.show(answer, hinted);
+    showMemory(answer.memory, answer.nodes);
+    this.graph.show(answer);
+    this.editor.show(answer.ranks, step?.line ?? null);
+    if (answer.violating) this.say("violation: no SC run looks like this run", "not-robust");
+    else this.say(answer.ending?.told ?? "looks sequentially consistent so far", "robust");
+    if (answer.ending?.style === "bad" && !answer.violating) this.by("verdict").className = "verdict not-robust";
+    const now = this.by("now");
+    now.replaceChildren();
+    const told = make("p", "what");
+    if (step) {
+      told.append(chip(step.rank), ` Step ${step.number}: ${step.what}. `);
+      for (const effect of step.effects) told.append(make("b", `effect${effect === "FAILS" ? " bad" : ""}`, effect), " ");
+    } else {
+      told.append("The start. Choose what happens next.");
+    }
+    now.append(told);
+    for (const failed of answer.failed.slice(-1)) now.append(make("p", "bad", failed));
+    if (answer.ending && answer.violating) now.append(make("p", answer.ending.style, answer.ending.told));
+    this.past(current);
+    this.by("back").setAttribute("aria-disabled", current.at === 0);
+    this.by("forward").setAttribute("aria-disabled", current.at === current.run.length);
+    if (this.way) this.showWay();
+  }
+
+  past(current) {
+    const list = this.by("history");
+    list.replaceChildren(
+      ...current.run.map((choice, index) => {
+        const about = current.steps[index];
+        const item = make("li");
+        const button = make("button", `past-step${about?.step ? " step" : ""}${index >= current.at ? " later" : ""}`);
+        button.type = "button";
+        button.textContent = about?.number ?? "·";
+        button.title = about ? `${about.what}${about.effects.length ? `: ${about.effects.join("; ")}` : ""}` : choice;
+        button.setAttribute("aria-label", button.title);
+        if (about) button.style.setProperty("--own", `var(--rank${about.rank % 8})`);
+        if (index === current.at - 1) button.setAttribute("aria-current", "step");
+        button.addEventListener("click", () => this.runs.go(index + 1) && this.ask());
+        item.append(button);
+        return item;
+      }),
+    );
+    list.querySelector('[aria-current="step"]')?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const tabs = this.by("tabs");
+    tabs.hidden = this.runs.all.length < 2;
+    tabs.replaceChildren(
+      ...this.runs.all.map((each) => {
+        const tab = make("button", "tab", each.name);
+        tab.type = "button";
+        tab.setAttribute("role", "tab");
+        tab.setAttribute("aria-selected", each === current);
+        tab.title = each.from === undefined ? "The first run" : each.from ? `Goes its own way after ${each.from} choices` : "From the start";
+        tab.addEventListener("click", () => {
+          this.runs.current = each;
+          this.forgetWay();
+          this.ask();
+        });
+        if (each === current && this.runs.all.length > 1) {
+          const close = make("span", "close", "×");
+          close.title = "Close this run";
+          close.addEventListener("click", (event) => {
+            event.stopPropagation();
+            this.runs.close(each);
+            this.ask();
+          });
+          tab.append(close);
+        }
+        return tab;
+      }),
+    );
+  }
+
+  say(told, kind) {
+    this.by("verdict").textContent = told;
+    this.by("verdict").className = `verdict ${kind}`;
+  }
+
+  note(told) {
+    this.by("now").prepend(make("p", "open note", told));
+  }
+
+  choose(choice) {
+    this.runs.choose(choice);
+    return this.ask();
+  }
+
+  changed() {
+    this.runs.forget();
+    this.forgetWay();
+    return this.ask();
+  }
+
+  // The nearest violation
+
+  hinted() {
+    if (!this.way) return null;
+    const taken = this.runs.taken;
+    const way = this.way.run;
+    return taken.length < way.length && taken.every((choice, index) => way[index] === choice) ? way[taken.length] : null;
+  }
+
+  async nearest() {
+    const box = this.by("search");
+    box.hidden = false;
+    box.className = "panel";
+    box.replaceChildren(make("p", "faint", "Searching for the nearest violation from here …"));
+    this.way = null;
+    const taken = this.runs.taken;
+    const answer = await this.server.ask("violation", this.question);
+    if (!answer) return;
+    if (answer.errors || answer.refused) {
+      box.replaceChildren(make("p", "open", answer.refused ?? "The program has errors."));
+      return;
+    }
+    if (answer.found) {
+      this.way = { run: [...taken, ...answer.choices], from: taken.length, told: answer.told };
+      this.show();
+      return;
+    }
+    box.replaceChildren();
+    box.append(make("p", answer.proved ? "good told-none" : "open told-none", answer.told));
+    const buttons = make("p", "buttons-line");
+    if (answer.elsewhere) buttons.append(this.action("Show that one", () => {
+      this.runs.add(answer.elsewhere, [], 0);
+      this.forgetWay();
+      this.ask();
+    }));
+    buttons.append(this.action("Close", () => this.forgetWay()));
+    box.append(buttons);
+  }
+
+  showWay() {
+    const box = this.by("search");
+    const left = this.way.run.length - this.runs.current.at;
+    const next = this.hinted();
+    box.hidden = false;
+    box.replaceChildren();
+    if (this.answer.violating && !next) {
+      box.append(make("p", "bad", this.way.run.length > this.way.from ? "Here it is: the cycle is closed." : this.way.told));
+    } else if (next) {
+      box.append(make("p", "", this.runs.current.at === this.way.from ? this.way.told : `${left} more to the violation.`));
+    } else {
+      box.append(make("p", "faint", "This is off the way to the violation that was found."));
+    }
+    const buttons = make("p", "buttons-line");
+    if (next) {
+      const take = this.action("Next step of it", () => this.choose(next));
+      take.id = "follow";
+      take.append(make("kbd", "", "Space"));
+      buttons.append(take, this.action("All of it", () => this.follow()));
+    }
+    buttons.append(this.action("Close", () => this.forgetWay()));
+    box.append(buttons);
+  }
+
+  follow() {
+    for (let next = this.hinted(); next; next = this.hinted()) this.runs.choose(next);
+    return this.ask();
+  }
+
+  forgetWay() {
+    this.server.stop("violation");
+    this.way = null;
+    this.by("search").hidden = true;
+    for (const button of document.querySelectorAll(".hinted")) button.classList.remove("hinted");
+  }
+
+  action(told, does) {
+    const button = make("button", "", told);
+    button.type = "button";
+    button.addEventListener("click", does);
+    return button;
+  }
+
+  // Links
+
+  async address() {
+    if (!("CompressionStream" in window)) return;
+    const { text, language, nodes, run } = this.question;
+    this.fragment = await toFragment({ text, language, nodes, run });
+    history.replaceState(null, "", this.fragment);
+  }
+
+  async share() {
+    await this.address();
+    this.by("link").value = location.href;
+    this.by("command").value = `pgasrob explore --run '${this.fragment}'`;
+    this.by("sharing").showModal();
+    this.by("link").select();
+  }
+
+  // Buttons and keys
+
+  connect() {
+    const on = (id, does) => this.by(id).addEventListener("click", does);
+    on("back", () => this.back());
+    on("forward", () => this.forward());
+    on("fork", () => this.fork());
+    on("nearest", () => this.nearest());
+    on("share", () => this.share());
+    on("theme", () => this.theme());
+    on("help-open", () => this.by("help").showModal());
+    on("wide", () => this.wide());
+    this.by("nodes").addEventListener("change", () => this.changed());
+    this.by("automatic").addEventListener("change", () => this.ask());
+    for (const button of document.querySelectorAll("[data-copy]")) {
+      button.addEventListener("click", async () => {
+        const field = this.by(button.dataset.copy);
+        field.select();
+        try {
+          await navigator.clipboard.writeText(field.value);
+          button.textContent = "Copied";
+        } catch {
+          button.textContent = "Press Ctrl+C";
+        }
+      });
+    }
+    addEventListener("hashchange", () => this.open());
+    addEventListener("keydown", (event) => this.key(event));
+  }
+
+  back() {
+    if (this.runs.go(this.runs.current.at - 1)) this.ask();
+  }
+
+  forward() {
+    if (this.runs.go(this.runs.current.at + 1)) this.ask();
+  }
+
+  fork() {
+    this.runs.fork();
+    this.show();
+  }
+
+  theme() {
+    const dark = getComputedStyle(document.documentElement).colorScheme === "dark" || (
+      !document.documentElement.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches
+    );
+    document.documentElement.dataset.theme = dark ? "light" : "dark";
+    this.by("theme").setAttribute("aria-pressed", !dark);
+  }
+
+  wide() {
+    const wide = document.body.classList.toggle("wide");
+    this.by("wide").setAttribute("aria-pressed", wide);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (event.target.matches("input:not([type=checkbox]), textarea, select")) return;
+    const does = {
+      ArrowLeft: () => this.back(),
+      ArrowRight: () => this.forward(),
+      Home: () => this.runs.go(0) && this.ask(),
+      End: () => this.runs.go(this.runs.current.run.length) && this.ask(),
+      f: () => this.fork(),
+      "[": () => this.runs.beside(-1) && this.ask(),
+      "]": () => this.runs.beside(1) && this.ask(),
+      v: () => this.nearest(),
+      e: () => this.editor.area.focus(),
+      l: () => this.by("automatic").click(),
+      g: () => this.wide(),
+      "+": () => this.by("zoom-in").click(),
+      "-": () => this.by("zoom-out").click(),
+      s: () => this.share(),
+      t: () => this.theme(),
+      "?": () => this.by("help").showModal(),
+    }[event.key];
+    const choice = /^[1-9]$/.test(event.key) ? this.choices.keys[Number(event.key) - 1] : null;
+    if (choice) this.choose(choice);
+    else if (event.key === " " && this.hinted()) this.choose(this.hinted());
+    else if (does) does();
+    else return;
+    event.preventDefault();
+  }
+}
+
+window.live = new Live();

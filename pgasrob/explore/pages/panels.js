@@ -1,0 +1,174 @@
+// The panels of a position: what may happen next and what not, values, the graph.
+function make(tag, style = "", text = null) {
+  const node = document.createElement(tag);
+  if (style) node.className = style;
+  if (text !== null) node.textContent = text;
+  return node;
+}
+
+function chip(rank) {
+  const node = make("span", "chip", rank);
+  node.style.setProperty("--own", `var(--rank${rank % 8})`);
+  return node;
+}
+
+/** The buttons of a position, and the choice behind each key. */
+class Choices {
+  constructor(choose) {
+    this.choose = choose;
+    this.keys = [];
+  }
+
+  /** `hinted` is the choice that leads to the nearest violation. */
+  show(answer, hinted) {
+    this.keys = [];
+    this.hinted = hinted;
+    const box = document.getElementById("ranks");
+    box.replaceChildren(...answer.ranks.map((rank) => this.rank(rank)));
+    box.classList.remove("stale");
+  }
+
+  rank(about) {
+    const card = make("section", "panel card");
+    card.dataset.rank = about.rank;
+    card.style.setProperty("--own", `var(--rank${about.rank % 8})`);
+    const title = make("h3");
+    title.append(chip(about.rank), `rank ${about.rank}`);
+    card.append(title);
+    if (about.ended) card.append(make("p", "faint ended", "has ended"));
+    for (const move of about.moves) card.append(this.button(move, move.command, move.line));
+    for (const blocked of about.blocked) card.append(this.blocked(blocked));
+    if (about.pending.length) {
+      card.append(make("h4", "", "on the network"));
+      for (const operation of about.pending) card.append(this.operation(operation));
+    }
+    if (about.registers.length) {
+      const registers = make("p", "registers-line");
+      for (const { name, value } of about.registers) registers.append(make("span", "", `${name} = ${value}`));
+      card.append(registers);
+    }
+    return card;
+  }
+
+  button({ choice, effects }, command, line, step = "") {
+    const button = make("button", `choice${step ? " step" : ""}${choice === this.hinted ? " hinted" : ""}`);
+    button.type = "button";
+    button.dataset.choice = choice;
+    if (!this.keys.includes(choice)) this.keys.push(choice);
+    const key = this.keys.indexOf(choice) + 1;
+    button.append(make("kbd", "", key <= 9 ? key : "·"));
+    const told = make("span", "told");
+    const first = make("span", "command");
+    if (step) first.append(make("b", "", step), ` ${effects.join("; ")}`);
+    else first.append(make("span", "at", line ?? ""), ` ${command}`);
+    told.append(first);
+    if (!step && effects.length) told.append(make("span", `effects${effects.includes("FAILS") ? " bad" : ""}`, effects.join("; ")));
+    button.append(told);
+    button.addEventListener("click", () => this.choose(choice));
+    return button;
+  }
+
+  blocked({ line, command, why }) {
+    const box = make("div", "blocked");
+    const first = make("span", "command");
+    first.append(make("span", "at", line ?? ""), ` ${command}`);
+    box.append(first, make("span", "why", why));
+    return box;
+  }
+
+  operation(about) {
+    const box = make("div", "operation");
+    const title = make("p", "of");
+    title.append(make("span", "at", about.line ?? ""), ` ${about.command}`);
+    box.append(title);
+    const where = [`step ${about.number}`];
+    if (about.queue !== null) where.push(`queue ${about.queue}`);
+    if (about.later) where.push(`${about.later} more to come`);
+    title.title = where.join(", ");
+    if (about.choice) box.append(this.button(about, about.command, about.line, about.step));
+    else box.append(this.blocked({ line: null, command: `${about.step} ${about.effects.join("; ")}`, why: about.why }));
+    return box;
+  }
+}
+
+function showMemory(cells, nodes) {
+  const table = make("table");
+  const head = table.createTHead().insertRow();
+  head.append(make("th", "", "memory"));
+  for (let rank = 0; rank < nodes; rank += 1) {
+    const cell = make("th");
+    cell.append(chip(rank));
+    head.append(cell);
+  }
+  const body = table.createTBody();
+  for (const { name, values } of cells) {
+    const row = body.insertRow();
+    row.append(make("th", "", name));
+    for (const { value, written, coming } of values) {
+      const cell = make("td", written ? "written" : "");
+      cell.append(make("span", "value", value));
+      if (coming) {
+        const mark = make("span", "coming", "⇠");
+        mark.title = "a value is on its way here";
+        cell.append(mark);
+      }
+      row.append(cell);
+    }
+  }
+  const box = document.getElementById("memory");
+  box.hidden = !cells.length;
+  box.replaceChildren(table);
+}
+
+/** The happens-before graph: as wide as its box while that can be read, and its end in view. */
+class Graph {
+  constructor() {
+    this.box = document.getElementById("drawing");
+    this.zoom = 1;
+    this.drawn = null;
+    new ResizeObserver(() => this.fit()).observe(this.box);
+    const zoomed = (by) => () => {
+      this.zoom = Math.min(2.5, Math.max(0.4, this.zoom * by));
+      this.fit();
+    };
+    document.getElementById("zoom-in").addEventListener("click", zoomed(1.15));
+    document.getElementById("zoom-out").addEventListener("click", zoomed(1 / 1.15));
+  }
+
+  show(answer) {
+    const { drawing, cycle, late } = answer;
+    if (drawing !== this.drawn) {
+      this.drawn = drawing;
+      this.box.replaceChildren();
+      if (drawing) {
+        const read = new DOMParser().parseFromString(drawing, "text/html").querySelector("svg");
+        this.box.append(document.adoptNode(read));
+      } else {
+        this.box.append(make("p", "faint hint", "Nothing has happened yet. Choose a command, and its event appears here; its steps follow when you let the network take them."));
+      }
+      this.fit();
+      this.box.scrollTop = this.box.scrollHeight;
+      const last = Math.max(...[...this.box.querySelectorAll("[data-step]")].map((node) => Number(node.dataset.step)), -1);
+      for (const node of this.box.querySelectorAll(`[data-step="${last}"]`)) {
+        node.classList.add("newest");
+        node.scrollIntoView({ block: "nearest", inline: "nearest" });
+      }
+    }
+    const box = document.getElementById("cycle");
+    box.hidden = !cycle.length;
+    box.replaceChildren();
+    if (cycle.length) {
+      const edges = make("ol");
+      edges.append(...cycle.slice(0, -1).map((told) => make("li", "", told)));
+      box.append(make("p", "late", late || cycle.at(-1)), edges, make("p", "faint", cycle.at(-1)));
+    }
+  }
+
+  fit() {
+    const svg = this.box.querySelector("svg");
+    if (!svg) return;
+    const width = svg.viewBox.baseVal.width;
+    const scale = Math.min(1.15, Math.max(0.72, (this.box.clientWidth - 4) / width)) * this.zoom;
+    svg.style.width = `${Math.floor(width * scale)}px`;
+  }
+}
