@@ -21,7 +21,7 @@ from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
 from pgasrob.render.calls import Calls
 from pgasrob.render.doubles import value
-from pgasrob.render.json import Event, Witness, errors_to_json, event_to_json, witness_to_json
+from pgasrob.render.json import Event, Witness, errors_to_json, event_to_json, mark_event, witness_to_json
 from pgasrob.render.one_run import ENDS
 from pgasrob.render.places import dumps
 from pgasrob.render.simulation import no_run
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 Answer = tuple[int, str]
 """The status of HTTP, and JSON."""
-BOX = 27
+BOX = 26
 """Characters on a line of a box of the drawing, which stands beside two other columns."""
 
 
@@ -113,6 +113,9 @@ def _instance(question: Question) -> tuple[Program | CProgram, Instance]:
     return kept.program, instance
 
 
+STEPS_OF_C = {"popa": "reads", "popd": "reads", "popb": "arrives:", "popc": "result arrives:"}
+
+
 class _View:
     """All that is shown of a position."""
 
@@ -158,7 +161,7 @@ class _View:
         """What each choice has done: its first event stands for the others of a barrier."""
         first = 0
         for choice, behind in self.here.made:
-            events = [place for place in range(first, behind)]
+            events = range(first, behind)
             first = behind
             own = next((place for place in events if self._named(place) == choice.partition("/")[0]), events[0])
             event = self.events[own]
@@ -209,9 +212,9 @@ class _View:
             "blocked": blocked,
             "pending": [self._operation(rank, operation) for operation in self.here.pending[rank]],
             "registers": [
-                {"name": program.variables.get(name, name), "value": str(value(f"{name}@{rank}", number, program.doubles))}
+                {"name": called, "value": str(value(name, number, program.doubles))}
                 for name, number in zip(program.registers, values, strict=True)
-                if program.variables.get(name, name) is not None
+                if (called := program.variables.get(name, name)) is not None
             ],
         }
 
@@ -237,14 +240,11 @@ class _View:
         made = computation_of([*self.here.words, move.word])
         run = replay(self.instance, made)
         replayed = run.events[self.here.events + place]
-        issue = next(
-            event.occurrence
-            for event in made
-            if event.issued == replayed.event.issued and not event.is_step
-        )  # fmt: skip
-        event = event_to_json(self.instance, replayed, self.texts.text(move.rank if move.step else replayed.event.rank, issue))
+        rank, occurrence = replayed.event.rank, replayed.event.occurrence
+        event = event_to_json(self.instance, replayed, self.texts.text(rank, occurrence))
+        mark_event(event, self.instance.program.doubles)
         if self.calls is not None:
-            event["call"] = self.calls.at(event["rank"], issue)
+            event["call"] = self.calls.at(rank, occurrence)
             if event["event"] == "assume" and replayed.span.holds is not None:
                 event["truth"] = replayed.span.holds
         return event
@@ -266,16 +266,13 @@ class _View:
         else:
             told = {"choice": name, "why": None}
             effects = _effects(self._event(move))
-        kind = step.kind
-        if self.calls is not None:
-            kind = {"popa": "reads", "popd": "reads", "popb": "arrives:", "popc": "result arrives:"}[kind]
         return {
             "number": next(place + 1 for place, each in enumerate(self.events) if each is event),
             "line": self._line(event["line"]),
             "command": event["command"],
             "queue": event["queue"] and event["queue"]["name"],
             "target": event["target"],
-            "step": kind,
+            "step": step.kind if self.calls is None else STEPS_OF_C[step.kind],
             "effects": effects,
             "later": len(left.left) - 1,
             **told,

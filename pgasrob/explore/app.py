@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from html import escape
 from importlib import resources
 from pathlib import PurePath
+from typing import Any
 
 import anyio
 from starlette.applications import Starlette
@@ -20,13 +21,14 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from pgasrob.diagnostics import visible
+from pgasrob.explore.answers import Answer
 from pgasrob.explore.guard import Guard
 from pgasrob.explore.limits import BODY_SECONDS, MOST_BYTES, MOST_NODES
 from pgasrob.explore.link import Linked
 from pgasrob.explore.question import Refused, question
 from pgasrob.explore.worker import ANSWERS, Workers
 from pgasrob.frontends.options import FrontEnd
-from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.program.reading import Reading
 from pgasrob.render.explorer import embedded
 from pgasrob.render.page import filled, framed
 from pgasrob.render.page import part as static_part
@@ -40,8 +42,8 @@ class Shown:
 
     file: str
     linked: Linked
-    front_end: FrontEnd = FrontEnd()
-    reading: Reading = DEFAULT_READING
+    front_end: FrontEnd
+    reading: Reading
 
     @property
     def names(self) -> dict[str, str]:
@@ -96,9 +98,30 @@ async def _body(request: Request) -> bytes:
     return body
 
 
-def application(shown: Shown, port: int, token: str) -> Guard:
-    """The server of ``shown``, at ``port`` of this machine and below ``token``."""
-    workers = Workers()
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
+    """What ``work`` gives, which is given up when nobody waits for the answer any more."""
+    found: list[Answer] = []
+    refused: list[Refused] = []
+    async with anyio.create_task_group() as tasks:
+
+        async def watch() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(watch)
+        try:
+            found.append(await work)
+        except Refused as why:
+            refused.append(why)
+        tasks.cancel_scope.cancel()
+    if found:
+        return found[0]
+    raise refused[0] if refused else Refused(499, "nobody waits for the answer")
+
+
+def application(shown: Shown, port: int, token: str, workers: Workers) -> Guard:
+    """The server of ``shown``, at ``port`` of this machine and below ``token``, whose ``workers`` find the answers."""
 
     async def show(request: Request) -> Response:
         return page(shown)
@@ -110,7 +133,7 @@ def application(shown: Shown, port: int, token: str) -> Guard:
             except (ValueError, RecursionError):
                 raise Refused(400, "its body is no JSON") from None
             asking = question(value, shown.names, shown.front_end, shown.reading)
-            status, text = await workers.answer(asked, asking)
+            status, text = await _unless_gone(request, workers.answer(asked, asking))
         except Refused as refused:
             return JSONResponse({"refused": str(refused)}, refused.status)
         return Response(text, status, media_type="application/json")

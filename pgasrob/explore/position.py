@@ -19,7 +19,7 @@ from pgasrob.explore.limits import MOST_CHOICES, MOST_EVENTS, MOST_MOVES
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.semantics.computation import POPS, Computation
-from pgasrob.semantics.state_space import Letter, Operation, State, StateSpace, computation_of
+from pgasrob.semantics.state_space import Held, Letter, Operation, Pending, State, StateSpace, computation_of
 
 NAME = re.compile(r"s?\d{1,5}\.\d{1,9}(/\d{1,9})?", re.ASCII)
 Word = tuple[Letter, ...]
@@ -75,7 +75,7 @@ class Position:
         """What may happen next: the commands by rank, then the steps; of very many some."""
         return list(islice(self._moves(), MOST_MOVES))
 
-    def held(self, rank: int, operation: int) -> str | None:
+    def held(self, rank: int, operation: int) -> Held | None:
         """By which rule the next step of a pending operation has to wait; None when it may come."""
         before, entry = self._pending(rank, operation)
         return self._space.held(before, entry)
@@ -136,7 +136,7 @@ class Position:
                 if edge is not None:
                     yield Move(f"s{rank}.{operation}", rank, operation, True, *edge)
 
-    def _pending(self, rank: int, operation: int) -> tuple[tuple[object, ...], Operation]:
+    def _pending(self, rank: int, operation: int) -> tuple[Pending, Operation]:
         place = self.pending[rank].index(operation)
         entries = self.state.pending[rank]
         at = [at for at, entry in enumerate(entries) if isinstance(entry, Operation)][place]

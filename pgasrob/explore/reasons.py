@@ -40,7 +40,9 @@ def why_not_issued(position: Position, rank: int, transition: Transition, named:
             if condition is not None and not RELATIONS[condition.relation](found, condition.value):
                 wanted = value(cell, condition.value, doubles)
                 return f"it waits until {cell} {condition.relation} {wanted}; it is {shown}"
-            registers = state.registers[rank] if register is None else set_register(state.registers[rank], register, found)
+            registers = (
+                state.registers[rank] if register is None else set_register(state.registers[rank], register, found)
+            )
             if until is not None and not until.satisfied(registers):
                 return f"it polls {cell}, which is {shown}, and would but come back to poll again"
             return None
@@ -101,9 +103,8 @@ def why_not_yet(position: Position, rank: int, operation: int, named: Named) -> 
             ahead = those(lambda left: left.queue == mine.queue and left.target == mine.target and left.writes)
             return f"a fence lets {ahead} arrive first"
         case "writes":
-            ahead = those(
-                lambda left: left.writes and left.target == mine.target and (mine.everywhere or left.queue == mine.queue)
-            )
+            queues = [left.queue for left in earlier.values()] if mine.everywhere else [mine.queue]
+            ahead = those(lambda left: left.writes and left.target == mine.target and left.queue in queues)
             return f"it notifies of what comes before: {ahead} must arrive first"
         case "bundle":
             return "it signals that its own data is there, which is still on the way"
@@ -111,6 +112,8 @@ def why_not_yet(position: Position, rank: int, operation: int, named: Named) -> 
             cell = step.access.cell
             ahead = those(lambda left: any(each.located and each.access.cell == cell for each in left.left))
             return f"{ahead} acts on the same cell first"
+        case _:
+            assert_never(rule)
 
 
 def _these(rank: int, operations: Sequence[int], named: Named) -> str:

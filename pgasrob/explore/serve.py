@@ -11,6 +11,7 @@ from threading import Thread
 import uvicorn
 
 from pgasrob.explore.app import Shown, application
+from pgasrob.explore.worker import Workers
 
 GRACE = 2
 """Seconds that requests may take once the server is told to end."""
@@ -18,16 +19,20 @@ MOST_CONNECTIONS = 64
 
 
 class _Server(uvicorn.Server):
-    """Tells when it answers."""
+    """Tells when it answers, and gives up what is worked on when it is to end."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, workers: Workers, ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._workers, self._ready = workers, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._workers.end()
+        await super().shutdown(sockets)
 
 
 def serve(shown: Shown, port: int, browser: bool, told: Callable[[str], None]) -> None:
@@ -48,8 +53,9 @@ def serve(shown: Shown, port: int, browser: bool, told: Callable[[str], None]) -
             if browser:
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # it may take its time
 
+        workers = Workers()
         config = uvicorn.Config(
-            application(shown, port, token),
+            application(shown, port, token, workers),
             log_level="error",
             access_log=False,
             server_header=False,
@@ -62,6 +68,6 @@ def serve(shown: Shown, port: int, browser: bool, told: Callable[[str], None]) -
             h11_max_incomplete_event_size=16 * 1024,
         )
         try:
-            _Server(config, ready).run(sockets=[listening])
+            _Server(config, workers, ready).run(sockets=[listening])
         except KeyboardInterrupt:  # uvicorn hands it on when it has ended
             return

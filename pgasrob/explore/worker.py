@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 
@@ -22,34 +23,48 @@ class Workers:
 
     def __init__(self) -> None:
         self._at_once = anyio.CapacityLimiter(MOST_AT_ONCE)
+        self._running: set[anyio.CancelScope] = set()
+        self._ended = False
 
     async def answer(self, asked: str, question: Question) -> Answer:
         """Raises :class:`Refused` when there is too much to do, or it takes too long."""
         if self._at_once.statistics().tasks_waiting >= MOST_WAITING:
             raise Refused(503, "too many requests at a time; wait for the answers to the others")
         async with self._at_once:
-            try:
-                with anyio.fail_after(SECONDS[asked]):
-                    # Cancelled, the process is killed; there is a new one for the next request.
+            # Cancelled, the process is killed; there is a new one for the next request.
+            with anyio.move_on_after(SECONDS[asked]) as scope:
+                self._running.add(scope)
+                try:
                     return await anyio.to_process.run_sync(_work, asked, question, cancellable=True)
-            except TimeoutError:
-                told = f"this took longer than {SECONDS[asked]:g} s and was given up; try a smaller program or fewer nodes"
-                raise Refused(503, told) from None
-            except (MemoryError, RecursionError, anyio.BrokenWorkerProcess):
-                raise Refused(503, "this took too much memory and was given up; try a smaller program") from None
+                except (MemoryError, RecursionError, anyio.BrokenWorkerProcess):
+                    raise Refused(503, "this took too much memory and was given up; try a smaller program") from None
+                finally:
+                    self._running.discard(scope)
+        if self._ended:
+            raise Refused(503, "the server ends")
+        told = f"this took longer than {SECONDS[asked]:g} s and was given up; try a smaller program or fewer nodes"
+        raise Refused(503, told)
 
     async def warm_up(self) -> None:
         """Start a process, so that the first request does not wait for it."""
         async with self._at_once:
-            await anyio.to_process.run_sync(_limit_memory)
+            await anyio.to_process.run_sync(_prepare)
+
+    def end(self) -> None:
+        """Give up what is worked on."""
+        self._ended = True
+        for scope in list(self._running):
+            scope.cancel()
 
 
 def _work(asked: str, question: Question) -> Answer:
-    _limit_memory()
+    _prepare()
     return ANSWERS[asked](question)
 
 
-def _limit_memory() -> None:
+def _prepare() -> None:
+    """Bound the memory of this process, which ends with the server and not by itself on Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         import resource
 

@@ -808,13 +808,7 @@ def mark(run: Witness) -> None:
     if not doubles:
         return
     for event in (*run["computation"], *(run["sequential"]["events"] if run["sequential"] else ())):
-        address, written, register = event["address"], event["written"], event["register"]
-        if event["read"] is not None and address:
-            event["read"] = value(address["name"], event["read"], doubles)
-        for name, change in ((written and written["cell"], written), (register and register["name"], register)):
-            if name and change:
-                change["before"] = value(name, change["before"], doubles)
-                change["after"] = value(name, change["after"], doubles)
+        mark_event(event, doubles)
     for cell in run["memory"]:
         cell["value"] = value(cell["name"], cell["value"], doubles)
     for rank in run["standing"]:
@@ -824,6 +818,17 @@ def mark(run: Witness) -> None:
                 command["value"] = value(command["address"]["name"], command["value"], doubles)
     if run["fault"]:
         run["fault"]["registers"] = shown(run["fault"]["registers"], doubles)
+
+
+def mark_event(event: Event, doubles: frozenset[str]) -> None:
+    """Have every value in ``event`` of what ``doubles`` name shown as a double."""
+    address, written, register = event["address"], event["written"], event["register"]
+    if event["read"] is not None and address:
+        event["read"] = value(address["name"], event["read"], doubles)
+    for name, change in ((written and written["cell"], written), (register and register["name"], register)):
+        if name and change:
+            change["before"] = value(name, change["before"], doubles)
+            change["after"] = value(name, change["after"], doubles)
 
 
 def _events(run: Run, texts: WrittenCommands, parts: Sequence[int], marks: Sequence[frozenset[str]]) -> list[Event]:

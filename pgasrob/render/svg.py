@@ -24,7 +24,9 @@ MARGIN = 20.0
 ROOM = Room(620, 900, 7.1, 4)
 
 
-def to_svg(result: Result, *, embedded: bool = False, captions: bool = True, cycle_only: bool = False, room: int | None = None) -> str:
+def to_svg(
+    result: Result, *, embedded: bool = False, captions: bool = True, cycle_only: bool = False, room: int | None = None
+) -> str:
     """The run of ``result`` as one SVG element; without a run, what is known in a line.
 
     ``embedded``: as part of a page, so without the XML prolog and with ids of its own. ``captions``: with the headline,

@@ -79,8 +79,9 @@ class Letter(NamedTuple):
 
 
 Held = Literal["queue", "fence", "writes", "bundle", "cell"]
-"""Why a step has to wait: for the same stage of earlier operations in its FIFO ``queue``; for writes before a ``fence``;
-for the ``writes`` before a notification; for the ``bundle`` of a signal; for earlier operations on its ``cell``."""
+"""Why a step has to wait: for the same stage of earlier operations in its FIFO ``queue``; for writes before a
+``fence``; for the ``writes`` before a notification; for the ``bundle`` of a signal; for earlier operations on its
+``cell``."""
 Edge = tuple[tuple[Letter, ...], State]
 T = TypeVar("T")
 
@@ -155,7 +156,7 @@ class StateSpace:
         yield from self._barriers(state)
 
     def held(self, before: Pending, operation: Operation) -> Held | None:
-        """The rule by which the next step of ``operation`` waits for what is pending ``before`` it; None: for nothing."""
+        """The rule by which the next step of ``operation`` waits for what is ``before`` it; None: for nothing."""
         step = operation.left[0]
         earlier = [entry for entry in before if isinstance(entry, Operation)]
         of_queue = [entry for entry in earlier if entry.queue == operation.queue]

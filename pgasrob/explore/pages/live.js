@@ -5,9 +5,14 @@ class Live {
     this.server = new Server();
     this.way = null; // the choices to the nearest violation, from where it was asked for
     this.answer = null;
+    this.busy = 0;
+    this.idle = Promise.resolve();
     this.language = this.opening.language;
     this.editor = new Editor(() => this.changed());
-    this.choices = new Choices((choice) => this.choose(choice));
+    this.choices = new Choices((choice, on) => {
+      if (this.busy) return null; // the second click of two
+      return on ? this.chooseOn(choice) : this.choose(choice);
+    });
     this.graph = new Graph();
     this.by = (id) => document.getElementById(id);
     this.connect();
@@ -41,8 +46,14 @@ class Live {
     };
   }
 
-  /** Ask what can be said of the run now, and show it. */
-  async ask() {
+  /** Ask what can be said of the run now, and show it; `idle` is when that is done. */
+  ask() {
+    this.busy += 1;
+    this.idle = this.asked().finally(() => (this.busy -= 1));
+    return this.idle;
+  }
+
+  async asked() {
     const answer = await this.server.ask("position", this.question);
     if (!answer) return;
     const stale = Boolean(answer.errors || answer.refused);
@@ -155,6 +166,19 @@ class Live {
   choose(choice) {
     this.runs.choose(choice);
     return this.ask();
+  }
+
+  /** Choose, and go on with that rank while it can but issue one command, and that of the same line. */
+  async chooseOn(choice) {
+    const moves = () => this.answer.ranks.map(({ moves: [...own] }) => own);
+    const rank = moves().findIndex((own) => own.some((move) => move.choice === choice));
+    const line = moves()[rank]?.find((move) => move.choice === choice).line;
+    let next = choice;
+    for (let taken = 0; next && taken < 100; taken += 1) {
+      await this.choose(next);
+      const own = moves()[rank] ?? [];
+      next = own.length === 1 && own[0].line === line ? own[0].choice : null;
+    }
   }
 
   changed() {
@@ -318,6 +342,17 @@ class Live {
     this.by("wide").setAttribute("aria-pressed", wide);
   }
 
+  /** A key stands for a choice of what is shown once all that was chosen before is. */
+  async pressed(choice, on) {
+    const before = this.turn;
+    let free;
+    this.turn = new Promise((resolve) => (free = resolve));
+    await before;
+    await this.idle;
+    if (choice()) await (on ? this.chooseOn(choice()) : this.choose(choice()));
+    free();
+  }
+
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.target.matches("input:not([type=checkbox]), textarea, select")) return;
@@ -339,9 +374,9 @@ class Live {
       t: () => this.theme(),
       "?": () => this.by("help").showModal(),
     }[event.key];
-    const choice = /^[1-9]$/.test(event.key) ? this.choices.keys[Number(event.key) - 1] : null;
-    if (choice) this.choose(choice);
-    else if (event.key === " " && this.hinted()) this.choose(this.hinted());
+    const digit = event.code?.match(/^(?:Digit|Numpad)([1-9])$/)?.[1] ?? event.key.match(/^[1-9]$/)?.[0];
+    if (digit) this.pressed(() => this.choices.keys[Number(digit) - 1], event.shiftKey);
+    else if (event.key === " " && this.way) this.pressed(() => this.hinted(), false);
     else if (does) does();
     else return;
     event.preventDefault();

@@ -40,7 +40,11 @@ class Choices {
     for (const blocked of about.blocked) card.append(this.blocked(blocked));
     if (about.pending.length) {
       card.append(make("h4", "", "on the network"));
-      for (const operation of about.pending) card.append(this.operation(operation));
+      about.pending.forEach((operation, index) => {
+        const before = about.pending[index - 1];
+        const same = before && before.line === operation.line && before.command === operation.command;
+        card.append(this.operation(operation, same));
+      });
     }
     if (about.registers.length) {
       const registers = make("p", "registers-line");
@@ -64,7 +68,7 @@ class Choices {
     told.append(first);
     if (!step && effects.length) told.append(make("span", `effects${effects.includes("FAILS") ? " bad" : ""}`, effects.join("; ")));
     button.append(told);
-    button.addEventListener("click", () => this.choose(choice));
+    button.addEventListener("click", (event) => this.choose(choice, event.shiftKey));
     return button;
   }
 
@@ -76,15 +80,16 @@ class Choices {
     return box;
   }
 
-  operation(about) {
+  /** `same`: it is of the same command of the source as the one above. */
+  operation(about, same) {
     const box = make("div", "operation");
     const title = make("p", "of");
     title.append(make("span", "at", about.line ?? ""), ` ${about.command}`);
-    box.append(title);
+    if (!same) box.append(title);
     const where = [`step ${about.number}`];
     if (about.queue !== null) where.push(`queue ${about.queue}`);
     if (about.later) where.push(`${about.later} more to come`);
-    title.title = where.join(", ");
+    box.title = where.join(", ");
     if (about.choice) box.append(this.button(about, about.command, about.line, about.step));
     else box.append(this.blocked({ line: null, command: `${about.step} ${about.effects.join("; ")}`, why: about.why }));
     return box;
@@ -137,23 +142,6 @@ class Graph {
 
   show(answer) {
     const { drawing, cycle, late } = answer;
-    if (drawing !== this.drawn) {
-      this.drawn = drawing;
-      this.box.replaceChildren();
-      if (drawing) {
-        const read = new DOMParser().parseFromString(drawing, "text/html").querySelector("svg");
-        this.box.append(document.adoptNode(read));
-      } else {
-        this.box.append(make("p", "faint hint", "Nothing has happened yet. Choose a command, and its event appears here; its steps follow when you let the network take them."));
-      }
-      this.fit();
-      this.box.scrollTop = this.box.scrollHeight;
-      const last = Math.max(...[...this.box.querySelectorAll("[data-step]")].map((node) => Number(node.dataset.step)), -1);
-      for (const node of this.box.querySelectorAll(`[data-step="${last}"]`)) {
-        node.classList.add("newest");
-        node.scrollIntoView({ block: "nearest", inline: "nearest" });
-      }
-    }
     const box = document.getElementById("cycle");
     box.hidden = !cycle.length;
     box.replaceChildren();
@@ -162,13 +150,29 @@ class Graph {
       edges.append(...cycle.slice(0, -1).map((told) => make("li", "", told)));
       box.append(make("p", "late", late || cycle.at(-1)), edges, make("p", "faint", cycle.at(-1)));
     }
+    if (drawing === this.drawn) return;
+    this.drawn = drawing;
+    this.box.replaceChildren();
+    if (!drawing) {
+      this.box.append(make("p", "faint hint", "Nothing has happened yet. Choose a command, and its event appears here; its steps follow when you let the network take them."));
+      return;
+    }
+    // Parsed apart from the page: the drawing is the server's own, and scripts would not run here either.
+    const read = new DOMParser().parseFromString(drawing, "text/html").querySelector("svg");
+    this.box.append(document.adoptNode(read));
+    this.fit();
+    const events = [...this.box.querySelectorAll("[data-step]")];
+    const last = Math.max(...events.map((node) => Number(node.dataset.step)));
+    for (const node of events.filter((each) => Number(each.dataset.step) === last)) node.classList.add("newest");
+    this.box.scrollTop = this.box.scrollHeight;
+    this.box.querySelector(".newest")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   fit() {
     const svg = this.box.querySelector("svg");
     if (!svg) return;
     const width = svg.viewBox.baseVal.width;
-    const scale = Math.min(1.15, Math.max(0.72, (this.box.clientWidth - 4) / width)) * this.zoom;
+    const scale = Math.min(1.15, Math.max(0.66, (this.box.clientWidth - 4) / width)) * this.zoom;
     svg.style.width = `${Math.floor(width * scale)}px`;
   }
 }
