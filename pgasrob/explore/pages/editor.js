@@ -98,7 +98,7 @@ class Editor {
         const told = make("p", "bad");
         const where = error.file_name ? `${error.file_name}:${error.line}: ` : error.line ? `Line ${error.line}: ` : "";
         told.append(make("b", "", where), `${error.message}.`);
-        if (error.hint) told.append(make("span", "faint", ` ${error.hint}`));
+        if (error.hint) told.append(make("span", "faint", ` ${error.hint[0].toUpperCase()}${error.hint.slice(1)}.`));
         if (error.line) told.addEventListener("click", () => this.into(error.line));
         return told;
       }),

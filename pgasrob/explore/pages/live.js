@@ -215,6 +215,7 @@ class Live {
       return;
     }
     box.replaceChildren();
+    box.classList.toggle("proved", answer.proved);
     box.append(make("p", answer.proved ? "good told-none" : "open told-none", answer.told));
     const buttons = make("p", "buttons-line");
     if (answer.elsewhere) buttons.append(this.action("Show that one", () => {
@@ -228,6 +229,7 @@ class Live {
 
   showWay() {
     const box = this.by("search");
+    box.className = "panel";
     const left = this.way.run.length - this.runs.current.at;
     const next = this.hinted();
     box.hidden = false;
