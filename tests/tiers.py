@@ -36,6 +36,17 @@ SLOW: dict[str, str] = {
     "bench/test_bench.py": """
         every_size_is_a_program
     """,
+    "explore/test_nearest.py": """
+        its_way_leads_to_a_cycle_and_no_earlier
+    """,
+    "explore/test_page.py": """
+        all_of_it_fits_a_projector back_another_way_and_forks_lose_nothing
+        c_is_explored_too_and_a_link_opens_the_same choices_lead_to_a_violation_that_is_marked
+        the_text_is_edited_beside_the_run
+    """,
+    "explore/test_server.py": """
+        it_serves_this_machine_alone_and_ends_on_ctrl_c what_takes_too_long_is_given_up_and_the_next_is_answered
+    """,
     "export/test_expressions.py": """
         random_expressions
     """,

@@ -17,7 +17,9 @@ BROKEN = "one_to_one/one_to_one.pgas"
 ROBUST = "one_to_one/one_to_one_wait.pgas"
 
 
-@pytest.mark.parametrize("path", [BROKEN, "mcs_lock/mcs_lock_late_reset.pgas", "c/openshmem/message_passing_no_fence.c"])
+@pytest.mark.parametrize(
+    "path", [BROKEN, "mcs_lock/mcs_lock_late_reset.pgas", "c/openshmem/message_passing_no_fence.c"]
+)
 def test_its_way_leads_to_a_cycle_and_no_earlier(path: str) -> None:
     program = load(PROGRAMS / path)
     instance = program.instantiate()

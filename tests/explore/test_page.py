@@ -1,0 +1,201 @@
+"""The page in headless Chromium: a run is chosen, taken back, forked, led to a violation, edited and shared."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="no starlette (pip install '.[test]')")
+pytest.importorskip("uvicorn", reason="no uvicorn (pip install '.[test]')")
+
+ROOT = Path(__file__).parents[2]
+FILE = "programs/one_to_one/one_to_one.pgas"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+SIZE = {"width": 1280, "height": 800}
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    started = subprocess.Popen(
+        [sys.executable, "-m", "pgasrob", "explore", FILE, "--no-browser"], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert started.stdout
+    found = re.search(r"http://\S+", started.stdout.readline())
+    assert found
+    yield found[0]
+    started.send_signal(signal.SIGINT)
+    assert started.wait(60) == 0
+
+
+@pytest.fixture(scope="module")
+def context() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright (pip install '.[test]')")
+    if CHROMIUM is None:
+        pytest.skip("no chromium")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium.new_context(viewport=SIZE, color_scheme="light")
+        chromium.close()
+
+
+@pytest.fixture
+def page(context: Any, address: str) -> Iterator[Any]:
+    """The page at the start of the program; the console stays silent but for refusals that are wanted."""
+    said: list[str] = []
+    found = context.new_page()
+    found.on("pageerror", lambda error: said.append(str(error)))
+    found.on("console", lambda told: said.append(told.text) if "422" not in told.text else None)
+    found.goto(address)
+    found.wait_for_selector(".choice")
+    yield found
+    found.close()
+    assert said == []
+
+
+def press(page: Any, *keys: str) -> None:
+    """Press ``keys`` and wait until the answer to each is shown."""
+    for key in keys:
+        page.keyboard.press(key)
+        settled(page)
+
+
+def settled(page: Any) -> None:
+    page.evaluate("async () => { await live.turn; await live.idle; }")
+
+
+def until(page: Any, true: str) -> None:
+    """Wait until ``true`` is. The policy of the page forbids `wait_for_function`, which evaluates a text there."""
+    for _ in range(200):
+        if page.evaluate(f"Boolean({true})"):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never {true}")
+
+
+def said(page: Any, selector: str) -> list[str]:
+    return [" ".join(text.split()) for text in page.locator(selector).all_inner_texts()]
+
+
+def run(page: Any) -> str:
+    return str(page.evaluate("live.runs.taken.join(',')"))
+
+
+def test_choices_lead_to_a_violation_that_is_marked(page: Any) -> None:
+    assert said(page, ".choice .command") == ["11 write(x, 1, y, q)", "11 write(x, 0, y, q)"]
+    press(page, "1")
+    assert said(page, ".blocked") == ["12 barrier it waits for rank 1"]
+    assert said(page, ".choice.step") == ["1 popa x@0 = 1"]
+    assert page.locator("#drawing .event").count() == 1
+    page.get_by_role("button", name="2 11 write(x, 0, y, q)").click()
+    settled(page)
+    press(page, "1")  # the barrier, which both ranks have
+    assert run(page) == "0.0,1.0,0.1"
+    assert said(page, "#verdict") == ["looks sequentially consistent so far"]
+    assert said(page, ".code-line.stands .gutter") == ["0 1 13"]
+    page.keyboard.press("v")
+    page.wait_for_selector("#follow")
+    while page.locator("#follow").count():
+        assert page.locator(".choice.hinted").count() == 1
+        press(page, "Space")
+    assert said(page, "#verdict") == ["violation: no SC run looks like this run"]
+    assert page.locator("#drawing .event.cycle").count() >= 4
+    assert page.locator("#drawing .badge").count() == page.locator("#cycle li").count() == 5
+    assert "before the write of rank" in said(page, "#cycle .late")[0]
+    assert page.locator("#memory td.written").count() == 1
+
+
+def test_back_another_way_and_forks_lose_nothing(page: Any) -> None:
+    press(page, "1", "1", "1")
+    first = run(page)
+    assert first == "0.0,s0.0,s0.0"
+    press(page, "ArrowLeft", "ArrowLeft")
+    assert (run(page), page.locator(".past-step.later").count()) == ("0.0", 2)
+    press(page, "ArrowRight")
+    assert run(page) == "0.0,s0.0"
+    press(page, "2")  # another way
+    assert run(page) == "0.0,s0.0,1.0"
+    assert said(page, ".tab") == ["Run 1", "Run 2×"]
+    press(page, "[", "End")
+    assert run(page) == first
+    press(page, "f")
+    assert said(page, '.tab[aria-selected="true"]') == ["Run 3×"]
+    page.locator(".past-step").first.click()
+    settled(page)
+    assert run(page) == "0.0"
+    page.locator(".tab .close").click()
+    settled(page)
+    assert page.locator(".tab").count() == 2
+
+
+def test_the_text_is_edited_beside_the_run(page: Any) -> None:
+    press(page, "1", "2")
+    before = page.input_value("#text")
+    page.fill("#text", before.replace("barrier;", "barier;"))
+    page.wait_for_selector(".squiggle")
+    assert said(page, ".squiggle") == ["barier"]
+    assert said(page, "#errors p")[0].startswith("Line 12:")
+    assert page.locator(".choice:enabled").count() == 0
+    page.fill("#text", before.replace("barrier;", "wait(q); barrier;"))
+    page.wait_for_selector("body:not(.stale)")
+    settled(page)
+    assert run(page) == "0.0,1.0"  # the run is still one
+    assert "wait(q) it waits for the write of line 11" in said(page, ".blocked")[0]
+    page.locator("#text").blur()
+    page.keyboard.press("v")
+    page.wait_for_selector(".told-none.good")
+    assert said(page, ".told-none")[0].startswith("None, proved: all continuations of this run")
+    page.fill("#text", before.replace("write(", "read("))
+    until(page, "live.answer.steps[0].what.includes('read')")
+    page.fill("#text", "program other;\nnodes 2;\nprocess { barrier; }\n")
+    page.wait_for_selector(".note")
+    assert said(page, ".note") == ["The run was cut before 1.0: this is not possible here."]
+
+
+def test_c_is_explored_too_and_a_link_opens_the_same(page: Any, context: Any) -> None:
+    from pgasrob.explore.link import Linked, from_link, to_fragment
+
+    text = (ROOT / "programs/c/openshmem/message_passing_fence.c").read_text()
+    link = to_fragment(Linked(text, "c", 2, ("0.0", "0.1")))
+    page.evaluate("(link) => { location.hash = link; }", link)
+    until(page, "live.language === 'c' && live.answer.steps.length === 2")
+    press(page, "1")
+    page.keyboard.press("s")
+    page.wait_for_selector("#sharing[open]")
+    shared, command = page.input_value("#link"), page.input_value("#command")
+    linked = from_link(shared)
+    assert (linked.text, linked.language, linked.nodes) == (text, "c", 2)
+    assert ",".join(linked.run) == run(page)
+    assert command == f"pgasrob explore --run '#p={shared.partition('#p=')[2]}'"
+    other = context.new_page()
+    other.goto(shared)
+    other.wait_for_selector(".choice")
+    assert (run(other), said(other, ".choice")) == (run(page), said(page, ".choice"))
+    other.close()
+
+
+def test_all_of_it_fits_a_projector(page: Any) -> None:
+    press(page, "1", "1", "1")
+    page.keyboard.press("v")
+    page.wait_for_selector("#follow")
+    page.get_by_role("button", name="All of it").click()
+    page.wait_for_selector("#cycle:not([hidden])")
+    assert page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [1280, 800]
+    for panel in ("#program", "#now", "#ranks", "#memory", "#graph", "#nearest", "#help-open"):
+        box = page.locator(panel).bounding_box()
+        assert min(box["x"], box["y"]) >= 0, panel
+        assert box["x"] + box["width"] <= 1280 and box["y"] + box["height"] <= 800, panel
+    lines = page.evaluate("[...document.querySelectorAll('#lines .code-line')].map((line) => line.offsetHeight)")
+    # The text area lies exactly over the lines.
+    height = page.evaluate("parseFloat(getComputedStyle(document.getElementById('text')).lineHeight)")
+    assert all(abs(line - height) < 1 for line in lines)
+    newest = page.locator(".newest").first.bounding_box()
+    graph = page.locator("#drawing").bounding_box()
+    assert graph["y"] <= newest["y"] and newest["y"] + newest["height"] <= graph["y"] + graph["height"] + 1
