@@ -59,6 +59,13 @@ def test_a_limit_proves_nothing_by_itself(monkeypatch: pytest.MonkeyPatch) -> No
     assert (found.way, found.proved, found.robust) == (None, True, True)
 
 
+def test_what_the_engines_do_not_know_either_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "MOST_STATES", 5)
+    monkeypatch.setattr(search, "SEARCH_SECONDS", 1e-9)
+    robust = load(PROGRAMS / ROBUST)
+    assert nearest(robust, follow(robust.instantiate(), (), True)[0])[:2] == (None, False)
+
+
 def test_gaps_of_a_program_are_no_proof() -> None:
     program = load(PROGRAMS / ROBUST)
     position, _ = follow(program.instantiate(), (), True)

@@ -23,6 +23,8 @@ WALKED = (
     "notification/later_write.pgas",
     "bundled_signal/counted.pgas",
     "deferred_atomics/old_value.pgas",
+    "ticket_lock/ticket_lock_put_wait_local.pgas",
+    "two_plus_two_writes/two_plus_two_writes_fence_two_targets.pgas",
     "control/puts_in_a_loop_unordered.pgas",
     "deadlock/missing_barrier.pgas",
     "faults/division_by_zero.pgas",

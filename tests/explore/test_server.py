@@ -8,7 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -296,9 +298,11 @@ def test_it_serves_this_machine_alone_and_ends_on_ctrl_c(served: tuple[subproces
     with socket.socket() as other:  # any other address of this machine
         assert other.connect_ex(("127.0.0.2", port)) != 0
     body = {"text": LARGE, "language": "pgas", "nodes": 8, "run": []}
-    with httpx.Client(timeout=60) as client, client.stream("POST", f"{address}position", json=body) as answer:
-        assert answer.status_code == 200
-    started.send_signal(signal.SIGINT)
+    with ThreadPoolExecutor() as pool:
+        searching = pool.submit(httpx.post, f"{address}violation", json=body, timeout=60)
+        time.sleep(1)  # it takes several
+        started.send_signal(signal.SIGINT)
+    assert searching.result().json() == {"refused": "the server ends"}
     _, said = started.communicate(timeout=60)
     assert (started.returncode, said) == (0, "")
 
