@@ -33,6 +33,8 @@ AXIOMS: dict[str, list[str]] = {
     "attack_complete": [],
     "attack_decides": [],
     "search_before_source": [],
+    "reinsertion": [],
+    "robust_iff_normal_forms": [],
     "queues_can_be_emptied": [],
     "robust_program_is_where_blocks_are": [],
     "word_is_a_computation": [],
