@@ -35,6 +35,8 @@ AXIOMS: dict[str, list[str]] = {
     "search_before_source": [],
     "reinsertion": [],
     "robust_iff_normal_forms": [],
+    "heads_are_normal_forms": [],
+    "robust_iff_heads": [],
     "queues_can_be_emptied": [],
     "robust_program_is_where_blocks_are": [],
     "word_is_a_computation": [],

@@ -23,6 +23,8 @@ Print Assumptions attack_decides.
 Print Assumptions search_before_source.
 Print Assumptions reinsertion.
 Print Assumptions robust_iff_normal_forms.
+Print Assumptions heads_are_normal_forms.
+Print Assumptions robust_iff_heads.
 Print Assumptions queues_can_be_emptied.
 Print Assumptions robust_program_is_where_blocks_are.
 Print Assumptions word_is_a_computation.
