@@ -1,0 +1,212 @@
+"""Sources from which nothing leads to Found: the rules F1 to F6, E1 and E2 of `proofs/reductions.md`, section 2.
+
+The evidence for one source has what its rules demand, or more: accesses that ranks may have made, and the places that
+tainted ranks come to, with what is certain of them there. The values of memory and the way of the others do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pgasrob.certificates.check import order
+from pgasrob.certificates.check.order import NOTHING, Facts, Ordered, Touched, blocks, meets, ways
+from pgasrob.certificates.check.values import Command, Reach, Values
+from pgasrob.program import core
+
+Phase = Sequence[frozenset[int]]
+"""For each rank the control states that it may be in between two barriers."""
+Source = tuple[int, int, int, int]
+"""Rank, control state, place of the transition there, number of the step."""
+Place = tuple[int, int, int]
+"""A tainted rank, its control state, and the barriers since the choice of the source."""
+Accesses = dict[order.Touch, set[int]]
+"""By cell and way the ranks that may have made an access."""
+
+
+class Way(NamedTuple):
+    """What is certain at a place: of delayed steps of the rank, and accesses that are in d."""
+
+    facts: Facts
+    delayed: Touched
+
+
+@dataclass
+class Fixpoint:
+    """The evidence for one source: what ranks may have accessed without delay (``done``), or at all (``made``), and the
+    ways of each place, of which none is in a phase after ``last``."""
+
+    last: int
+    done: Accesses = field(default_factory=dict)
+    made: Accesses = field(default_factory=dict)
+    places: dict[Place, set[Way]] = field(default_factory=dict)
+
+
+class FoundE(Exception):
+    """Some command may close the cycle."""
+
+
+Demand = tuple[str, tuple[int, str], int] | tuple[str, Place, Way]
+"""What is missing: ("done" or "made", the access, the rank), or ("place", the place, the way)."""
+
+
+def phase_demands(
+    commands: list[list[list[Command]]], phases: Sequence[Phase], back: int
+) -> Iterator[tuple[int, int, int]]:
+    """The (phase, rank, control state) that are missing in ``phases``; behind the last comes that with number
+    ``back``."""
+    yield from ((0, rank, 0) for rank in range(len(commands)) if 0 not in phases[0][rank])
+    for number, phase in enumerate(phases):
+        leaving = [[each for state in phase[rank] for each in own[state]] for rank, own in enumerate(commands)]
+        passed = all(any(isinstance(each.ordered, core.Barrier) for each in its) for its in leaving)
+        for rank, command in ((rank, each) for rank, its in enumerate(leaving) for each in its if each.possible):
+            is_barrier, into = isinstance(command.ordered, core.Barrier), number
+            if is_barrier:
+                into = number + 1 if number + 1 < len(phases) else back
+            if command.target not in phases[into][rank] and (passed or not is_barrier):
+                yield into, rank, command.target
+
+
+class Infeasible:
+    """What is asked of the evidence, with closed ``values`` and ``phases``, and the cells ``waited_for``."""
+
+    def __init__(
+        self, values: Values, commands: list[list[list[Command]]], phases: Sequence[Phase], waited_for: frozenset[int]
+    ) -> None:
+        self.instance, self.commands, self.phases, self.waited_for = values.instance, commands, phases, waited_for
+
+    def company(self, rank: int, state: int) -> list[frozenset[int]]:
+        """Where each rank may be while ``rank`` is before ``state``."""
+        together = [phase for phase in self.phases if state in phase[rank]]
+        return [frozenset().union(*(phase[other] for phase in together)) for other in range(self.instance.nodes)]
+
+    def demands(self, source: Source, known: Fixpoint) -> Iterator[Demand]:
+        """What is missing in the evidence for ``source``; nothing when it is closed. Raises :class:`FoundE`."""
+        rank, state, number, step = source
+        company, command = self.company(rank, state), self.commands[rank][state][number]
+        if not company[rank] or not command.possible:
+            return
+        chosen = command.steps[step]
+        start = Way(frozenset(), NOTHING)
+        yield from self._issue(known, rank, 0, start, command, step)  # F1
+        always = Way(frozenset(), _certain(command.steps[step:]))
+        for place, found in known.places.items():
+            for way in found:
+                for each in self.commands[place[0]][place[1]]:
+                    if each.possible and not isinstance(each.ordered, core.Barrier):
+                        yield from self._go_on(known, chosen, place, way, each)
+        yield from self._barriers(known, rank, company, always)
+        for other in (each for each in range(self.instance.nodes) if each != rank):
+            for each in (each for at in company[other] for each in self.commands[other][at] if each.possible):
+                yield from self._join(known, chosen, other, always, each)
+
+    def _go_on(self, known: Fixpoint, chosen: Reach, place: Place, way: Way, command: Command) -> Iterator[Demand]:
+        """E1 and F2: a tainted rank issues a command."""
+        is_late = self._late(way, command)
+        for reach, later in zip(command.chain, [False] * len(command.bound) + is_late, strict=True):
+            if later:
+                break
+            if _may_hit(reach, chosen):
+                raise FoundE
+        if isinstance(command.ordered, core.Wait) and blocks(way.facts, command.ordered):
+            return
+        if not any(self._must_hit(each, way.delayed) for each in command.bound):
+            hit = [
+                later or self._must_hit(each, way.delayed) for each, later in zip(command.steps, is_late, strict=True)
+            ]
+            yield from self._issue(known, place[0], place[2], way, command, _first(hit))
+
+    def _barriers(self, known: Fixpoint, rank: int, company: list[frozenset[int]], always: Way) -> Iterator[Demand]:
+        """F3"""
+        for phase in range(known.last + 1):
+            arrived: list[set[tuple[int, Way]]] = [set() for _ in company]
+            for (tainted, state, at), found in known.places.items():
+                if at == phase and (tainted == rank or phase):
+                    arrived[tainted].update((to, way) for to in self._behind(tainted, [state]) for way in found)
+            if phase == 0 and arrived[rank]:
+                for other in (each for each in range(len(company)) if each != rank):
+                    arrived[other] = {(to, always) for to in self._behind(other, company[other])}
+            for other, ends in enumerate(arrived) if all(arrived) else ():
+                for to, way in ends:
+                    yield from self._at(known, (other, to, min(phase + 1, known.last)), way)
+
+    def _behind(self, rank: int, states: Iterable[int]) -> set[int]:
+        """The control states behind barriers."""
+        leaving = (each for state in states for each in self.commands[rank][state])
+        return {each.target for each in leaving if isinstance(each.ordered, core.Barrier)}
+
+    def _join(self, known: Fixpoint, chosen: Reach, rank: int, always: Way, command: Command) -> Iterator[Demand]:
+        """E2, and F4 to F6: a command of a rank that is not tainted."""
+        in_done = [self._by_others(each, known.done, rank) for each in command.chain]
+        in_made = [self._by_others(each, known.made, rank) for each in command.chain]
+        for place, reach in enumerate(command.chain):
+            if _may_hit(reach, chosen) and (any(in_done[: place + 1]) or any(in_made[place + 1 :])):
+                raise FoundE
+        steps, bound = command.steps, len(command.bound)
+        if not any(self._must_hit(each, always.delayed) for each in command.bound):
+            first = _first([self._must_hit(each, always.delayed) for each in steps])
+            hitting = [place for place in range(len(steps)) if in_made[bound + place]]
+            if any(in_done):
+                yield from self._issue(known, rank, 0, always, command, first)
+            elif hitting:
+                yield from self._issue(known, rank, 0, always, command, min(first, hitting[-1]))
+        for place, each in enumerate(steps):
+            alike = each.access.commutes and each.access.commutes == chosen.access.commutes
+            if alike and each.cells & chosen.cells & self.waited_for:
+                yield from self._issue(known, rank, 0, always, command, place)
+
+    def _issue(
+        self, known: Fixpoint, rank: int, phase: int, way: Way, command: Command, first: int
+    ) -> Iterator[Demand]:
+        """A command that is reached, whose steps from ``first`` on are delayed for certain."""
+        for reach in command.chain:
+            yield from self._accessed("made", known.made, rank, reach)
+        for reach in command.bound + command.steps[:first]:
+            yield from self._accessed("done", known.done, rank, reach)
+        facts, ordered = way.facts, command.ordered
+        if isinstance(ordered, Ordered):
+            facts = order.behind(self.instance, facts, ordered, first)
+        elif ordered is not None:
+            facts = order.after(facts, ordered)
+        delayed = way.delayed | _certain(command.steps[first:])
+        yield from self._at(known, (rank, command.target, phase), Way(facts, delayed))
+
+    def _accessed(self, name: str, known: Accesses, rank: int, reach: Reach) -> Iterator[Demand]:
+        for cell in reach.cells:
+            for way in ways(reach.access):
+                if rank not in known.get((cell, way), ()):
+                    yield name, (cell, way), rank
+
+    def _at(self, known: Fixpoint, place: Place, way: Way) -> Iterator[Demand]:
+        found = known.places.get(place, ())
+        if not any(each.facts <= way.facts and each.delayed <= way.delayed for each in found):
+            yield "place", place, way
+
+    def _late(self, way: Way, command: Command) -> list[bool]:
+        ordered = command.ordered
+        return order.late(self.instance, way.facts, ordered) if isinstance(ordered, Ordered) else []
+
+    def _must_hit(self, reach: Reach, touched: Touched) -> bool:
+        return len(reach.cells) == 1 and any(cell in reach.cells and meets(reach.access, way) for cell, way in touched)
+
+    def _by_others(self, reach: Reach, known: Accesses, rank: int) -> bool:
+        """Whether an access may hit one that another rank has made."""
+        against = [way for way in ("r", "w", *self.instance.update_kinds) if meets(reach.access, way)]
+        return any(known.get((cell, way), set()) - {rank} for cell in reach.cells for way in against)
+
+
+def _may_hit(reach: Reach, chosen: Reach) -> bool:
+    """Whether an access may conflict with that of the source."""
+    return bool(reach.cells & chosen.cells) and any(meets(reach.access, way) for way in ways(chosen.access))
+
+
+def _certain(steps: Iterable[Reach]) -> Touched:
+    """The accesses of steps that may be to one cell only."""
+    return frozenset(
+        (cell, way) for each in steps if len(each.cells) == 1 for cell in each.cells for way in ways(each.access)
+    )
+
+
+def _first(delayed: Sequence[bool]) -> int:
+    return next((number for number, each in enumerate(delayed) if each), len(delayed))

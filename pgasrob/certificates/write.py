@@ -1,0 +1,297 @@
+"""Writing certificates: evidence for what the checker will ask.
+
+Nothing here is trusted, and no engine is asked. Evidence is made by giving in to the checker: whatever it misses is put
+there until it misses nothing. Sources that come out as infeasible are done with; for the others, and where some command
+might have no value, the states of the attack search are listed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pgasrob.certificates.check.accept import Instantiable, commands_of, sources_of
+from pgasrob.certificates.check.closed import Closed, waited_for
+from pgasrob.certificates.check.format import FORMAT, content_hash
+from pgasrob.certificates.check.infeasible import Fixpoint, FoundE, Infeasible, Phase, Source, Way
+from pgasrob.certificates.check.moves import State
+from pgasrob.certificates.check.values import Command, File, Files, Values
+from pgasrob.program import core
+from pgasrob.program.instance import Instance
+from pgasrob.program.live_registers import live_registers
+from pgasrob.program.reading import DEFAULT_READING, Reading
+
+MOST_STATES = 20_000
+"""States that a certificate may list."""
+FILES = 64
+"""Register files at one control state; of more, the register with the most values is unknown there."""
+PHASES, PHASES_AFTER, WAYS = 16, 4, 4
+"""Phases that are told apart, from the start and from the source's command; ways to a place."""
+MOST_ACCESSES = 200_000
+"""Accesses and places in the evidence for one source, and for all of them so many times that; beyond it is not
+written."""
+
+
+class NoCertificate(Exception):
+    """There is none; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A certificate: its ``text``, which evidence it has (``kind``), how many sources are ``infeasible`` and how many
+    ``states`` are listed for the others."""
+
+    text: str
+    kind: str
+    infeasible: int
+    states: int
+
+
+def write(
+    program: Instantiable, nodes: int | None, reading: Reading = DEFAULT_READING, most_states: int = MOST_STATES
+) -> Written:
+    """The certificate that ``program`` on ``nodes`` nodes is robust, read so.
+
+    Raises :class:`NoCertificate` when it would be too large, or there is none since the program is not robust or may
+    fault, and :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
+    """
+    from pgasrob import __version__
+
+    instance = program.instantiate(nodes, reading)
+    if instance.program.gaps:
+        raise NoCertificate("the program stands for more runs than its commands have")
+    values = Values(instance, [_files(instance, rank) for rank in range(instance.nodes)])
+    for _ in values.demands():
+        raise AssertionError("the register files are not closed")
+    commands = commands_of(values)
+    phases, back = _phases(commands)
+    asked = Infeasible(values, commands, phases, waited_for(values, commands))
+    settled: dict[Source, Fixpoint] = {}
+    sources = sources_of(commands)
+    left = 5 * MOST_ACCESSES
+    for source in sources:
+        fixpoint, size = _fixpoint(asked, source, min(left, MOST_ACCESSES))
+        left -= size
+        if fixpoint is not None:
+            settled[source] = fixpoint
+    states: dict[State, tuple[int, ...] | None] = {}
+    if len(settled) < len(sources) or values.may_fault:
+        states = _states(Closed(values, commands, lambda *source: source not in settled), most_states)
+    kind = " and ".join(["infeasibility"] * bool(settled) + ["states"] * bool(states)) or "no sources"
+    certificate = {
+        "format": FORMAT,
+        "version": __version__,
+        "program": content_hash(instance.program),
+        "name": instance.program.name,
+        "nodes": instance.nodes,
+        "failed_polls": reading.failed_polls,
+        "conflicts": reading.conflicts,
+        "kind": kind,
+        "registers": [[[sorted(each.unknown), _sorted(each.files)] for each in own] for own in values.files],
+        "phases": [[sorted(states) for states in phase] for phase in phases],
+        "back": back,
+        "infeasible": [[source, *_fixpoint_to_json(each)] for source, each in settled.items()],
+        "states": [[*_state_to_json(state), members] for state, members in states.items()],
+    }
+    return Written(_printed(certificate), kind, len(settled), len(states))
+
+
+def _files(instance: Instance, rank: int) -> list[Files]:
+    """The register files of a rank, as far as they are few; registers that are dead are unknown."""
+    automaton = instance.automata[rank]
+    every = frozenset(range(len(instance.registers)))
+    values = Values(instance, ())
+    found = [(every - live, set[File]()) for live in live_registers(automaton)]
+    fresh: list[tuple[int, File]] = []
+
+    def add(state: int, file: File) -> None:
+        unknown, files = found[state]
+        file = Files(unknown, frozenset()).hidden(file)
+        if file in files:
+            return
+        files.add(file)
+        if len(files) > FILES:
+            several = [len({each[index] for each in files}) for index in range(len(file))]
+            found[state] = (unknown | {several.index(max(several))}, set())
+            for each in files:
+                add(state, each)
+        else:
+            fresh.append((state, file))
+
+    add(0, instance.registers)
+    while fresh:
+        state, file = fresh.pop()
+        if file in found[state][1]:
+            for transition in automaton.out[state]:
+                issued = values.issue(rank, transition.form, file)
+                for after in issued.files if issued else ():
+                    add(transition.target, after)
+    return [Files(unknown, frozenset(files)) for unknown, files in found]
+
+
+def _phases(commands: list[list[list[Command]]]) -> tuple[list[Phase], int]:
+    """The phases from one barrier to the next, and which one follows the last."""
+
+    def closed(rank: int, states: Iterable[int]) -> frozenset[int]:
+        found, fresh = set(states), list(states)
+        while fresh:
+            for command in commands[rank][fresh.pop()]:
+                if command.possible and not _is_barrier(command) and command.target not in found:
+                    found.add(command.target)
+                    fresh.append(command.target)
+        return frozenset(found)
+
+    phases: list[Phase] = []
+    starts: list[set[int]] = [{0} for _ in commands]
+    while all(starts):
+        phase: Phase = [closed(rank, states) for rank, states in enumerate(starts)]
+        if len(phases) == PHASES:
+            last = phases.pop()
+            phase = [closed(rank, known | states) for rank, (known, states) in enumerate(zip(last, phase, strict=True))]
+            if phase == last:
+                return [*phases, last], len(phases)
+        elif phase in phases:
+            return phases, phases.index(phase)
+        phases.append(phase)
+        starts = [
+            {each.target for state in states for each in commands[rank][state] if each.possible and _is_barrier(each)}
+            for rank, states in enumerate(phase)
+        ]
+    return phases, 0
+
+
+def _is_barrier(command: Command) -> bool:
+    return isinstance(command.ordered, core.Barrier)
+
+
+def _fixpoint(asked: Infeasible, source: Source, most: int) -> tuple[Fixpoint | None, int]:
+    """The evidence for a source, None when it may lead to Found or takes more than ``most``; and its size."""
+    fixpoint = Fixpoint(PHASES_AFTER)
+    size, missing = 0, True
+    try:
+        while missing:
+            missing = False
+            for kind, at, what in list(asked.demands(source, fixpoint)):
+                missing = True
+                size += 1
+                if kind == "place":
+                    ways = fixpoint.places.setdefault(at, set())  # type: ignore[arg-type]
+                    assert isinstance(what, Way)
+                    if not any(each.facts <= what.facts and each.delayed <= what.delayed for each in ways):
+                        _add_way(ways, what)
+                else:
+                    known = fixpoint.made if kind == "made" else fixpoint.done
+                    known.setdefault(at, set()).add(what)  # type: ignore[arg-type]
+            if size > most:
+                return None, size
+    except FoundE:
+        return None, size
+    return fixpoint, size
+
+
+def _add_way(ways: set[Way], way: Way) -> None:
+    """Add what is certain by one more way; by many, only what is certain by all."""
+    ways.add(way)
+    if len(ways) > WAYS:
+        facts, delayed = (frozenset.intersection(*each) for each in zip(*ways, strict=True))
+        ways.clear()
+        ways.add(Way(facts, delayed))
+    ways -= {one for one in ways if any(_says_less(other, one) for other in ways if other != one)}
+
+
+def _says_less(one: Way, other: Way) -> bool:
+    return one.facts <= other.facts and one.delayed <= other.delayed
+
+
+def _states(closed: Closed, most: int) -> dict[State, tuple[int, ...] | None]:
+    """The states that the moves lead to, with the ranks that are followed alone there.
+
+    A set of ranks is followed alone only where one of its moves leads to a state that is new, and so comes later.
+    """
+    found: dict[State, tuple[int, ...] | None] = {}
+    reached = {closed.moves.initial: None}
+    for state in _growing(reached):
+        if state.attack is None and closed.faults(state):
+            raise NoCertificate("a command may be reached that has no value")
+        for members in (*_sets(closed, state), None):
+            ranks = range(closed.instance.nodes) if members is None else members
+            moves = [move for rank in ranks for move in closed.moves.of_rank(state, rank)]
+            if members is None:
+                moves += closed.moves.of_barriers(state)
+            if any(move.target is None for move in moves):
+                raise NoCertificate("the program is not robust")
+            if members is None or any(move.ordinary and move.target not in reached for move in moves):
+                break
+        found[state] = members
+        reached.update((move.target, None) for move in moves if move.target is not None)
+        if len(reached) > most:
+            raise NoCertificate(f"more than {most} states would have to be listed")
+    return found
+
+
+def _growing(reached: dict[State, None]) -> Iterator[State]:
+    """The states, those that are added meanwhile among them."""
+    done: list[State] = []
+    while len(done) < len(reached):
+        for state in list(reached)[len(done) :]:
+            done.append(state)
+            yield state
+
+
+def _sets(closed: Closed, state: State) -> Iterator[tuple[int, ...]]:
+    """Sets of ranks that may be followed alone, smallest first."""
+    nodes = closed.instance.nodes
+    outlooks = [closed.outlook(state, rank) for rank in range(nodes)]
+    demanded = [
+        [other for other in range(nodes) if other != rank and closed.disturbs(outlooks[other], outlooks[rank])]
+        for rank in range(nodes)
+    ]
+    sets = set()
+    for rank in range(nodes):
+        if outlooks[rank][0] or not outlooks[rank][2]:
+            members, stack = {rank}, [rank]
+            while stack:
+                more = set(demanded[stack.pop()]) - members
+                members |= more
+                stack += more
+            if len(members) < nodes and not all(outlooks[each][2] for each in members):
+                sets.add(tuple(sorted(members)))
+    yield from sorted(sets, key=lambda each: (len(each), each))
+
+
+# JSON
+
+
+def _sorted(found: Iterable[Any]) -> list[Any]:
+    return sorted(found, key=repr)
+
+
+def _fixpoint_to_json(found: Fixpoint) -> Sequence[Any]:
+    accesses = [[[*at, sorted(ranks)] for at, ranks in sorted(each.items())] for each in (found.done, found.made)]
+    places = [
+        [at, *([_sorted(way.facts), _sorted(way.delayed)] for way in _sorted(ways))]
+        for at, ways in sorted(found.places.items())
+    ]
+    return found.last, *accesses, places
+
+
+def _state_to_json(state: State) -> Sequence[Any]:
+    attack = state.attack
+    begun = None
+    if attack is not None:
+        begun = [attack.source, sorted(attack.tainted), _sorted(attack.done), _sorted(attack.delayed)]
+    return state.control, state.registers, state.memory, [_sorted(each) for each in state.facts], begun
+
+
+def _printed(certificate: dict[str, Any]) -> str:
+    """The certificate with a line for each of its parts, and of the long lists for each element."""
+    lines = []
+    for name, value in certificate.items():
+        if isinstance(value, list) and name != "phases":
+            inner = ",\n  ".join(json.dumps(each, separators=(",", ":")) for each in value)
+            lines.append(f"{json.dumps(name)}: [{inner}]")
+        else:
+            lines.append(f"{json.dumps(name)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
