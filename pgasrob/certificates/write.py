@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,9 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 
 MOST_STATES = 20_000
 """States that a certificate may list."""
+SMALL, FIRST = 400, 5_000
+"""Commands of all ranks up to which infeasibility is asked first; in larger programs it takes longer, and states are
+listed, if there are no more than so many."""
 FILES = 64
 """Register files at one control state; of more, the register with the most values is unknown there."""
 PHASES, PHASES_AFTER, WAYS = 16, 4, 4
@@ -36,6 +40,10 @@ written."""
 
 class NoCertificate(Exception):
     """There is none; the text says why."""
+
+
+class _TooMany(NoCertificate):
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +75,17 @@ def write(
         raise AssertionError("the register files are not closed")
     commands = commands_of(values)
     phases, back = _phases(commands)
-    asked = Infeasible(values, commands, phases, waited_for(values, commands))
-    settled: dict[Source, Fixpoint] = {}
     sources = sources_of(commands)
-    left = 5 * MOST_ACCESSES
-    for source in sources:
-        fixpoint, size = _fixpoint(asked, source, min(left, MOST_ACCESSES))
-        left -= size
-        if fixpoint is not None:
-            settled[source] = fixpoint
+    settled: dict[Source, Fixpoint] = {}
     states: dict[State, tuple[int, ...] | None] = {}
-    if len(settled) < len(sources) or values.may_fault:
-        states = _states(Closed(values, commands, lambda *source: source not in settled), most_states)
+    large = sum(map(len, (leaving for own in commands for leaving in own))) > SMALL
+    if large and sources:
+        with suppress(_TooMany):
+            states = _states(Closed(values, commands, lambda *source: True), min(most_states, FIRST))
+    if not states:
+        settled = _settled(Infeasible(values, commands, phases, waited_for(values, commands)), sources)
+        if len(settled) < len(sources) or values.may_fault:
+            states = _states(Closed(values, commands, lambda *source: source not in settled), most_states)
     kind = " and ".join(["infeasibility"] * bool(settled) + ["states"] * bool(states)) or "no sources"
     certificate = {
         "format": FORMAT,
@@ -99,10 +106,12 @@ def write(
 
 
 def _files(instance: Instance, rank: int) -> list[Files]:
-    """The register files of a rank, as far as they are few; registers that are dead are unknown."""
+    """The register files of a rank, as far as they are few; registers that are dead or may hold what was read are
+    unknown."""
     automaton = instance.automata[rank]
     every = frozenset(range(len(instance.registers)))
-    values = Values(instance, ())
+    none = [Files(frozenset(), frozenset())] * len(automaton.out)
+    values = Values(instance, [none] * instance.nodes)
     found = [(every - live, set[File]()) for live in live_registers(automaton)]
     fresh: list[tuple[int, File]] = []
 
@@ -112,9 +121,12 @@ def _files(instance: Instance, rank: int) -> list[Files]:
         if file in files:
             return
         files.add(file)
+        more = {index for index in every - unknown if file[index] is None}
         if len(files) > FILES:
             several = [len({each[index] for each in files}) for index in range(len(file))]
-            found[state] = (unknown | {several.index(max(several))}, set())
+            more.add(several.index(max(several)))
+        if more:
+            found[state] = unknown | more, set()
             for each in files:
                 add(state, each)
         else:
@@ -124,8 +136,8 @@ def _files(instance: Instance, rank: int) -> list[Files]:
     while fresh:
         state, file = fresh.pop()
         if file in found[state][1]:
-            for transition in automaton.out[state]:
-                issued = values.issue(rank, transition.form, file)
+            for place, transition in enumerate(automaton.out[state]):
+                issued = values.issue(rank, state, place, file)
                 for after in issued.files if issued else ():
                     add(transition.target, after)
     return [Files(unknown, frozenset(files)) for unknown, files in found]
@@ -163,7 +175,19 @@ def _phases(commands: list[list[list[Command]]]) -> tuple[list[Phase], int]:
 
 
 def _is_barrier(command: Command) -> bool:
-    return isinstance(command.ordered, core.Barrier)
+    return isinstance(command.operands, core.Barrier)
+
+
+def _settled(asked: Infeasible, sources: Sequence[Source]) -> dict[Source, Fixpoint]:
+    """The evidence for those of the sources that are infeasible, as far as it is not too much."""
+    found: dict[Source, Fixpoint] = {}
+    left = 5 * MOST_ACCESSES
+    for source in sources:
+        fixpoint, size = _fixpoint(asked, source, min(left, MOST_ACCESSES))
+        left -= size
+        if fixpoint is not None:
+            found[source] = fixpoint
+    return found
 
 
 def _fixpoint(asked: Infeasible, source: Source, most: int) -> tuple[Fixpoint | None, int]:
@@ -173,7 +197,7 @@ def _fixpoint(asked: Infeasible, source: Source, most: int) -> tuple[Fixpoint | 
     try:
         while missing:
             missing = False
-            for kind, at, what in list(asked.demands(source, fixpoint)):
+            for kind, at, what in asked.demands(source, fixpoint):
                 missing = True
                 size += 1
                 if kind == "place":
@@ -213,6 +237,9 @@ def _states(closed: Closed, most: int) -> dict[State, tuple[int, ...] | None]:
     found: dict[State, tuple[int, ...] | None] = {}
     reached = {closed.moves.initial: None}
     for state in _growing(reached):
+        if closed.is_hopeless(state):
+            found[state] = ()
+            continue
         if state.attack is None and closed.faults(state):
             raise NoCertificate("a command may be reached that has no value")
         for members in (*_sets(closed, state), None):
@@ -227,7 +254,7 @@ def _states(closed: Closed, most: int) -> dict[State, tuple[int, ...] | None]:
         found[state] = members
         reached.update((move.target, None) for move in moves if move.target is not None)
         if len(reached) > most:
-            raise NoCertificate(f"more than {most} states would have to be listed")
+            raise _TooMany(f"more than {most} states would have to be listed")
     return found
 
 
@@ -241,24 +268,15 @@ def _growing(reached: dict[State, None]) -> Iterator[State]:
 
 
 def _sets(closed: Closed, state: State) -> Iterator[tuple[int, ...]]:
-    """Sets of ranks that may be followed alone, smallest first."""
+    """Sets of ranks that may be followed alone, single ones first."""
     nodes = closed.instance.nodes
-    outlooks = [closed.outlook(state, rank) for rank in range(nodes)]
-    demanded = [
-        [other for other in range(nodes) if other != rank and closed.disturbs(outlooks[other], outlooks[rank])]
-        for rank in range(nodes)
-    ]
-    sets = set()
-    for rank in range(nodes):
-        if outlooks[rank][0] or not outlooks[rank][2]:
-            members, stack = {rank}, [rank]
-            while stack:
-                more = set(demanded[stack.pop()]) - members
-                members |= more
-                stack += more
-            if len(members) < nodes and not all(outlooks[each][2] for each in members):
-                sets.add(tuple(sorted(members)))
-    yield from sorted(sets, key=lambda each: (len(each), each))
+    begun = [[rank] for rank in range(nodes) if closed.instance.automata[rank].out[state.control[rank]]]
+    for most in (1, nodes - 1):
+        for members in begun:
+            while len(members) <= most and (other := closed.disturber(state, members)) is not None:
+                members.append(other)
+            if len(members) <= most and closed.may_go_alone(state, members):
+                yield tuple(sorted(members))
 
 
 # JSON

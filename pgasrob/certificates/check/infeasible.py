@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pgasrob.certificates.check import order
-from pgasrob.certificates.check.order import NOTHING, Facts, Ordered, Touched, blocks, meets, ways
+from pgasrob.certificates.check.order import NOTHING, Facts, Touched, blocks, meets, ways
 from pgasrob.certificates.check.values import Command, Reach, Values
 from pgasrob.program import core
 
@@ -59,9 +59,9 @@ def phase_demands(
     yield from ((0, rank, 0) for rank in range(len(commands)) if 0 not in phases[0][rank])
     for number, phase in enumerate(phases):
         leaving = [[each for state in phase[rank] for each in own[state]] for rank, own in enumerate(commands)]
-        passed = all(any(isinstance(each.ordered, core.Barrier) for each in its) for its in leaving)
+        passed = all(any(isinstance(each.operands, core.Barrier) for each in its) for its in leaving)
         for rank, command in ((rank, each) for rank, its in enumerate(leaving) for each in its if each.possible):
-            is_barrier, into = isinstance(command.ordered, core.Barrier), number
+            is_barrier, into = isinstance(command.operands, core.Barrier), number
             if is_barrier:
                 into = number + 1 if number + 1 < len(phases) else back
             if command.target not in phases[into][rank] and (passed or not is_barrier):
@@ -91,10 +91,10 @@ class Infeasible:
         start = Way(frozenset(), NOTHING)
         yield from self._issue(known, rank, 0, start, command, step)  # F1
         always = Way(frozenset(), _certain(command.steps[step:]))
-        for place, found in known.places.items():
-            for way in found:
+        for place, found in list(known.places.items()):
+            for way in list(found):
                 for each in self.commands[place[0]][place[1]]:
-                    if each.possible and not isinstance(each.ordered, core.Barrier):
+                    if each.possible and not isinstance(each.operands, core.Barrier):
                         yield from self._go_on(known, chosen, place, way, each)
         yield from self._barriers(known, rank, company, always)
         for other in (each for each in range(self.instance.nodes) if each != rank):
@@ -109,7 +109,7 @@ class Infeasible:
                 break
             if _may_hit(reach, chosen):
                 raise FoundE
-        if isinstance(command.ordered, core.Wait) and blocks(way.facts, command.ordered):
+        if isinstance(command.operands, core.Wait) and blocks(way.facts, command.operands):
             return
         if not any(self._must_hit(each, way.delayed) for each in command.bound):
             hit = [
@@ -121,7 +121,7 @@ class Infeasible:
         """F3"""
         for phase in range(known.last + 1):
             arrived: list[set[tuple[int, Way]]] = [set() for _ in company]
-            for (tainted, state, at), found in known.places.items():
+            for (tainted, state, at), found in list(known.places.items()):
                 if at == phase and (tainted == rank or phase):
                     arrived[tainted].update((to, way) for to in self._behind(tainted, [state]) for way in found)
             if phase == 0 and arrived[rank]:
@@ -134,7 +134,7 @@ class Infeasible:
     def _behind(self, rank: int, states: Iterable[int]) -> set[int]:
         """The control states behind barriers."""
         leaving = (each for state in states for each in self.commands[rank][state])
-        return {each.target for each in leaving if isinstance(each.ordered, core.Barrier)}
+        return {each.target for each in leaving if isinstance(each.operands, core.Barrier)}
 
     def _join(self, known: Fixpoint, chosen: Reach, rank: int, always: Way, command: Command) -> Iterator[Demand]:
         """E2, and F4 to F6: a command of a rank that is not tainted."""
@@ -164,11 +164,11 @@ class Infeasible:
             yield from self._accessed("made", known.made, rank, reach)
         for reach in command.bound + command.steps[:first]:
             yield from self._accessed("done", known.done, rank, reach)
-        facts, ordered = way.facts, command.ordered
-        if isinstance(ordered, Ordered):
-            facts = order.behind(self.instance, facts, ordered, first)
-        elif ordered is not None:
-            facts = order.after(facts, ordered)
+        facts, operands = way.facts, command.operands
+        if isinstance(operands, core.Transfer):
+            facts = order.behind(self.instance, facts, operands, first)
+        elif operands is not None:
+            facts = order.after(facts, operands)
         delayed = way.delayed | _certain(command.steps[first:])
         yield from self._at(known, (rank, command.target, phase), Way(facts, delayed))
 
@@ -184,8 +184,8 @@ class Infeasible:
             yield "place", place, way
 
     def _late(self, way: Way, command: Command) -> list[bool]:
-        ordered = command.ordered
-        return order.late(self.instance, way.facts, ordered) if isinstance(ordered, Ordered) else []
+        operands = command.operands
+        return order.late(self.instance, way.facts, operands) if isinstance(operands, core.Transfer) else []
 
     def _must_hit(self, reach: Reach, touched: Touched) -> bool:
         return len(reach.cells) == 1 and any(cell in reach.cells and meets(reach.access, way) for cell, way in touched)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
-from pgasrob.certificates.check.order import NOTHING, Facts, Ordered, Touched, after, behind, blocks, hits, late, ways
+from pgasrob.certificates.check.order import NOTHING, Facts, Touched, after, behind, blocks, hits, late, ways
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Registers
@@ -89,7 +89,7 @@ class Moves:
     ) -> Iterator[Move]:
         chain, steps = core.accesses_of(operands), core.steps_of(operands)
         bound, delayed = len(chain) - len(steps), attack.delayed
-        is_late = late(self.instance, state.facts[rank], ordered(operands)) if steps else []
+        is_late = late(self.instance, state.facts[rank], operands) if isinstance(operands, core.Transfer) else []
         in_done = [hits(self.instance, access, attack.done) for access in chain]
         in_delayed = [hits(self.instance, access, delayed) for access in chain]
         for place, access in enumerate(chain):  # (m2)
@@ -136,8 +136,8 @@ class Moves:
                     delayed=delayed.union((each.cell, way) for each in chain[now:] for way in ways(each)),
                 )
         facts = after(state.facts[rank], operands)
-        if first < len(steps):
-            facts = behind(self.instance, facts, ordered(operands), first)
+        if isinstance(operands, core.Transfer):
+            facts = behind(self.instance, facts, operands, first)
         registers, memory = done
         control, files = _put(state.control, rank, target), _put(state.registers, rank, registers)
         return Move(State(control, files, memory, _put(state.facts, rank, facts), attack), ordinary)
@@ -145,10 +145,3 @@ class Moves:
 
 def _put(row: tuple[T, ...], rank: int, value: T) -> tuple[T, ...]:
     return (*row[:rank], value, *row[rank + 1 :])
-
-
-def ordered(operands: core.Operands) -> Ordered:
-    """A transfer, all of which is known."""
-    assert isinstance(operands, core.Transfer)
-    cells = [step.access.cell for step in operands.steps]
-    return Ordered(operands.queue, operands.rank, operands.steps, cells, operands.everywhere)

@@ -6,8 +6,7 @@ queue), ``stage`` (queue, stage), ``fenced``, ``bound`` (queue, target), ``bundl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
@@ -38,62 +37,38 @@ def hits(instance: Instance, access: core.Access[int], touched: Touched) -> bool
     return any((access.cell, way) in touched and meets(access, way) for way in ways)
 
 
-class Ordered(NamedTuple):
-    """A transfer as far as completion rules look at it; None: not known, and nothing follows from it."""
+def late(instance: Instance, facts: Facts, of: core.Transfer[Any, Any]) -> list[bool]:
+    """For each step of a new transfer whether it has to come after one that is delayed. What is None is not known."""
+    queue, target, fifo = of.queue, of.rank, of.queue not in instance.unordered
 
-    queue: int | None
-    target: int | None
-    steps: Sequence[core.Step[Any]]
-    cells: Sequence[int | None]
-    everywhere: bool
-
-
-def late(instance: Instance, facts: Facts, of: Ordered) -> list[bool]:
-    """For each step of a new transfer whether it has to come after one that is delayed."""
-    queue, target = of.queue, of.target
-
-    def is_late(step: core.Step[Any], cell: int | None) -> bool:
-        fifo = queue not in instance.unordered
+    def is_late(step: core.Step[Any]) -> bool:
+        written = (rest for kind, *rest in facts if kind == "fenced" and rest[1] == target)
         return (
             (fifo and ("stage", queue, step.stage) in facts)
             or (not fifo and step.fenced and ("bound", queue, target) in facts)
-            or (
-                step.after_writes
-                and any(
-                    kind == "fenced" and rest[1] == target and (of.everywhere or rest[0] == queue)
-                    for kind, *rest in facts
-                )
-            )
+            or (step.after_writes and any(of.everywhere or rest[0] == queue for rest in written))
             or (step.after_bundle and ("bundled",) in facts)
-            or (step.located and ("located", cell) in facts)
+            or (step.located and ("located", step.access.cell) in facts)
         )
 
-    return [bool(facts) and queue is not None and is_late(*each) for each in zip(of.steps, of.cells, strict=True)]
+    return [bool(facts) and queue is not None and is_late(step) for step in of.steps]
 
 
-def behind(instance: Instance, facts: Facts, of: Ordered, first: int) -> Facts:
+def behind(instance: Instance, facts: Facts, of: core.Transfer[Any, Any], first: int) -> Facts:
     """The facts after a transfer whose steps from ``first`` on are delayed."""
-    if of.queue is None:
-        return facts
-
-    def new() -> Iterator[Fact]:
-        for step, cell in zip(of.steps[first:], of.cells[first:], strict=True):
-            yield "pending", of.queue
-            if step.local:
-                yield "local", of.queue
-            if of.queue not in instance.unordered:
-                yield "stage", of.queue, step.stage
-            if step.fenced and (of.queue in instance.unordered or instance.notifies_everywhere):
-                yield "fenced", of.queue, of.target
-            if instance.signals:
-                yield ("bundled",)
-            if step.located:
-                yield "located", cell
-
-    return facts.union(fact for fact in new() if None not in fact)
+    queue, fifo = of.queue, of.queue not in instance.unordered
+    new: set[Fact] = set()
+    for step in of.steps[first:] if queue is not None else ():
+        new.add(("pending", queue))
+        new |= {("local", queue)} if step.local else set()
+        new |= {("stage", queue, step.stage)} if fifo else set()
+        new |= {("fenced", queue, of.rank)} if step.fenced and (not fifo or instance.notifies_everywhere) else set()
+        new |= {("bundled",)} if instance.signals else set()
+        new |= {("located", step.access.cell)} if step.located else set()
+    return facts.union(fact for fact in new if None not in fact)
 
 
-def after(facts: Facts, operands: core.Operands) -> Facts:
+def after(facts: Facts, operands: core.Shape[Any, Any]) -> Facts:
     """The facts after a command without steps: a fence makes bounds, a bundle begins anew."""
     match operands:
         case core.Fence(queue, rank):
@@ -104,6 +79,6 @@ def after(facts: Facts, operands: core.Operands) -> Facts:
     return facts
 
 
-def blocks(facts: Facts, operands: core.Operands) -> bool:
+def blocks(facts: Facts, operands: core.Shape[Any, Any]) -> bool:
     """Whether a command is a wait for a step that is delayed."""
     return isinstance(operands, core.Wait) and ("local" if operands.local else "pending", operands.queue) in facts

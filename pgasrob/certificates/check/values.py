@@ -7,21 +7,20 @@ is known. It is closed when it has the initial file, and with each file what eac
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
-from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pgasrob.certificates.check.order import Ordered
 from pgasrob.program import core
-from pgasrob.program.core import Form, Place, Role
-from pgasrob.program.expressions import OPERATORS, Binary, Const, Expr, Fault, evaluator, faults_inside, registers_of
+from pgasrob.program.core import Place, Role
+from pgasrob.program.expressions import RELATIONS, Binary, Const, Expr, Fault, evaluator, faults_inside, registers_of
 from pgasrob.program.instance import Instance
 
 File = tuple[int | None, ...]
 Held = frozenset[int] | None
 """Values; None: unknown."""
-SEVERAL = 64
-"""Combinations of values that are tried where an operator has an operand that is not certain."""
+FEW = 64
+"""Values of a remainder that is not certain, up to which they are told apart."""
 
 run, registers_in, can_fault = cache(evaluator), cache(registers_of), cache(faults_inside)
 
@@ -44,13 +43,13 @@ class Reach(NamedTuple):
 
 
 class Command(NamedTuple):
-    """What a transition may do: whether it can be issued, its accesses, what is certain for completion rules."""
+    """What a transition may do: whether it can be issued, its accesses, the operands that are certain (None is not)."""
 
     target: int
     possible: bool
     bound: tuple[Reach, ...]
     steps: tuple[Reach, ...]
-    ordered: Ordered | core.Operands | None
+    operands: core.Shape[Any, Any] | None
 
     @property
     def chain(self) -> tuple[Reach, ...]:
@@ -58,33 +57,45 @@ class Command(NamedTuple):
 
 
 class Issued(NamedTuple):
-    """What a command does with one file: the files behind it, and what its operands name."""
+    """What a command does with one file: the files behind it, as far as they are known there, its accesses, what it may
+    write, and what its operands name."""
 
     files: Sequence[File]
-    cells: Sequence[frozenset[int]]
+    chain: tuple[Reach, ...]
+    bound: tuple[Reach, ...]
+    written: frozenset[int]
     queues: Held
     targets: Held
 
 
-def is_unknown(expr: Expr, file: File) -> bool:
-    return any(file[each] is None for each in registers_in(expr))
+def is_known(expr: Expr, file: File) -> bool:
+    return all(file[each] is not None for each in registers_in(expr))
 
 
 def choices(expr: Expr, file: File) -> Held:
     """The values that an expression may have; none where it faults."""
+    if is_known(expr, file):
+        try:
+            return frozenset((run(expr)(file),))  # type: ignore[arg-type]
+        except Fault:
+            return frozenset()
     match expr:
-        case _ if not is_unknown(expr, file):
-            try:
-                return frozenset((run(expr)(file),))  # type: ignore[arg-type]
-            except Fault:
-                return frozenset()
-        case Binary("%", _, Const(divisor)) if 0 < divisor <= SEVERAL:
+        case Binary("%", _, Const(divisor)) if 0 < divisor <= FEW:
             return frozenset(range(1 - divisor, divisor))
-        case Binary(symbol, left, right, type) if symbol in OPERATORS and not can_fault(expr):
-            one, other = choices(left, file), choices(right, file)
-            if one is not None and other is not None and len(one) * len(other) <= SEVERAL:
-                return frozenset(OPERATORS[symbol](*each, type) for each in product(one, other))
     return None
+
+
+def may_pass(form: core.Immediate[Place, Expr], file: File, value: int) -> bool:
+    """Whether an await, or a read that may fail, may be enabled when its cell holds ``value``."""
+    wanted = None if form.condition is None else choices(form.condition.value, file)
+    if form.condition and wanted is not None and not any(RELATIONS[form.condition.relation](value, x) for x in wanted):
+        return False
+    after = file if form.register is None else put(file, form.register, value)
+    return form.until is None or not is_known(form.until.holds, after) or form.until.satisfied(after)  # type: ignore[arg-type]
+
+
+def put(file: File, register: int, value: int | None) -> File:
+    return (*file[:register], value, *file[register + 1 :])
 
 
 class Values:
@@ -93,84 +104,88 @@ class Values:
     def __init__(self, instance: Instance, files: Sequence[Sequence[Files]]) -> None:
         self.instance, self.files = instance, files
         self.may_fault = False
+        self.issue = cache(self._issue)
 
     def demands(self) -> Iterator[tuple[int, int, File]]:
         """What is missing, by rank and control state; nothing when the evidence is closed."""
         for rank, automaton in enumerate(self.instance.automata):
-            yield from self._missing(rank, 0, self.instance.registers)
+            yield from self._missing(rank, 0, self.files[rank][0].hidden(self.instance.registers))
             for state, leaving in enumerate(automaton.out):
-                for file, transition in product(self.files[rank][state].files, leaving):
-                    issued = self.issue(rank, transition.form, file)
-                    for after in issued.files if issued else ():
-                        yield from self._missing(rank, transition.target, after)
+                for place, transition in enumerate(leaving):
+                    for file in self.files[rank][state].files:
+                        issued = self.issue(rank, state, place, file)
+                        for after in issued.files if issued else ():
+                            yield from self._missing(rank, transition.target, after)
 
     def _missing(self, rank: int, state: int, file: File) -> Iterator[tuple[int, int, File]]:
-        known = self.files[rank][state]
-        if known.hidden(file) not in known.files:
+        if not self.has(rank, state, file):
             yield rank, state, file
 
-    def issue(self, rank: int, form: Form, file: File) -> Issued | None:
-        """What a command may do; None where it always faults."""
+    def has(self, rank: int, state: int, file: File) -> bool:
+        return file in self.files[rank][state].files
+
+    def _issue(self, rank: int, state: int, place: int, file: File) -> Issued | None:
+        """What a transition may do; None where it always faults."""
+        form = self.instance.automata[rank].out[state][place].form
         named: dict[Role, list[Held]] = {role: [] for role in Role}
         for role, expr in core.expressions(form):
-            values = choices(expr, file)
+            found = choices(expr, file)
             end = {Role.ADDRESS: self.instance.size, Role.RANK: self.instance.nodes}.get(role)
-            self.may_fault |= is_unknown(expr, file) and (can_fault(expr) or role is not Role.VALUE)
-            if values is None:
-                legal = None if end is None else frozenset(range(end))
-            else:
-                legal = frozenset(x for x in values if role is Role.VALUE or (x >= 0 and (end is None or x < end)))
-                self.may_fault |= not legal or legal != values
-            if legal is not None and not legal:
+            self.may_fault |= not is_known(expr, file) and (can_fault(expr) or role is not Role.VALUE)
+            if found is not None:
+                legal = frozenset(x for x in found if role is Role.VALUE or (x >= 0 and (end is None or x < end)))
+                self.may_fault |= not legal or legal != found
+            if (found is not None and not legal) or end == 0:
                 return None
-            named[role].append(legal)
-        targets, queues = (named[role][0] if named[role] else None for role in (Role.RANK, Role.QUEUE))
-        cells = []
+            named[role].append(legal if found is not None else None if end is None else frozenset(range(end)))
+        values, targets = named[Role.VALUE], named[Role.RANK][0] if named[Role.RANK] else None
+        chain, size = [], self.instance.size
         for access, addresses in zip(core.accesses_of(form), named[Role.ADDRESS], strict=True):
             ranks = (rank,) if access.cell.rank is None else targets or ()
-            cells.append(frozenset(node * self.instance.size + each for node in ranks for each in addresses or ()))
+            chain.append(Reach(access, frozenset(node * size + each for node in ranks for each in addresses or ())))
+        bound = tuple(chain[: len(chain) - len(core.steps_of(form))])
+        written = frozenset().union(*(each.cells for each in chain if each.access.writes))
         files: list[File] = [file]
         match form:
             case core.Assign(register):
-                files = [_with(file, register, each) for each in _each(named[Role.VALUE][0])]
-            case core.Test(blocks=True) if not any(each != 0 for each in _each(named[Role.VALUE][0])):
+                files = [put(file, register, each) for each in each_of(values[0])]
+            case core.Test(blocks=True) if not any(each != 0 for each in each_of(values[0])):
                 files = []
             case core.Immediate(register=int(register)):
-                files = [_with(file, register, None)]
-        return Issued(files, cells, queues, targets)
+                files = [put(file, register, None)]
+        queues = named[Role.QUEUE][0] if named[Role.QUEUE] else None
+        hidden = self.files[rank][self.instance.automata[rank].out[state][place].target].hidden
+        return Issued(tuple(map(hidden, files)), tuple(chain), bound, written, queues, targets)
 
     def command(self, rank: int, state: int, place: int) -> Command:
         """What a transition may do with any of the files at its control state."""
         transition = self.instance.automata[rank].out[state][place]
         form, accesses = transition.form, core.accesses_of(transition.form)
-        issues = (self.issue(rank, form, file) for file in self.files[rank][state].files)
+        issues = (self.issue(rank, state, place, file) for file in self.files[rank][state].files)
         found = [issued for issued in issues if issued is not None]
-        cells = [frozenset().union(*(each.cells[number] for each in found)) for number in range(len(accesses))]
+        cells = [frozenset().union(*(each.chain[number].cells for each in found)) for number in range(len(accesses))]
         reaches, first = tuple(map(Reach, accesses, cells)), len(accesses) - len(core.steps_of(form))
-        queue, target = _only(each.queues for each in found), _only(each.targets for each in found)
-        known: Ordered | core.Operands | None = None
+        queue, target = only(each.queues for each in found), only(each.targets for each in found)
+        certain: core.Shape[Any, Any] | None = None
         match form:
             case core.Transfer():
-                to = [_only([each.cells]) for each in reaches[first:]]
-                known = Ordered(queue, target, form.steps, to, form.everywhere)
+                to = [step.access._replace(cell=only([x])) for step, x in zip(form.steps, cells[first:], strict=True)]  # type: ignore[arg-type]
+                steps = tuple(step._replace(access=each) for step, each in zip(form.steps, to, strict=True))
+                certain = replace(form, rank=target, queue=queue, steps=steps)  # type: ignore[arg-type]
             case core.Bundle() | core.Barrier():
-                known = form
+                certain = form
             case core.Wait(_, local) if queue is not None:
-                known = core.Wait(queue, local)
+                certain = core.Wait(queue, local)
             case core.Fence(_, named) if queue is not None and (named is None or target is not None):
-                known = core.Fence(queue, target)
-        return Command(transition.target, any(each.files for each in found), reaches[:first], reaches[first:], known)
+                certain = core.Fence(queue, target)
+        return Command(transition.target, any(each.files for each in found), reaches[:first], reaches[first:], certain)
 
 
-def _with(file: File, register: int, value: int | None) -> File:
-    return (*file[:register], value, *file[register + 1 :])
-
-
-def _each(values: Held) -> Iterable[int | None]:
+def each_of(values: Held) -> Iterable[int | None]:
     return (None,) if values is None else values
 
 
-def _only(sets: Iterable[Held]) -> int | None:
+def only(sets: Iterable[Held]) -> int | None:
     """The one value that all the sets have, when there are no others."""
-    found = {each for values in sets for each in _each(values)}
+    found = {each for values in sets for each in each_of(values)}
     return found.pop() if len(found) == 1 else None
