@@ -13,12 +13,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from pgasrob.certificates.check.accept import Instantiable, commands_of, sources_of
-from pgasrob.certificates.check.closed import Closed, waited_for
+from pgasrob.certificates.check.accept import Instantiable, sources_of
+from pgasrob.certificates.check.closed import Closed
 from pgasrob.certificates.check.format import FORMAT, content_hash
 from pgasrob.certificates.check.infeasible import Fixpoint, FoundE, Infeasible, Phase, Source, Way
 from pgasrob.certificates.check.moves import State
-from pgasrob.certificates.check.values import Command, File, Files, Values
+from pgasrob.certificates.check.values import Command, Commands, File, Files, Values
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
@@ -73,7 +73,7 @@ def write(
     values = Values(instance, [_files(instance, rank) for rank in range(instance.nodes)])
     for _ in values.demands():
         raise AssertionError("the register files are not closed")
-    commands = commands_of(values)
+    commands = values.commands()
     phases, back = _phases(commands)
     sources = sources_of(commands)
     settled: dict[Source, Fixpoint] = {}
@@ -83,7 +83,7 @@ def write(
         with suppress(_TooMany):
             states = _states(Closed(values, commands, lambda *source: True), min(most_states, FIRST))
     if not states:
-        settled = _settled(Infeasible(values, commands, phases, waited_for(values, commands)), sources)
+        settled = _settled(Infeasible(instance, commands, phases), sources)
         if len(settled) < len(sources) or values.may_fault:
             states = _states(Closed(values, commands, lambda *source: source not in settled), most_states)
     kind = " and ".join(["infeasibility"] * bool(settled) + ["states"] * bool(states)) or "no sources"
@@ -143,7 +143,7 @@ def _files(instance: Instance, rank: int) -> list[Files]:
     return [Files(unknown, frozenset(files)) for unknown, files in found]
 
 
-def _phases(commands: list[list[list[Command]]]) -> tuple[list[Phase], int]:
+def _phases(commands: Commands) -> tuple[list[Phase], int]:
     """The phases from one barrier to the next, and which one follows the last."""
 
     def closed(rank: int, states: Iterable[int]) -> frozenset[int]:
@@ -247,12 +247,12 @@ def _states(closed: Closed, most: int) -> dict[State, tuple[int, ...] | None]:
             moves = [move for rank in ranks for move in closed.moves.of_rank(state, rank)]
             if members is None:
                 moves += closed.moves.of_barriers(state)
-            if any(move.target is None for move in moves):
+            if any(target is None for target, _ in moves):
                 raise NoCertificate("the program is not robust")
-            if members is None or any(move.ordinary and move.target not in reached for move in moves):
+            if members is None or any(ordinary and target not in reached for target, ordinary in moves):
                 break
         found[state] = members
-        reached.update((move.target, None) for move in moves if move.target is not None)
+        reached.update((target, None) for target, _ in moves if target is not None)
         if len(reached) > most:
             raise _TooMany(f"more than {most} states would have to be listed")
     return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from pgasrob.certificates.check.closed import Closed, waited_for
+from pgasrob.certificates.check.closed import Closed
 from pgasrob.certificates.check.format import MALFORMED, Certificate, content_hash, read
 from pgasrob.certificates.check.infeasible import FoundE, Infeasible, Source, phase_demands
-from pgasrob.certificates.check.values import Command, Values
+from pgasrob.certificates.check.values import Commands, Values
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import Reading
 
@@ -18,15 +18,7 @@ class Instantiable(Protocol):
     def instantiate(self, nodes: int | None, reading: Reading) -> Instance: ...
 
 
-def commands_of(values: Values) -> list[list[list[Command]]]:
-    """The commands of each rank and control state."""
-    return [
-        [[values.command(rank, state, place) for place in range(len(leaving))] for state, leaving in enumerate(own.out)]
-        for rank, own in enumerate(values.instance.automata)
-    ]
-
-
-def sources_of(commands: list[list[list[Command]]]) -> list[Source]:
+def sources_of(commands: Commands) -> list[Source]:
     """Every step that may be chosen as the source."""
     return [
         (rank, state, place, step)
@@ -72,10 +64,10 @@ def _refusal(instance: Instance, certificate: Certificate) -> str | None:
     values = Values(instance, certificate.files)
     for rank, state, file in values.demands():
         return f"rank {rank} comes to control state {state} with registers {list(file)}, which it leaves out"
-    commands = commands_of(values)
+    commands = values.commands()
     for phase, rank, state in phase_demands(commands, certificate.phases, certificate.back):
         return f"rank {rank} comes to control state {state} in phase {phase}, which it leaves out"
-    asked = Infeasible(values, commands, certificate.phases, waited_for(values, commands))
+    asked = Infeasible(instance, commands, certificate.phases)
     for source, fixpoint in certificate.sources.items():
         if fixpoint.last < 1:
             return "what comes after a barrier has to be told from what comes before"

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pgasrob.certificates.check.moves import IsSource, Move, Moves, State
 from pgasrob.certificates.check.order import Touch, blocks, meets, ways
-from pgasrob.certificates.check.values import Command, File, Issued, Values, may_pass, only
+from pgasrob.certificates.check.values import Commands, File, Values, may_pass, must_hit, waited_for
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 
@@ -18,9 +18,9 @@ from pgasrob.program.expressions import Fault
 class Closed:
     """What is asked of states, by ``values`` that are closed and the ``commands`` with them."""
 
-    def __init__(self, values: Values, commands: list[list[list[Command]]], is_source: IsSource) -> None:
+    def __init__(self, values: Values, commands: Commands, is_source: IsSource) -> None:
         self.instance, self.values = values.instance, values
-        self.moves = Moves(self.instance, waited_for(values, commands), is_source)
+        self.moves = Moves(self.instance, waited_for(commands), is_source)
 
     def refusal(self, states: Sequence[State], expanded: Sequence[Sequence[int] | None]) -> str | None:
         """Why the ``states`` are no proof; None when they are.
@@ -38,12 +38,12 @@ class Closed:
             if members is not None and not self.may_go_alone(state, members):
                 return f"in state {number} the ranks {list(members)} may not be followed alone"
             goes_on = members is None
-            for move in self.followed(state, members):
-                if move.target is None:
+            for target, ordinary in self.followed(state, members):
+                if target is None:
                     return f"a move from state {number} closes a cycle"
-                if move.target not in place:
+                if target not in place:
                     return f"a move from state {number} leads to no state of the set"
-                goes_on = goes_on or (move.ordinary and place[move.target] > number)
+                goes_on = goes_on or (ordinary and place[target] > number)
             if not goes_on:
                 return f"in state {number} no move of the ranks {list(members or ())} leads on"
         return None
@@ -99,7 +99,7 @@ class Closed:
             rank, at, file = todo.pop()
             for place, transition in enumerate(self.instance.automata[rank].out[at]):
                 issued, form = self.values.issue(rank, at, place, file), transition.form
-                if issued is None or self._is_blocked(state, rank, form, issued):
+                if issued is None or blocks(state.facts[rank], issued.wait):
                     continue
                 if isinstance(form, core.Immediate) and form.may_block:
                     cells = issued.chain[0].cells
@@ -111,7 +111,7 @@ class Closed:
                 if not issued.written <= changed:
                     changed |= issued.written
                     todo, waiting = todo + waiting, []
-                if any(x.cells == {cell} and meets(x.access, way) for x in issued.bound for cell, way in delayed):
+                if any(must_hit(each, delayed) for each in issued.bound):
                     continue
                 behind = {(rank, transition.target, after) for after in issued.files}
                 if not all(self.values.has(*each) for each in behind):
@@ -123,15 +123,6 @@ class Closed:
                 seen |= behind
         return None
 
-    def _is_blocked(self, state: State, rank: int, form: core.Form, issued: Issued) -> bool:
-        """Whether a command waits for a step that is delayed, and so for ever."""
-        queue = only([issued.queues])
-        return (
-            isinstance(form, core.Wait)
-            and queue is not None
-            and blocks(state.facts[rank], core.Wait(queue, form.local))
-        )
-
     def _near(self, state: State, rank: int) -> Iterator[Touch]:
         for transition in self.instance.automata[rank].out[state.control[rank]]:
             try:
@@ -139,15 +130,3 @@ class Closed:
             except Fault:
                 continue
             yield from ((each.cell, way) for each in core.accesses_of(operands) for way in ways(each))
-
-
-def waited_for(values: Values, commands: list[list[list[Command]]]) -> frozenset[int]:
-    """The cells for whose values some command may wait."""
-    return frozenset(
-        cell
-        for automaton, own in zip(values.instance.automata, commands, strict=True)
-        for leaving, known in zip(automaton.out, own, strict=True)
-        for transition, command in zip(leaving, known, strict=True)
-        if isinstance(transition.form, core.Immediate) and transition.form.may_block
-        for cell in command.chain[0].cells
-    )

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pgasrob.certificates.check import order
-from pgasrob.certificates.check.order import NOTHING, Facts, Touched, blocks, meets, ways
-from pgasrob.certificates.check.values import Command, Reach, Values
+from pgasrob.certificates.check.order import NOTHING, Facts, Touch, Touched, after, blocks, late, meets, ways
+from pgasrob.certificates.check.values import Command, Commands, Reach, must_hit, waited_for
 from pgasrob.program import core
+from pgasrob.program.instance import Instance
 
 Phase = Sequence[frozenset[int]]
 """For each rank the control states that it may be in between two barriers."""
@@ -21,7 +21,7 @@ Source = tuple[int, int, int, int]
 """Rank, control state, place of the transition there, number of the step."""
 Place = tuple[int, int, int]
 """A tainted rank, its control state, and the barriers since the choice of the source."""
-Accesses = dict[order.Touch, set[int]]
+Accesses = dict[Touch, set[int]]
 """By cell and way the ranks that may have made an access."""
 
 
@@ -51,9 +51,7 @@ Demand = tuple[str, tuple[int, str], int] | tuple[str, Place, Way]
 """What is missing: ("done" or "made", the access, the rank), or ("place", the place, the way)."""
 
 
-def phase_demands(
-    commands: list[list[list[Command]]], phases: Sequence[Phase], back: int
-) -> Iterator[tuple[int, int, int]]:
+def phase_demands(commands: Commands, phases: Sequence[Phase], back: int) -> Iterator[tuple[int, int, int]]:
     """The (phase, rank, control state) that are missing in ``phases``; behind the last comes that with number
     ``back``."""
     yield from ((0, rank, 0) for rank in range(len(commands)) if 0 not in phases[0][rank])
@@ -69,12 +67,11 @@ def phase_demands(
 
 
 class Infeasible:
-    """What is asked of the evidence, with closed ``values`` and ``phases``, and the cells ``waited_for``."""
+    """What is asked of the evidence, with closed ``phases``."""
 
-    def __init__(
-        self, values: Values, commands: list[list[list[Command]]], phases: Sequence[Phase], waited_for: frozenset[int]
-    ) -> None:
-        self.instance, self.commands, self.phases, self.waited_for = values.instance, commands, phases, waited_for
+    def __init__(self, instance: Instance, commands: Commands, phases: Sequence[Phase]) -> None:
+        self.instance, self.commands, self.phases = instance, commands, phases
+        self.waited_for = waited_for(commands)
 
     def company(self, rank: int, state: int) -> list[frozenset[int]]:
         """Where each rank may be while ``rank`` is before ``state``."""
@@ -103,19 +100,14 @@ class Infeasible:
 
     def _go_on(self, known: Fixpoint, chosen: Reach, place: Place, way: Way, command: Command) -> Iterator[Demand]:
         """E1 and F2: a tainted rank issues a command."""
-        is_late = self._late(way, command)
-        for reach, later in zip(command.chain, [False] * len(command.bound) + is_late, strict=True):
-            if later:
-                break
-            if _may_hit(reach, chosen):
-                raise FoundE
-        if isinstance(command.operands, core.Wait) and blocks(way.facts, command.operands):
+        is_late = late(self.instance, way.facts, command.operands)
+        if any(_may_hit(each, chosen) for each in command.bound + command.steps[: _first(is_late)]):
+            raise FoundE
+        if blocks(way.facts, command.operands):
             return
-        if not any(self._must_hit(each, way.delayed) for each in command.bound):
-            hit = [
-                later or self._must_hit(each, way.delayed) for each, later in zip(command.steps, is_late, strict=True)
-            ]
-            yield from self._issue(known, place[0], place[2], way, command, _first(hit))
+        if not any(must_hit(each, way.delayed) for each in command.bound):
+            hit = [must_hit(each, way.delayed) for each in command.steps]
+            yield from self._issue(known, place[0], place[2], way, command, min(_first(hit), _first(is_late)))
 
     def _barriers(self, known: Fixpoint, rank: int, company: list[frozenset[int]], always: Way) -> Iterator[Demand]:
         """F3"""
@@ -144,8 +136,8 @@ class Infeasible:
             if _may_hit(reach, chosen) and (any(in_done[: place + 1]) or any(in_made[place + 1 :])):
                 raise FoundE
         steps, bound = command.steps, len(command.bound)
-        if not any(self._must_hit(each, always.delayed) for each in command.bound):
-            first = _first([self._must_hit(each, always.delayed) for each in steps])
+        if not any(must_hit(each, always.delayed) for each in command.bound):
+            first = _first([must_hit(each, always.delayed) for each in steps])
             hitting = [place for place in range(len(steps)) if in_made[bound + place]]
             if any(in_done):
                 yield from self._issue(known, rank, 0, always, command, first)
@@ -164,13 +156,9 @@ class Infeasible:
             yield from self._accessed("made", known.made, rank, reach)
         for reach in command.bound + command.steps[:first]:
             yield from self._accessed("done", known.done, rank, reach)
-        facts, operands = way.facts, command.operands
-        if isinstance(operands, core.Transfer):
-            facts = order.behind(self.instance, facts, operands, first)
-        elif operands is not None:
-            facts = order.after(facts, operands)
-        delayed = way.delayed | _certain(command.steps[first:])
-        yield from self._at(known, (rank, command.target, phase), Way(facts, delayed))
+        facts = after(self.instance, way.facts, command.operands, first)
+        further = Way(facts, way.delayed | _certain(command.steps[first:]))
+        yield from self._at(known, (rank, command.target, phase), further)
 
     def _accessed(self, name: str, known: Accesses, rank: int, reach: Reach) -> Iterator[Demand]:
         for cell in reach.cells:
@@ -182,13 +170,6 @@ class Infeasible:
         found = known.places.get(place, ())
         if not any(each.facts <= way.facts and each.delayed <= way.delayed for each in found):
             yield "place", place, way
-
-    def _late(self, way: Way, command: Command) -> list[bool]:
-        operands = command.operands
-        return order.late(self.instance, way.facts, operands) if isinstance(operands, core.Transfer) else []
-
-    def _must_hit(self, reach: Reach, touched: Touched) -> bool:
-        return len(reach.cells) == 1 and any(cell in reach.cells and meets(reach.access, way) for cell, way in touched)
 
     def _by_others(self, reach: Reach, known: Accesses, rank: int) -> bool:
         """Whether an access may hit one that another rank has made."""

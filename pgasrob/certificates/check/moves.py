@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from pgasrob.certificates.check.order import NOTHING, Facts, Touched, after, behind, blocks, hits, late, ways
+from pgasrob.certificates.check.order import NOTHING, Facts, Touched, after, blocks, hits, late, put, ways
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.effect import execute
-
-T = TypeVar("T")
 
 
 class Attack(NamedTuple):
@@ -34,13 +32,10 @@ class State(NamedTuple):
     attack: Attack | None
 
 
-class Move(NamedTuple):
-    """Where a move leads, None: to Found; and whether it is ordinary, no choice of a source or further source."""
-
-    target: State | None
-    ordinary: bool
-
-
+Move = tuple[State | None, bool]
+"""Where a move leads, None: to Found; and whether it is ordinary, no choice of a source or further source."""
+Issue = tuple[int, int, core.Operands]
+"""A rank, the control state behind its command, and the operands."""
 IsSource = Callable[[int, int, int, int], bool]
 """Whether a step may be the source: rank, control state, place of the transition there, number of the step."""
 
@@ -61,7 +56,7 @@ class Moves:
             attack = attack._replace(tainted=frozenset(range(self.instance.nodes)))
         for arrivals in self.instance.barriers(state.control):
             control = tuple(arrival.target for arrival in arrivals)
-            yield Move(state._replace(control=control, attack=attack), True)
+            yield state._replace(control=control, attack=attack), True
 
     def of_rank(self, state: State, rank: int) -> Iterator[Move]:
         """(m1) to (m3') by commands of ``rank``."""
@@ -74,74 +69,53 @@ class Moves:
                 continue
             if blocks(state.facts[rank], operands) or execute(operands, state.registers[rank], state.memory) is None:
                 continue
-            steps = core.steps_of(operands)
+            steps, issue = core.steps_of(operands), (rank, transition.target, operands)
             if state.attack is None:
-                yield self._moved(state, rank, transition.target, operands, len(steps), None, True)
+                yield self._moved(state, issue, len(steps), None), True
                 for step in range(len(steps)):
                     if self.is_source(rank, state.control[rank], place, step):
                         begun = Attack(steps[step].access, frozenset((rank,)), NOTHING, NOTHING)
-                        yield self._moved(state, rank, transition.target, operands, step, begun, False)
+                        yield self._moved(state, issue, step, begun), False
             else:
-                yield from self._in_attack(state, state.attack, rank, transition.target, operands)
+                yield from self._in_attack(state, state.attack, issue)
 
-    def _in_attack(
-        self, state: State, attack: Attack, rank: int, target: int, operands: core.Operands
-    ) -> Iterator[Move]:
+    def _in_attack(self, state: State, attack: Attack, issue: Issue) -> Iterator[Move]:
+        rank, _, operands = issue
         chain, steps = core.accesses_of(operands), core.steps_of(operands)
-        bound, delayed = len(chain) - len(steps), attack.delayed
-        is_late = late(self.instance, state.facts[rank], operands) if isinstance(operands, core.Transfer) else []
-        in_done = [hits(self.instance, access, attack.done) for access in chain]
-        in_delayed = [hits(self.instance, access, delayed) for access in chain]
+        bound = len(chain) - len(steps)
+        is_late = late(self.instance, state.facts[rank], operands)
+        in_done = [hits(access, attack.done) for access in chain]
+        in_delayed = [hits(access, attack.delayed) for access in chain]
         for place, access in enumerate(chain):  # (m2)
             if any(is_late[: place + 1 - bound] if place >= bound else ()):
                 break
             first = max(place + 1, bound)
             enters = rank in attack.tainted or any(in_done) or any(in_delayed[first:])
             if conflict(access, attack.source) and enters:
-                yield Move(None, False)
+                yield None, False
         if any(in_delayed[:bound]):
             return
         first = next((n for n in range(len(steps)) if is_late[n] or in_delayed[bound + n]), len(steps))  # (m3)
-        yield self._moved(state, rank, target, operands, first, attack, True)
+        yield self._moved(state, issue, first, attack), True
         for step in range(first):  # (m3')
             source = attack.source
             if steps[step].access == source and source.commutes and source.cell in self.waited_for:
                 joined = attack._replace(tainted=attack.tainted | {rank})
-                yield self._moved(state, rank, target, operands, step, joined, False)
+                yield self._moved(state, issue, step, joined), False
 
-    def _moved(
-        self,
-        state: State,
-        rank: int,
-        target: int,
-        operands: core.Operands,
-        first: int,
-        attack: Attack | None,
-        ordinary: bool,
-    ) -> Move:
-        """A command of sigma, the steps of which from ``first`` on are delayed."""
+    def _moved(self, state: State, issue: Issue, first: int, attack: Attack | None) -> State:
+        """After a command of sigma, the steps of which from ``first`` on are delayed."""
+        rank, target, operands = issue
         done = execute(operands, state.registers[rank], state.memory, first)
         assert done is not None, "it has been asked whether it is enabled"
-        chain, steps = core.accesses_of(operands), core.steps_of(operands)
-        if attack is not None:
-            delayed = attack.delayed
-            reached = rank in attack.tainted or any(
-                hits(self.instance, access, attack.done) or hits(self.instance, access, delayed) for access in chain
+        chain, now = core.accesses_of(operands), first - len(core.steps_of(operands))
+        if attack and (rank in attack.tainted or any(hits(each, attack.done | attack.delayed) for each in chain)):
+            happened, later = chain[: len(chain) + now], chain[len(chain) + now :]
+            attack = attack._replace(
+                tainted=attack.tainted | {rank},
+                done=attack.done.union((each.cell, way) for each in happened for way in ways(each)),
+                delayed=attack.delayed.union((each.cell, way) for each in later for way in ways(each)),
             )
-            if reached:
-                now = len(chain) - len(steps) + first
-                attack = attack._replace(
-                    tainted=attack.tainted | {rank},
-                    done=attack.done.union((each.cell, way) for each in chain[:now] for way in ways(each)),
-                    delayed=delayed.union((each.cell, way) for each in chain[now:] for way in ways(each)),
-                )
-        facts = after(state.facts[rank], operands)
-        if isinstance(operands, core.Transfer):
-            facts = behind(self.instance, facts, operands, first)
-        registers, memory = done
-        control, files = _put(state.control, rank, target), _put(state.registers, rank, registers)
-        return Move(State(control, files, memory, _put(state.facts, rank, facts), attack), ordinary)
-
-
-def _put(row: tuple[T, ...], rank: int, value: T) -> tuple[T, ...]:
-    return (*row[:rank], value, *row[rank + 1 :])
+        control, registers = put(state.control, rank, target), put(state.registers, rank, done[0])
+        facts = put(state.facts, rank, after(self.instance, state.facts[rank], operands, first))
+        return State(control, registers, done[1], facts, attack)

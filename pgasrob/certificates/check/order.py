@@ -6,11 +6,14 @@ queue), ``stage`` (queue, stage), ``fenced``, ``bound`` (queue, target), ``bundl
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
 
+T = TypeVar("T")
+Operands = core.Shape[Any, Any] | None
+"""The operands of a command. Those that are not known are None, and so are all where nothing follows from the rest."""
 Fact = tuple[Any, ...]
 Facts = frozenset[Fact]
 Touch = tuple[int, str]
@@ -31,14 +34,15 @@ def meets(access: core.Access[Any], way: str) -> bool:
     return way != access.commutes if access.commutes else access.writes or way != "r"
 
 
-def hits(instance: Instance, access: core.Access[int], touched: Touched) -> bool:
+def hits(access: core.Access[Any], touched: Touched) -> bool:
     """Whether an access conflicts with one of ``touched``."""
-    ways = ("r", "w", *instance.update_kinds) if touched else ()
-    return any((access.cell, way) in touched and meets(access, way) for way in ways)
+    return any(cell == access.cell and meets(access, way) for cell, way in touched)
 
 
-def late(instance: Instance, facts: Facts, of: core.Transfer[Any, Any]) -> list[bool]:
-    """For each step of a new transfer whether it has to come after one that is delayed. What is None is not known."""
+def late(instance: Instance, facts: Facts, of: Operands) -> list[bool]:
+    """For each step of a command whether it has to come after one that is delayed."""
+    if not isinstance(of, core.Transfer):
+        return []
     queue, target, fifo = of.queue, of.rank, of.queue not in instance.unordered
 
     def is_late(step: core.Step[Any]) -> bool:
@@ -54,31 +58,31 @@ def late(instance: Instance, facts: Facts, of: core.Transfer[Any, Any]) -> list[
     return [bool(facts) and queue is not None and is_late(step) for step in of.steps]
 
 
-def behind(instance: Instance, facts: Facts, of: core.Transfer[Any, Any], first: int) -> Facts:
-    """The facts after a transfer whose steps from ``first`` on are delayed."""
-    queue, fifo = of.queue, of.queue not in instance.unordered
+def after(instance: Instance, facts: Facts, of: Operands, first: int) -> Facts:
+    """The facts after a command whose steps from ``first`` on are delayed."""
     new: set[Fact] = set()
-    for step in of.steps[first:] if queue is not None else ():
-        new.add(("pending", queue))
-        new |= {("local", queue)} if step.local else set()
-        new |= {("stage", queue, step.stage)} if fifo else set()
-        new |= {("fenced", queue, of.rank)} if step.fenced and (not fifo or instance.notifies_everywhere) else set()
-        new |= {("bundled",)} if instance.signals else set()
-        new |= {("located", step.access.cell)} if step.located else set()
+    match of:
+        case core.Transfer(to, int(queue), steps):
+            fifo = queue not in instance.unordered
+            for step in steps[first:]:
+                new.add(("pending", queue))
+                new |= {("local", queue)} if step.local else set()
+                new |= {("stage", queue, step.stage)} if fifo else set()
+                new |= {("fenced", queue, to)} if step.fenced and (not fifo or instance.notifies_everywhere) else set()
+                new |= {("bundled",)} if instance.signals else set()
+                new |= {("located", step.access.cell)} if step.located else set()
+        case core.Fence(queue, to):
+            new = {("bound", *each[1:]) for each in facts if each[:2] == ("fenced", queue) and to in (None, each[2])}
+        case core.Bundle():
+            return facts - {("bundled",)}
     return facts.union(fact for fact in new if None not in fact)
 
 
-def after(facts: Facts, operands: core.Shape[Any, Any]) -> Facts:
-    """The facts after a command without steps: a fence makes bounds, a bundle begins anew."""
-    match operands:
-        case core.Fence(queue, rank):
-            bounds = (("bound", *rest) for kind, *rest in facts if kind == "fenced" and rest[0] == queue)
-            return facts.union(each for each in bounds if rank in (None, each[2]))
-        case core.Bundle():
-            return facts - {("bundled",)}
-    return facts
-
-
-def blocks(facts: Facts, operands: core.Shape[Any, Any]) -> bool:
+def blocks(facts: Facts, of: Operands) -> bool:
     """Whether a command is a wait for a step that is delayed."""
-    return isinstance(operands, core.Wait) and ("local" if operands.local else "pending", operands.queue) in facts
+    return isinstance(of, core.Wait) and ("local" if of.local else "pending", of.queue) in facts
+
+
+def put(row: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
+    """``row`` with another value at one place."""
+    return (*row[:index], value, *row[index + 1 :])

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
+from pgasrob.certificates.check.order import Operands, Touched, meets, put
 from pgasrob.program import core
 from pgasrob.program.core import Place, Role
 from pgasrob.program.expressions import RELATIONS, Binary, Const, Expr, Fault, evaluator, faults_inside, registers_of
@@ -45,15 +46,20 @@ class Reach(NamedTuple):
 class Command(NamedTuple):
     """What a transition may do: whether it can be issued, its accesses, the operands that are certain (None is not)."""
 
+    form: core.Form
     target: int
     possible: bool
     bound: tuple[Reach, ...]
     steps: tuple[Reach, ...]
-    operands: core.Shape[Any, Any] | None
+    operands: Operands
 
     @property
     def chain(self) -> tuple[Reach, ...]:
         return self.bound + self.steps
+
+
+Commands = list[list[list[Command]]]
+"""Those of each rank and control state."""
 
 
 class Issued(NamedTuple):
@@ -66,6 +72,7 @@ class Issued(NamedTuple):
     written: frozenset[int]
     queues: Held
     targets: Held
+    wait: core.Wait[Any] | None
 
 
 def is_known(expr: Expr, file: File) -> bool:
@@ -92,10 +99,6 @@ def may_pass(form: core.Immediate[Place, Expr], file: File, value: int) -> bool:
         return False
     after = file if form.register is None else put(file, form.register, value)
     return form.until is None or not is_known(form.until.holds, after) or form.until.satisfied(after)  # type: ignore[arg-type]
-
-
-def put(file: File, register: int, value: int | None) -> File:
-    return (*file[:register], value, *file[register + 1 :])
 
 
 class Values:
@@ -155,9 +158,18 @@ class Values:
                 files = [put(file, register, None)]
         queues = named[Role.QUEUE][0] if named[Role.QUEUE] else None
         hidden = self.files[rank][self.instance.automata[rank].out[state][place].target].hidden
-        return Issued(tuple(map(hidden, files)), tuple(chain), bound, written, queues, targets)
+        wait = core.Wait(only([queues]), form.local) if isinstance(form, core.Wait) else None
+        return Issued(tuple(map(hidden, files)), tuple(chain), bound, written, queues, targets, wait)
 
-    def command(self, rank: int, state: int, place: int) -> Command:
+    def commands(self) -> Commands:
+        """What transitions may do with any of the files at their control states."""
+        ranks = enumerate(self.instance.automata)
+        return [
+            [[self._command(rank, state, each) for each in range(len(own))] for state, own in enumerate(automaton.out)]
+            for rank, automaton in ranks
+        ]
+
+    def _command(self, rank: int, state: int, place: int) -> Command:
         """What a transition may do with any of the files at its control state."""
         transition = self.instance.automata[rank].out[state][place]
         form, accesses = transition.form, core.accesses_of(transition.form)
@@ -166,7 +178,7 @@ class Values:
         cells = [frozenset().union(*(each.chain[number].cells for each in found)) for number in range(len(accesses))]
         reaches, first = tuple(map(Reach, accesses, cells)), len(accesses) - len(core.steps_of(form))
         queue, target = only(each.queues for each in found), only(each.targets for each in found)
-        certain: core.Shape[Any, Any] | None = None
+        certain: Operands = None
         match form:
             case core.Transfer():
                 to = [step.access._replace(cell=only([x])) for step, x in zip(form.steps, cells[first:], strict=True)]  # type: ignore[arg-type]
@@ -178,7 +190,21 @@ class Values:
                 certain = core.Wait(queue, local)
             case core.Fence(_, named) if queue is not None and (named is None or target is not None):
                 certain = core.Fence(queue, target)
-        return Command(transition.target, any(each.files for each in found), reaches[:first], reaches[first:], certain)
+        return Command(
+            form, transition.target, any(each.files for each in found), reaches[:first], reaches[first:], certain
+        )
+
+
+def must_hit(reach: Reach, touched: Touched) -> bool:
+    """Whether an access is certain to conflict with one of ``touched``."""
+    return any(reach.cells == {cell} and meets(reach.access, way) for cell, way in touched)
+
+
+def waited_for(commands: Commands) -> frozenset[int]:
+    """The cells for whose values some command may wait."""
+    every = (command for own in commands for leaving in own for command in leaving)
+    waiting = (each for each in every if isinstance(each.form, core.Immediate) and each.form.may_block)
+    return frozenset(cell for each in waiting for cell in each.chain[0].cells)
 
 
 def each_of(values: Held) -> Iterable[int | None]:
