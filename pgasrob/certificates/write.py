@@ -13,11 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from pgasrob.certificates.check.accept import Instantiable, sources_of
-from pgasrob.certificates.check.closed import Closed
+from pgasrob.certificates.check.accept import Instantiate, sources_of
 from pgasrob.certificates.check.format import FORMAT, content_hash
-from pgasrob.certificates.check.infeasible import Fixpoint, FoundE, Infeasible, Phase, Source, Way
-from pgasrob.certificates.check.moves import State
+from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Phase, Source, Way
+from pgasrob.certificates.check.states import Closed, State
 from pgasrob.certificates.check.values import Command, Commands, File, Files, Values
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
@@ -58,16 +57,16 @@ class Written:
 
 
 def write(
-    program: Instantiable, nodes: int | None, reading: Reading = DEFAULT_READING, most_states: int = MOST_STATES
+    instantiate: Instantiate, nodes: int | None, reading: Reading = DEFAULT_READING, most_states: int = MOST_STATES
 ) -> Written:
-    """The certificate that ``program`` on ``nodes`` nodes is robust, read so.
+    """The certificate that the program is robust which ``instantiate`` puts on ``nodes`` nodes, read so.
 
     Raises :class:`NoCertificate` when it would be too large, or there is none since the program is not robust or may
     fault, and :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
     """
     from pgasrob import __version__
 
-    instance = program.instantiate(nodes, reading)
+    instance = instantiate(nodes, reading)
     if instance.program.gaps:
         raise NoCertificate("the program stands for more runs than its commands have")
     values = Values(instance, [_files(instance, rank) for rank in range(instance.nodes)])
@@ -194,24 +193,18 @@ def _fixpoint(asked: Infeasible, source: Source, most: int) -> tuple[Fixpoint | 
     """The evidence for a source, None when it may lead to Found or takes more than ``most``; and its size."""
     fixpoint = Fixpoint(PHASES_AFTER)
     size, missing = 0, True
-    try:
-        while missing:
-            missing = False
-            for kind, at, what in asked.demands(source, fixpoint):
-                missing = True
-                size += 1
-                if kind == "place":
-                    ways = fixpoint.places.setdefault(at, set())  # type: ignore[arg-type]
-                    assert isinstance(what, Way)
-                    if not any(each.facts <= what.facts and each.delayed <= what.delayed for each in ways):
-                        _add_way(ways, what)
-                else:
-                    known = fixpoint.made if kind == "made" else fixpoint.done
-                    known.setdefault(at, set()).add(what)  # type: ignore[arg-type]
-            if size > most:
+    while missing:
+        missing = False
+        for demand in asked.demands(source, fixpoint):
+            missing = True
+            size += 1
+            if demand == E or size > most:
                 return None, size
-    except FoundE:
-        return None, size
+            kind, at, what = demand
+            if kind == "place":
+                _add_way(fixpoint.places.setdefault(at, set()), what)
+            else:
+                (fixpoint.made if kind == "made" else fixpoint.done).setdefault(at, set()).add(what)
     return fixpoint, size
 
 

@@ -49,8 +49,15 @@ def certify(ctx: click.Context, /, file: str, certificate: str, front_end: Front
     except UnicodeDecodeError:
         text = ""
     try:
-        told = examine(load(file, front_end), text)
+        told = examine(load(file, front_end).instantiate, text)
     except SourceError as error:
         refuse(str(error))
-    click.echo(f"{file}: {told}")
-    ctx.exit(0 if told.reason is None else NOT_ROBUST)
+    reason, found = told
+    if reason is not None or found is None:
+        click.echo(f"{file}: refused: {reason}")
+        ctx.exit(NOT_ROBUST)
+    reading = f"--failed-polls {found.reading.failed_polls} --conflicts {found.reading.conflicts}"
+    click.echo(f"{file}: robust on {found.nodes} nodes, read with {reading}")
+    evidence = [f"{len(found.sources)} infeasible sources"] * bool(found.sources)
+    evidence += [f"{len(found.states)} states"] * bool(found.states)
+    click.echo(f"  accepted by {' and '.join(evidence) or 'the commands, none of which has steps'}")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
-from pgasrob.certificates.check.closed import Closed
 from pgasrob.certificates.check.format import MALFORMED, Certificate, content_hash, read
-from pgasrob.certificates.check.infeasible import FoundE, Infeasible, Source, phase_demands
+from pgasrob.certificates.check.infeasible import Infeasible, Source, phase_demands
+from pgasrob.certificates.check.states import Closed
 from pgasrob.certificates.check.values import Commands, Values
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import Reading
 
-
-class Instantiable(Protocol):
-    """A program, which a node count and a reading make an instance of: in the core language, or in C."""
-
-    def instantiate(self, nodes: int | None, reading: Reading) -> Instance: ...
+Instantiate = Callable[[int | None, Reading], Instance]
+"""Puts a program on so many nodes, as it is read."""
 
 
 def sources_of(commands: Commands) -> list[Source]:
@@ -35,22 +33,15 @@ class Answer(NamedTuple):
     reason: str | None
     certificate: Certificate | None = None
 
-    def __str__(self) -> str:
-        found = self.certificate
-        if self.reason is not None or found is None:
-            return f"refused: {self.reason}"
-        read = f"--failed-polls {found.reading.failed_polls} --conflicts {found.reading.conflicts}"
-        return f"accepted: robust on {found.nodes} nodes, read with {read} (by {found.kind})"
 
-
-def examine(program: Instantiable, text: str) -> Answer:
-    """Whether the certificate in ``text`` proves that ``program`` is robust.
+def examine(instantiate: Instantiate, text: str) -> Answer:
+    """Whether the certificate in ``text`` proves that the program is robust that ``instantiate`` puts on nodes.
 
     Raises :class:`~pgasrob.diagnostics.SourceError` when it is no program on so many nodes.
     """
     try:
         certificate = read(text)
-        instance = program.instantiate(certificate.nodes, certificate.reading)
+        instance = instantiate(certificate.nodes, certificate.reading)
         if certificate.program != content_hash(instance.program):
             return Answer("it is about another program, or another version of it", certificate)
         if instance.program.gaps:
@@ -71,15 +62,11 @@ def _refusal(instance: Instance, certificate: Certificate) -> str | None:
     for source, fixpoint in certificate.sources.items():
         if fixpoint.last < 1:
             return "what comes after a barrier has to be told from what comes before"
-        try:
-            for demand in asked.demands(source, fixpoint):
-                return f"source {source}: {demand} is left out"
-        except FoundE:
-            return f"source {source}: some command may close a cycle"
+        for missing in asked.demands(source, fixpoint):
+            return f"source {source} may lead to a violation: {missing} is left out"
     open_sources = [source for source in sources_of(commands) if source not in certificate.sources]
-    if not certificate.states and (open_sources or values.may_fault):
-        return f"nothing is said of source {open_sources[0]}" if open_sources else "some command may have no value"
-    if not certificate.states:
-        return None
-    closed = Closed(values, commands, lambda *source: source not in certificate.sources)
-    return closed.refusal(certificate.states, certificate.expanded)
+    if certificate.states:
+        return Closed(values, commands, lambda *source: source not in certificate.sources).refusal(certificate.states)
+    if open_sources:
+        return f"nothing is said of source {open_sources[0]}"
+    return "some command may have no value" if values.may_fault else None

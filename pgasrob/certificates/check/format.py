@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, NamedTuple, NoReturn, get_args
 
 from pgasrob.certificates.check.infeasible import Fixpoint, Phase, Source, Way
-from pgasrob.certificates.check.moves import Attack, State
+from pgasrob.certificates.check.states import Attack, State
 from pgasrob.certificates.check.values import Files
 from pgasrob.program import core
 from pgasrob.program.declarations import Declared
@@ -20,8 +20,8 @@ MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, Recurs
 
 class Certificate(NamedTuple):
     """Evidence that a program is robust: ``files`` for `Values`, ``phases`` with the number of the one that follows the
-    last, a `Fixpoint` for each source that is infeasible, ``states`` for the other sources, and which ranks move there
-    (None: all)."""
+    last, a `Fixpoint` for each source that is infeasible, ``states`` for the other sources, each with the ranks that
+    move there (None: all)."""
 
     program: str
     nodes: int
@@ -31,13 +31,7 @@ class Certificate(NamedTuple):
     phases: list[Phase]
     back: int
     sources: dict[Source, Fixpoint]
-    states: list[State]
-    expanded: list[tuple[int, ...] | None]
-
-    @property
-    def kind(self) -> str:
-        """Which evidence there is: infeasibility, states, or both."""
-        return " and ".join(["infeasibility"] * bool(self.sources) + ["states"] * bool(self.states)) or "no sources"
+    states: list[tuple[State, tuple[int, ...] | None]]
 
 
 def content_hash(program: Declared) -> str:
@@ -61,11 +55,9 @@ def read(text: str) -> Certificate:
     files = [[Files(frozenset(a), frozenset(map(tuple, b))) for a, b in of_rank] for of_rank in found["registers"]]
     phases: list[Phase] = [[frozenset(states) for states in phase] for phase in found["phases"]]
     sources = {(at[0], at[1], at[2], at[3]): _fixpoint(*rest) for at, *rest in found["infeasible"]}
-    states, expanded = [_state(*each[:5]) for each in found["states"]], [each[5] for each in found["states"]]
-    return Certificate(
-        found["program"], found["nodes"], reading, found["version"], files, phases, found["back"], sources, states,
-        [None if each is None else tuple(each) for each in expanded],
-    )  # fmt: skip
+    states = [(_state(*each), None if members is None else tuple(members)) for *each, members in found["states"]]
+    named = found["program"], found["nodes"], reading, found["version"]
+    return Certificate(*named, files, phases, found["back"], sources, states)
 
 
 def _refuse(text: str) -> NoReturn:

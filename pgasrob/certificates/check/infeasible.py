@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pgasrob.certificates.check.order import NOTHING, Facts, Touch, Touched, after, blocks, late, meets, ways
+from pgasrob.certificates.check.order import Facts, Touch, Touched, after, blocks, late, meets, ways
 from pgasrob.certificates.check.values import Command, Commands, Reach, must_hit, waited_for
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
@@ -43,12 +43,10 @@ class Fixpoint:
     places: dict[Place, set[Way]] = field(default_factory=dict)
 
 
-class FoundE(Exception):
-    """Some command may close the cycle."""
-
-
-Demand = tuple[str, tuple[int, str], int] | tuple[str, Place, Way]
-"""What is missing: ("done" or "made", the access, the rank), or ("place", the place, the way)."""
+Demand = tuple[str, Any, Any]
+"""What is missing: ("done" or "made", the access, the rank), or ("place", the place, the way); or `E`."""
+E: Demand = "no command that may close a cycle", None, None
+"""What cannot be put there."""
 
 
 def phase_demands(commands: Commands, phases: Sequence[Phase], back: int) -> Iterator[tuple[int, int, int]]:
@@ -79,14 +77,13 @@ class Infeasible:
         return [frozenset().union(*(phase[other] for phase in together)) for other in range(self.instance.nodes)]
 
     def demands(self, source: Source, known: Fixpoint) -> Iterator[Demand]:
-        """What is missing in the evidence for ``source``; nothing when it is closed. Raises :class:`FoundE`."""
+        """What is missing in the evidence for ``source``; nothing when it is closed."""
         rank, state, number, step = source
         company, command = self.company(rank, state), self.commands[rank][state][number]
         if not company[rank] or not command.possible:
             return
         chosen = command.steps[step]
-        start = Way(frozenset(), NOTHING)
-        yield from self._issue(known, rank, 0, start, command, step)  # F1
+        yield from self._issue(known, rank, 0, Way(frozenset(), frozenset()), command, step)  # F1
         always = Way(frozenset(), _certain(command.steps[step:]))
         for place, found in list(known.places.items()):
             for way in list(found):
@@ -102,7 +99,7 @@ class Infeasible:
         """E1 and F2: a tainted rank issues a command."""
         is_late = late(self.instance, way.facts, command.operands)
         if any(_may_hit(each, chosen) for each in command.bound + command.steps[: _first(is_late)]):
-            raise FoundE
+            yield E
         if blocks(way.facts, command.operands):
             return
         if not any(must_hit(each, way.delayed) for each in command.bound):
@@ -134,7 +131,7 @@ class Infeasible:
         in_made = [self._by_others(each, known.made, rank) for each in command.chain]
         for place, reach in enumerate(command.chain):
             if _may_hit(reach, chosen) and (any(in_done[: place + 1]) or any(in_made[place + 1 :])):
-                raise FoundE
+                yield E
         steps, bound = command.steps, len(command.bound)
         if not any(must_hit(each, always.delayed) for each in command.bound):
             first = _first([must_hit(each, always.delayed) for each in steps])

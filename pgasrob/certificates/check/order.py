@@ -19,14 +19,11 @@ Facts = frozenset[Fact]
 Touch = tuple[int, str]
 """An access that was made: the cell, and ``r``, ``w`` or the kind of an update. One that reads and writes is two."""
 Touched = frozenset[Touch]
-NOTHING: Touched = frozenset()
 
 
 def ways(access: core.Access[Any]) -> tuple[str, ...]:
     """In which ways an access touches its cell."""
-    if access.commutes:
-        return (access.commutes,)
-    return (*(("r",) if access.reads else ()), *(("w",) if access.writes else ()))
+    return (access.commutes,) if access.commutes else ("r",) * access.reads + ("w",) * access.writes
 
 
 def meets(access: core.Access[Any], way: str) -> bool:

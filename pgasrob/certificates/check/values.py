@@ -14,14 +14,12 @@ from typing import Any, NamedTuple
 from pgasrob.certificates.check.order import Operands, Touched, meets, put
 from pgasrob.program import core
 from pgasrob.program.core import Place, Role
-from pgasrob.program.expressions import RELATIONS, Binary, Const, Expr, Fault, evaluator, faults_inside, registers_of
+from pgasrob.program.expressions import RELATIONS, Expr, Fault, evaluator, faults_inside, registers_of
 from pgasrob.program.instance import Instance
 
 File = tuple[int | None, ...]
 Held = frozenset[int] | None
 """Values; None: unknown."""
-FEW = 64
-"""Values of a remainder that is not certain, up to which they are told apart."""
 
 run, registers_in, can_fault = cache(evaluator), cache(registers_of), cache(faults_inside)
 
@@ -86,9 +84,6 @@ def choices(expr: Expr, file: File) -> Held:
             return frozenset((run(expr)(file),))  # type: ignore[arg-type]
         except Fault:
             return frozenset()
-    match expr:
-        case Binary("%", _, Const(divisor)) if 0 < divisor <= FEW:
-            return frozenset(range(1 - divisor, divisor))
     return None
 
 
@@ -112,17 +107,15 @@ class Values:
     def demands(self) -> Iterator[tuple[int, int, File]]:
         """What is missing, by rank and control state; nothing when the evidence is closed."""
         for rank, automaton in enumerate(self.instance.automata):
-            yield from self._missing(rank, 0, self.files[rank][0].hidden(self.instance.registers))
+            begun = self.files[rank][0].hidden(self.instance.registers)
+            yield from () if self.has(rank, 0, begun) else ((rank, 0, begun),)
             for state, leaving in enumerate(automaton.out):
                 for place, transition in enumerate(leaving):
                     for file in self.files[rank][state].files:
                         issued = self.issue(rank, state, place, file)
                         for after in issued.files if issued else ():
-                            yield from self._missing(rank, transition.target, after)
-
-    def _missing(self, rank: int, state: int, file: File) -> Iterator[tuple[int, int, File]]:
-        if not self.has(rank, state, file):
-            yield rank, state, file
+                            if not self.has(rank, transition.target, after):
+                                yield rank, transition.target, after
 
     def has(self, rank: int, state: int, file: File) -> bool:
         return file in self.files[rank][state].files
@@ -158,15 +151,14 @@ class Values:
                 files = [put(file, register, None)]
         queues = named[Role.QUEUE][0] if named[Role.QUEUE] else None
         hidden = self.files[rank][self.instance.automata[rank].out[state][place].target].hidden
-        wait = core.Wait(only([queues]), form.local) if isinstance(form, core.Wait) else None
+        wait = replace(form, queue=only([queues])) if isinstance(form, core.Wait) else None  # type: ignore[arg-type]
         return Issued(tuple(map(hidden, files)), tuple(chain), bound, written, queues, targets, wait)
 
     def commands(self) -> Commands:
         """What transitions may do with any of the files at their control states."""
-        ranks = enumerate(self.instance.automata)
         return [
-            [[self._command(rank, state, each) for each in range(len(own))] for state, own in enumerate(automaton.out)]
-            for rank, automaton in ranks
+            [[self._command(rank, at, place) for place in range(len(own))] for at, own in enumerate(automaton.out)]
+            for rank, automaton in enumerate(self.instance.automata)
         ]
 
     def _command(self, rank: int, state: int, place: int) -> Command:
@@ -186,13 +178,12 @@ class Values:
                 certain = replace(form, rank=target, queue=queue, steps=steps)  # type: ignore[arg-type]
             case core.Bundle() | core.Barrier():
                 certain = form
-            case core.Wait(_, local) if queue is not None:
-                certain = core.Wait(queue, local)
-            case core.Fence(_, named) if queue is not None and (named is None or target is not None):
-                certain = core.Fence(queue, target)
-        return Command(
-            form, transition.target, any(each.files for each in found), reaches[:first], reaches[first:], certain
-        )
+            case core.Wait():
+                certain = replace(form, queue=queue)  # type: ignore[arg-type]
+            case core.Fence(_, named) if named is None or target is not None:
+                certain = replace(form, queue=queue, rank=target)  # type: ignore[arg-type]
+        possible = any(each.files for each in found)
+        return Command(form, transition.target, possible, reaches[:first], reaches[first:], certain)
 
 
 def must_hit(reach: Reach, touched: Touched) -> bool:
