@@ -52,7 +52,9 @@ def mutant(folder: Path, name: str, *edits: Edit) -> Mutant:
 
 def text_of(*ranks: str) -> str:
     """A program with a block for each of some ranks."""
-    header = "program p;\nnodes {};\nmemory one = 1, x, y, z, w, a[4];\nregister r, s;\nqueue q, u unordered;\n"
+    header = (
+        "program p;\nnodes {};\nmemory one = 1, x, y, z, w, a[4];\nregister r, s;\nqueue q, u unordered, v unordered;\n"
+    )
     blocks = (f"process {rank} {{ {commands} }}\n" for rank, commands in enumerate(ranks))
     return header.format(len(ranks)) + "".join(blocks)
 

@@ -178,6 +178,10 @@ def drop_phase(certificate: Json) -> None:
     certificate["phases"][0][1] = [0]
 
 
+def drop_later_phase(certificate: Json) -> None:
+    del certificate["phases"][1]
+
+
 def drop_access(certificate: Json) -> None:
     certificate["infeasible"][0][3] = []
 
@@ -242,6 +246,7 @@ def no_nodes(certificate: Json) -> None:
     [
         ("wait", drop_registers, "control state 1 with registers"),
         ("wait", drop_phase, "in phase 0"),
+        ("barrier", drop_later_phase, "in phase 0"),
         ("wait", drop_access, "'made'"),
         ("wait", drop_source, "nothing is said of source"),
         ("wait", drop_place, "'place'"),
