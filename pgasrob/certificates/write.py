@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
+from time import monotonic
 from typing import Any
 
 from pgasrob.certificates.check.accept import Instantiate, sources_of
@@ -57,15 +59,21 @@ class Written:
 
 
 def write(
-    instantiate: Instantiate, nodes: int | None, reading: Reading = DEFAULT_READING, most_states: int = MOST_STATES
+    instantiate: Instantiate,
+    nodes: int | None,
+    reading: Reading = DEFAULT_READING,
+    most_states: int = MOST_STATES,
+    timeout: float | None = None,
 ) -> Written:
     """The certificate that the program is robust which ``instantiate`` puts on ``nodes`` nodes, read so.
 
-    Raises :class:`NoCertificate` when it would be too large, or there is none since the program is not robust or may
+    Raises :class:`NoCertificate` when it would list more than ``most_states``, when making it takes more than
+    ``timeout`` seconds, or when there is none since the program is not robust or may
     fault, and :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
     """
     from pgasrob import __version__
 
+    until = inf if timeout is None else monotonic() + timeout
     instance = instantiate(nodes, reading)
     if instance.program.gaps:
         raise NoCertificate("the program stands for more runs than its commands have")
@@ -80,11 +88,11 @@ def write(
     large = sum(map(len, (leaving for own in commands for leaving in own))) > SMALL
     if large and sources:
         with suppress(_TooMany):
-            states = _states(Closed(values, commands, lambda *source: True), min(most_states, FIRST))
+            states = _states(Closed(values, commands, lambda *source: True), min(most_states, FIRST), until)
     if not states:
-        settled = _settled(Infeasible(instance, commands, phases), sources)
+        settled = _settled(Infeasible(instance, commands, phases), sources, until)
         if len(settled) < len(sources) or values.may_fault:
-            states = _states(Closed(values, commands, lambda *source: source not in settled), most_states)
+            states = _states(Closed(values, commands, lambda *source: source not in settled), most_states, until)
     kind = " and ".join(["infeasibility"] * bool(settled) + ["states"] * bool(states)) or "no sources"
     certificate = {
         "format": FORMAT,
@@ -177,11 +185,12 @@ def _is_barrier(command: Command) -> bool:
     return isinstance(command.operands, core.Barrier)
 
 
-def _settled(asked: Infeasible, sources: Sequence[Source]) -> dict[Source, Fixpoint]:
+def _settled(asked: Infeasible, sources: Sequence[Source], until: float) -> dict[Source, Fixpoint]:
     """The evidence for those of the sources that are infeasible, as far as it is not too much."""
     found: dict[Source, Fixpoint] = {}
     left = 5 * MOST_ACCESSES
     for source in sources:
+        _look_at_the_clock(until)
         fixpoint, size = _fixpoint(asked, source, min(left, MOST_ACCESSES))
         left -= size
         if fixpoint is not None:
@@ -222,7 +231,7 @@ def _says_less(one: Way, other: Way) -> bool:
     return one.facts <= other.facts and one.delayed <= other.delayed
 
 
-def _states(closed: Closed, most: int) -> dict[State, tuple[int, ...] | None]:
+def _states(closed: Closed, most: int, until: float = inf) -> dict[State, tuple[int, ...] | None]:
     """The states that the moves lead to, with the ranks that are followed alone there.
 
     A set of ranks is followed alone only where one of its moves leads to a state that is new, and so comes later.
@@ -230,6 +239,7 @@ def _states(closed: Closed, most: int) -> dict[State, tuple[int, ...] | None]:
     found: dict[State, tuple[int, ...] | None] = {}
     reached = {closed.moves.initial: None}
     for state in _growing(reached):
+        _look_at_the_clock(until)
         if closed.is_hopeless(state):
             found[state] = ()
             continue
@@ -249,6 +259,11 @@ def _states(closed: Closed, most: int) -> dict[State, tuple[int, ...] | None]:
         if len(reached) > most:
             raise _TooMany(f"more than {most} states would have to be listed")
     return found
+
+
+def _look_at_the_clock(until: float) -> None:
+    if monotonic() > until:
+        raise NoCertificate("the time limit was reached")
 
 
 def _growing(reached: dict[State, None]) -> Iterator[State]:

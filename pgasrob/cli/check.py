@@ -331,7 +331,9 @@ def _certify(result: Result, path: str, job: Job) -> int:
     from pgasrob.robustness.check import load
 
     try:
-        written = write(load(result["file"], job.front_end).instantiate, result["nodes"], job.reading)
+        written = write(
+            load(result["file"], job.front_end).instantiate, result["nodes"], job.reading, timeout=job.limits.timeout
+        )
     except NoCertificate as reason:
         click.echo(f"pgasrob: no certificate is written: {reason}", err=True)
         return UNKNOWN

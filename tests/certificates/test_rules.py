@@ -4,6 +4,7 @@ robust. The checker as it is refuses it."""
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -137,7 +138,7 @@ def test_without_a_rule_a_source_is_infeasible_that_is_none(rule: Rule, tmp_path
         assert not list(values.demands())
         phases, _ = write._phases(values.commands())
         asked = write.Infeasible(instance, values.commands(), phases)
-        return set(write._settled(asked, write.sources_of(values.commands())))
+        return set(write._settled(asked, write.sources_of(values.commands()), inf))
 
     assert infeasible(write) < infeasible(without.write)
 
