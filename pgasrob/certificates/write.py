@@ -8,7 +8,7 @@ might have no value, the states of the attack search are listed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
@@ -237,7 +237,7 @@ def _states(closed: Closed, most: int, until: float = inf) -> dict[State, tuple[
     A set of ranks is followed alone only where one of its moves leads to a state that is new, and so comes later.
     """
     found: dict[State, tuple[int, ...] | None] = {}
-    reached = {closed.moves.initial: None}
+    reached: dict[State, tuple[int, ...]] = {closed.moves.initial: ()}  # with the ranks that have come there
     for state in _growing(reached):
         _look_at_the_clock(until)
         if closed.is_hopeless(state):
@@ -245,17 +245,14 @@ def _states(closed: Closed, most: int, until: float = inf) -> dict[State, tuple[
             continue
         if state.attack is None and closed.faults(state):
             raise NoCertificate("a command may be reached that has no value")
-        for members in (*_sets(closed, state), None):
-            ranks = range(closed.instance.nodes) if members is None else members
-            moves = [move for rank in ranks for move in closed.moves.of_rank(state, rank)]
-            if members is None:
-                moves += closed.moves.of_barriers(state)
-            if any(target is None for target, _ in moves):
-                raise NoCertificate("the program is not robust")
-            if members is None or any(ordinary and target not in reached for target, ordinary in moves):
-                break
+        members = next(_sets(closed, state, reached), None)
+        moves = list(closed.followed(state, members))
+        if any(target is None for target, _ in moves):
+            raise NoCertificate("the program is not robust")
         found[state] = members
-        reached.update((target, None) for target, _ in moves if target is not None)
+        for target, _ in moves:
+            if target is not None:
+                reached.setdefault(target, members or ())
         if len(reached) > most:
             raise _TooMany(f"more than {most} states would have to be listed")
     return found
@@ -266,7 +263,7 @@ def _look_at_the_clock(until: float) -> None:
         raise NoCertificate("the time limit was reached")
 
 
-def _growing(reached: dict[State, None]) -> Iterator[State]:
+def _growing(reached: dict[State, tuple[int, ...]]) -> Iterator[State]:
     """The states, those that are added meanwhile among them."""
     done: list[State] = []
     while len(done) < len(reached):
@@ -275,15 +272,24 @@ def _growing(reached: dict[State, None]) -> Iterator[State]:
             yield state
 
 
-def _sets(closed: Closed, state: State) -> Iterator[tuple[int, ...]]:
-    """Sets of ranks that may be followed alone, single ones first."""
+def _sets(closed: Closed, state: State, reached: Mapping[State, tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+    """Sets of ranks that may be followed alone, and lead to something new: single ones first, of these the one that has
+    moved last."""
     nodes = closed.instance.nodes
-    begun = [[rank] for rank in range(nodes) if closed.instance.automata[rank].out[state.control[rank]]]
+    leaving = [automaton.out[at] for automaton, at in zip(closed.instance.automata, state.control, strict=True)]
+    at_barrier = [any(isinstance(each.form, core.Barrier) for each in own) for own in leaving]
+    begun = [
+        [rank]
+        for rank in dict.fromkeys((*reached[state], *range(nodes)))
+        if any(ordinary and target not in reached for target, ordinary in closed.moves.of_rank(state, rank))
+    ]
     for most in (1, nodes - 1):
         for members in begun:
+            if len(members) == most == 1 and at_barrier[members[0]]:
+                continue
             while len(members) <= most and (other := closed.disturber(state, members)) is not None:
                 members.append(other)
-            if len(members) <= most and closed.may_go_alone(state, members):
+            if len(members) <= most and not all(at_barrier[each] for each in members):
                 yield tuple(sorted(members))
 
 

@@ -218,7 +218,7 @@ class Closed:
                 if not issued.written <= changed:
                     changed |= issued.written
                     todo, waiting = todo + waiting, []
-                if any(must_hit(each, delayed) for each in issued.bound):
+                if delayed and any(must_hit(each, delayed) for each in issued.bound):
                     continue
                 behind = {(rank, transition.target, after) for after in issued.files}
                 if not all(self.values.has(*each) for each in behind):
