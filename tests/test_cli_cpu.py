@@ -118,6 +118,14 @@ def test_of_the_hardware_a_report_says_what_machines_of_today_do(tmp_path: Path)
     assert "On RDMA" not in run(str(file), "--cpu", "tso").output
 
 
+def test_what_has_not_been_looked_at_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgasrob.analysis.hardware.MOST_COMMANDS", 2)
+    file = tmp_path / "some.pgas"
+    file.write_text(f"{HEAD}process {{ write(to, 0, y, q); wait(q); r <- fetch(0, x); }}\n")
+    assert as_json(str(file))["hardware"] is None
+    assert "that has not been looked at" in " ".join(run(str(file)).output.split())
+
+
 def test_a_program_that_meets_at_barriers_has_nothing_to_be_told(tmp_path: Path) -> None:
     file = tmp_path / "barriers.c"
     file.write_text(

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
 from pgasrob.models import answers
+from pgasrob.robustness import watch
 
 CORPUS = Path(__file__).parents[1] / "programs" / "litmus"
 SB = "x@1=0 y@2=0 ::\n1: y^2 = 1; a = x ||\n2: x^1 = 1; b = y\n"
@@ -92,8 +93,8 @@ right.litmus:
   x@1=0 y@2=0 :: 1: y^2 = 1; a = x; || 2: x^1 = 1; b = y;
 
   a  b │  pgas  corerma  rdma-tso  sc
-───────┼──────────────────────────────
-  0  0 │  yes     yes      yes     -
+───────┼───────────────────────────────
+  0  0 │  yes     yes      yes      -
   0  1 │  yes     yes      yes     yes
   1  0 │  yes     yes      yes     yes
   1  1 │  yes     yes      yes     yes
@@ -141,11 +142,17 @@ def test_a_value_that_nobody_writes() -> None:
 
 
 def test_reasons_that_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "LONGEST_WHY", 1e-9)
+    """Those of a line of the test have less time than those that are asked for; that it is forbidden is known."""
+    monkeypatch.setattr(answers, "LONGEST_WHY", 2e-9)
+    monkeypatch.setattr(answers, "LONGEST_UNASKED", 1e-9)
     result = pgasrob("litmus", "poll.litmus", "--model", "rdma-tso")
     assert result.exit_code == 0
     said = " ".join(result.stdout.split())
-    assert "Whether and why a=1 is forbidden in rdma-tso is open: the time limit of 1e-09 s was reached" in said
+    assert "Why a=1 is forbidden in rdma-tso is open: the time limit of 1e-09 s was reached" in said
+    assert "--forbidden 'a=1' looks for longer." in said
+    result = pgasrob("litmus", "poll.litmus", "--model", "rdma-tso", "--forbidden", "a=1")
+    said = " ".join(result.stdout.split())
+    assert "the time limit of 2e-09 s was reached" in said and "looks for longer" not in said
     (found,) = loaded(pgasrob("litmus", "poll.litmus", "--model", "rdma-tso", "--format", "json"))
     assert found["forbidden"][0]["rules"] is None and "time limit" in found["forbidden"][0]["reason"]
 
@@ -155,6 +162,72 @@ def test_reasons_are_not_looked_for_where_nobody_reads_them() -> None:
     (brief,) = loaded(pgasrob("litmus", "poll.litmus", "--model", "rdma-tso", "--format", "json", "--expect"))
     assert told["forbidden"][0]["rules"] and brief["forbidden"] == []
     assert told["as_expected"] is brief["as_expected"] is True
+
+
+def test_whether_something_is_forbidden_is_open_where_outcomes_are() -> None:
+    result = pgasrob("litmus", "sb.litmus", "--model", "pgas", "--max-states", "3", "--forbidden", "a=0 b=0")
+    said = " ".join(result.stdout.split())
+    assert "Whether and why a=0 b=0 is forbidden in pgas is open: the limit of 3 states was reached" in said
+
+
+def test_models_without_reasons_say_so_where_they_are_asked_for_them() -> None:
+    told = "a=0 b=0 is forbidden in sc; reasons are told of corerma and rdma-tso alone."
+    assert told in pgasrob("litmus", "right.litmus", "--model", "sc", "--forbidden", "a=0 b=0").stdout
+    assert "reasons" not in pgasrob("litmus", "right.litmus", "--model", "sc").stdout
+
+
+def test_lines_that_are_about_no_model_that_is_asked_are_named() -> None:
+    text = "x@1=0 z@2=0 :: 1: z^2 = x || 2: a = z allowed tso: a=1 forbidden a=2 forbidden rdma-tso no-pcie: a=1"
+    said = " ".join(pgasrob("litmus", text).stdout.split())
+    assert "line 1: allowed tso: a=1: not compared, --expect asks the models that it names" in said
+    assert "line 1: forbidden rdma-tso no-pcie: a=1: not compared," in said
+    assert "line 1: forbidden a=2: as expected in pgas, corerma, rdma-tso and sc" in said
+    assert "not compared" not in pgasrob("litmus", text, "--model", "sc").stdout
+
+
+def test_options_without_effect_are_named() -> None:
+    said = pgasrob("litmus", "poll.litmus", "--vpi", "--semantics", "concrete").stderr
+    assert said == "pgasrob: poll.litmus: --vpi is about corerma, which is not asked about this program\n"
+    assert pgasrob("litmus", "sb.litmus", "--vpi").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["sb.litmus", "--outcome", "a=0"], "--outcome says which outcomes --graph draws: add --graph PATH."),
+        (["sb.litmus", "--expect", "--compare", "sc,pgas", "--executions"], "leave --compare and --executions out"),
+        (["sb.litmus", "--expect", "--forbidden", "a=0"], "leave --forbidden out, or --expect."),
+        (["sb.litmus", "--model", ""], "it names no model."),
+        (["sb.litmus", "--model", " , "], "it names no model."),
+        (["sb.litmus", "--without", ","], "--without names no rule, as in --without IR."),
+        (["sb.litmus", "--model", "rdma-tso without"], "`without` names no rule of rdma-tso"),
+        (["sb.litmus", "--compare", "sc,sc merged"], "--compare takes two models: sc and sc merged are one."),
+        (["sb.litmus", "--forbidden", "a=2 a=3"], "the value of `a` stands twice; drop one of them."),
+        (["sb.litmus", "--model", "sc split", "--semantics", "merged"], "these are two semantics of sc; choose one."),
+        (["sb.litmus", "--semantics", "concret"], "did you mean `concrete`?\n"),
+        (["sb.litmus", "--model", "rdma-tso", "--without", "IR"], "no rule 'IR'; it is a rule of corerma.\n"),
+        (["twoo.litmus", ""], "'' is no file, and no test: its locations stand first, with `::`;"),
+        (["1: x = 1"], "'1: x = 1' is no file, and no test: its locations stand first, with `::`;"),
+        (["p.pgas"], "p.pgas is a program: `pgasrob outcomes` lists how it ends, `pgasrob check` says whether"),
+    ],
+)
+def test_what_has_no_effect_or_no_meaning_is_said(arguments: list[str], said: str) -> None:
+    Path("p.pgas").write_text("process { skip; }")
+    result = pgasrob("litmus", *arguments)
+    assert result.exit_code == 2 and said in result.stderr and "?." not in result.stderr
+
+
+def test_a_model_that_is_named_twice_is_asked_once() -> None:
+    found = loaded(pgasrob("litmus", "sb.litmus", "--model", "sc,corerma vpi, without LO,sc", "--format", "json"))
+    assert [each["label"] for each in found] == ["sc", "corerma vpi without LO"]
+
+
+def test_a_column_is_as_wide_as_its_cells() -> None:
+    head, _, *rows = pgasrob("litmus", "wrong.litmus", "--model", "sc,pgas").stdout.splitlines()[3:8]
+    assert [row.index("│") for row in (head, *rows)] == [7] * 4
+    assert head == "  a  b │  sc   pgas" and rows[0] == "  0  0 │   -   yes!"
+    wide = [row[8:] for row in pgasrob("litmus", SB + "forbidden b=1", "--model", "sc,tso").stdout.splitlines()]
+    assert "  yes!" in wide
 
 
 def test_two_models_compared() -> None:
@@ -244,6 +317,23 @@ def test_tests_in_a_line_and_folders(folder: Path) -> None:
     assert empty.exit_code == 2 and "no .litmus file in the folder empty" in empty.stderr
 
 
+def test_a_test_in_a_line_may_be_longer_than_a_name() -> None:
+    loads = "; ".join(f"a{number} = x" for number in range(100))
+    assert len(loads) > 255
+    result = pgasrob("litmus", f"x@1 :: 1: {loads}", "--model", "sc", "--format", "json")
+    assert result.exit_code == 0 and len(loaded(result)[0]["outcomes"]) == 1
+
+
+def test_memory_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = iter(range(0, 1 << 60, 1 << 20))
+    monkeypatch.setattr(watch, "resident_memory", lambda: next(sizes))
+    monkeypatch.setattr(watch, "LOOK_AROUND", 0.0)
+    for arguments in (("litmus", "sb.litmus", "--model", "sc"), ("check", "sb.litmus", "--network", "rdma-tso")):
+        result = pgasrob(*arguments, "--memory-limit", "2M", "--format", "json")
+        assert result.exit_code == 3
+        assert "memory limit of 2 MB" in loaded(result)[0]["reason"]
+
+
 def test_a_limit_leaves_open_what_is_expected() -> None:
     said = pgasrob("litmus", "right.litmus", "--model", "pgas", "--max-states", "3").stdout
     assert "unknown in pgas, 0 outcomes so far" in said
@@ -277,6 +367,16 @@ def test_graphs_that_cannot_be_written(arguments: str, said: str) -> None:
     assert result.exit_code == 2 and said in result.stderr
 
 
+def test_tests_of_one_name_have_a_graph_each(folder: Path) -> None:
+    (folder / "more").mkdir()
+    (folder / "more" / "sb.litmus").write_text(SB)
+    tests = ["sb.litmus", "more/sb.litmus", "-e", "x@1=0 :: 1: x = 1", "-e", "x@1=0 :: 1: x = 2"]
+    assert pgasrob("litmus", *tests, "--model", "sc", "--graph", "{name}.dot").exit_code == 0
+    assert {path.name for path in folder.glob("*.dot")} == {"sb.dot", "sb-2.dot", "test.dot", "test-2.dot"}
+    refused = pgasrob("litmus", *tests[2:], "--model", "sc", "--graph", "one.dot")
+    assert refused.exit_code == 2 and "one.dot: there are 2 tests; say {name} in PATH" in refused.stderr
+
+
 def test_generate_is_a_command_of_its_own() -> None:
     assert "litmus generate [OPTIONS]" in pgasrob("litmus", "generate", "--help").stdout
 
@@ -296,6 +396,9 @@ def test_outcomes_takes_litmus_tests() -> None:
     assert [each["model"] for each in found] == ["sc"]
     assert pgasrob("outcomes", "wrong.litmus").exit_code == 1
     assert "sb.litmus is a litmus test" in pgasrob("outcomes", "sb.litmus", "--of", "a").stderr
+    wrong = pgasrob("outcomes", "sb.litmus", "-D", "A=1", "--assume-pure", "f", "--shared-memory", "all")
+    assert wrong.exit_code == 2
+    assert "which --assume-pure, -D and --shared-memory are not for: --model, --format" in wrong.stderr
     Path("p.pgas").write_text("process { skip; }")
     assert "--model is for litmus tests" in pgasrob("outcomes", "p.pgas", "--model", "sc").stderr
 

@@ -127,6 +127,9 @@ def test_a_limit_ends_it() -> None:
             "--processes has no meaning for rules of rdma-tso.",
         ),
         (("--distinguish", "sc,tso", "--model", "rdma-tso"), "--model has no meaning for --distinguish."),
+        (("--rule", "G8"), "coreRMA has no rule 'G8'; it is one of --model rdma-tso."),
+        (("--rule", "IR", "--model", "rdma-tso"), "RDMA-TSO has no rule 'IR'; it is one of --model corerma."),
+        (("--rule", ","), "it names no rule."),
         (("--distinguish", "sc"), "it takes two models"),
         (("--distinguish", "sc,sc"), "it takes two models"),
         (("--distinguish", "sc,tos"), "no model 'tos'; did you mean `tso`?"),
@@ -135,7 +138,26 @@ def test_a_limit_ends_it() -> None:
 def test_wrong_usage(arguments: tuple[str, ...], told: str) -> None:
     result = generate(*arguments)
     assert result.exit_code == 2
-    assert told in " ".join(result.output.split())
+    said = " ".join(result.output.split())
+    assert told in said and "?." not in said and "...." not in said
+
+
+def test_commas_too_many() -> None:
+    assert generate("--rule", "IR,", "--size", "8").stdout.startswith("IR-2p-8-001")
+
+
+def test_a_folder_that_cannot_be_written(folder: Path) -> None:
+    (folder / "file").write_text("")
+    result = generate("--rule", "IR", "--size", "8", "--output", "file/tests")
+    assert result.exit_code == 2 and "pgasrob: cannot write to file/tests: " in result.stderr
+
+
+def test_variants_are_told_apart_by_lines_that_are_read_back(folder: Path) -> None:
+    generate("--distinguish", "corerma vpi, without F1,corerma", "--size", "3", "--count", "1", "--output", "out")
+    (file,) = (folder / "out").iterdir()
+    assert "\nallowed corerma vpi without F1: " in file.read_text()
+    checked = CliRunner().invoke(cli, ["litmus", "out", "--expect"])
+    assert checked.exit_code == 0 and checked.stdout.endswith("as expected in corerma, corerma vpi without F1\n")
 
 
 def test_help_lists_the_conventions() -> None:

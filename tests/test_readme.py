@@ -69,6 +69,12 @@ def test_every_path_named_exists() -> None:
     assert not [path for path in paths if not (ROOT / path).exists()]
 
 
+def test_the_programs_in_families_are_counted() -> None:
+    (count,) = re.findall(r"`programs/` has (\d+) programs in families", README)
+    families = [path for path in (ROOT / "programs").iterdir() if path.name not in ("c", "lectures", "litmus")]
+    assert int(count) == sum(len(list(family.rglob("*.pgas"))) for family in families)
+
+
 def test_ci_runs_the_test_command_of_the_readme() -> None:
     """But for pip's and pytest's -q."""
     (command,) = [block.strip() for block in BLOCKS if "pytest" in block]

@@ -224,6 +224,15 @@ SLOW: dict[str, str] = {
     "repair/test_seeded.py": """
         the_fix_by_hand_or_a_cheaper_one
     """,
+    "robustness/every_n/test_check.py": """
+        options_that_are_about_some_number
+    """,
+    "robustness/every_n/test_corpus.py": """
+        proofs_of_the_corpus_are_right_near_the_cutoff where_a_fault_is_in_the_way_there_is_one
+    """,
+    "robustness/every_n/test_soundness.py": """
+        no_proof_of_a_random_program_is_wrong
+    """,
     "robustness/reduction/test_infeasibility.py": """
         64_ranks_take_no_time knowing_less_is_no_harm most_robust_programs_are_settled
         neither_with_many_fences_and_barriers no_other_step_is_the_source_of_a_violation
@@ -357,6 +366,9 @@ SLOW: dict[str, str] = {
         an_engine_of_the_paper_finds_what_is_expected another_reading_has_the_verdict_that_is_expected_of_it
         definition_finds_what_is_expected headers_with_several_counts_hold_for_each
         the_default_engine_finds_what_is_expected_and_the_catalogue_is_up_to_date
+    """,
+    "test_coq.py": """
+        the_theorems_have_the_axioms_that_they_are_said_to_have what_the_readme_names_is_there
     """,
     "test_lectures.py": """
         a_command_prints_what_the_page_shows a_picture_is_what_its_command_draws

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from pgasrob.analysis.bits import members
@@ -77,6 +79,7 @@ class _Rank:
         self._pending = pending_transfers(instance, rank)
         self._others = touched_by_others(instance)[rank]
         self._all = self._others.joined(touched_by_ranks(instance)[rank])
+        self._meanwhile = self._touched_meanwhile()
 
     def found(self) -> Iterator[tuple[Difference, int]]:
         """The differences with the lines of the commands that give them an occasion."""
@@ -165,6 +168,22 @@ class _Rank:
         return bool(fetched & self._all.changed)
 
     def _is_seen(self, number: int) -> bool:
-        """Whether other ranks may access what it fetches into."""
+        """Whether anybody else may access what it fetches into: another rank, or its own, which another may tell of
+        what comes behind the fetch."""
         *_, brought = self._known.made(self._rank, *self._transfers.issues[number]).steps
-        return bool(brought.cells & self._others.cells)
+        return bool(brought.cells & (self._others.cells | self._meanwhile[number]))
+
+    def _touched_meanwhile(self) -> list[int]:
+        """For each transfer the cells that other commands of its rank may access which are issued while it may be
+        pending."""
+        found = [0] * len(self._transfers.issues)
+        for state, leaving in enumerate(self._instance.automata[self._rank].out):
+            pending = self._pending[state].transfers
+            for each in leaving if pending else ():
+                made = self._known.made(self._rank, state, each)
+                cells = reduce(or_, (step.cells for step in made.steps), made.at_issue.cells)
+                own = self._numbers.get((state, each.occurrence))
+                for number in members(pending) if cells else ():
+                    if number != own:
+                        found[number] |= cells
+        return found

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from pgasrob.program import core
 from pgasrob.program.core import EVERY_QUEUE, Operands
-from pgasrob.program.instance import Instance
 from pgasrob.semantics.effect import Transferred
 
 NOW, DELAYED = 1, 2
@@ -42,6 +41,16 @@ class Kind(IntEnum):
     """The last part that holds a step of the latest bundle."""
     LOCATED = 6
     """The last part that holds a located step to a cell."""
+
+
+class Completion(Protocol):
+    """What the completion rules ask of a program, as :class:`~pgasrob.program.instance.Instance` says it."""
+
+    @property
+    def notifies_everywhere(self) -> bool: ...
+    @property
+    def signals(self) -> bool: ...
+    def is_unordered(self, queue: int) -> bool: ...
 
 
 class Slot(NamedTuple):
@@ -72,7 +81,7 @@ def bounding(unordered: bool, operands: core.Transfer[P, int], step: core.Step[P
 
 
 def entered(
-    unordered: bool, instance: Instance, operands: core.Transfer[P, int], step: core.Step[P], cell: int
+    unordered: bool, completion: Completion, operands: core.Transfer[P, int], step: core.Step[P], cell: int
 ) -> Iterator[Slot]:
     """The slots that a ``step`` to ``cell`` enters when it is not placed in part 1, as far as some command asks."""
     queue, target = operands.queue, operands.rank
@@ -81,9 +90,9 @@ def entered(
         yield Slot(queue, Kind.LOCAL)
     if not unordered:
         yield Slot(queue, Kind.STAGE, step.stage)
-    if step.fenced and (unordered or instance.notifies_everywhere):
+    if step.fenced and (unordered or completion.notifies_everywhere):
         yield Slot(queue, Kind.FENCED, target)
-    if instance.signals:
+    if completion.signals:
         yield Slot(EVERY_QUEUE, Kind.BUNDLED)
     if step.located:
         yield Slot(EVERY_QUEUE, Kind.LOCATED, cell)
@@ -116,18 +125,18 @@ def wait_is_over(placement: Placement, operands: Operands) -> bool:
     return not isinstance(operands, core.Wait) or part_of(placement, waited_for(operands)) == NOW
 
 
-def lower_bounds(instance: Instance, placement: Placement, operands: Transferred) -> list[int]:
+def lower_bounds(completion: Completion, placement: Placement, operands: Transferred) -> list[int]:
     """For each step of a new operation by itself the earliest part that the completion rules allow."""
-    unordered = instance.is_unordered(operands.queue)
+    unordered = completion.is_unordered(operands.queue)
     return [
         max((part_of(placement, slot) for slot in bounding(unordered, operands, step, step.access.cell)), default=NOW)
         for step in operands.steps
     ]
 
 
-def placed(instance: Instance, placement: Placement, operands: Transferred, chosen: Sequence[int]) -> Placement:
+def placed(completion: Completion, placement: Placement, operands: Transferred, chosen: Sequence[int]) -> Placement:
     """``placement`` after a new operation whose steps lie in the parts ``chosen``."""
-    unordered = instance.is_unordered(operands.queue)
+    unordered = completion.is_unordered(operands.queue)
     return _with(
         placement,
         (
@@ -135,7 +144,7 @@ def placed(instance: Instance, placement: Placement, operands: Transferred, chos
             (slot, DELAYED if slot.kind in (Kind.PENDING, Kind.LOCAL) else part)
             for step, part in zip(operands.steps, chosen, strict=True)
             if part != NOW
-            for slot in entered(unordered, instance, operands, step, step.access.cell)
+            for slot in entered(unordered, completion, operands, step, step.access.cell)
         ),
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST
-from pgasrob.cli.options import DEFAULT_ENGINE, HELP, memory_for, mention_a_missing_kernel, progress_display
+from pgasrob.cli.options import DEFAULT_ENGINE, HELP, memory_for, mention_a_missing_kernel, progress_display, refuse
 
 
 @click.command(context_settings=HELP)
@@ -20,6 +20,7 @@ def catalogue(folder: str, only_check: bool) -> None:
     The programs are checked for it, so it takes as long as that. A folder that has
     litmus tests and no programs gets the list of these, with what they say.
     """
+    from pgasrob.diagnostics import SourceError
     from pgasrob.render.catalogue import BEGINNING, Entry, make_catalogue
     from pgasrob.render.litmus_catalogue import BEGINNING as LITMUS
     from pgasrob.render.litmus_catalogue import litmus_files, make_litmus_catalogue
@@ -27,11 +28,14 @@ def catalogue(folder: str, only_check: bool) -> None:
     from pgasrob.robustness.limits import Limits, available_cores
     from pgasrob.robustness.side_by_side import convert_all
 
-    files, problems = find_programs([folder])
+    files, problems = find_programs([folder], others=[".litmus"])
     command = f"pgasrob catalogue {Path(folder).resolve().name}"
     if not files and litmus_files(Path(folder)):
-        made = make_litmus_catalogue(Path(folder), command)
-        _write(Path(folder), made, LITMUS, made.count("\n| ["), "tests", only_check)
+        try:
+            made = make_litmus_catalogue(Path(folder), command)
+        except SourceError as error:
+            refuse(str(error))
+        _write(Path(folder), made, LITMUS, made.count("\n| ["), "test", only_check)
         return
     if problems:
         raise click.UsageError("; ".join(problems))
@@ -43,11 +47,12 @@ def catalogue(folder: str, only_check: bool) -> None:
         Entry(Path(checked.file).relative_to(Path(folder)), read_text(checked.file), checked.verdict)
         for checked in convert_all(files, job, Checked.without_runs, jobs, *filter(None, [display]))
     ]
-    _write(Path(folder), make_catalogue(entries, command), BEGINNING, len(entries), "programs", only_check)
+    _write(Path(folder), make_catalogue(entries, command), BEGINNING, len(entries), "program", only_check)
 
 
 def _write(folder: Path, text: str, beginning: str, count: int, what: str, only_check: bool) -> None:
     """Write the catalogue ``text``, or say whether it is stale. A catalogue is known by its ``beginning``."""
+    from pgasrob.render import english
     from pgasrob.render.catalogue import without_times
     from pgasrob.robustness.batch import read_text
 
@@ -60,4 +65,4 @@ def _write(folder: Path, text: str, beginning: str, count: int, what: str, only_
     if before and not before.startswith(beginning):
         raise click.UsageError(f"{target} is not a catalogue; it is left as it is. Move it away first.")
     target.write_text(text, encoding="utf-8")
-    click.echo(f"{target}: {count} {what}{'' if stale else ', nothing new but times'}")
+    click.echo(f"{target}: {english.count(count, what)}{'' if stale else ', nothing new but times'}")

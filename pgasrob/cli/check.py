@@ -14,7 +14,6 @@ from pgasrob.cli.many import (
     answer,
     jobs_for,
     limit_options,
-    nodes_option,
     output_options,
     paths_argument,
     programs,
@@ -28,6 +27,7 @@ from pgasrob.cli.options import (
     EngineName,
     FromTable,
     Lines,
+    NodeCounts,
     Reduction,
     TwoLines,
     c_options,
@@ -61,6 +61,7 @@ expected, 1 some not, 2 a header is missing or an error was not expected,
 \b
 Examples:
   pgasrob check ring.pgas -n 2..5 --timeout 60
+  pgasrob check ring.pgas -n all          for every number of nodes
   pgasrob check main.c ring.c -I include -D N=4
   pgasrob check --compile-commands build
   pgasrob check run.pgastrace             all runs of what was recorded
@@ -78,7 +79,9 @@ Examples:
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
 @paths_argument
-@nodes_option
+@click.option("-n", "--nodes", type=NodeCounts(every=True), metavar="COUNTS",
+              help="Node counts: 2, 2..5 or 2,4; all: every number of nodes, by a proof from some number on. Default: "
+              "the program's own, or 2.")  # fmt: skip
 @click.option("--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
               cls=FromTable, told=lambda: f"How to decide. {EngineName().told()}")  # fmt: skip
 @click.option("--cpu", type=click.Choice(["sc", "tso"]), default="sc", show_default=True,
@@ -137,7 +140,7 @@ def check(
     ctx: click.Context,
     /,
     paths: tuple[str, ...],
-    nodes: tuple[int, ...] | None,
+    nodes: tuple[int, ...] | str | None,
     engine: str,
     cpu: str,
     network: str,
@@ -171,7 +174,8 @@ def check(
     """Decide whether programs are robust.
 
     For a program that is not, a run on the network is shown that no sequentially consistent run looks like. Folders
-    are searched for .pgas and .c files, hidden ones left out. Several programs give a table of their verdicts.
+    are searched for .pgas and .c files, with --network for .litmus files, too, hidden ones left out. Several programs
+    give a table of their verdicts.
 
     A C file with `main` is a program, together with those of the other C files that define what it needs. With
     --compile-commands and no FILE all programs of the database are checked.
@@ -202,6 +206,12 @@ def check(
         raise click.UsageError("--jobs is for this machine: workers of a cluster do as many jobs as they have threads.")
     if cluster is not None and engine == "spin":
         raise click.UsageError("the spin engine works on this machine alone: leave --cluster out.")
+    every_count = isinstance(nodes, str)
+    if every_count:
+        _refuse_for_every_count(
+            {"--cpu": cpu != "sc", "--network": network != "pgas", "--why": pair is not None, "--races": races}
+        )
+    counts = None if isinstance(nodes, str) else nodes
     if network != "pgas" or any(path.endswith(LITMUS) for path in paths):
         refuse_options(
             network,
@@ -209,11 +219,15 @@ def check(
              "--without": bool(without), "--cpu": cpu != "sc", "--cluster": cluster is not None,
              "--witness": bool(witnesses), "--fold": cycle_only, "--strict": strict, "--report": report != "all",
              "--brief": brief, "--races": races, "--why": pair is not None, "--full": full, "--jobs": jobs is not None,
-             "--assumptions": assumptions, "--certificate": certificate is not None},
+             "--assumptions": assumptions, "--certificate": certificate is not None,
+             "--max-sc-states": max_sc_states != MOST_SC_STATES and network != "pgas",
+             "--conflicts": reading.conflicts != "commuting" and network != "pgas",
+             "--failed-polls": reading.failed_polls != "wait" and network != "pgas"
+             and all(path.endswith(LITMUS) for path in paths)},
         )  # fmt: skip
         limits = Limits(max_states or None, timeout, spared(memory_limit, 1), max_sc_states or None)
         asked = asked_for(network, not no_pcie, placed)
-        on_network(ctx, paths, nodes, asked, limits, format_, expect, verbose, front_end, reading, outcome)
+        on_network(ctx, paths, counts, asked, limits, format_, expect, verbose, front_end, reading, outcome)
     if no_pcie or placed:
         raise click.UsageError(f"{'--no-pcie' if no_pcie else '--placed'} is for --network rdma-tso.")
     recorded = traces(
@@ -227,13 +241,15 @@ def check(
     files, front_end = found.files, found.front_end
     if pair is not None and len(paths) > 1 + len(found.units):
         raise click.UsageError(ONE_FILE)
-    if certificate is not None and (len(found.files) != 1 or len(nodes or (0,)) > 1 or cluster or cpu == "tso"):
+    if certificate is not None and (
+        len(found.files) != 1 or every_count or len(counts or (0,)) > 1 or cluster or cpu == "tso"
+    ):
         raise click.UsageError(ONE_CERTIFICATE)
-    writing = Witnesses(witnesses, files, nodes, cycle_only)
+    writing = Witnesses(witnesses, files, counts, cycle_only)
     mention_a_missing_kernel(engine)
     if engine == "spin":
         _require_spin()
-    jobs = jobs_for(jobs, files, nodes)
+    jobs = jobs_for(jobs, files, counts)
     memory = spared(memory_limit, jobs, cluster is not None)
     deciding: Decide = decide
     if cpu == "tso":
@@ -242,8 +258,12 @@ def check(
         if pair is not None:
             raise click.UsageError("--why is about --cpu sc: store buffers are not asked what keeps accesses in order.")
         deciding = check_on_tso
+    if every_count:
+        from pgasrob.robustness.every_n.check import check_every_count
+
+        deciding = check_every_count
     job = Job(
-        nodes,
+        counts,
         engine,
         Limits(max_states or None, timeout, memory, max_sc_states or None),
         heads,
@@ -254,9 +274,10 @@ def check(
         further=RaceQuestion() if races else None,
         decide=deciding,
         machine="tso" if cpu == "tso" else "",
+        every_count=every_count,
     )
     printing = printer(
-        files, VerdictForm(expect, assumptions, full), format_ == "json", verbose, strict, brief, len(nodes or ()) > 1
+        files, VerdictForm(expect, assumptions, full), format_ == "json", verbose, strict, brief, len(counts or ()) > 1
     )
     display = progress_display(job.limits.max_states)
     convert = checked_with_races if races else checked_to_json
@@ -282,7 +303,7 @@ def check(
     answer(
         ctx,
         found,
-        nodes,
+        counts,
         results,
         printing,
         writing,
@@ -291,6 +312,12 @@ def check(
         named=bool(paths),
         further=further,
     )
+
+
+def _refuse_for_every_count(given: dict[str, bool]) -> None:
+    """Refuse options that are not about every number of nodes."""
+    for option in (option for option, is_given in given.items() if is_given):
+        raise click.UsageError(f"{option} is about some node counts: leave --nodes all out.")
 
 
 def _line(source: Source, file: str, number: int) -> int:
@@ -316,10 +343,11 @@ def _tell_why(result: Result, pair: TwoLines, job: Job) -> None:
     from pgasrob.robustness.why import why
 
     with contextlib.suppress(SourceError):  # which the result tells of
-        program = load(result["file"], job.front_end)
+        program, nodes = load(result["file"], job.front_end), result["nodes"]
+        assert nodes != "all", "refused"
         first, second = (_line(program.source, *each) for each in pair)
         found = why(
-            program, result["verdict"], (first, second), result["nodes"], job.engine, job.limits, job.reading,
+            program, result["verdict"], (first, second), nodes, job.engine, job.limits, job.reading,
             job.heads, job.reductions,
         )  # fmt: skip
         result["why"] = why_to_json(found)
@@ -330,10 +358,10 @@ def _certify(result: Result, path: str, job: Job) -> int:
     from pgasrob.certificates.write import NoCertificate, write
     from pgasrob.robustness.check import load
 
+    nodes = result["nodes"]
+    assert nodes != "all", "refused"
     try:
-        written = write(
-            load(result["file"], job.front_end).instantiate, result["nodes"], job.reading, timeout=job.limits.timeout
-        )
+        written = write(load(result["file"], job.front_end).instantiate, nodes, job.reading, timeout=job.limits.timeout)
     except NoCertificate as reason:
         click.echo(f"pgasrob: no certificate is written: {reason}", err=True)
         return UNKNOWN

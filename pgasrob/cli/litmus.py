@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from importlib import import_module
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN, gravest
-from pgasrob.cli.options import HELP, MOST_STATES, FromTable, Size, listed, memory_for, print_json, seconds
+from pgasrob.cli.options import HELP, MOST_STATES, FromTable, Size, listed, memory_for, print_json, seconds, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from pgasrob.robustness.limits import Limits
 
 GENERATE = "generate"
+PROGRAMS = (".pgas", ".c")
+A_TEST = "`pgasrob litmus 'x@1=0 :: 1: x = 1 || 1: a = x'` is a test in one line"
 ONE_LINE = "<test>"
 EXAMPLES = """\b
 Exit code:
@@ -54,7 +57,12 @@ class ModelNames(click.ParamType):  # type: ignore[type-arg]  # generic from cli
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         if isinstance(value, tuple):
             return value
-        return tuple(name.strip() for name in str(value).split(",") if name.strip())
+        from pgasrob.models.known import parted
+
+        found = parted(str(value))
+        if not found:
+            self.fail("it names no model.", param, ctx)
+        return found
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
         from click.shell_completion import CompletionItem
@@ -74,15 +82,17 @@ class ValuesOfNames(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Values:
         if isinstance(value, tuple):
             return value
-        found: list[tuple[str, int | Literal["T"]]] = []
+        found: dict[str, int | Literal["T"]] = {}
         for piece in str(value).replace(",", " ").split():
             match = self.form.fullmatch(piece)
             if match is None:
                 self.fail(f"{piece!r} is no value of a name; write a=0 b=1 or a=T.", param, ctx)
-            found.append((match[1], "T" if match[2] == "T" else int(match[2])))
+            if match[1] in found:
+                self.fail(f"the value of `{match[1]}` stands twice; drop one of them.", param, ctx)
+            found[match[1]] = "T" if match[2] == "T" else int(match[2])
         if not found:
             self.fail("it takes values like a=0 b=1.", param, ctx)
-        return tuple(found)
+        return tuple(found.items())
 
 
 class GraphPath(click.ParamType):  # type: ignore[type-arg]
@@ -210,10 +220,16 @@ def litmus(
         raise click.UsageError("Missing argument 'FILE...'.")
     if compare is not None and (len(compare) != 2 or models):
         raise click.UsageError("--compare takes two models, as in --compare corerma,rdma-tso, and no --model.")
+    if drawn and not graphs:
+        raise click.UsageError("--outcome says which outcomes --graph draws: add --graph PATH.")
+    _check_brief(expect, {"--compare": compare is not None, "--executions": executions, "--forbidden": bool(asked)})
     names = compare or tuple(name for each in models for name in each)
     rules = tuple(rule.strip() for each in without for rule in each.split(",") if rule.strip())
+    if without and not rules:
+        raise click.UsageError("--without names no rule, as in --without IR.")
     options = Options(semantics, not no_pcie, placed, vpi, hb, not no_repair, local_order, rules)
-    _check_options(names, options)
+    if _check_options(names, options) < 2 and compare is not None:
+        raise click.UsageError(f"--compare takes two models: {' and '.join(compare)} are one.")
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
     found, problems = _found(tests, texts)
     for problem in problems:
@@ -230,14 +246,20 @@ def litmus(
     ctx.exit(gravest(codes))
 
 
-def _check_options(names: Sequence[str], options: Options) -> None:
-    """End the command where ``names`` are no models, or ``options`` are none of theirs."""
+def _check_brief(expect: bool, given: dict[str, bool]) -> None:
+    """End the command where options are ``given`` of which a line a test cannot tell."""
+    if expect and (wrong := [option for option, is_given in given.items() if is_given]):
+        raise click.UsageError(f"--expect prints a line a test: leave {listed(wrong, 'and')} out, or --expect.")
+
+
+def _check_options(names: Sequence[str], options: Options) -> int:
+    """How many models these are. It ends the command where ``names`` are none, or ``options`` none of theirs."""
     from pgasrob.models.known import NAMES, UnknownModel, all_asked
 
     try:
-        all_asked(names or NAMES, options)
+        return len(all_asked(names or NAMES, options))
     except UnknownModel as error:
-        raise click.UsageError(f"{error}.") from None
+        raise click.UsageError(sentence(str(error))) from None
 
 
 def _found(tests: Sequence[str], texts: Sequence[str]) -> tuple[list[tuple[str, str | None]], list[str]]:
@@ -247,13 +269,19 @@ def _found(tests: Sequence[str], texts: Sequence[str]) -> tuple[list[tuple[str, 
     found: list[tuple[str, str | None]] = []
     problems = []
     for test in tests:
-        if "::" in test and not Path(test).exists():
+        if "::" in test and not os.path.exists(test):  # False, too, for what is too long for a name
             found.append((ONE_LINE, test))
-        elif Path(test).is_dir():
+        elif os.path.isdir(test):
             files = sorted(files_below(test, (".litmus",)))
             found += [(str(path), None) for path in files]
             if not files:
                 problems.append(f"no .litmus file in the folder {test}")
+        elif test.endswith(PROGRAMS) and Path(test).is_file():
+            problems.append(
+                f"{test} is a program: `pgasrob outcomes` lists how it ends, `pgasrob check` says whether it is robust"
+            )
+        elif not test or (re.search(r"[\s=]", test) and not Path(test).exists()):
+            problems.append(f"{test!r} is no file, and no test: its locations stand first, with `::`; {A_TEST}")
         else:
             found.append((str(Path(test)), None))
     return [*dict.fromkeys(found), *((ONE_LINE, text) for text in texts)], problems
@@ -289,6 +317,8 @@ class _Run:
             return ERROR
         self._check_names(test, file)
         models, others = self._models(test)
+        for idle in [] if self._names else self._idle(others):
+            click.echo(f"pgasrob: {file}: {idle}", err=True)
         answers = [answer(test, model, self._limits, self._asked, explain=not self._expect) for model in models]
         results = self._told(file, answers)
         if self._graphs:
@@ -297,7 +327,9 @@ class _Run:
             for result in results:
                 print_json(result)
         else:
-            self._print(file, results, others)
+            asked = [line for line in test.expectations if any(line.concerns(m.name, m.variant) for m in models)]
+            left_out = [(line.span.line, str(line)) for line in test.expectations if line not in asked]
+            self._print(file, results, others, [] if self._names else left_out)
         if all(each.refusals for each in answers):
             return ERROR
         return gravest([self._code(each) for each in answers])
@@ -327,7 +359,7 @@ class _Run:
             for name, _ in values:
                 if name not in names:
                     hint = did_you_mean(name, names) or f"there is {', '.join(names)}"
-                    raise click.UsageError(f"{file} has no register or location {name!r}; {hint}.")
+                    raise click.UsageError(sentence(f"{file} has no register or location {name!r}; {hint}"))
 
     def _models(self, test: LitmusTest) -> tuple[list[Model], list[str]]:
         """The models to ask, and those that do not take the program, where nobody has asked for them."""
@@ -337,6 +369,13 @@ class _Run:
         models = models_of(test, self._names, self._options, expected=self._expect)
         others = [name for name in NAMES if name not in {model.name for model in models}] if not self._names else []
         return models, others
+
+    def _idle(self, others: Sequence[str]) -> list[str]:
+        """Options that have no effect, for the models that take them are among the ``others``."""
+        from pgasrob.models.known import NAMES, idle
+
+        told = idle(self._options, [name for name in NAMES if name not in others])
+        return [f"{each}, which is not asked about this program" for each in told]
 
     def _told(self, file: str, answers: Sequence[Answer]) -> list[LitmusResult]:
         from pgasrob.render.litmus_json import litmus_to_json
@@ -349,7 +388,9 @@ class _Run:
                 result["only"] = [each for each in result["outcomes"] if each not in against["outcomes"]]
         return results
 
-    def _print(self, file: str, results: Sequence[LitmusResult], others: Sequence[str]) -> None:
+    def _print(
+        self, file: str, results: Sequence[LitmusResult], others: Sequence[str], left_out: Sequence[tuple[int, str]]
+    ) -> None:
         from pgasrob.render.lines import glyphs_for, terminal_width, write
         from pgasrob.render.litmus import comparison_report, execution_report, litmus_report, summary
         from pgasrob.render.litmus_json import values_text
@@ -363,10 +404,10 @@ class _Run:
             write([line], sys.stdout)
             if all(style in ("", "good", "faint") for _, style in line):
                 return
-        write(litmus_report(results, width, glyphs, others=others), sys.stdout)
+        write(litmus_report(results, width, glyphs, others=others, left_out=left_out), sys.stdout)
         if self._compare and not any(result["refusals"] for result in results):
             write(comparison_report(results[0], results[1], width), sys.stdout)
-        elif self._executions:
+        if self._executions:
             for result in results:
                 for outcome, execution in zip(result["outcomes"], result["executions"], strict=True):
                     title = f"An execution of {result['label']} with {values_text(outcome)}:"

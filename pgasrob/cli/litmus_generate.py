@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pgasrob.cli.exit_codes import ROBUST, UNKNOWN
-from pgasrob.cli.options import HELP, FromTable, Size, memory_for, print_json, progress_display, seconds
+from pgasrob.cli.exit_codes import ERROR, ROBUST, UNKNOWN
+from pgasrob.cli.options import HELP, FromTable, Size, memory_for, print_json, progress_display, seconds, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -198,7 +198,8 @@ class _Out:
                     (self._folder / name).write_text(text)
                     self._files += 1
             except OSError as error:
-                raise click.ClickException(f"cannot write to {self._folder}: {error.strerror or error}") from None
+                click.echo(f"pgasrob: cannot write to {self._folder}: {error.strerror or error}", err=True)
+                raise click.exceptions.Exit(ERROR) from None
         if self._clear is not None and (self._folder is None or self._format == "json"):
             self._clear()
         if self._format == "json":
@@ -218,15 +219,28 @@ def _wanted(rules: Sequence[str], known: Sequence[str], default: Sequence[str], 
     from pgasrob.diagnostics.suggestions import did_you_mean
 
     wanted: list[str] = []
-    for rule in (rule.strip() for each in rules for rule in each.split(",")):
+    named = [rule for rule in (rule.strip() for each in rules for rule in each.split(",")) if rule]
+    if not named:
+        raise click.BadParameter("it names no rule.", param_hint="'--rule'")
+    for rule in named:
         if rule == ALL:
             wanted += default
         elif rule in known:
             wanted.append(rule)
         else:
-            hint = did_you_mean(rule, known, 0.4) or f"there is {', '.join(default[:12])}..."
+            other = next((model for model, has in _rules().items() if rule in has), None)
+            hint = f"it is one of --model {other}." if other else did_you_mean(rule, known, 0.4)
+            hint = hint or f"there is {', '.join(default[:12])}..."
             raise click.BadParameter(f"{of} has no rule {rule!r}; {hint}", param_hint="'--rule'")
     return list(dict.fromkeys(wanted))
+
+
+def _rules() -> dict[str, Sequence[str]]:
+    """What --rule can name, by the model."""
+    from pgasrob.models.generate.actions import RULES as CORERMA
+    from pgasrob.models.generate.rdma_tests import RULES as RDMA_TSO
+
+    return {"corerma": CORERMA, "rdma-tso": RDMA_TSO}
 
 
 def _of_corerma(
@@ -268,15 +282,14 @@ def _distinguishing(
     names: str, size: int, bounds: Bounds, waits: bool, note: Note
 ) -> tuple[list[str], Iterator[tuple[str, Generated]]]:
     from pgasrob.models.generate.distinguish import distinguish
-    from pgasrob.models.known import UnknownModel, asked, label
+    from pgasrob.models.known import UnknownModel, asked, label, parted
 
-    parts = [part.strip() for part in names.split(",")]
     try:
-        models = [asked(part) for part in parts]
+        models = [asked(part) for part in parted(names)]
     except UnknownModel as error:
-        raise click.BadParameter(str(error), param_hint="'--distinguish'") from None
+        raise click.BadParameter(sentence(str(error)), param_hint="'--distinguish'") from None
     if len(models) != 2 or label(models[0]) == label(models[1]):
-        raise click.BadParameter("it takes two models, as rdma-tso,corerma", param_hint="'--distinguish'")
+        raise click.BadParameter("it takes two models that differ, as rdma-tso,corerma.", param_hint="'--distinguish'")
 
     def direction(first: Any, second: Any) -> str:
         return f"what {label(first)} has and {label(second)} has not"

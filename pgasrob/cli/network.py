@@ -138,19 +138,25 @@ def _files(paths: Sequence[str], front_end: FrontEnd) -> tuple[list[str], FrontE
 
     tests: list[str] = []
     others: list[str] = []
+    problems: list[str] = []
     if traces := [path for path in paths if path.endswith(SUFFIX)]:
         raise click.UsageError(f"--network is about programs: the trace {traces[0]} was recorded on a network.")
     for path in paths:
         if path.endswith(LITMUS):
             tests.append(str(Path(path)))
         elif Path(path).is_dir():
-            found = sorted(files_below(path, (LITMUS,)))
+            refused: list[OSError] = []
+            found = sorted(files_below(path, (LITMUS,), refused.append))
             tests += map(str, found)
-            if not found or any(files_below(path, SUFFIXES)):
+            if refused or any(files_below(path, SUFFIXES)):
                 others.append(path)
+            elif not found:
+                problems.append(f"no .pgas, .c or .litmus file in the folder {path}")
+                click.echo(f"pgasrob: {problems[-1]}", err=True)
         else:
             others.append(path)
-    if not others and tests:
-        return list(dict.fromkeys(tests)), front_end, []
+    if not others and (tests or problems):
+        return list(dict.fromkeys(tests)), front_end, problems
     found_programs = programs(tuple(others), front_end)
-    return list(dict.fromkeys((*found_programs.files, *tests))), found_programs.front_end, found_programs.problems
+    problems += found_programs.problems
+    return list(dict.fromkeys((*found_programs.files, *tests))), found_programs.front_end, problems

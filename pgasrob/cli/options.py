@@ -66,6 +66,11 @@ def listed(names: Iterable[str], last: str = "or") -> str:
     return f"{', '.join(others)} {last} {final}" if others else final
 
 
+def sentence(text: str) -> str:
+    """``text`` with a full stop, where it does not end as a sentence does."""
+    return text if text.endswith(("?", ".", "!")) else f"{text}."
+
+
 class FromTable(click.Option):
     """An option whose help says what is in a table: ``told`` makes it when it is shown, for a table is not imported
     before."""
@@ -123,22 +128,32 @@ class Lines(click.ParamType):  # type: ignore[type-arg]
         return (found[1] or "", int(found[2])), (found[3] or "", int(found[4]))
 
 
+ALL_COUNTS = "all"
+
+
 class NodeCounts(click.ParamType):  # type: ignore[type-arg]
-    """Node counts: ``2``, ``2..5``, ``2,4``, or ranges and numbers mixed."""
+    """Node counts: ``2``, ``2..5``, ``2,4``, or ranges and numbers mixed; ``all``, where ``every`` says so."""
 
     name = "nodes"
+
+    def __init__(self, every: bool = False) -> None:
+        self.every = every
+
     form = re.compile(r"(\d{1,9})(?:\.\.(\d{1,9}))?", re.ASCII)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...] | str:
         from pgasrob.program.instance import MAX_NODES
 
         if isinstance(value, tuple):
             return value
+        if self.every and value == ALL_COUNTS:
+            return ALL_COUNTS
         counts: list[int] = []
         for piece in str(value).split(","):
             match = self.form.fullmatch(piece.strip())
             if not match:
-                self.fail(f"{piece.strip()!r} is no node count; write 2, 2..5 or 2,4.", param, ctx)
+                examples = "2, 2..5, 2,4 or all" if self.every else "2, 2..5 or 2,4"
+                self.fail(f"{piece.strip()!r} is no node count; write {examples}.", param, ctx)
             first, last = int(match[1]), int(match[2] or match[1])
             if not 1 <= first <= MAX_NODES or not 1 <= last <= MAX_NODES:
                 self.fail(f"{piece.strip()}: a program runs on 1..{MAX_NODES} nodes.", param, ctx)
@@ -360,10 +375,10 @@ def refuse(
 def limited(limits: Limits, phase: str, work: Callable[[], T], in_json: Empty | None = None) -> T:
     """What ``work`` gives, which looks at ``limits`` itself as far as it can; ends the command (`refuse`) where it does
     not come to its end by them."""
-    from pgasrob.robustness.watch import GRACE, LimitReached, Watch
+    from pgasrob.robustness.watch import LimitReached, Watch
 
     try:
-        return Watch(limits, None, time.monotonic()).within(phase, work, GRACE)
+        return Watch(limits, None, time.monotonic()).within(phase, work, looks=True)
     except LimitReached as limit:
         refuse(f"pgasrob: {limit}", UNKNOWN, in_json, reason=str(limit))
 

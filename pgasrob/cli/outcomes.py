@@ -18,6 +18,7 @@ from pgasrob.cli.options import (
     Size,
     c_options,
     limited,
+    listed,
     load_instance,
     memory_for,
     node_count,
@@ -29,6 +30,8 @@ from pgasrob.cli.options import (
 from pgasrob.cli.witness_files import RunPath, Witnesses, endings, fold_option, of_one_run, write_witness
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pgasrob.cli.options import Empty
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
@@ -101,8 +104,9 @@ def outcomes(
     that of `pgasrob litmus`.
     """
     if file.endswith(LITMUS):
-        if nodes is not None or names is not None or example is not None or witnesses or cycle_only:
-            raise click.UsageError(f"{file} is a litmus test: of the options --model, --format and limits are for it.")
+        if wrong := _given(ctx, ("file", "models", "format_", "max_states", "timeout", "memory_limit")):
+            told = f"{file} is a litmus test, which {listed(wrong, 'and')} {'is' if len(wrong) == 1 else 'are'} not for"
+            raise click.UsageError(f"{told}: --model, --format and limits are.")
         ctx.invoke(
             litmus,
             tests=(file,),
@@ -146,6 +150,16 @@ def outcomes(
             f"pgasrob: no outcome is known, so there is no run to draw; not written: {', '.join(witnesses)}", err=True
         )
     ctx.exit(NOT_ROBUST if found.network_only and found.complete else ROBUST if found.complete else UNKNOWN)
+
+
+def _given(ctx: click.Context, but: Collection[str]) -> list[str]:
+    """The options on the command line, ``but`` those of these names."""
+    given = click.core.ParameterSource.COMMANDLINE
+    return [
+        max(each.opts, key=len)
+        for each in ctx.command.params
+        if each.name not in but and ctx.get_parameter_source(each.name or "") == given
+    ]
 
 
 def _found(instance: Instance, names: str | None, limits: Limits, in_json: Empty | None) -> Outcomes:

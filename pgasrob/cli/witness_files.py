@@ -198,7 +198,7 @@ def _apart(path: str, files: Sequence[str], nodes: Sequence[int] | None) -> str:
     return root + ending
 
 
-def filled(path: str, file: str, nodes: int | None) -> str:
+def filled(path: str, file: str, nodes: int | str | None) -> str:
     """``path`` with its placeholders filled in for the result of ``file`` on ``nodes``."""
     values = {
         "name": PurePath(file).stem,

@@ -12,24 +12,26 @@ from pgasrob.models.litmus.program import Value
 from pgasrob.models.model import Axiomatic, Forbidden, Model, Outcomes, Refusal, Refused
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import OutOfMemory, Reason
-from pgasrob.robustness.watch import GRACE, LimitReached, Watch
+from pgasrob.robustness.watch import LimitReached, Watch
 
 Values = tuple[tuple[str, Value], ...]
 """Some names with a value each."""
 PHASE, REASONS = "in the search for outcomes", "in the search for rules"
-LONGEST_WHY = 10.0
-"""Seconds after which nobody waits any longer for why one outcome is forbidden: all sets of rules may be tried."""
+LONGEST_WHY, LONGEST_UNASKED = 10.0, 1.0
+"""Seconds after which nobody waits any longer for why one outcome is forbidden: all sets of rules may be tried. The
+second where it was not asked, but a line of the test forbids it."""
 
 
 @dataclass(frozen=True)
 class Why:
     """Why no outcome has these ``values``: ``by`` is None where one has (``allowed``), where the model has no reasons,
-    or where ``reason`` has kept it from finding them."""
+    or where ``reason`` has kept it from finding them. ``asked``: for their own sake, not for a line of the test."""
 
     values: Values
     by: Forbidden | None = None
     allowed: bool = False
     reason: Reason | None = None
+    asked: bool = True
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Answer:
     """What ``model`` says of ``test``. ``refusals``: why it says nothing. ``reason``: what kept it from all outcomes.
 
     ``compared``: the lines of the test that are about this model, in their order. ``why``: for what was asked, and for
-    each line that forbids something and is right.
+    each line that forbids something and is right, where the model has reasons.
     """
 
     test: LitmusTest
@@ -78,7 +80,7 @@ def answer(
         return Answer(test, model, refusals=refused, compared=concerning)
     watch = Watch(limits, None, started)
     try:
-        outcomes = watch.within(PHASE, lambda: model.outcomes(program, watch), GRACE)
+        outcomes = watch.within(PHASE, lambda: model.outcomes(program, watch), looks=True)
     except Refused as error:
         return Answer(test, model, refusals=error.refusals, compared=concerning)
     except LimitReached as limit:
@@ -92,25 +94,32 @@ def answer(
         for each in compared
         if explain and each.holds and not each.expectation.allowed and not each.expectation.otherwise
     ]
-    why = tuple(_why(test, model, outcomes, values, limits) for values in dict.fromkeys((*asked, *wanted)))
+    if not isinstance(model, Axiomatic):
+        wanted = []
+    asked = tuple(asked)
+    why = tuple(
+        _why(test, model, outcomes, values, limits, values in asked) for values in dict.fromkeys((*asked, *wanted))
+    )
     return Answer(test, model, outcomes, (), compared, why, time.monotonic() - started)
 
 
-def _why(test: LitmusTest, model: Model, outcomes: Outcomes, values: Values, limits: Limits) -> Why:
+def _why(test: LitmusTest, model: Model, outcomes: Outcomes, values: Values, limits: Limits, asked: bool) -> Why:
     names = test.program.names
     if any(dict(values).items() <= dict(zip(names, found, strict=True)).items() for found in outcomes.found):
-        return Why(values, allowed=True)
+        return Why(values, allowed=True, asked=asked)
     if outcomes.reason is not None or not isinstance(model, Axiomatic):
-        return Why(values, reason=outcomes.reason)
+        return Why(values, reason=outcomes.reason, asked=asked)
     axiomatic = model
-    seconds = LONGEST_WHY if limits.timeout is None else min(limits.timeout, LONGEST_WHY)
+    longest = LONGEST_WHY if asked else LONGEST_UNASKED
+    seconds = longest if limits.timeout is None else min(limits.timeout, longest)
     watch = Watch(replace(limits, timeout=seconds), None, time.monotonic())
     try:
-        return Why(values, watch.within(REASONS, lambda: axiomatic.forbidden(test.program, dict(values))))
+        by = watch.within(REASONS, lambda: axiomatic.forbidden(test.program, dict(values)))
+        return Why(values, by, asked=asked)
     except LimitReached as limit:
-        return Why(values, reason=limit.reason)
+        return Why(values, reason=limit.reason, asked=asked)
     except MemoryError:
-        return Why(values, reason=OutOfMemory())
+        return Why(values, reason=OutOfMemory(), asked=asked)
 
 
 def models_of(

@@ -142,6 +142,26 @@ def known(name: str) -> Known:
     return found
 
 
+def parted(text: str) -> tuple[str, ...]:
+    """The models that ``text`` names, which commas part; what goes on about the model before its comma stays with it:
+    "corerma vpi, without LO" is one. So expectations have it, too."""
+    found: list[str] = []
+    for piece in filter(None, (piece.strip() for piece in text.split(","))):
+        first = piece.replace(":", " ").split()[:1]
+        name = found[-1].replace(":", " ").split()[:1] if found else []
+        if name and name[0] in MODELS and first and first[0] in ("without", *words_of(name[0])):
+            found[-1] += f" {piece}"
+        else:
+            found.append(piece)
+    return tuple(found)
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a variant that there are of the model ``name``, beside `without` and a rule."""
+    entry = known(name)
+    return (*entry.semantics, *(word for word, change in WORDS.items() if set(change) <= set(entry.options)))
+
+
 def asked(text: str, options: Options = STOCK) -> Model:
     """The model that ``text`` asks for: its name, and behind it which semantics and what is not as in its paper, in the
     words of an expectation, parted by blanks, commas or colons: "rdma-tso concrete no-pcie", "corerma without IR".
@@ -153,49 +173,76 @@ def asked(text: str, options: Options = STOCK) -> Model:
     kept = {option: getattr(options, option) for option in entry.options}
     kept["without"] = tuple(rule for rule in options.without if rule in entry.rules())
     found = Options(semantics=options.semantics if options.semantics in entry.semantics else None, **kept)
-    without = False
-    for word in words:
+    without = named = False
+    for place, word in enumerate(words, 1):
         if word == "without":
             without = True
+            if "without" not in entry.options:
+                raise UnknownModel(unfit(entry, Options(without=("",))))
+            if (*words, "without")[place] in ("without", *words_of(name)):
+                raise UnknownModel(f"`without` names no rule of {name}; there is {_some(entry.rules())}")
         elif word in WORDS:
             found, without = replace(found, **WORDS[word]), False
         elif word in entry.semantics:
-            found, without = replace(found, semantics=word), False
+            if found.semantics not in (None, word):
+                told = f"{text!r}{'' if named else f' and --semantics {found.semantics}'}"
+                raise UnknownModel(f"{told}: these are two semantics of {name}; choose one")
+            found, without, named = replace(found, semantics=word), False, True
         elif without:
             found = replace(found, without=(*found.without, word))
         else:
-            there = (*entry.semantics, *(word for word, change in WORDS.items() if set(change) <= set(entry.options)))
+            there = words_of(name)
             hint = did_you_mean(word, there) or (f"it has {', '.join(there)}" if there else "it has none")
             raise UnknownModel(f"{name} has no variant {word!r}; {hint}")
     return model(name, found)
 
 
 def all_asked(texts: Iterable[str], options: Options = STOCK) -> list[Model]:
-    """As :func:`asked`, for each of ``texts``. Raises :class:`UnknownModel` also for an option that none of the models
-    takes."""
+    """As :func:`asked`, for each of ``texts``, a model that is named twice once. Raises :class:`UnknownModel` also for
+    an option that none of the models takes."""
     texts = list(texts)
-    if not texts:
+    entries = [known((text.replace(",", " ").replace(":", " ").split() or [""])[0]) for text in texts]
+    if not entries:
         return []
-    entries = [known(text.replace(",", " ").replace(":", " ").split()[0]) for text in texts if text.strip()]
-    rules = list(dict.fromkeys(rule for entry in entries for rule in entry.rules()))
-    for rule in options.without:
-        if rules and rule not in rules:
-            hint = did_you_mean(rule, rules, 0.4) or f"there is {_some(rules)}"
-            raise UnknownModel(f"no rule {rule!r}; {hint}")
+    if any(entry.rules() for entry in entries):
+        for rule in options.without:
+            if not any(rule in entry.rules() for entry in entries):
+                raise UnknownModel(_no_rule(rule, entries))
+    elif options.without:
+        raise UnknownModel(unfit(entries[0], replace(STOCK, without=options.without)))
     for option in fields(Options):
         alone = replace(STOCK, **{option.name: getattr(options, option.name)})
-        if option.name == "without" and rules:
-            continue
-        if entries and all(unfit(entry, alone) for entry in entries):
+        if option.name != "without" and all(unfit(entry, alone) for entry in entries):
+            if option.name == "semantics" and len(entries) > 1:
+                raise UnknownModel(_no_semantics(options.semantics or "", entries))
             raise UnknownModel(unfit(entries[0], alone))
-    return [asked(text, options) for text in texts]
+    return list({label(each): each for each in (asked(text, options) for text in texts)}.values())
+
+
+def idle(options: Options, names: Iterable[str]) -> list[str]:
+    """The ``options`` that none of the models ``names`` takes, each with those that do: "--vpi is about corerma"."""
+    entries = [known(name) for name in names]
+    found = []
+    for option in fields(Options):
+        alone = replace(STOCK, **{option.name: getattr(options, option.name)})
+        if alone != STOCK and all(unfit(entry, alone) for entry in entries):
+            takers = [name for name, entry in MODELS.items() if not unfit(entry, alone)]
+            if takers:
+                found.append(f"{SPELLED.get(option.name, '--semantics')} is about {' and '.join(takers)}")
+    return found
 
 
 def label(model: Model) -> str:
-    """What tells ``model`` from others: "rdma-tso", "rdma-tso concrete no-pcie", "corerma without GA IR"."""
-    entry, variant = known(model.name), model.variant.replace(", without", "").replace(",", "")
+    """What tells ``model`` from others, as :func:`asked` takes it: "rdma-tso", "rdma-tso concrete no-pcie", "corerma
+    vpi without GA without IR"."""
+    entry, variant = known(model.name), variant_of(model)
     usual = model.semantics is None or model.semantics in (entry.semantics[0], *variant.split())
     return " ".join(filter(None, (model.name, "" if usual else model.semantics, variant)))
+
+
+def variant_of(model: Model) -> str:
+    """What is not as in the paper, as a line of expectation has it behind the name of the model, without commas."""
+    return model.variant.replace(",", "")
 
 
 def model(name: str, options: Options = STOCK) -> Model:
@@ -222,11 +269,9 @@ def unfit(entry: Known, options: Options) -> str:
         if differs and option.name != "semantics" and option.name not in entry.options:
             return f"{entry.name} takes no {SPELLED[option.name]}; {_takers(option.name)} does"
     if options.without:
-        rules = entry.rules()
         for rule in options.without:
-            if rule not in rules:
-                hint = did_you_mean(rule, rules, 0.4) or f"it has {_some(rules)}"
-                return f"{entry.name} has no rule {rule!r}; {hint}"
+            if rule not in entry.rules():
+                return _no_rule(rule, [entry])
     if options.without and entry.name == "rdma-tso" and options.semantics not in (None, "declarative"):
         return f"the {options.semantics} semantics of rdma-tso has no rules to leave out; the declarative one has"
     return ""
@@ -236,6 +281,28 @@ def models_for(program: Program, options: Options = STOCK) -> list[Model]:
     """The models that take ``program``, and ``options``."""
     chosen = [asked(name, options) for name in NAMES]
     return [each for each in chosen if not each.refusals(program)]
+
+
+def of_others(rule: str, names: Iterable[str]) -> list[str]:
+    """The models that have a ``rule``, other than those with ``names``."""
+    return [name for name, entry in MODELS.items() if name not in set(names) and rule in entry.rules()]
+
+
+def _no_rule(rule: str, entries: Sequence[Known]) -> str:
+    """That none of the models has the ``rule``."""
+    rules = list(dict.fromkeys(rule for entry in entries for rule in entry.rules()))
+    names = list(dict.fromkeys(entry.name for entry in entries if entry.rules()))
+    what = f"{names[0]} has no rule {rule!r}" if len(names) == 1 else f"no rule {rule!r}"
+    if others := of_others(rule, names):
+        return f"{what}; it is a rule of {' and '.join(others)}"
+    return f"{what}; {did_you_mean(rule, rules, 0.4) or f'there is {_some(rules)}'}"
+
+
+def _no_semantics(wanted: str, entries: Sequence[Known]) -> str:
+    """That none of the models has a semantics of the name ``wanted``."""
+    of = {each: entry.name for entry in entries for each in entry.semantics}
+    near = did_you_mean(wanted, of)
+    return f"no model has a semantics {wanted!r}; {near or f'there is {_some(list(of))}'}"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -255,9 +322,14 @@ __all__ = [
     "UnknownModel",
     "all_asked",
     "asked",
+    "idle",
     "known",
     "label",
     "model",
     "models_for",
+    "of_others",
+    "parted",
     "unfit",
+    "variant_of",
+    "words_of",
 ]

@@ -3,6 +3,7 @@
     // expect: robust
     // expect: not robust
     // expect: robust at 2..3, not robust at 4
+    // expect: robust at all
     // expect: error
     // expect with failed polls counted: not robust
     // expect with all conflicts: not robust
@@ -28,8 +29,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Literal, NoReturn
 
+from pgasrob.diagnostics.suggestions import closest
 from pgasrob.program.declarations import Source
 from pgasrob.program.instance import MAX_NODES
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
@@ -50,6 +52,12 @@ NETWORK = re.compile(
     r"[ \t]*(?P<value>.*))"
 )
 """A line about a network, with what is not as in its paper."""
+MEANT = re.compile(
+    r"[ \t*]*(?P<entry>(?P<network>[\w-]+)(?P<variant>(?:[ \t]+[\w-]+){0,3})[ \t]*:"
+    r"[ \t]*(?:(?:not[ \t]+)?robust|refused)\b.*)",
+    re.IGNORECASE,
+)
+"""A line that may be meant as one about a network, with a name or word that there is not."""
 LATER = re.compile(
     r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>(?P<races>races[ \t]*:[ \t]*(?=none|[0-9]))?"
     r"(?P<model>(?:(?:unified|separate)[ \t]*:[ \t]*(?=defined|undefined|eventual))|"
@@ -58,8 +66,12 @@ LATER = re.compile(
     re.MULTILINE,
 )
 """A line that would be an expectation if it stood at the head."""
+NETWORKS: dict[str, tuple[str, ...]] = {"tso": (), "rdma-tso": ("no-pcie", "placed"), "corerma": ()}
+"""What a line about a network may name, with the words for what is not as in its paper."""
+ALIKE = 0.75
+"""How much a word is like the name of a network that it stands for; `note` and `tso` are not."""
 AT = r"(?: at ([0-9]{1,5})(?:\.\.([0-9]{1,5}))?)?"
-CASE = re.compile(rf"(robust|not robust|error){AT}")
+CASE = re.compile(rf"(robust|not robust|error){AT}(?:(?<=^robust) at all)?")
 RACES = re.compile(rf"(none|1 pair|(?!1 )[1-9][0-9]{{0,6}} pairs){AT}")
 STATUS = re.compile(rf"(defined|eventual|undefined){AT}")
 ON_NETWORK = re.compile(rf"(robust|not robust|refused){AT}")
@@ -78,6 +90,7 @@ STATUS_HINT = "write `defined`, `eventual` or `undefined`; for some node counts 
 @dataclass(frozen=True, slots=True)
 class Case:
     """``verdict`` is expected on as many nodes as ``counts`` says; None: on every count that no other case names.
+    `at all` says so too.
 
     Of races it is the number of pairs in words: ``none``, ``1 pair``, ``3 pairs``; of a memory model the status.
     """
@@ -114,15 +127,19 @@ class Expectation:
         ``3 pairs``), or ``error`` where that is the verdict; None when nothing is said about that count."""
         return _at(self.races, nodes) or ("error" if self.at(nodes) == "error" else None)
 
-    def at(self, nodes: int | None, reading: Reading = DEFAULT_READING, machine: str = "") -> str | None:
+    def at(
+        self, nodes: int | Literal["all"] | None, reading: Reading = DEFAULT_READING, machine: str = ""
+    ) -> str | None:
         """The verdict expected on ``nodes`` nodes, None when nothing is said about that count.
 
         None for ``nodes`` asks about the file as a whole: one that does not parse is in error before it has a count.
+        "all" asks about every count: one verdict that is not `robust` is that of all, and where some counts are named
+        alone nothing is said of all.
         Where nothing is said about a ``reading`` by itself its verdict is that of the default one, unless a part of
         the reading has a verdict of its own: with more events and more conflicts no violation goes away. On a
         ``machine``, "tso", it is what is said of that, else what is expected without.
         """
-        if machine and (on := self.network_at(machine, nodes)):
+        if machine and nodes != "all" and (on := self.network_at(machine, nodes)):
             return on
         stated = dict(self.readings)
         parts = [reading, reading._replace(failed_polls="wait"), reading._replace(conflicts="commuting")]
@@ -130,7 +147,13 @@ class Expectation:
         return next((verdict for verdict in found if verdict), None) or _at(self.cases, nodes)
 
 
-def _at(cases: Iterable[Case], nodes: int | None) -> str | None:
+def _at(cases: Iterable[Case], nodes: int | Literal["all"] | None) -> str | None:
+    cases = tuple(cases)
+    if nodes == "all":
+        other = (
+            case.verdict for case in cases if case.verdict != "robust" and (case.counts is None or case.counts[-1] > 1)
+        )
+        return next(other, None) or _at(cases, None)
     named = (case.verdict for case in cases if case.counts and nodes in case.counts)
     otherwise = (case.verdict for case in cases if not case.counts)
     return next(named, next(otherwise, None))
@@ -190,6 +213,8 @@ class _Head:
             return
         match = ENTRY.fullmatch(line)
         if match is None:
+            if self.verdicts and (meant := MEANT.fullmatch(line)):
+                self.check_network(meant, place)
             return
         key, colon, value, entry = match["key"], match["colon"], match["value"], match["entry"]
         place_of_entry, place_of_value = place + match.start("entry"), place + match.start("value")
@@ -245,8 +270,30 @@ class _Head:
             self.fail(f"a second expectation of the {model} model", entry, place_of_entry, "keep one of them")
         self.models[model] = self.split(value, place, STATUS, STATUS_HINT)
 
+    def check_network(self, match: re.Match[str], place: int) -> None:
+        """Fail where a line about a network names none that there is, or a word that it does not have. Other comments,
+        whose first word is not like one, say nothing."""
+        given, entry, start = match["network"], match["entry"], place + match.start("entry")
+        name = given.lower().replace("_", "-")
+        known = closest(name, NETWORKS, ALIKE) or ("rdma-tso" if name.startswith("rdma") else None)
+        if known is None:
+            return
+        words = NETWORKS[known]
+        if wrong := next((word for word in match["variant"].split() if word not in words), None):
+            near = closest(wrong.lower(), words, 0.6)
+            if given != known and near is None:
+                return  # a sentence
+            told = f"write `{known}: ...`" + (
+                f", or {' or '.join(f'`{word}`' for word in words)} behind it" if words else ""
+            )
+            hint = f"did you mean `{near}`?" if near else f"{told}; `pgasrob check --network` has no others"
+            self.fail(f"`{known}` has no variant `{short(wrong)}` here", entry, start, hint)
+        if given != known:
+            self.fail(f"`{short(given)}` is no network", given, start, f"did you mean `{known}`?")
+
     def read_network(self, match: re.Match[str], place: int) -> None:
         """Note the verdict on a network."""
+        self.check_network(match, place)
         name = " ".join((match["network"], *sorted(match["variant"].split())))
         if name in self.networks:
             self.fail(

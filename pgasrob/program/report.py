@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 from pgasrob.diagnostics import Diagnostic, SourceError
@@ -71,10 +72,16 @@ class Report:
             return 0, 0, 1, ""
         if self._lines is None:
             self._lines = self.source.text.split("\n")
-        line = self._lines[span.line - 1].rstrip("\r")
-        end = span.end_column if span.end_line == span.line else len(line) + 1
-        excerpt = printable(line[:MAX_EXCERPT]) if span.column <= MAX_EXCERPT else ""
-        return span.line, span.column, max(1, end - span.column), excerpt
+        return marked(self._lines, span)
+
+
+def marked(lines: Sequence[str], span: Span) -> tuple[int, int, int, str]:
+    """Line, column, length and excerpt of ``span`` in a text of these ``lines``, as a `Diagnostic` has them; a span of
+    several lines is marked on its first one."""
+    line = lines[span.line - 1].rstrip("\r") if 0 < span.line <= len(lines) else ""
+    end = span.end_column if span.end_line == span.line else len(line) + 1
+    excerpt = printable(line[:MAX_EXCERPT]) if span.column <= MAX_EXCERPT else ""
+    return span.line, span.column, max(1, end - span.column), excerpt
 
 
 def printable(text: str) -> str:

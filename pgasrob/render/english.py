@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from pgasrob.robustness.verdict import RECORDED
 
@@ -18,12 +19,14 @@ def count(number: int, thing: str) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def on_nodes(nodes: int | None) -> str:
+def on_nodes(nodes: int | Literal["all"] | None) -> str:
     """`` on 2 nodes``, to be put behind something; nothing when there is no node count."""
+    if nodes == "all":
+        return " on every number of nodes"
     return "" if nodes is None else f" on {nodes} node{'' if nodes == 1 else 's'}"
 
 
-def in_runs(engine: str, nodes: int | None) -> str:
+def in_runs(engine: str, nodes: int | Literal["all"] | None) -> str:
     """In which runs an answer holds that there is nothing: ``On 2 nodes``, or those of a recording."""
     if engine == RECORDED:
         return "In the recorded run, and in all that differ from it in what nothing orders,"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict, assert_never
 
-from pgasrob.analysis.hardware import Difference
+from pgasrob.analysis.hardware import MOST_COMMANDS, Difference
 from pgasrob.render import english
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.store_buffers import pairs, pairs_to_json
@@ -23,6 +23,12 @@ OF_TODAY = frozenset(
 )
 """What machines of today do, which is told beside every verdict. The others only the specification allows, or they are
 what a library, or the translation to queue pairs, is taken to take care of."""
+
+
+NOT_LOOKED_AT = (
+    f"By what RDMA and x86 do otherwise it may not be so: that has not been looked at (of more than {MOST_COMMANDS:,} "
+    "commands it is not, nor behind a limit)."
+)
 
 
 class HardwareDifference(TypedDict):
@@ -102,8 +108,10 @@ def _message(difference: Difference, of_library: bool) -> str:
             assert_never(difference)
 
 
-def section(differences: list[HardwareDifference], width: int, list_all: bool) -> list[Line]:
-    """The differences that could matter; unless ``list_all`` those of machines of today."""
+def section(differences: list[HardwareDifference] | None, width: int, list_all: bool) -> list[Line]:
+    """The differences that could matter; unless ``list_all`` those of machines of today. None: nobody has looked."""
+    if differences is None:
+        return paragraph(NOT_LOOKED_AT, width, "open", "  ")
     shown = [each for each in differences if list_all or each["difference"] in OF_TODAY]
     if not shown:
         return []

@@ -27,6 +27,7 @@ from pgasrob.render.store_buffers import OnTso, on_tso_to_json
 from pgasrob.render.written import WrittenCommands
 from pgasrob.robustness.diagnosis import late_operations
 from pgasrob.robustness.reasons import FaultReached
+from pgasrob.robustness.verdict import RECORDED
 from pgasrob.semantics.happens_before import HappensBefore
 
 if TYPE_CHECKING:
@@ -347,6 +348,43 @@ class WhyInOrder(TypedDict):
     checks: int
 
 
+class Place(TypedDict):
+    """A command as written, and where it stands."""
+
+    command: str
+    line: int
+    column: int
+
+
+class Obstacle(TypedDict):
+    """What is in the way of a proof for every number of nodes, in a sentence too.
+
+    ``kind``: "step", when it could not be excluded that a step of the command ``source`` (``number`` of its steps come
+    before it), where its rank is that of ``case``, is late for ``closing``, a command of ``rank``; "fault", when
+    ``source`` may fault on ``rank``; "program", when proofs are not about such programs; "limit".
+    """
+
+    kind: Literal["step", "fault", "program", "limit"]
+    sentence: str
+    case: str | None
+    source: Place | None
+    number: int | None
+    rank: str | None
+    closing: Place | None
+
+
+class ProofCase(TypedDict):
+    """Where the rank of the source is, and for how many steps it was asked whether they can be one."""
+
+    source: str
+    steps: int
+
+
+class Count(TypedDict):
+    nodes: int
+    verdict: Literal["robust", "not robust", "unknown", "error"]
+
+
 class Alike(TypedDict):
     """``elements`` of memory are accessed alike, and ``shown`` of them are in the runs that are looked at."""
 
@@ -362,19 +400,23 @@ class Result(TypedDict):
     option of `pgasrob check` sets the limit that was reached, if one was. ``assumptions``: of a robust program all that
     the verdict rests on, else what the runs that are shown rest on.
 
+    ``nodes`` is "all" for an answer about every number of nodes. Where that was asked for, ``proved`` says whether
+    there is a proof for all from ``cutoff`` on, by ``cases``, ``obstacles`` what is in its way, and ``checked`` has the
+    numbers that were checked one by one. ``one_block``: the program is for any number of nodes.
+
     ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
     SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
     unless no such witness is small. ``units``: the further files of the program, without headers. ``on_tso``: with
     `--cpu tso`, what store buffers add, where the program is robust without them. ``hardware``: of a
-    robust program, what RDMA and x86 do otherwise than the calculus where that could matter; it is not there where that
-    was not looked at.
+    robust program that communicates, what RDMA and x86 do otherwise than the calculus where that could matter; None
+    where that was not looked at (a larger program, a limit).
     """
 
     schema: int
     file: str
     units: NotRequired[list[str]]
     program: str | None
-    nodes: int | None
+    nodes: int | Literal["all"] | None
     engine: str
     verdict: Literal["robust", "not robust", "unknown", "error"]
     reason: str | None
@@ -402,7 +444,13 @@ class Result(TypedDict):
     why: NotRequired[WhyInOrder]
     races: NotRequired[RaceResult]
     on_tso: NotRequired[OnTso]
-    hardware: NotRequired[list[HardwareDifference]]
+    hardware: NotRequired[list[HardwareDifference] | None]
+    one_block: NotRequired[bool]
+    proved: NotRequired[bool]
+    cutoff: NotRequired[int | None]
+    cases: NotRequired[list[ProofCase]]
+    obstacles: NotRequired[list[Obstacle]]
+    checked: NotRequired[list[Count]]
 
 
 class RacingAccess(Event):
@@ -576,7 +624,43 @@ def to_json(verdict: library.Verdict) -> Result:
             for each in hardware_to_json(verdict.hardware)
             if not (verdict.on_tso and each["difference"] == Difference.STORE_BUFFER.value)
         ]
+    elif verdict.verdict == "robust" and verdict.communicates and verdict.engine != RECORDED:
+        found["hardware"] = None
+    if verdict.one_block:
+        found["one_block"] = True
+    if verdict.every:
+        _add_every_count(found, verdict.every)
     return found
+
+
+def _add_every_count(result: Result, every: library.EveryCount) -> None:
+    """Say what is known of every number of nodes."""
+
+    def place(transition: Transition | None) -> Place | None:
+        if transition is None:
+            return None
+        span = transition.span
+        return {"command": show(transition.command), "line": span.line, "column": span.column}
+
+    proof = every.proof
+    if result["nodes"] is None:
+        result["nodes"] = "all"
+    result["proved"] = proof.holds
+    result["cutoff"] = proof.cutoff
+    result["cases"] = [{"source": source, "steps": steps} for source, steps in proof.cases]
+    result["checked"] = [{"nodes": nodes, "verdict": answer} for nodes, answer in every.checked]
+    result["obstacles"] = [
+        {
+            "kind": each.kind,
+            "sentence": str(each),
+            "case": each.case or None,
+            "source": place(each.source),
+            "number": each.number if each.kind == "step" else None,
+            "rank": each.rank or None,
+            "closing": place(each.closing),
+        }
+        for each in proof.obstacles
+    ]
 
 
 def assumptions_to_json(assumptions: Iterable[kinds.Assumption]) -> list[Assumption]:

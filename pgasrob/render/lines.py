@@ -103,8 +103,10 @@ def write(lines: Iterable[Line], stream: TextIO) -> None:
 def wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
     """``text`` in lines of at most ``width`` characters, ``first`` before the first one and ``rest`` before others.
 
-    A no-break space keeps words together and is printed as a space.
+    A no-break space keeps words together, as far as they have room on one line, and is printed as a space.
     """
+    room = width - max(len(first), len(rest))
+    text = " ".join(word if len(word) <= room else word.replace("\u00a0", " ") for word in text.split(" "))
     lines = textwrap.wrap(
         text, max(width, len(first) + 1, len(rest) + 1), initial_indent=first, subsequent_indent=rest,
         break_on_hyphens=False,

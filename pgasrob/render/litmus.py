@@ -20,6 +20,8 @@ from pgasrob.render.litmus_json import (
 
 MOST_ROWS = 200
 """Outcomes of which all are listed."""
+WITH_REASONS = ("corerma", "rdma-tso")
+"""The models by axioms."""
 MOST_RULES = 6
 """Smallest sets of rules that are named."""
 YES, NO, OPEN = "yes", "-", "?"
@@ -32,9 +34,10 @@ def litmus_report(
     glyphs: Glyphs = UNICODE,
     *,
     others: Sequence[str] = (),
+    left_out: Sequence[tuple[int, str]] = (),
 ) -> list[Line]:
     """What the models say of one test, in lines of at most ``width`` characters; ``others``: models that do not take
-    it."""
+    it; ``left_out``: the lines of the test (with their numbers) that are about none of the models."""
     first = results[0]
     lines = [*_headline(results, width)]
     if first["text"]:
@@ -48,9 +51,9 @@ def litmus_report(
                 f"{len(rows) - MOST_ROWS:,} more outcomes are not listed; --format json has all.", width, "open", "  "
             )
     lines += _remarks(results, others, width)
-    lines += _expected(results, width)
-    for why, labels in _whys(answered):
-        lines += _why(why, labels, width)
+    lines += _expected(results, left_out, width)
+    for why, labels, settled in _whys(answered):
+        lines += _why(why, labels, settled, width)
     return lines
 
 
@@ -117,7 +120,8 @@ def told(event: EventObject) -> str:
 
 def _kept_together(program: str) -> str:
     """``program`` with no-break spaces inside of its statements."""
-    return "; ".join(together(statement) for statement in program.split("; "))
+    locations, colons, threads = program.partition(" :: ")
+    return f"{locations}{colons}{'; '.join(together(statement) for statement in threads.split('; '))}"
 
 
 # --- What is said first ----------------------------------------------------------------------------------------------
@@ -180,7 +184,7 @@ def _table(results: Sequence[LitmusResult], rows: Sequence[dict[str, Value]], wi
     same = {name: rows[0][name] for name in names if name not in varying}
     texts = [[str(row[name]) for name in varying] for row in rows]
     left = [max(len(name), *(len(text[place]) for text in texts)) for place, name in enumerate(varying)]
-    right = [len(result["label"]) for result in results]
+    right = [max(len(result["label"]), *(len(_cell(result, row)[0]) for row in rows)) for result in results]
     lines: list[Line] = []
     if 4 + sum(wide + 2 for wide in left) + sum(wide + 2 for wide in right) <= width and varying:
         heads = "".join(f"  {name:>{wide}}" for name, wide in zip(varying, left, strict=True))
@@ -234,21 +238,21 @@ def _same(same: dict[str, Value], width: int) -> list[Line]:
 # --- Expectations ----------------------------------------------------------------------------------------------------
 
 
-def _expected(results: Sequence[LitmusResult], width: int) -> list[Line]:
+def _expected(results: Sequence[LitmusResult], left_out: Sequence[tuple[int, str]], width: int) -> list[Line]:
     told: dict[tuple[int, str], dict[bool | None, list[str]]] = {}
     for result in results:
         for line in result["expected"]:
             told.setdefault((line["line"], line["text"]), {}).setdefault(line["holds"], []).append(result["label"])
-    lines: list[Line] = [[]] if told else []
-    for (number, text), by in sorted(told.items()):
-        pieces = []
+    lines: list[Line] = [[]] if told or left_out else []
+    for (number, text), by in sorted({**told, **{line: {} for line in left_out}}.items()):
+        pieces = ["not compared, --expect asks the models that it names"] if not by else []
         if True in by:
             pieces.append(f"as expected in {english.listed(by[True])}")
         if False in by:
             pieces.append(f"NOT in {english.listed(by[False])}")
         if None in by:
             pieces.append(f"open in {english.listed(by[None])}")
-        style = "bad" if False in by else "open" if None in by else "good"
+        style = "faint" if not by else "bad" if False in by else "open" if None in by else "good"
         lines += paragraph(f"line {number}: {together(text)}: {'; '.join(pieces)}", width, style, "  ", "      ")
     return lines
 
@@ -256,28 +260,32 @@ def _expected(results: Sequence[LitmusResult], width: int) -> list[Line]:
 # --- Why something is forbidden --------------------------------------------------------------------------------------
 
 
-def _whys(results: Sequence[LitmusResult]) -> list[tuple[ForbiddenObject, list[str]]]:
-    """What is said of values that are forbidden, each with the models of which it is."""
-    found: list[tuple[ForbiddenObject, list[str]]] = []
+def _whys(results: Sequence[LitmusResult]) -> list[tuple[ForbiddenObject, list[str], bool]]:
+    """What is said of values that are forbidden, each with the models of which it is, and whether all of their outcomes
+    are known."""
+    found: list[tuple[ForbiddenObject, list[str], bool]] = []
     for result in results:
+        settled = result["complete"]
         for why in result["forbidden"]:
-            labels = next((labels for known, labels in found if known == why), None)
+            labels = next((labels for known, labels, of in found if known == why and of == settled), None)
             if labels is None:
-                found.append((why, [result["label"]]))
+                found.append((why, [result["label"]], settled))
             else:
                 labels.append(result["label"])
     return found
 
 
-def _why(why: ForbiddenObject, labels: Sequence[str], width: int) -> list[Line]:
+def _why(why: ForbiddenObject, labels: Sequence[str], settled: bool, width: int) -> list[Line]:
     values, name = values_text(why["values"]), english.listed(labels)
     if why["allowed"]:
         return [[], *paragraph(f"{values} is allowed in {name}.", width, "open", "  ")]
     if why["reason"]:
-        said = f"Whether and why {values} is forbidden in {name} is open: {why['reason']}."
-        return [[], *paragraph(said, width, "open", "  ")]
+        said = f"{'Why' if settled else 'Whether and why'} {values} is forbidden in {name} is open: {why['reason']}."
+        longer = f" --forbidden '{values}' looks for longer." if settled and not why["asked"] else ""
+        return [[], *paragraph(said + longer, width, "open", "  ")]
     if why["rules"] is None:
-        return []
+        said = f"{values} is forbidden in {name}; reasons are told of {english.listed(WITH_REASONS)} alone."
+        return [[], *paragraph(said, width, "open", "  ")]
     lines: list[Line] = [[]]
     lines += paragraph(f"Why {values} is forbidden in {name}: {rules_told(why['rules'])}", width, "", "  ", "    ")
     execution = why["execution"]

@@ -10,6 +10,7 @@ from pgasrob.models.litmus.expectation import Expectation, LitmusTest
 from pgasrob.models.litmus.parser import parse_file
 from pgasrob.models.litmus.printer import in_one_line
 from pgasrob.program.files import files_below
+from pgasrob.render.english import count
 
 BEGINNING = """\
 # Litmus tests
@@ -17,17 +18,24 @@ BEGINNING = """\
 Made by `pgasrob catalogue`: do not edit.\
 """
 """By which a catalogue is known, whichever version has made it."""
-HEADING = f"""\
-{BEGINNING} Every test says first where it is from and what is said of it there, and last
+HEADING = """\
+{beginning} Every test says first where it is from and what is said of it there, and last
 which outcomes are allowed and forbidden; `pgasrob litmus --expect` compares that with the models. A line that names no
-model is for all that take the program. `rdma_tso` and `corerma` have the tests of the two papers, by the numbers of
-their figures (`2b`, `3a`) and sections (`s6`); `tso` has the classical tests for the CPUs of one node, `rdma` what
-becomes of them between nodes.
+model is for all that take the program.{families}
 
 The papers: *RDMA-TSO* is G. Ambal, B. Dongol, H. Eran, V. Klimis, O. Lahav, A. Raad: Semantics of Remote Direct Memory
 Access, OOPSLA 2024. *coreRMA* is A. M. Dan, P. Lam, T. Hoefler, M. Vechev: Modeling and Analysis of Remote Memory
 Access Programming, OOPSLA 2016. The language is explained in `pgasrob/models/litmus/README.md`.
 """
+
+
+FAMILIES = ("rdma_tso", "corerma", "tso", "rdma")
+ABOUT_FAMILIES = """\
+ `rdma_tso` and `corerma` have the tests of the two papers, by the numbers of
+their figures (`2b`, `3a`) and sections (`s6`); `tso` has the classical tests for the CPUs of one node, `rdma` what
+becomes of them between nodes.\
+"""
+"""What is said where there are these."""
 
 
 def litmus_files(folder: Path) -> list[Path]:
@@ -39,10 +47,17 @@ def make_litmus_catalogue(folder: Path, command: str) -> str:
     """The catalogue of the tests in ``folder`` as Markdown; ``command`` is what made it. Raises SourceError."""
     tests = [(path.relative_to(folder), parse_file(path)) for path in litmus_files(folder)]
     lines = Counter(line.allowed for _, test in tests for line in test.expectations)
-    counts = f"{len(tests)} tests with {lines[True]} lines that allow and {lines[False]} that forbid"
-    text = [HEADING, f"{counts}. Made with `{command}`.", ""]
-    for family, members in groupby(tests, key=lambda member: member[0].parent.as_posix()):
-        text += [f"## {family}", "", "| test | program | what is said |", "|---|---|---|"]
+    allow, forbid = "s" * (lines[True] == 1), "s" * (lines[False] == 1)
+    counts = f"{count(len(tests), 'test')} with {count(lines[True], 'line')} that allow{allow} and {lines[False]} that"
+    counts = f"{counts} forbid{forbid}"
+    tests.sort(key=lambda member: (member[0].parent, member[0]))
+    families = [(family, list(members)) for family, members in groupby(tests, key=lambda member: member[0].parent)]
+    known = {family.as_posix() for family, _ in families} >= set(FAMILIES)
+    heading = HEADING.format(beginning=BEGINNING, families=ABOUT_FAMILIES if known else "")
+    text = [heading, f"{counts}. Made with `{command}`.", ""]
+    for family, members in families:
+        text += [f"## {family.as_posix()}", ""] if family.name else []
+        text += ["| test | program | what is said |", "|---|---|---|"]
         text += [_row(path, test) for path, test in members]
         text.append("")
     return "\n".join(text)
@@ -57,7 +72,8 @@ def said(text: str) -> str:
 def _row(path: Path, test: LitmusTest) -> str:
     program = "<br>".join(f"`{line}`" for line in _threads(test))
     lines = "<br>".join(map(_line, test.expectations))
-    cells = [f"[{path.stem}]({path.as_posix()})", program, f"{said(test.source.text)}<br>{lines}"]
+    about = "<br>".join(filter(None, (said(test.source.text), lines)))
+    cells = [f"[{path.stem}]({path.as_posix()})", program, about]
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 

@@ -82,13 +82,14 @@ class ExpectedObject(TypedDict):
 class ForbiddenObject(TypedDict):
     """That no execution has these values. ``rules``: the smallest sets of rules without which one has; null where the
     model has no rules, or where ``reason`` has kept it from finding them. ``execution``: one that would be consistent
-    without the first of the sets."""
+    without the first of the sets. ``asked``: by --forbidden, not by a line of the test alone."""
 
     values: dict[str, Value]
     allowed: bool
     rules: list[list[str]] | None
     reason: str | None
     execution: ExecutionObject | None
+    asked: bool
 
 
 class RefusalObject(TypedDict):
@@ -246,6 +247,7 @@ def _why(why: Why, test: LitmusTest) -> ForbiddenObject:
         "rules": None if by is None else [sorted(rules) for rules in by.rules],
         "reason": None if why.reason is None else str(why.reason),
         "execution": None if by is None or by.execution is None else execution_to_json(by.execution, test, by.cycle),
+        "asked": why.asked,
     }
 
 

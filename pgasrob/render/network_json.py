@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 from pgasrob.models.litmus.expectation import LitmusTest
 from pgasrob.models.networks.robustness import nodes_of
 from pgasrob.program.declarations import Source
+from pgasrob.program.report import marked
 from pgasrob.program.statements import place_of
 from pgasrob.render.json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json, unicode_name
 from pgasrob.render.litmus_json import ExecutionObject, execution_to_json
@@ -110,7 +111,7 @@ def _refusal(refusal: Refusal, source: Source | None) -> NetworkRefusal:
         "reason": refusal.reason,
         "line": int(span.line),
         "column": span.column,
-        "excerpt": "" if source is None else source.line(span.line),
+        "excerpt": "" if source is None else marked(source.lines(span.line), span)[3],
     }
     if file := place_of(span.line)[0]:
         found["file"] = unicode_name(file)

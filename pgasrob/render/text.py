@@ -11,7 +11,7 @@ from typing import Any
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
-from pgasrob.render import assumptions, english, hardware, store_buffers, words
+from pgasrob.render import assumptions, english, every_count, hardware, store_buffers, words
 from pgasrob.render.json import Event, Fault, Result, Standing, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wrap
 from pgasrob.render.rows import every_event, in_short
@@ -131,10 +131,14 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
         else:
             where = english.capital(english.on_nodes(result["nodes"] or 0).lstrip())
             but = ", but for polls that fail," if result.get("polls") else ""
-            yield f"{where} every run on the network{but} looks like an SC run.", ""
+            known = f": {every_count.how(result)}" if every_count.is_about_all(result) else ""
+            yield f"{where} every run on the network{but} looks like an SC run{known}.", ""
+            if result.get("one_block") and not known:
+                yield every_count.OPTION, "faint"
         if result["communicates"] is False:
             yield "No rank accesses the memory of another one: is that the node count the program is for?", "open"
-    if result["verdict"] == "unknown":
+    yield from every_count.what_is_known(result)
+    if result["verdict"] == "unknown" and not every_count.is_about_all(result):
         ended = result.get("reason_code") in (FaultPossible.code, InternalError.code)
         told = [] if ended else ["The search did not end, so this says nothing about robustness."]
         told += ["--max-states, --timeout and --memory-limit set the limits."] * bool(result.get("limit"))
@@ -144,13 +148,14 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
         yield meaning, "open" if result.get("effect") == "none found" else "bad"
     good = ["the assertions hold"] * (assertions == "hold")
     good += ["there is no deadlock"] * (deadlock is False and not words.deadlocks_on_the_network(result))
+    where = f"On {every_count.checked(result)} nodes, in" if every_count.is_about_all(result) else "In"
     if good and robust:
-        yield f"In every run on the network {' and '.join(good)}.", "good"
+        yield f"{where} every run on the network {' and '.join(good)}.", "good"
     elif good:
         others = (
             "" if words.looked_at_the_network(result) else " This says nothing about the other runs on the network."
         )
-        yield f"In every SC run {' and '.join(good)}.{others}", "good"
+        yield f"{where} every SC run {' and '.join(good)}.{others}", "good"
     if assertions == "violated":
         yield "An assertion fails, already in an SC run (below).", "bad"
     if deadlock is True:
@@ -162,6 +167,8 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
     if open_:
         more = f" --{result['limit']} sets the limit." if robust and result.get("limit") else ""
         yield f"Not all SC runs were seen, so it is unknown {' and '.join(open_)}.{more}", "open"
+    if every_count.is_about_all(result) and (left := every_count.what_is_left_out(result)):
+        yield left, "open"
     if assumed and (rests_on := assumptions.sentence(result)):
         yield rests_on, "faint"
 

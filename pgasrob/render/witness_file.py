@@ -125,8 +125,8 @@ def _check_result(result: Result, within: str = "") -> None:
 
 
 def _check_count(result: Result | RaceResult, within: str = "") -> None:
-    if result["nodes"] is not None:
-        _within(f"{within}nodes", result["nodes"], 1, MAX_NODES)
+    if isinstance(nodes := result["nodes"], int):
+        _within(f"{within}nodes", nodes, 1, MAX_NODES)
     for index, error in enumerate(result["errors"]):
         for name in ("line", "column", "length"):
             _within(f"{within}errors[{index}].{name}", error[name], 0, MOST)

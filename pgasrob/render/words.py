@@ -446,12 +446,11 @@ def effect(result: Result) -> str:
         broken = [f"a failing assertion of rank {_at(each)}" for each in failed]
         pieces.append(f"with {listed(broken or ['none failing'])}")
     same = " in the same iterations or calls" if any(map(_there, [*values, *(failed or ())])) else ""
-    if values and values[0]["line"] is not None:
-        reads = listed([f"rank {each['rank']} can {_read(each)}" for each in values])
+    if held := [_held(each) for each in values if each["line"] is None]:
+        pieces.insert(0, f"with {listed(held)}")
+    if read := [f"rank {each['rank']} can {_read(each)}" for each in values if each["line"] is not None]:
         ends = f", which ends {', '.join(pieces)}" if pieces else ""
-        return f"In a run on the network {reads}{ends}; no SC run does that{same}."
-    if values:
-        pieces.insert(0, f"with {listed([_held(each) for each in values])}")
+        return f"In a run on the network {listed(read)}{ends}; no SC run does that{same}."
     return f"A run on the network can end {', '.join(pieces)}; no SC run does{same}."
 
 

@@ -107,7 +107,7 @@ class Job:
 
     ``front_end`` says how C files are read, ``files`` where all are. ``further`` is asked, too.
     ``decide`` decides, for the ``machine`` whose expectation a verdict is compared with, where headers have one for it:
-    "tso", or none.
+    "tso", or none. ``every_count``: what decides answers for every number of nodes at once.
     """
 
     nodes: tuple[int, ...] | None = None
@@ -123,6 +123,7 @@ class Job:
     further: Question | None = None
     decide: Decide = check
     machine: str = ""
+    every_count: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +167,11 @@ class Task(NamedTuple):
     first: bool
 
 
-def find_programs(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+def find_programs(paths: Sequence[str], others: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """The files that ``paths`` stand for, each once, in order; and what is wrong with folders among them.
 
-    Folders are searched for programs, hidden files and folders left out.
+    Folders are searched for programs, hidden files and folders left out. ``others``: the suffixes of what the caller
+    looks for besides.
     """
     files: list[str] = []
     problems: list[str] = []
@@ -181,7 +183,8 @@ def find_programs(paths: Sequence[str]) -> tuple[list[str], list[str]]:
         found = sorted(files_below(path, SUFFIXES, refused.append))
         problems += [f"cannot read the folder {error.filename}: {error.strerror}" for error in refused]
         if not found and not refused:
-            problem = f"no .pgas or .c file in the folder {path}"
+            *kinds, last = (*SUFFIXES, *others)
+            problem = f"no {', '.join(kinds)} or {last} file in the folder {path}"
             if next(files_below(path, (".litmus",)), None):
                 problem += ": `pgasrob check --network` takes the litmus tests there"
             problems.append(problem)
@@ -246,7 +249,8 @@ class Checker:
             if isinstance(program, Verdict):
                 return self.checked(task.file, program) if task.first else None
             self.nodes = task.nodes or program.nodes or DEFAULT_NODES
-            with watch(f"{task.title}, {self.nodes} nodes") as limits.progress:
+            counts = "every number of" if self.job.every_count else self.nodes
+            with watch(f"{task.title}, {counts} nodes") as limits.progress:
                 return self.decided(task.file, program, self.nodes)
         except LimitReached as limit:
             return self.unknown(task.file, task.nodes, limit.reason)
@@ -324,7 +328,9 @@ class Checker:
             return Checked(file, verdict, True, None, tuple(error.diagnostics), further=further)
         # A text that is no program has no node count; its header is read as that of a program on the default count.
         machine = self.job.machine
-        expected = expectation.at(verdict.nodes, verdict.reading, machine) if expectation else None
+        expected = None
+        if expectation:
+            expected = expectation.at("all" if verdict.every else verdict.nodes, verdict.reading, machine)
         expected_races = expectation.races_at(verdict.nodes) if expectation and self.job.further else None
         return Checked(file, verdict, True, expected, further=further, expected_races=expected_races)
 

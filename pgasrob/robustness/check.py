@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.program.declarations import Declared
 from pgasrob.program.files import DISK, Files
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES, Program
@@ -146,6 +147,11 @@ def check(
         raise Interrupted(replace(nothing, reason=Interruption())) from None
     verdict = checking.run()
     return replace(verdict, alike=(few.alike, few.kept)) if few else verdict
+
+
+def _is_for_any_count(program: Declared) -> bool:
+    """Whether one block is for all ranks but some that are named; a C program is made for a number of nodes."""
+    return program.source.shows_commands and any(process.ranks is None for process in program.processes)
 
 
 def out_of_memory(error: MemoryError, watch: Watch) -> MemoryLimit | OutOfMemory:
@@ -364,6 +370,7 @@ class _Check:
             effect=self.effect if answer == "not robust" else None,
             units=program.source.units,
             hardware=self.hardware if answer == "robust" else None,
+            one_block=answer == "robust" and _is_for_any_count(program),
         )
         if facts.checks_assertions or program.gaps:
             verdict = replace(verdict, assertions="violated" if violated else "hold" if complete else "unknown")

@@ -282,6 +282,33 @@ class LeftUndone(Reason):
 
 
 @dataclass(eq=False, repr=False)
+class NotProved(Reason):
+    """There is no proof for every number of nodes; ``why``: what is in its way."""
+
+    code = "not-proved"
+    why: str
+
+    def __str__(self) -> str:
+        return f"not proved for every number of nodes: {self.why}"
+
+
+@dataclass(eq=False, repr=False)
+class CountLeft(Reason):
+    """Of every number of nodes ``nodes`` is left open."""
+
+    code = "count-left"
+    nodes: int
+    because: Reason
+
+    @property
+    def option(self) -> Option | None:
+        return self.because.option
+
+    def __str__(self) -> str:
+        return f"on {self.nodes} nodes: {self.because}"
+
+
+@dataclass(eq=False, repr=False)
 class RunsLeftOut(Reason):
     """What was looked at is not violating, but the program stands for more runs than were looked at."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pgasrob.program.control import Transition
     from pgasrob.program.instance import Instance, Registers
     from pgasrob.robustness.cycle_types import CycleType
+    from pgasrob.robustness.every_n.proof import Proof
     from pgasrob.robustness.maximal_runs import At
     from pgasrob.robustness.reasons import Reason
     from pgasrob.semantics.computation import Event
@@ -117,6 +118,15 @@ class Hardware:
     library: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class EveryCount:
+    """What is known of every number of nodes: the ``proof`` for all from some on, as far as there is one, and the
+    answers for the numbers that were ``checked`` one by one, ascending."""
+
+    proof: Proof
+    checked: tuple[tuple[int, Answer], ...]
+
+
 RECORDED = "recorded"
 """In place of an engine: the answer is about the runs that a recorded one stands for, and no others."""
 
@@ -190,7 +200,10 @@ class Verdict(Displayed):
     ``units``: the further files of the program, without headers. ``alike``: how many elements of memory a few others
     stand for, and how many these are; runs are those of the program without what is done to the rest.
     ``on_tso``: what store buffers add, where that was asked for and the program is robust without them. ``hardware``:
-    by what a robust program may not be so on the hardware; None where that was not looked at.
+    by what a robust program may not be so on the hardware; None where that was not looked at. ``one_block``: it is
+    robust, and one block is for all ranks but some that are named, so it is for any number of nodes. ``every``: what is
+    known of every number of nodes, where that was asked for; with ``nodes`` None the verdict is about all of them, and
+    facts and runs are about those that were checked.
     """
 
     file: str
@@ -215,3 +228,5 @@ class Verdict(Displayed):
     alike: tuple[int, int] | None = None
     on_tso: OnTso | None = None
     hardware: Hardware | None = None
+    one_block: bool = False
+    every: EveryCount | None = None

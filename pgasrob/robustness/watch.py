@@ -93,12 +93,13 @@ class Watch:
             with self.held:  # half a message would be none
                 self.progress(Progress(phase, states, now - self.started, doing))
 
-    def within(self, phase: str, work: Callable[[], T], grace: float = 0) -> T:
+    def within(self, phase: str, work: Callable[[], T], grace: float = 0, *, looks: bool = False) -> T:
         """What ``work`` gives, ended by :class:`LimitReached` when a limit of time or memory is reached on the way.
 
         ``phase`` completes the sentence of the reason: "while reading the program"; where one ``within`` stands in
         another, it is that of the inner one. ``grace``: so many seconds there are beyond the time limit, or from now on
-        where a limit has been reached before.
+        where a limit has been reached before. ``looks``: ``work`` looks around itself, and has something to give when a
+        limit is reached, so it is ended only where it has not come to that within `GRACE`.
         """
         outer, self.phase = self.phase, phase
         if outer:
@@ -112,7 +113,7 @@ class Watch:
         if grace and self.limits.timeout is not None:
             self._more_time = grace + max(0.0, now - (self.started + self.limits.timeout))
         until = self._until()
-        guard = _Guard(self, None if until is None else until - now)
+        guard = _Guard(self, None if until is None else until - now, GRACE if looks else 0.0)
         try:
             if reached := self._reached(now):
                 raise LimitReached(reached)
@@ -156,18 +157,20 @@ class Watch:
 
 
 class _Guard:
-    """A thread that ends what the thread that made it does when a limit of ``watch`` is reached, of which ``seconds``
-    are left, but not while a message is on its way or something is being imported.
+    """A thread that ends what the thread that made it does when a limit of ``watch`` has been reached, of which
+    ``seconds`` are left, for ``patience`` seconds, but not while a message is on its way or something is being
+    imported.
 
     The thread that is watched may be interrupted anywhere, by the guard around this one, too. So what it does here
     takes bare locks alone, which are taken and given back in one step: an event or a join, which are made of Python's
     own steps, would be left locked.
     """
 
-    def __init__(self, watch: Watch, seconds: float | None) -> None:
+    def __init__(self, watch: Watch, seconds: float | None, patience: float) -> None:
         self.reached: Reason | None = None
         self._watch = watch
         self._until = None if seconds is None else perf_counter() + seconds
+        self._patience = patience
         self._watched = threading.get_ident()
         self._over = False
         self._lock, self._asleep = _thread.allocate_lock(), _thread.allocate_lock()
@@ -192,11 +195,14 @@ class _Guard:
                 continue
 
     def _look(self) -> None:
+        since: float | None = None
         while not self._asleep.acquire(timeout=self._pause()):
-            late = self._until is not None and perf_counter() > self._until
+            now = perf_counter()
+            late = self._until is not None and now > self._until
             reached = self._watch.late() if late else self._watch.too_large()
+            since = None if reached is None else now if since is None else since
             # Again and again: where it is raised in a finalizer it is lost.
-            if reached is not None and self._is_safe():
+            if reached is not None and since is not None and now - since >= self._patience and self._is_safe():
                 with self._lock, self._watch.held:
                     if not self._over:
                         self.reached = self.reached or reached
@@ -226,8 +232,7 @@ def _take_what_is_raised() -> None:
     """Have what is to be raised in this thread raised now, and nothing left. Were it only taken back, Python would look
     for it for ever, and threads that are traced (for coverage, say) would do nothing else."""
     try:
-        _raise_in(threading.get_ident(), _Ended)
-        while True:
-            pass
+        while True:  # again and again: where it is raised in a finalizer it is lost
+            _raise_in(threading.get_ident(), _Ended)
     except _Ended:
         return

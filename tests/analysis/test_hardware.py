@@ -48,8 +48,14 @@ def found(block: str, others: str = OTHERS, nodes: int = 2) -> dict[str, tuple[i
         # a put behind a get
         ("read(z, 0, x, q);\nwrite(to, 0, too, q);", {"put-after-get": (1, 2)}),
         ("read(z, 0, x, q);\nwrite(to, 0, too, u);", {}),
-        ("read(z, 0, too, q);\nwrite(to, 0, z, q);", {}),
+        ("read(z, 0, too, q);\nwrite(to, 0, y, q);", {}),
+        ("read(z, 0, too, q);\nwrite(to, 0, z, q);", {"put-after-get": (1, 2)}),  # both write z
         ("read(x, 0, too, q);\nwrite(to, 0, z, q);", {"put-after-get": (1, 2)}),  # others see x
+        # its own rank looks while the get may be pending: rank 1 may have told it of the put
+        ("read(z, 0, too, q);\nwrite(to, 0, y, q);\nr <- mem[z];", {"put-after-get": (1, 2)}),
+        ("read(z, 0, too, q);\nwrite(to, 0, y, q);\nwrite(z, 0, y, u);", {"put-after-get": (1, 2)}),
+        ("read(z, 0, too, q);\nwrite(to, 0, y, q);\nwait(q);\nr <- mem[z];",
+         {"every-completion": (3,), "puts-placed": (3,)}),
         # a get behind a put
         ("write(to, 0, too, q);\nread(z, 0, x, q);\nwait_local(q);", {"pcie": (1, 2), "every-completion": (3,)}),
         ("write(to, 0, too, q);\nread(z, 0, x, p);\nwait_local(p);", {}),

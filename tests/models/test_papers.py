@@ -88,6 +88,28 @@ def test_every_figure_with_a_program_is_there() -> None:
     assert have >= {("rdma_tso", figure) for figure in tso} | {("corerma", figure) for figure in rma}
 
 
+def test_a_catalogue_tells_of_its_own_folder(tmp_path: Path) -> None:
+    """Of no subfolders that it does not have; a test may stand in the folder itself, and have no comment."""
+    (tmp_path / "sb.litmus").write_text("x@1=0 :: 1: x = 1 || 1: a = x allowed a=1")
+    made = make_litmus_catalogue(tmp_path, "pgasrob catalogue it")
+    assert "rdma_tso" not in made and "##" not in made and "<br>*" not in made
+    assert "\n1 test with 1 line that allows and 0 that forbid. Made with" in made
+    assert "\n| [sb](sb.litmus) | `x@1=0 ::`<br>`1: x = 1;`<br>`1: a = x;` | *allowed* a=1 |\n" in made
+    for name in ("a", "z"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mp.litmus").write_text("// Why.\nx@1=0 :: 1: x = 1 forbidden x=0 forbidden x=2")
+    (tmp_path / "y.litmus").write_text("x@1=0 :: 1: x = 1")
+    made = make_litmus_catalogue(tmp_path, "pgasrob catalogue it")
+    assert [line for line in made.splitlines() if line.startswith(("##", "| ["))] == [
+        "| [sb](sb.litmus) | `x@1=0 ::`<br>`1: x = 1;`<br>`1: a = x;` | *allowed* a=1 |",
+        "| [y](y.litmus) | `x@1=0 ::`<br>`1: x = 1;` |  |",
+        "## a",
+        "| [mp](a/mp.litmus) | `x@1=0 ::`<br>`1: x = 1;` | Why.<br>*forbidden* x=0<br>*forbidden* x=2 |",
+        "## z",
+        "| [mp](z/mp.litmus) | `x@1=0 ::`<br>`1: x = 1;` | Why.<br>*forbidden* x=0<br>*forbidden* x=2 |",
+    ]
+
+
 def test_the_catalogue_is_up_to_date() -> None:
     kept = (ROOT / "README.md").read_text(encoding="utf-8")
     assert kept == make_litmus_catalogue(ROOT, "pgasrob catalogue litmus"), (

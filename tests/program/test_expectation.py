@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgasrob.diagnostics import SourceError
-from pgasrob.program.expectation import Case, Expectation, read_expectation
+from pgasrob.program.expectation import Case, Expectation, node_count, read_expectation
 from pgasrob.program.reading import Reading
 
 CORPUS = sorted(Path(__file__).parents[2].glob("programs/**/*.pgas"))
@@ -161,6 +161,20 @@ def test_sentences_about_races_are_no_expectation(sentence: str) -> None:
         ("// expect with all conflicts: robsut", (1, 31), "`robsut` is not an expectation"),
         ("// expect with all conflicts: error\n// expect with all conflicts: error", (2, 4), "a second expectation"),
         ("int x;\n// expect with all conflicts: error", (2, 4), "an expectation that is not in the first comment"),
+        ("// rdma_tso: robust", (1, 4), "`rdma_tso` is no network"),
+        ("// RDMA-TSO: not robust at 2", (1, 4), "`RDMA-TSO` is no network"),
+        ("// expect: robust\n// rdma: refused", (2, 4), "`rdma` is no network"),
+        ("// CoreRMA : robust", (1, 4), "`CoreRMA` is no network"),
+        ("// rdma-tos no-pcie: robust", (1, 4), "`rdma-tos` is no network"),
+        ("// rdma-tso nopcie: robust", (1, 4), "`rdma-tso` has no variant `nopcie` here"),
+        ("// rdma-tso no-pcie vpi: robust", (1, 4), "`rdma-tso` has no variant `vpi` here"),
+        ("// corerma vpi: robust", (1, 4), "`corerma` has no variant `vpi` here"),
+        ("// tso placed: nonsense", (1, 4), "`tso` has no variant `placed` here"),
+        (
+            "// rdma-tso no-pcie: robust\n// rdma-tso no-pcie: robust",
+            (2, 4),
+            "a second expectation for rdma-tso no-pcie",
+        ),
         ("// nodes: many", (1, 11), "`many` is not a node count"),
         ("// expect: robust\n// nodes: 0", (2, 11), "0 nodes, but a program runs on 1..4096"),
         ("// nodes: 99999999999", (1, 11), "`99999999999` is not a node count"),
@@ -173,6 +187,33 @@ def test_what_is_meant_as_an_expectation_is_never_passed_over(text: str, place: 
     assert (only.code, only.file, only.message) == ("PG070", "x.c", message)
     assert (only.line, only.column) == place
     assert only.hint
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "note: robust", "Also: not robust", "this one: robust", "core: robust", "on TSO machines it is: not robust",
+        "rdma-tso: not robust at 2", "RDMA-TSO: InfiniBand", "TSO as such: robust",
+        "TSO and others: a comparison", "verbs: robust on RDMA",
+    ],
+)  # fmt: skip
+def test_comments_that_are_not_about_a_network(sentence: str) -> None:
+    found = read_expectation(f"// expect: robust\n// {sentence}\n")
+    assert found is not None and found.cases == (Case("robust"),)
+    assert bool(found.networks) == sentence.startswith("rdma-tso")
+
+
+def test_the_network_that_is_meant_is_named() -> None:
+    hints = {
+        "rdma_tso: robust": "did you mean `rdma-tso`?",
+        "rdma-tso nopcie: robust": "did you mean `no-pcie`?",
+        "corerma vpi: robust": "write `corerma: ...`; `pgasrob check --network` has no others",
+    }
+    for line, hint in hints.items():
+        with pytest.raises(SourceError) as caught:
+            read_expectation(f"// {line}")
+        assert caught.value.diagnostics[0].hint == hint
+    assert node_count("// nodes: 3\n// rdma_tso: robust") == 3
 
 
 def test_the_mistake_is_shown() -> None:

@@ -119,7 +119,7 @@ def test_assumptions() -> None:
 def test_a_robust_verdict_has_no_witness() -> None:
     found = result(ONE_TO_ONE.replace("barrier", "wait(q); barrier"), nodes=3)
     assert (found["verdict"], found["nodes"], found["witness"]) == ("robust", 3, None)
-    assert set(found) == RESULT | {"hardware"}
+    assert set(found) == RESULT | {"hardware", "one_block"}
 
 
 def test_the_witness_of_one_to_one_is_the_papers_example_15() -> None:

@@ -17,11 +17,11 @@ from pgasrob.models.litmus.parser import parse, parse_file
 from pgasrob.render.diagram.badges import BADGE
 from pgasrob.render.executions.dot import executions_dot
 from pgasrob.render.executions.edges import edges
-from pgasrob.render.executions.layout import INITIALLY, Box, Picture, label_width, layout
+from pgasrob.render.executions.layout import INITIALLY, Box, Picture, fitted, label_width, layout
 from pgasrob.render.executions.svg import Panel, executions_svg
 from pgasrob.render.lines import ASCII, plain
 from pgasrob.render.litmus import comparison_report, execution_report, litmus_report, rules_told
-from pgasrob.render.litmus_json import ExecutionObject, LitmusResult, execution_to_json, litmus_to_json
+from pgasrob.render.litmus_json import ExecutionObject, LitmusResult, execution_to_json, litmus_to_json, values_text
 from pgasrob.robustness.limits import Limits
 from tests.models.strategies import random_text
 from tests.support import examples
@@ -162,6 +162,58 @@ def test_svg_has_every_event_and_edge() -> None:
         for each in found[:2]
     )
     assert sum(group.startswith("edge ") for group in groups) == sum(len(edges(each)) for each in found[:2])
+
+
+LONG = "a_very_long_location_name_number_one_of_this"
+OTHER = "another_quite_long_location_name_of_this_test"
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "told"),
+    [
+        (f"lW {LONG} = 2147483647", 42, "lW a_very_long_l…_one_of_this = 2147483647"),
+        (f"CAS {LONG}: -2147483648 -> 2147483647", 42, "CAS a_ver…_this: -2147483648 -> 2147483647"),
+        (f"{LONG} = {OTHER}", 44, "a_very_lon…e_of_this = another_qu…this_test"),
+        ("x = y + z", 8, "x = y +…"),
+        ("lW x = 1", 42, "lW x = 1"),
+    ],
+)
+def test_long_names_lose_their_middle(text: str, room: int, told: str) -> None:
+    assert fitted(text, room) == told and len(told) <= room
+
+
+def test_pictures_of_long_names_hold_all_values() -> None:
+    text = f"{LONG}@1=0 {OTHER}@2=0 :: 1: {LONG} = 2147483647; {OTHER}^2 = {LONG}; poll(2) || 2: a = {OTHER}"
+    found = executions(text, "rdma-tso")
+    for execution in found:
+        boxes = [(box.text, *(told for _, told in box.events)) for box in layout(execution).boxes]
+        assert not any(each.endswith("…") for box in boxes for each in box)
+        assert boxes[0][0].endswith("= 2147483647") and boxes[0][1].endswith("= 2147483647")
+    svg = executions_svg("long", [Panel(values_text(each["outcome"]), (), each) for each in found])
+    width = float(re.findall(r'<svg[^>]* width="([\d.]+)"', svg)[0])
+    titles = re.findall(r'class="headline"[^>]*>([^<]*)<', svg)
+    assert titles and all(20 + 10 * len(title) <= width for title in titles), "bold letters have some 10 pixels"
+
+
+def test_the_legend_has_program_order_where_there_is_some() -> None:
+    told = "program order (po)"
+    assert told in executions_svg("t", [Panel("t", (), executions("x@1=0 :: 1: x = 1; a = x", "sc")[0])])
+    for text in ("x@1=0 :: 1: ", "x@1=0 :: 1: x = 1 || 1: a = x"):
+        assert told not in executions_svg("t", [Panel("t", (), executions(text, "sc")[0])])
+
+
+def test_lines_break_at_blanks() -> None:
+    """Also where a program has more locations, or longer statements, than there is room for on a line."""
+    names = " ".join(f"x{number}@1={number}" for number in range(30))
+    statement = f"x1 = {' + '.join(f'x{number}' for number in range(2, 30))}"
+    text = f"{names} :: 1: {statement} || 1: x0 = x1; z^2 = x0"
+    result = result_of(parse(f"z@2=0 {text}\nallowed {names.replace('@1', '')}"), "sc")
+    for width in range(40, 100, 7):
+        lines = plain(litmus_report([result], width)).splitlines()
+        assert all(len(line) <= width for line in lines)
+        said = " ".join(" ".join(lines).split())
+        assert text.replace(" ||", "; ||") in said and f"allowed {names.replace('@1', '')}: " in said
+        assert " x2=2 x3=3 x4=4 " in said
 
 
 def test_dot_has_every_event_and_edge() -> None:

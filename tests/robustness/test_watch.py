@@ -66,7 +66,7 @@ PHASES = {
     "frontends.c.driver:assemble": "while lowering the program",
     "program.program:instantiate": "while putting the program on its nodes",
     "analysis.ranges:Ranges.__init__": "in the infeasibility test",
-    "robustness.reduction.infeasibility:_Fixpoint.finds_e": "in the infeasibility test",
+    "robustness.reduction.fixpoint:Fixpoint.finds_e": "in the infeasibility test",
     "robustness.tables:_Compiler.tables": "in the traces engine",
     "robustness.portfolio:PortfolioSearch._look_for_shorter_runs": "in the traces engine",
 }
@@ -232,3 +232,51 @@ def test_a_thread_that_is_traced_is_not_kept_busy() -> None:
                 Watch(Limits(timeout=1e-3), None, time.monotonic()).within("traced", for_ever)
     finally:
         threading.settrace(None)  # type: ignore[arg-type]
+
+
+def test_what_is_to_be_raised_is_taken_though_it_is_lost_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a finalizer, say, which no exception leaves."""
+    times, raise_in = count(), watch._raise_in
+
+    def lost_once(thread: int, exception: type[BaseException]) -> None:
+        if next(times):
+            raise_in(thread, exception)
+
+    monkeypatch.setattr(watch, "_raise_in", lost_once)
+    taking = threading.Thread(target=watch._take_what_is_raised, daemon=True)
+    taking.start()
+    taking.join(20)
+    assert not taking.is_alive()
+    assert next(times) == 2
+
+
+@pytest.mark.parametrize("limits", [Limits(timeout=0.1), Limits(memory=1)], ids=["time", "memory"])
+def test_what_looks_around_itself_gives_what_it_has(monkeypatch: pytest.MonkeyPatch, limits: Limits) -> None:
+    """Nobody ends it from outside as long as it comes to its end by itself."""
+    sizes = count()
+    monkeypatch.setattr(watch, "resident_memory", lambda: next(sizes))
+    watching, reasons = Watch(limits, None, time.monotonic()), []
+
+    def work() -> str:
+        for states in count():
+            try:
+                watching.look_around("a search", states)
+            except LimitReached as limit:
+                reasons.append(limit.reason)
+                until = time.perf_counter() + 5 * watch.PAUSE
+                while time.perf_counter() < until:
+                    pass
+                return "what it has"
+        return ""
+
+    monkeypatch.setattr(watch, "GRACE", 60.0)
+    assert watching.within("in it", work, looks=True) == "what it has"
+    assert [type(reason) for reason in reasons] == [TimeLimit if limits.timeout else MemoryLimit]
+
+
+@pytest.mark.parametrize("limits", [Limits(timeout=0.1), Limits(memory=1)], ids=["time", "memory"])
+def test_what_should_look_around_and_does_not_is_ended(monkeypatch: pytest.MonkeyPatch, limits: Limits) -> None:
+    sizes = count()
+    monkeypatch.setattr(watch, "resident_memory", lambda: next(sizes))
+    with pytest.raises(LimitReached, match="in it"):
+        Watch(limits, None, time.monotonic()).within("in it", for_ever, looks=True)

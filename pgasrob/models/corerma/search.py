@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pgasrob.analysis.bits import members
 from pgasrob.models.corerma import rules
@@ -57,6 +57,31 @@ class State(NamedTuple):
     hb: Rows
     never: Rows
     clauses: tuple[Clause, ...]
+
+
+class Decided(NamedTuple):
+    """What is chosen so far: of the ends of the first locations, and of reads; those ``needed`` are still to be."""
+
+    state: State
+    chosen: Chosen
+    ends: tuple[Choice, ...]
+    needed: int
+
+
+Node = TypeVar("Node")
+
+
+def leaves(root: Node, further: Callable[[Node], Iterator[Node] | None]) -> Iterator[Node]:
+    """The nodes below ``root`` of which there is nothing ``further``, depth first; a tree may be deep."""
+    branches: list[Iterator[Node]] = [iter((root,))]
+    while branches:
+        node = next(branches[-1], None)
+        if node is None:
+            branches.pop()
+        elif (below := further(node)) is None:
+            yield node
+        else:
+            branches.append(below)
 
 
 def _order(*edges: Pair) -> Alternative:
@@ -116,7 +141,7 @@ class Search:
             needed = self._needed
             for statement in self.frame.cas if guess else ():
                 needed |= 1 << statement.actions[0] | 1 << statement.actions[2]
-            for state, chosen, ends in self._decided(State(hb, empty(len(hb)), ()), {}, (), needed):
+            for state, chosen, ends in self._decided(State(hb, empty(len(hb)), ()), needed):
                 self._look_around()
                 candidate = self._consistent(state, chosen, ends, guess, found)
                 if candidate is not None:
@@ -239,53 +264,64 @@ class Search:
 
     # --- choosing ----------------------------------------------------------------------------------------------------
 
-    def _decided(
-        self, state: State, chosen: Chosen, ends: tuple[Choice, ...], needed: int
-    ) -> Iterator[tuple[State, Chosen, tuple[Choice, ...]]]:
+    def _decided(self, state: State, needed: int) -> Iterator[tuple[State, Chosen, tuple[Choice, ...]]]:
         """States in which something is chosen of the end of each location, of the reads ``needed``, and of all whose
         values are needed for these. There may be no execution: the other reads, and clauses, are open still."""
         size = len(self.actions.actions)
-        if len(ends) < len(self._ends):
-            for choice in self._ends[len(ends)]:
-                following = self._with(state, choice)
-                if following is not None:
-                    more = 0 if choice.undefined else self.actions.behind(size + choice.write)
-                    yield from self._decided(following, chosen, (*ends, choice), needed | more)
-            return
-        read = next((number for number in members(needed) if number not in chosen), None)
-        if read is None:
-            yield state, chosen, ends
-            return
-        for choice in self._choices[read]:
-            following = self._with(state, choice)
-            if following is not None:
-                more = 0 if choice.undefined else self.actions.behind(size + choice.write)
-                yield from self._decided(following, {**chosen, read: choice}, ends, needed | more)
+
+        def further(decided: Decided) -> Iterator[Decided] | None:
+            if len(decided.ends) < len(self._ends):
+                read, choices = None, self._ends[len(decided.ends)]
+            else:
+                read = next((number for number in members(decided.needed) if number not in decided.chosen), None)
+                if read is None:
+                    return None
+                choices = self._choices[read]
+            return (
+                Decided(
+                    following,
+                    decided.chosen if read is None else {**decided.chosen, read: choice},
+                    (*decided.ends, choice) if read is None else decided.ends,
+                    decided.needed | (0 if choice.undefined else self.actions.behind(size + choice.write)),
+                )
+                for choice in choices
+                if (following := self._with(decided.state, choice)) is not None
+            )
+
+        for decided in leaves(Decided(state, {}, (), needed), further):
+            yield decided.state, decided.chosen, decided.ends
 
     def _all(self, state: State, chosen: Chosen) -> Iterator[tuple[State, Chosen]]:
         """The same with something chosen of each read."""
-        read = next((number for number in self.actions.readers if number not in chosen), None)
-        if read is None:
-            yield from ((settled, chosen) for settled in self._settled(state))
-            return
-        for choice in self._choices[read]:
-            following = self._with(state, choice)
-            if following is not None:
-                yield from self._all(following, {**chosen, read: choice})
+
+        def further(node: tuple[State, Chosen]) -> Iterator[tuple[State, Chosen]] | None:
+            here, known = node
+            read = next((number for number in self.actions.readers if number not in known), None)
+            if read is None:
+                return None
+            return (
+                (following, {**known, read: choice})
+                for choice in self._choices[read]
+                if (following := self._with(here, choice)) is not None
+            )
+
+        for here, known in leaves((state, chosen), further):
+            yield from ((settled, known) for settled in self._settled(here))
 
     def _with(self, state: State, choice: Choice) -> State | None:
         return self._propagated(State(state.hb, state.never, state.clauses + choice.clauses))
 
     def _settled(self, state: State) -> Iterator[State]:
         """States in which an alternative of each clause holds."""
-        if not state.clauses:
-            yield state
-            return
-        first, rest = state.clauses[0], state.clauses[1:]
-        for alternative in first:
-            following = self._propagated(State(state.hb, state.never, ((alternative,), *rest)))
-            if following is not None:
-                yield from self._settled(following)
+
+        def further(here: State) -> Iterator[State] | None:
+            if not here.clauses:
+                return None
+            first, *rest = here.clauses
+            tried = (self._propagated(State(here.hb, here.never, ((each,), *rest))) for each in first)
+            return (following for following in tried if following is not None)
+
+        return leaves(state, further)
 
     def _propagated(self, state: State) -> State | None:
         """``state`` with what follows; None where nothing satisfies it."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from pgasrob.models.generate.programs import Shape, Statement, plainest
 from pgasrob.models.generate.rdma_shapes import COMMON, PROCESSOR, RDMA_TSO, Bounds, shapes
-from pgasrob.models.known import label
+from pgasrob.models.known import label, variant_of
 from pgasrob.models.litmus.expectation import Expectation, LitmusTest
 from pgasrob.models.litmus.printer import printed
 from pgasrob.models.litmus.program import Outcome, Program
@@ -63,7 +63,7 @@ class Distinguishing:
         ]
 
     def _lines(self, model: Model, allowed: bool) -> tuple[Expectation, ...]:
-        concerned = ((model.name, label(model).removeprefix(model.name).strip()),)
+        concerned = ((model.name, variant_of(model)),)
         return tuple(
             Expectation(allowed, tuple(zip(self.program.names, outcome, strict=True)), concerned)
             for outcome in sorted(self.outcomes, key=str)

@@ -17,7 +17,9 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "pgas": ("unordered",),
 }
 """The models that a line may name, with the words for what may differ from the stock model; beside these there is
-`without` and a rule, for the models that have rules."""
+`without` and rules, for the models that have rules."""
+OPTIONS = frozenset(word for words in VARIANTS.values() for word in words)
+"""These words, which no rule has for its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +82,14 @@ class Compared:
 
 
 def settings(variant: str) -> frozenset[str]:
-    """What a variant consists of, in whatever order: "vpi, without IR" of `vpi` and `without IR`."""
-    words, found = iter(variant.replace(",", " ").split()), set()
-    for word in words:
-        found.add(f"without {next(words, '')}" if word == "without" else word)
+    """What a variant consists of, in whatever order: "vpi, without IR GA" of `vpi`, `without IR` and `without GA`."""
+    found, without = set(), False
+    for word in variant.replace(",", " ").split():
+        if word == "without":
+            without = True
+        else:
+            without = without and word not in OPTIONS
+            found.add(f"without {word}" if without else word)
     return frozenset(found)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.diagnostics.suggestions import closest, did_you_mean
-from pgasrob.models.known import known
+from pgasrob.models.known import known, of_others
 from pgasrob.models.litmus.expectation import VARIANTS, Expectation, settings
 from pgasrob.models.litmus.program import (
     Assign,
@@ -137,21 +137,30 @@ class Naming:
             hint = did_you_mean(name, VARIANTS) or f"the models are {_listed(VARIANTS)}"
             self.report.add("PG177", f"there is no model `{short(name)}`", span, hint)
             return name, ""
-        rules = known(name).rules() if "without" in words else ()
-        left = iter(words)
-        for word in left:
+        entry = known(name)
+        rules = entry.rules() if "without" in words else ()
+        without = False
+        for place, word in enumerate(words):
             if word == "without" and rules:
-                rule = next(left, "")
-                if rule not in rules:
-                    what = f"`{name}` has no rule `{short(rule)}`" if rule else "`without` names no rule"
-                    hint = did_you_mean(rule, rules, 0.4) or f"the rules are {_listed(rules)}"
-                    self.report.add("PG177", what, span, hint)
-            elif word not in VARIANTS[name]:
+                without = True
+                if words[place + 1 : place + 2] in ((), ("without",)) or words[place + 1] in VARIANTS[name]:
+                    self.report.add("PG177", "`without` names no rule", span, f"the rules are {_listed(rules)}")
+            elif word in VARIANTS[name]:
+                without = False
+            elif without and word not in rules:
+                what = f"`{name}` has no rule `{short(word)}`"
+                others = of_others(word, (name,))
+                hint = f"it is a rule of {_listed(others)}" if others else did_you_mean(word, rules, 0.4)
+                self.report.add("PG177", what, span, hint or f"the rules are {_listed(rules)}")
+            elif not without:
                 hint = did_you_mean(word, VARIANTS[name])
+                if word in entry.semantics:
+                    hint = f"write `{name}` alone: that is the usual semantics"
+                    if name == "rdma-tso":
+                        hint = "write `rdma-tso` alone: lines hold for all of its semantics, which are equal"
                 if not hint:
-                    hint = (
-                        f"there is {_listed(VARIANTS[name])}" if VARIANTS[name] else "write the name of the model alone"
-                    )
+                    there = (*VARIANTS[name], *("without",) * ("without" in entry.options))
+                    hint = f"there is {_listed(there)}" if there else "write the name of the model alone"
                 self.report.add("PG177", f"`{name}` has no variant `{short(word)}`", span, hint)
         return name, " ".join(words)
 

@@ -11,6 +11,7 @@ from pgasrob.models.model import Refused
 from pgasrob.models.pgas.translation import translate
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.reading import Reading
+from pgasrob.program.report import marked
 from pgasrob.robustness.batch import Checked, read_text
 from pgasrob.robustness.check import check
 from pgasrob.robustness.engines import DEFAULT_ENGINE
@@ -47,10 +48,7 @@ def _verdict(file: str, limits: Limits, reading: Reading) -> Verdict:
                 NO_COUNTERPART,
                 each.reason,
                 file,
-                int(each.span.line),
-                each.span.column,
-                max(1, each.span.end_column - each.span.column),
-                test.source.line(each.span.line),
+                *marked(test.source.lines(each.span.line), each.span),
                 "ask about a network with --network, or about outcomes with `pgasrob litmus`",
             )
             for each in refused.refusals

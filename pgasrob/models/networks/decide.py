@@ -25,7 +25,7 @@ from pgasrob.robustness.check import PREPARING, load
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import InternalError, NoProgram, OutOfMemory, Reason, StateLimit
 from pgasrob.robustness.rests_on import rests_on
-from pgasrob.robustness.watch import GRACE, LimitReached, Watch
+from pgasrob.robustness.watch import LimitReached, Watch
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -151,7 +151,7 @@ def _verdict(
             program = watch.within(READING, lambda: load(file, front_end))
             known = replace(known, nodes=nodes or program.nodes or DEFAULT_NODES)
             known, translated = watch.within(PREPARING, lambda: _program_of_ranks(known, program, reading))
-        found = watch.within(SEARCHING, lambda: decide(translated.program, asked, watch, translated.copies), GRACE)
+        found = watch.within(SEARCHING, lambda: decide(translated.program, asked, watch, translated.copies), looks=True)
         verdict: Verdict = "not robust" if found.violation else "unknown" if found.reason else "robust"
         known = replace(known, verdict=verdict, reason=found.reason, violation=found.violation, states=found.states)
     except SourceError as error:

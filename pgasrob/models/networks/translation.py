@@ -22,6 +22,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, assert_never
 
+from pgasrob.analysis.store_buffers import Buffering, buffering
 from pgasrob.models.litmus.program import (
     Assign,
     Assume,
@@ -34,6 +35,7 @@ from pgasrob.models.litmus.program import (
     Instruction,
     Load,
     Location,
+    MemoryFence,
     Poll,
     Program,
     Put,
@@ -262,6 +264,8 @@ class _Thread:
                     raise _No("exit")
                 if not blocks:
                     return [Assign(self.scratch, condition)], peers
+                if buffering(edge.command, form, True) is Buffering.EMPTY and self.network == RDMA_TSO:
+                    return [MemoryFence()], peers
                 if constant(condition):
                     return [], peers
                 if self.network == CORERMA:

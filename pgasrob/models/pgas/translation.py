@@ -51,6 +51,8 @@ from pgasrob.program.statements import NOWHERE, Block, Do, FlowGraph, Piece, Spa
 NOTHING = commands.Assume(Const(1))
 NEVER = commands.Assume(Const(0))
 """A command that does nothing, and one that is never enabled."""
+FENCE = commands.Mark(Const(1), commands.FULL_FENCE)
+"""It does nothing either: what is said of the hardware takes notice of it."""
 
 Pending = tuple[tuple[int, int], ...]
 """How many operations to a node have not been polled, for the nodes that have some."""
@@ -303,7 +305,7 @@ class _Commands:
             case Assume(condition):
                 return commands.Assume(self._expression(condition))
             case MemoryFence():
-                return NOTHING
+                return FENCE
             case CompareAndSet(register, cell, expected, new):
                 return commands.CompareSwap(
                     self._register(register),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path, PurePath
 
 from pgasrob.diagnostics import visible
@@ -28,16 +29,17 @@ def write_graphs(
 ) -> Iterator[str]:
     """Draw the executions of ``results`` into each of ``paths``, which it gives as they are written. ``wanted``: those
     alone that have some of these values; all when empty. Raises :class:`NothingToDraw`."""
+    names = _names(results)
     for path in paths:
         by_path: dict[str, list[LitmusResult]] = {}
         for result in results:
-            name = PurePath(result["file"]).stem if "<" not in result["file"] else "test"
+            name = names[_test(result)]
             filled = path.replace("{name}", name).replace("{model}", result["label"].replace(" ", "-"))
             by_path.setdefault(filled, []).append(result)
         for filled, mine in by_path.items():
-            files = {result["file"] for result in mine}
-            if len(files) > 1:
-                raise NothingToDraw(f"{path}: there are {len(files)} tests; say {{name}} in PATH")
+            tests = set(map(_test, mine))
+            if len(tests) > 1:
+                raise NothingToDraw(f"{path}: there are {len(tests)} tests; say {{name}} in PATH")
             panels = list(_panels(mine, wanted))
             if not panels:
                 raise NothingToDraw(f"{filled} is not written: there is no execution to draw")
@@ -50,6 +52,20 @@ def write_graphs(
             except OSError as error:
                 raise NothingToDraw(f"cannot write {filled}: {error.strerror}") from None
             yield filled
+
+
+def _test(result: LitmusResult) -> tuple[str, str]:
+    return result["file"], result["text"] or ""
+
+
+def _names(results: Sequence[LitmusResult]) -> dict[tuple[str, str], str]:
+    """A name for each test, that of its file without the ending; tests of one name are numbered."""
+    found: dict[tuple[str, str], str] = {}
+    for test in dict.fromkeys(map(_test, results)):
+        stem = PurePath(test[0]).stem if "<" not in test[0] else "test"
+        numbered = (f"{stem}-{number}" if number > 1 else stem for number in count(1))
+        found[test] = next(name for name in numbered if name not in found.values())
+    return found
 
 
 def _panels(results: Sequence[LitmusResult], wanted: Sequence[dict[str, Value]]) -> Iterator[Panel]:

@@ -8,6 +8,7 @@ meets none, and its label has a place of its own on the way down.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +16,16 @@ from dataclasses import dataclass
 from pgasrob.diagnostics import visible
 from pgasrob.render.diagram.badges import BADGE, numbered_lines
 from pgasrob.render.diagram.channels import PITCH, Channel, Track, snapped
-from pgasrob.render.diagram.model import GAP, HEADING, LINE, PADDING, Line, cut, width_of
+from pgasrob.render.diagram.model import CHARACTER, GAP, HEADING, LINE, PADDING, Line, cut, width_of
 from pgasrob.render.executions.edges import Edge, edges
 from pgasrob.render.litmus import is_constant, told
 from pgasrob.render.litmus_json import ExecutionObject
 
 LONGEST = 44
 """Characters on a line of a box."""
+NAME = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
+SHORTEST = 8
+"""Characters of a name that is shortened."""
 INDENT = 2
 """Blanks before an event in the box of its instruction."""
 APART = (7, 5, 4, 3, 2, 1)
@@ -108,7 +112,8 @@ def _boxes(execution: ExecutionObject, drawn: Sequence[Edge]) -> tuple[list[str]
     ]
     titles = [INITIALLY] if needed else []
     boxes = [
-        Box(0, row, "", ((number, told(events[number]).removeprefix("init ")),)) for row, number in enumerate(needed)
+        Box(0, row, "", ((number, fitted(told(events[number]).removeprefix("init "), LONGEST)),))
+        for row, number in enumerate(needed)
     ]
     for thread, about in enumerate(execution["threads"]):
         lane = len(titles)
@@ -118,10 +123,28 @@ def _boxes(execution: ExecutionObject, drawn: Sequence[Edge]) -> tuple[list[str]
             if event["thread"] == thread:
                 operations[event["operation"]].append(number)
         for row, (_, numbers) in enumerate(sorted(operations.items())):
-            text = cut(visible(events[numbers[0]]["text"]), LONGEST)
-            lines = tuple((number, cut(told(events[number]), LONGEST - INDENT)) for number in numbers)
+            text = fitted(visible(events[numbers[0]]["text"]), LONGEST)
+            lines = tuple((number, fitted(told(events[number]), LONGEST - INDENT)) for number in numbers)
             boxes.append(Box(lane, row, text, lines))
     return titles, boxes
+
+
+def fitted(text: str, room: int) -> str:
+    """``text`` in at most ``room`` places: long names lose their middle, so that values are there in full; only then
+    its end is cut."""
+    longest = max(map(len, NAME.findall(text)), default=0)
+    for most in range(longest, SHORTEST - 1, -1):
+        shorter = NAME.sub(lambda name: _middle_out(name[0], most), text)  # noqa: B023
+        if width_of(shorter) <= room * CHARACTER:
+            return shorter
+        text = shorter if most == SHORTEST else text
+    return cut(text, room)
+
+
+def _middle_out(name: str, most: int) -> str:
+    """``name`` in at most ``most`` places, an ellipsis for what is left out of its middle."""
+    end = (most - 1) // 2
+    return name if len(name) <= most else f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.render.diagram.badges import BADGE, HEAD
 from pgasrob.render.diagram.model import LINE, PADDING
 from pgasrob.render.executions.edges import NAMES, OTHERS
-from pgasrob.render.executions.layout import INDENT, Box, Picture, Way, label_width, layout
+from pgasrob.render.executions.layout import INDENT, INITIALLY, Box, Picture, Way, label_width, layout
 from pgasrob.render.lines import wrap
 from pgasrob.render.litmus_json import ExecutionObject
 from pgasrob.render.pens.svg import PAPER, Stroke, SvgPen, coloured, document, variables
@@ -18,6 +18,8 @@ MARGIN = 20.0
 SENTENCE = 20.0
 LETTER = 7.4
 """Width of a letter of a sentence, on the safe side."""
+BOLD = 10.4
+"""Of one of a headline."""
 NARROWEST = 460.0
 AXIS = 13.0
 STROKES = {
@@ -95,7 +97,7 @@ def executions_svg(title: str, panels: Sequence[Panel]) -> str:
 
 
 def _panel(pen: SvgPen, panel: Panel, picture: Picture, y: float, breadth: float) -> float:
-    for line in wrap(_clean(panel.title), int(breadth / LETTER * 0.85)):
+    for line in wrap(_clean(panel.title), int(breadth / BOLD)):
         y += SENTENCE
         pen.text(MARGIN, y - 6, line, "headline")
     y += 4
@@ -119,7 +121,7 @@ def _draw(pen: SvgPen, picture: Picture) -> None:
     on_cycle = {end for way in picture.ways if way.edge.number for end in (way.edge.source, way.edge.target)}
     for lane in picture.lanes:
         pen.text(lane.x, 18, lane.title, "thread")
-        if lane.last > lane.first and lane.title != "initially":
+        if lane.last > lane.first and lane.title != INITIALLY:
             pen.line(((lane.x + AXIS, lane.first), (lane.x + AXIS, lane.last)), "axis")
     for way in picture.ways:
         with pen.group(_style("edge", way), title=_told(way), data={"from": way.edge.source, "to": way.edge.target}):
@@ -180,7 +182,9 @@ def _legend(pen: SvgPen, picture: Picture, y: float, breadth: float) -> float:
 
 def _samples(picture: Picture) -> Iterator[str]:
     relations = {way.edge.relation for way in picture.ways}
-    yield "from top to bottom: program order (po)"
+    lanes = [box.lane for box in picture.boxes for _ in box.events if picture.lanes[box.lane].title != INITIALLY]
+    if len(lanes) > len(set(lanes)):
+        yield "from top to bottom: program order (po)"
     for relation, name in NAMES.items():
         if relation in relations and relation != "po":
             yield f"{relation}: {name}"

@@ -216,3 +216,8 @@ def test_limits() -> None:
     assert str(result.reason) == "the limit of 3 states was reached"
     assert 0 < len(result.found) < 6
     assert CoreRma().outcomes(program).reason is None
+
+
+def test_there_may_be_many_locations() -> None:
+    locations = " ".join(f"x{number}@1" for number in range(1100))
+    assert len(CoreRma().outcomes(parse(f"{locations} :: 1: x1 = 1; a = x2").program).found) == 1

@@ -100,3 +100,16 @@ def test_a_polled_put_need_not_be_placed_and_a_flushed_one_is() -> None:
     for each in tests:
         for text in each.text():
             assert parse(text).program.names == each.program.names
+
+
+def test_the_lines_of_variants_are_read_back() -> None:
+    """Also of several semantics, which lines do not name, and of several words and rules."""
+    first, second = asked("corerma vpi without F1"), asked("corerma")
+    test = next(distinguish(first, second, 3, Bounds(2, 2, 2)))
+    (text,) = test.text("t")
+    assert "\nallowed corerma vpi without F1: " in text
+    assert [line.models for line in parse(text).expectations[:1]] == [(("corerma", "vpi without F1"),)]
+    concrete = Distinguishing(
+        asked("rdma-tso concrete no-pcie"), second, test.shape, *[test.program] * 2, test.outcomes
+    )
+    assert all("allowed rdma-tso no-pcie: " in each and parse(each) for each in concrete.text("t"))

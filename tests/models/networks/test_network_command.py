@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
+from pgasrob.models.networks.decide import Asked, verdicts
 
 PUT = "// rdma-tso: not robust\nprogram reuse;\nnodes 2;\nmemory x, y;\nqueue q;\n\nprocess 0 {\n  write(x, 1, y, q);\n  mem[x] <- 1;\n}\nprocess 1 { }\n"  # noqa: E501
 GOOD = PUT.replace("not robust", "robust").replace("  mem", "  wait_local(q);\n  mem")
@@ -84,6 +85,26 @@ def test_litmus_tests_in_the_calculus(files: dict[str, Path]) -> None:
     assert check(files["sb.litmus"], files["put.pgas"]).exit_code == 2
 
 
+def test_what_is_refused_is_marked_where_it_stands(files: dict[str, Path]) -> None:
+    """In a line that is indented, too."""
+    files["sb.litmus"].write_text("x@1, y@1, z@2, w@2 ::\n1: z^2 = x; w^2 = y;\n\t  poll(2); x = 1 || 2: a = 1\n")
+    said = check(files["sb.litmus"]).output
+    assert "sb.litmus:3:4: error[PG180]" in said
+    assert "\n    3 | \t  poll(2); x = 1 || 2: a = 1\n      | \t  ^^^^^^^\n" in said
+    (refusal,) = json.loads(check(files["sb.litmus"], "--network", "corerma", "--format", "json").output)["refusals"]
+    assert (refusal["line"], refusal["excerpt"][refusal["column"] - 1 :][:7]) == (3, "poll(2)")
+
+
+def test_a_folder_without_anything_to_check(files: dict[str, Path]) -> None:
+    (empty := files["put.pgas"].parent / "empty").mkdir()
+    result = check(empty, "--network", "rdma-tso")
+    assert result.exit_code == 2 and f"no .pgas, .c or .litmus file in the folder {empty}" in result.output
+
+
+def test_failed_polls_are_about_programs_on_networks_too(files: dict[str, Path]) -> None:
+    assert check(files["put.pgas"], "--network", "rdma-tso", "--failed-polls", "count").exit_code == 1
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -119,6 +140,11 @@ def test_what_is_no_program_is_an_error(files: dict[str, Path]) -> None:
         (("sb.litmus", "-n", "3", "--network", "rdma-tso"), "a litmus test names its nodes"),
         (("put.pgas", "--network", "rdma-tso", "--without", "merging"), "--without is not for --network rdma-tso"),
         (("run.pgastrace", "--network", "rdma-tso"), "--network is about programs: the trace"),
+        (
+            ("put.pgas", "--network", "rdma-tso", "--conflicts", "all", "--max-sc-states", "9"),
+            "--max-sc-states, --conflicts are not for --network rdma-tso",
+        ),
+        (("sb.litmus", "--network", "corerma", "--failed-polls", "count"), "--failed-polls is not for --network"),
     ],
 )
 def test_what_cannot_be_asked_is_named(files: dict[str, Path], arguments: tuple[str, ...], told: str) -> None:
@@ -133,3 +159,53 @@ def test_a_folder_of_litmus_tests_alone_says_how_they_are_checked(files: dict[st
         files[name].unlink()
     result = check(files["sb.litmus"].parent, "--expect")
     assert result.exit_code == 2 and "takes the litmus tests there" in result.output
+
+
+FENCED = """#include <shmem.h>
+long flag, mail, seen, one = 1, got;
+int main(void) {
+    shmem_init();
+    if (shmem_my_pe() == 0) {
+        flag = 1;
+        FENCE
+        seen = mail;
+    } else {
+        shmem_long_put_nbi(&mail, &one, 1, 0);
+        shmem_long_get_nbi(&got, &flag, 1, 0);
+        shmem_quiet();
+    }
+    shmem_finalize();
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("fence", "verdict"),
+    [
+        ("", "not robust"),
+        ("__sync_synchronize();", "robust"),
+        ("__atomic_thread_fence(__ATOMIC_RELEASE);", "not robust"),
+        ("long own = 0; __atomic_fetch_add(&own, 1, __ATOMIC_SEQ_CST);", "robust"),
+    ],
+)
+def test_fences_of_the_processor_count(tmp_path: Path, fence: str, verdict: str) -> None:
+    """The get behind the put finds what the other rank has stored before it has looked for the put."""
+    (tmp_path / "fenced.c").write_text(FENCED.replace("FENCE", fence))
+    (found,) = verdicts([str(tmp_path / "fenced.c")], Asked("rdma-tso"))
+    assert found.verdict == verdict
+
+
+def test_mfence_keeps_loads_behind_stores_for_what_is_said_of_the_hardware(tmp_path: Path) -> None:
+    for fence, differences in (("", ["store-buffer"]), (" mfence;", [])):
+        file = tmp_path / "sb.litmus"
+        threads = f"1: x=1;{fence} a=y || 2: y^1=one; flush(1); b=x^1; flush(1)"
+        file.write_text(f"x@1 y@1 one@2=1 b@2 :: {threads}")
+        found = json.loads(CliRunner().invoke(cli, ["check", str(file), "--format", "json"]).output)
+        assert [each["difference"] for each in found["hardware"] if each["difference"] == "store-buffer"] == differences
+
+
+def test_what_is_read_and_what_memory_holds_at_the_end_are_told_apart(tmp_path: Path) -> None:
+    file = tmp_path / "both.litmus"
+    file.write_text("x@1 y@1 one@2=1 b@2 :: 1: x=1; a=y || 2: y^1=one; b=x^1; poll(1); poll(1)")
+    told = " ".join(check(file).output.split())
+    assert "rank 0 can read 0 from y in line 1, which ends with b of rank 1 = 0;" in told

@@ -24,7 +24,7 @@ from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Do
 from pgasrob.robustness.attack import Attack, AttackSpace, State
 from pgasrob.robustness.attack_search import AttackSearch
-from pgasrob.robustness.reduction import REDUCTIONS, infeasibility, liveness
+from pgasrob.robustness.reduction import REDUCTIONS, fixpoint, liveness
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
 from pgasrob.robustness.reduction.renaming import renamed, representative
 from pgasrob.semantics.accesses import Access
@@ -140,7 +140,7 @@ def test_a_bundle_ends_what_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     queues = ", ".join(f"{queue} unordered" for queue in "uabcde")
     program = instance(" ".join(block), READER, declarations=f"memory x = 1, y, z, w[4]; register r; queue {queues};")
     assert finished(program, "infeasibility")[1]
-    monkeypatch.setattr(infeasibility, "fenced", lambda placement, operands: placement)
+    monkeypatch.setattr(fixpoint, "fenced", lambda placement, operands: placement)
     assert not finished(program, "infeasibility")[1]
 
 
@@ -175,7 +175,7 @@ def test_violations_that_are_not_missed(blocks: tuple[str, ...]) -> None:
 def test_a_bundle_without_a_queue_is_placed(monkeypatch: pytest.MonkeyPatch) -> None:
     program = instance(SIGNALLED_AFTER.format("", "bundle;"), READER)
     assert finished(program, "infeasibility")[1]
-    monkeypatch.setattr(infeasibility, "fenced", lambda placement, operands: placement)
+    monkeypatch.setattr(fixpoint, "fenced", lambda placement, operands: placement)
     assert not finished(program, "infeasibility")[1]
 
 

@@ -1,0 +1,141 @@
+"""Deciding every number of nodes: a proof from a cutoff on, and ordinary checks below it (`check --nodes all`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pgasrob.program.program import Program
+from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
+from pgasrob.robustness.check import Interrupted, check, out_of_memory
+from pgasrob.robustness.engines import DEFAULT_ENGINE
+from pgasrob.robustness.every_n.proof import Obstacle, Proof
+from pgasrob.robustness.every_n.prove import prove
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import CountLeft, NotProved, Reason
+from pgasrob.robustness.verdict import EveryCount, Stats, Verdict
+from pgasrob.robustness.watch import LimitReached, Watch
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.lower import CProgram
+    from pgasrob.program.instance import Instance
+    from pgasrob.robustness.traces.parts import Found
+
+PROVING = "while looking for a proof for every number of nodes"
+LEAST = 2
+"""The first number of nodes that is checked: on one node there is nobody to communicate with."""
+MOST_WITHOUT_A_PROOF = 8
+"""The last one where there is no proof."""
+
+
+def check_every_count(
+    program: Program | CProgram,
+    nodes: int | None = None,
+    engine: str = DEFAULT_ENGINE,
+    limits: Limits | None = None,
+    *,
+    heads: int | None = None,
+    reductions: tuple[str, ...] | None = None,
+    threads: int | None = None,
+    failed_polls: FailedPolls = DEFAULT_READING.failed_polls,
+    conflicts: Conflicts = DEFAULT_READING.conflicts,
+    found: Sequence[Found] = (),
+    effect: bool = True,
+    watch: Watch | None = None,
+    instance: Instance | None = None,
+) -> Verdict:
+    """Decide whether ``program`` is robust on every number of nodes, from :data:`LEAST` on.
+
+    The parameters are those of :func:`~pgasrob.robustness.check.check`, of which ``nodes`` and ``instance`` have no
+    meaning here. The limits are for all together. `robust` is said when there is a proof from some number on, and every
+    smaller one was checked and is robust. The verdict for a number on which it is not robust, or in error, is that
+    number's; `unknown` says what is in the way.
+    """
+    watch = watch or Watch(limits or Limits(), None, time.monotonic())
+    reading = Reading(failed_polls, conflicts)
+    unknown = Verdict(program.source.file, program.name, None, engine, "unknown", reading=reading)
+    proof, checked = Proof(), list[Verdict]()
+    ended: Reason | None = None
+    try:
+        proof = watch.within(PROVING, lambda: _proof(program, reading, watch))
+        for count in _counts(program, proof):
+            verdict = check(
+                program, count, engine, heads=heads, reductions=reductions, threads=threads,
+                failed_polls=failed_polls, conflicts=conflicts, effect=effect, watch=watch,
+            )  # fmt: skip
+            checked.append(verdict)
+            if verdict.verdict != "robust":
+                break
+    except LimitReached as limit:
+        ended = limit.reason
+    except MemoryError as error:
+        ended = out_of_memory(error, watch)
+    except Interrupted as interrupt:
+        raise Interrupted(_verdict(unknown, proof, checked, interrupt.verdict.reason, watch)) from None
+    return _verdict(unknown, proof, checked, ended, watch)
+
+
+def _proof(program: Program | CProgram, reading: Reading, watch: Watch) -> Proof:
+    if not isinstance(program, Program):
+        text = "so far proofs are about programs in the core language (.pgas), and this is a C program"
+        return Proof(obstacles=[Obstacle("program", text)])
+    return prove(program, reading, lambda doing: watch.look_around("proof for every number of nodes", 0, doing))
+
+
+def _counts(program: Program | CProgram, proof: Proof) -> range:
+    """The numbers of nodes that are to be checked one by one."""
+    if not isinstance(program, Program):
+        return range(0)
+    return range(LEAST, proof.cutoff if proof.holds and proof.cutoff else MOST_WITHOUT_A_PROOF + 1)
+
+
+def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reason | None, watch: Watch) -> Verdict:
+    """The verdict on all counts by those on some."""
+    answers = tuple((each.nodes, each.verdict) for each in checked if each.nodes is not None)
+    every = EveryCount(proof, answers)
+    robust = [each for each in checked if each.verdict == "robust"]
+    last = checked[-1] if checked else unknown
+    stats = Stats(
+        sum(each.stats.states for each in checked),
+        sum(each.stats.transitions for each in checked),
+        time.monotonic() - watch.started,
+        sum(each.stats.sequential_states for each in checked),
+        "a proof" if proof.holds else "",
+    )
+    if last.verdict in ("not robust", "error"):
+        return replace(last, every=every, stats=replace(last.stats, seconds=stats.seconds))
+    reason = ended
+    if last.verdict == "unknown" and last.nodes is not None and last.reason is not None and reason is None:
+        reason = CountLeft(last.nodes, last.reason)
+    if not proof.holds and reason is None:
+        reason = NotProved(str(proof.obstacles[0]) if proof.obstacles else "it was not tried to the end")
+    below = len(robust) == len(checked) == len(range(LEAST, proof.cutoff or 0))
+    whole = reason is None and proof.holds and below
+    verdict = _with_facts(robust[-1], robust) if robust else unknown
+    return replace(
+        verdict,
+        nodes=None,
+        verdict="robust" if whole else "unknown",
+        reason=verdict.reason if whole else reason,
+        stats=stats,
+        every=every,
+        hardware=verdict.hardware if whole else None,
+        assumptions=verdict.assumptions if whole else (),
+    )
+
+
+def _with_facts(verdict: Verdict, checked: list[Verdict]) -> Verdict:
+    """``verdict`` with the assertions and deadlocks of all that were ``checked``."""
+    failing = next((each for each in checked if each.assertions == "violated"), None)
+    stuck = next((each for each in checked if each.deadlock is True), None)
+    if failing is not None:
+        verdict = replace(verdict, assertions="violated", assertion_run=failing.assertion_run)
+    elif any(each.assertions == "unknown" for each in checked):
+        verdict = replace(verdict, assertions="unknown")
+    if stuck is not None:
+        verdict = replace(verdict, deadlock=True, deadlock_run=stuck.deadlock_run)
+    elif any(each.deadlock == "unknown" for each in checked):
+        verdict = replace(verdict, deadlock="unknown")
+    return replace(verdict, witness=verdict.assertion_run or verdict.deadlock_run)

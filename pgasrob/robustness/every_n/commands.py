@@ -1,0 +1,222 @@
+"""What the ranks of a case do, for the fixpoint: which cells of which names their commands access.
+
+A cell is a pair of a name and an address. Those of the rest have two: one for what a rank of the rest accesses in its
+own memory, where no other rank of the rest accesses the same cell in this way, and one for all other accesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pgasrob.analysis.touched import Planes, Touched, touching
+from pgasrob.program import core
+from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.core import Place
+from pgasrob.program.walks import is_read
+from pgasrob.robustness.every_n.cases import Case, Name
+from pgasrob.robustness.every_n.flow import Flow
+from pgasrob.robustness.every_n.linear import NODES, Linear, Value, number
+from pgasrob.robustness.reduction.fixpoint import Access, Command, Commands, known_operands
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What completion rules ask of a program (:class:`~pgasrob.analysis.placement.Completion`)."""
+
+    notifies_everywhere: bool
+    signals: bool
+    unordered: frozenset[int]
+
+    def is_unordered(self, queue: int) -> bool:
+        return queue in self.unordered
+
+
+def rules_of(automata: Iterable[ControlAutomaton], unordered: Iterable[int]) -> Rules:
+    """The completion rules of a program with these control automata and queues."""
+    forms = [each.form for automaton in automata for each in automaton.transitions]
+    transfers = [form for form in forms if isinstance(form, core.Transfer)]
+    return Rules(
+        any(transfer.everywhere for transfer in transfers),
+        any(step.after_bundle for transfer in transfers for step in transfer.steps),
+        frozenset(unordered),
+    )
+
+
+class Target(NamedTuple):
+    """The ranks that an operand may be.
+
+    ``names``: by number. ``form``: the one that it is, as far as that is always the same of a rank. ``own``: the rank
+    itself. ``single``: it is the only rank of the only name.
+    """
+
+    names: tuple[int, ...]
+    form: Linear | None = None
+    own: bool = False
+    single: bool = False
+
+
+class Ranks:
+    """The ranks of a case with what is known of their operands: what they access, command by command."""
+
+    def __init__(self, case: Case, flow: Flow, kinds: tuple[str, ...], rules: Rules, polls_wait: bool) -> None:
+        self.names, self.flow, self.rules, self.polls_wait = case.names, flow, rules, polls_wait
+        self.size = len(flow.memory)
+        self.rest = [number for number, name in enumerate(case.names) if name.rest]
+        self.planes = Planes((len(self.names) + len(self.rest)) * self.size, kinds)
+        self._domain = case.names[0].domain
+        self._keys: dict[Linear, int] = {}
+        self._waited_for = 0  # cells
+
+    def commands(self) -> Commands:
+        """What the fixpoint asks for."""
+        of = [
+            [
+                [self._command(rank, state, transition) for transition in leaving]
+                for state, leaving in enumerate(ranks.automaton.out)
+            ]
+            for rank, ranks in enumerate(self.flow.ranks)
+        ]
+        kinds = tuple((kind, self._waited_for) for kind in self.planes.kinds) if self._waited_for else ()
+        waited_for = self.planes.bits(Touched(updated=kinds))
+        return Commands(of, self.rules, self.planes.cells, len(self.planes.kinds), waited_for, frozenset(self.rest))
+
+    def _command(self, rank: int, state: int, transition: Transition) -> Command:
+        form, flow = transition.form, self.flow
+        if not flow.possible(rank, state, form):
+            return Command(transition.target, None, (), None, possible=False)
+        accesses = core.accesses_of(form)
+        made = [
+            self._access(rank, state, access, reads)
+            for access, reads in zip(accesses, core.observed(form), strict=True)
+        ]
+        if isinstance(form, core.Immediate) and (form.condition is not None or (self.polls_wait and is_read(form))):
+            self._waited_for |= self._cells(rank, state, form.access.cell)
+        steps = core.steps_of(form)
+        named = core.target(form)
+        target = None if named is None else self._target(rank, flow.operand(rank, state, named))
+        key = self._key(target) if target is not None else 0
+        located = [self._location(rank, state, step.access.cell, key) for step in steps]
+        queues = [flow.operand(rank, state, expr) for role, expr in core.expressions(form) if role is core.Role.QUEUE]
+        operands = known_operands(form, self._constant(queues[0]) if queues else None, key, located)
+        first = len(accesses) - len(steps)
+        return Command(transition.target, made[0] if first else None, tuple(made[first:]), operands, possible=True)
+
+    # Operands
+
+    def _constant(self, value: Value | None) -> int | None:
+        if value is None or value[0] != value[1] or value[0].x or value[0].n:
+            return None
+        return value[0].c
+
+    def _key(self, target: Target) -> int | None:
+        """A number for the rank, the same whenever a rank names it in this way."""
+        return None if target.form is None else self._keys.setdefault(target.form, len(self._keys))
+
+    def _location(self, rank: int, state: int, place: Place, key: int | None) -> int | None:
+        """A number for the cell, the same whenever a rank names it in this way."""
+        addresses = self.flow.addresses(rank, state, place.address)
+        if key is None or place.rank is None or len(addresses) != 1:
+            return None
+        return key * self.size + addresses[0]
+
+    def _target(self, rank: int, value: Value | None) -> Target:
+        """The ranks that an operand of a rank may be."""
+        if value is None:
+            return Target(())
+        name, (low, high) = self.names[rank], value
+        if low == high:
+            return self._exactly(rank, name, low)
+        low, high = name.domain.without_rank(value) if name.rest else value
+        return Target(tuple(number for number, other in enumerate(self.names) if self._may_lie(other, low, high)))
+
+    def _exactly(self, rank: int, name: Name, form: Linear) -> Target:
+        if form == name.me:
+            return Target((rank,), form, own=True, single=not name.rest)
+        about_rest = name.rest and form.x
+        if not about_rest:  # over the domain of those that are named
+            for number_, other in enumerate(self.names):
+                if not other.rest and other.me == form:
+                    return Target((number_,), form, single=True)
+        low, high = name.domain.without_rank((form, form)) if about_rest else (form, form)
+        found = [
+            number_
+            for number_, other in enumerate(self.names)
+            if self._may_lie(other, low, high)
+            and (
+                self._leaves(name, form, other.domain.x)
+                if other.rest
+                else (
+                    self._may_come_from_rest(name, form, other)
+                    if about_rest
+                    else not self._domain.differ(form, other.me)
+                )
+            )
+        ]
+        return Target(tuple(found), form)
+
+    def _may_lie(self, name: Name, low: Linear, high: Linear) -> bool:
+        """Whether a rank of ``name`` may lie between two bounds, over the domain of those that are named."""
+        ends = (number(name.domain.low), NODES.shifted(-1 - name.domain.high)) if name.rest else (name.me, name.me)
+        domain = self._domain
+        return domain.range(ends[1].minus(low))[1] >= 0 and domain.range(high.minus(ends[0]))[1] >= 0
+
+    def _leaves(self, name: Name, form: Linear, remainder: int) -> bool:
+        """Whether ``form``, of ranks of ``name``, may leave ``remainder``."""
+        return name.domain.remainder(form, name.domain.modulus) in (remainder, None)
+
+    def _may_come_from_rest(self, rest: Name, form: Linear, other: Name) -> bool:
+        """Whether some rank of the ``rest`` may be such that ``form`` is the rank ``other``."""
+        if form.x not in (1, -1):
+            return True
+        sign = form.x  # form = sign * x + n N + c, so x = sign * (other - n N - c)
+        origin = Linear().plus(other.me.minus(form._replace(x=0)), sign)
+        if any(origin == each.me for each in self.names if not each.rest):
+            return False
+        return self._may_lie(rest, origin, origin) and self._leaves_origin(rest, origin)
+
+    def _leaves_origin(self, rest: Name, origin: Linear) -> bool:
+        return self._domain.remainder(origin, self._domain.modulus) in (rest.domain.x, None)
+
+    # Accesses
+
+    def _access(self, rank: int, state: int, access: core.Access[Place], reads: bool) -> Access:
+        place = access.cell
+        target = self._place(rank, state, place)
+        addresses = self.flow.addresses(rank, state, place.address)
+        own = target.own and self.names[rank].rest and not access.commutes
+        made, against = self._made(rank, target, addresses, own)
+
+        def touched(cells: int) -> Touched:
+            return touching(cells, reads, access.writes, access.commutes)
+
+        certain = target.single and len(addresses) == 1
+        return Access(self.planes.bits(touched(made)), self.planes.against(touched(against)), certain)
+
+    def _place(self, rank: int, state: int, place: Place) -> Target:
+        if place.rank is None:
+            return Target((rank,), self.names[rank].me, own=True, single=not self.names[rank].rest)
+        return self._target(rank, self.flow.operand(rank, state, place.rank))
+
+    def _made(self, rank: int, target: Target, addresses: Sequence[int], own: bool) -> tuple[int, int]:
+        """The cells that an access may be to, and those at which it may meet others."""
+        here = sum(1 << address for address in addresses)
+        if own:
+            return here << self._own(rank), here << rank * self.size
+        made = against = 0
+        for name in target.names:
+            made |= here << name * self.size
+            against |= here << name * self.size
+            if self.names[name].rest:
+                against |= here << self._own(name)
+        return made, against
+
+    def _own(self, rank: int) -> int:
+        """Where the cells begin that ranks of the rest access in their own memory."""
+        return (len(self.names) + self.rest.index(rank)) * self.size
+
+    def _cells(self, rank: int, state: int, place: Place) -> int:
+        """The cells at which an access may meet others from elsewhere."""
+        addresses = self.flow.addresses(rank, state, place.address)
+        return self._made(rank, self._place(rank, state, place), addresses, own=False)[1]

@@ -1,0 +1,167 @@
+"""Proving that a program has no violating computation on any number of nodes from a cutoff on.
+
+In each case of where the source's rank is the infeasibility fixpoint is run on names of ranks, for every step that may
+be the source. Where it finds no e in any, there is none on any such number of nodes (`proofs/every-n.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pgasrob.program import core
+from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways, build
+from pgasrob.program.declarations import Process
+from pgasrob.program.expressions import render
+from pgasrob.program.instance import MAX_WAYS
+from pgasrob.program.program import Program
+from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.robustness.every_n import flow as flows
+from pgasrob.robustness.every_n.cases import Case, Frame, Name
+from pgasrob.robustness.every_n.commands import Ranks, rules_of
+from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
+from pgasrob.robustness.every_n.proof import MOST_OPEN, Obstacle, Proof
+from pgasrob.robustness.reduction import fixpoint
+from pgasrob.robustness.reduction.fixpoint import Command, Fixpoint, Setting
+
+
+class NotCovered(Exception):
+    """The program is not one that proofs are about."""
+
+
+def prove(program: Program, reading: Reading = DEFAULT_READING, look: Callable[[str], None] | None = None) -> Proof:
+    """A proof that ``program`` has no violating computation and no fault on any number of nodes from a cutoff on, or
+    what is in its way. ``look`` is told now and then what is being done."""
+    try:
+        prover = Prover(program, reading)
+    except NotCovered as problem:
+        return Proof(obstacles=[Obstacle("program", str(problem))])
+    for doing in prover.run():
+        if look is not None:
+            look(doing)
+    return prover.proof
+
+
+class Prover:
+    """Goes through the cases of a program."""
+
+    def __init__(self, program: Program, reading: Reading, frame: Frame | None = None) -> None:
+        self.program, self.reading = program, reading
+        if program.gaps:
+            raise NotCovered(f"it stands for more runs than these: {program.gaps[0]}")
+        if not any(process.ranks is None for process in program.processes):
+            raise NotCovered("it has blocks for ranks by number alone, and none for all others")
+        numbered = [rank for process in program.processes for rank in process.ranks or ()]
+        if numbered and max(numbered) >= MOST_NUMBERED:
+            raise NotCovered(
+                f"rank {max(numbered)} has a block of its own; proofs are about those below {MOST_NUMBERED}"
+            )
+        ways = Ways(MAX_WAYS)
+        try:
+            self._automata = [(process, self._automaton(process, ways)) for process in program.processes]
+        except TooManyWays:
+            raise NotCovered("it has too many ways from one command to the next") from None
+        automata = [automaton for _, automaton in self._automata]
+        registers = len(program.registers)
+        self.frame = frame or frame_of(automata, registers, numbered)
+        self._initial = [value for memory in program.memory for value in memory.initial]
+        self._rules = rules_of(automata, (queue.id for queue in program.queues if queue.unordered))
+        made = [
+            access for automaton in automata for each in automaton.transitions for access in core.accesses_of(each.form)
+        ]
+        self._kinds = tuple(sorted({access.commutes for access in made} - {""}))
+        self.proof = Proof(self.frame.cutoff)
+
+    def run(self) -> Iterator[str]:
+        """Go through all cases."""
+        seen: set[tuple[object, ...]] = set()
+        counts: set[int] = set()
+        for case in self.frame.cases():
+            flow = self.flow(case)
+            if case.nodes not in counts:  # in any case each rank has some name
+                counts.add(case.nodes)
+                self._look_for_faults(case, flow)
+            looked_at = 0
+            for found in self._steps(case, flow):
+                yield f"where the source is of {case.text}"
+                looked_at += 1
+                if found is None:
+                    continue
+                key = found.kind, found.source and found.source.occurrence, found.closing and found.closing.occurrence
+                if key not in seen and len(self.proof.obstacles) < MOST_OPEN:
+                    self.proof.obstacles.append(found)
+                seen.add(key)
+                if found.kind == "limit":
+                    return
+            self.proof.cases.append((case.text, looked_at))
+
+    def flow(self, case: Case) -> flows.Flow:
+        """What registers and cells may hold in ``case``."""
+        ranks = [flows.Ranks(name, self._automaton_of(name)) for name in case.names]
+        return flows.Flow(ranks, self._initial, len(self.program.registers))
+
+    def setting(self, case: Case, flow: flows.Flow) -> Setting:
+        """What the fixpoints for all sources share in ``case``."""
+        waits = self.reading.failed_polls == "wait"
+        return Setting(Ranks(case, flow, self._kinds, self._rules, waits).commands())
+
+    def _automaton(self, process: Process, ways: Ways) -> ControlAutomaton:
+        automaton = build(process.body, ways=ways)
+        return automaton.with_forms(core.all_in_conflict) if self.reading.conflicts == "all" else automaton
+
+    def _automaton_of(self, name: Name) -> ControlAutomaton:
+        """What the ranks of ``name`` do. Those with blocks of their own are all among the first."""
+        others = next(automaton for process, automaton in self._automata if process.ranks is None)
+        if name.rest or name.me.x or name.me.n:
+            return others
+        owned = (automaton for process, automaton in self._automata if name.me.c in (process.ranks or ()))
+        return next(owned, others)
+
+    def _look_for_faults(self, case: Case, flow: flows.Flow) -> None:
+        """Note what may fault on the numbers of nodes that ``case`` is about, on any rank."""
+        seen = set()
+        for rank, transition, expr in flow.faults():
+            if transition.span not in seen and len(self.proof.obstacles) < MOST_OPEN:
+                self.proof.obstacles.append(
+                    Obstacle(
+                        "fault", f"`{render(expr)}` may be out of range", source=transition, rank=case.names[rank].text
+                    )
+                )
+            seen.add(transition.span)
+
+    def _steps(self, case: Case, flow: flows.Flow) -> Iterator[Obstacle | None]:
+        """For each step that may be the source what is in the way."""
+        setting = self.setting(case, flow)
+        for state, leaving in enumerate(setting.commands[0]):
+            company = setting.company(0, state)
+            if not company:
+                continue
+            for place, command in enumerate(leaving):
+                for step in range(len(command.in_steps) if command.possible else 0):
+                    if setting.looks > fixpoint.LOOKS:
+                        yield Obstacle("limit", f"more than {fixpoint.LOOKS:,} commands were looked at", case.text)
+                        return
+                    search = Fixpoint(setting, company, 0, command, step)
+                    if search.finds_e():
+                        source = flow.ranks[0].automaton.out[state][place]
+                        yield self._obstacle(case, flow, setting, source, step, search.closing)
+                    else:
+                        yield None
+
+    def _obstacle(
+        self,
+        case: Case,
+        flow: flows.Flow,
+        setting: Setting,
+        source: Transition,
+        step: int,
+        closing: tuple[int, Command] | None,
+    ) -> Obstacle:
+        assert closing is not None
+        rank, command = closing
+        edge = next(
+            transition
+            for state, leaving in enumerate(setting.commands[rank])
+            for each, transition in zip(leaving, flow.ranks[rank].automaton.out[state], strict=True)
+            if each is command
+        )
+        return Obstacle("step", case=case.text, source=source, number=step, rank=case.names[rank].text, closing=edge)

@@ -1,0 +1,308 @@
+"""What expressions may be on every number of nodes, and what conditions say of registers.
+
+As `analysis.intervals`, with `me` and `nodes` in the expressions and linear forms for bounds. None stands for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pgasrob.analysis.intervals import DOUBLES, operation
+from pgasrob.program.expressions import (
+    INT32,
+    MIRRORED,
+    NEGATED,
+    RELATIONS,
+    Binary,
+    Conditional,
+    Const,
+    Expr,
+    IntType,
+    Me,
+    Nodes,
+    Register,
+    Symbol,
+    Unary,
+)
+from pgasrob.robustness.every_n.linear import (
+    EITHER,
+    FALSE,
+    NODES,
+    TRUE,
+    Domain,
+    Linear,
+    Value,
+    any_of,
+    between,
+    exactly,
+    number,
+)
+
+File = tuple[Value, ...]
+"""What the registers of a rank may hold."""
+
+
+class Values:
+    """The values of expressions of the ranks that ``me`` stands for, a linear form over ``domain``."""
+
+    def __init__(self, domain: Domain, me: Linear) -> None:
+        self.domain, self.me = domain, me
+
+    def of(self, expr: Expr, file: File) -> Value | None:
+        """The values of ``expr`` over ``file``; None: it has none."""
+        match expr:
+            case Const(value) | Symbol(_, value):
+                return between(value, value)
+            case Register(_, index):
+                return file[index]
+            case Me():
+                return exactly(self.me)
+            case Nodes():
+                return exactly(NODES)
+            case Unary(symbol, operand, type):
+                inner = self.of(operand, file)
+                return None if inner is None else self._unary(symbol, inner, type)
+            case Binary("&&" | "||" as symbol, left, right):
+                return self._short_circuit(symbol, left, right, file)
+            case Binary(symbol, left, right, type):
+                one, other = self.of(left, file), self.of(right, file)
+                return None if one is None or other is None else self.binary(symbol, one, other, type)
+            case Conditional(condition, then, otherwise):
+                return self._one_of(
+                    None if (rest := self.narrowed(condition, truth, file)) is None else self.of(branch, rest)
+                    for truth, branch in ((True, then), (False, otherwise))
+                )
+        raise AssertionError(f"{expr} is no expression")
+
+    def _one_of(self, values: Iterable[Value | None]) -> Value | None:
+        found: Value | None = None
+        for value in values:
+            if value is not None:
+                found = value if found is None else self.domain.joined(found, value)
+        return found
+
+    def _unary(self, symbol: str, inner: Value, type: IntType) -> Value:
+        low, high = inner
+        match symbol:
+            case "!":
+                return _truth(true=self.may_be("==", inner, FALSE), false=self.may_be("!=", inner, FALSE))
+            case "-" | "~":
+                less = int(symbol == "~")
+                turned = number(-less).minus(high), number(-less).minus(low)
+                return self.domain.fitting(turned, type)
+            case "cast":
+                return self.domain.fitting(inner, type)
+            case "int":
+                return any_of(type)
+        return between(*DOUBLES)
+
+    def _short_circuit(self, symbol: str, left: Expr, right: Expr, file: File) -> Value | None:
+        decides = symbol == "||"
+        decided = self.narrowed(left, decides, file) is not None
+        further = self.narrowed(left, not decides, file)
+        last = None if further is None else self.of(right, further)
+        false, true = decided and not decides, decided and decides
+        if last is not None:
+            false, true = false or self.may_be("==", last, FALSE), true or self.may_be("!=", last, FALSE)
+        return _truth(true=true, false=false) if true or false else None
+
+    def binary(self, symbol: str, one: Value, other: Value, type: IntType = INT32) -> Value | None:
+        """The values of a binary operation, && and || left out."""
+        domain = self.domain
+        if symbol in RELATIONS:
+            return _truth(true=self.may_be(symbol, one, other), false=self.may_be(NEGATED[symbol], one, other))
+        match symbol:
+            case "+":
+                return domain.fitting((one[0].plus(other[0]), one[1].plus(other[1])), type)
+            case "-":
+                return domain.fitting((one[0].minus(other[1]), one[1].minus(other[0])), type)
+            case "*":
+                for value, factor in ((one, other), (other, one)):
+                    low, high = factor
+                    if low == high and low.x == low.n == 0:
+                        ends = [Linear().plus(end, low.c) for end in value]
+                        return domain.fitting((ends[0], ends[1]) if low.c >= 0 else (ends[1], ends[0]), type)
+            case "%":
+                found = self._remainder(one, other)
+                if found is not None:
+                    return found
+            case "&" | "^":
+                found = self._last_bit(symbol, one, other) or self._last_bit(symbol, other, one)
+                if found is not None:
+                    return found
+        result = operation(symbol)(domain.span(one), domain.span(other), type)
+        return None if result is None else between(*result)
+
+    def _remainder(self, one: Value, other: Value) -> Value | None:
+        """The remainder by a number that is always the same and greater than 0; None: no more than
+        intervals say."""
+        domain, (low, high), divisor = self.domain, one, other[0]
+        if other[0] != other[1] or domain.range(divisor)[0] <= 0:
+            return None
+        greatest = divisor.shifted(-1)
+        if domain.always(number(0).minus(greatest), low) and domain.always(high, greatest):
+            return one
+        if domain.always(divisor, low) and domain.always(high, greatest.plus(divisor)):
+            return low.minus(divisor), high.minus(divisor)
+        if domain.range(low)[0] < 0:
+            return number(0).minus(greatest), greatest
+        if low == high and divisor.x == divisor.n == 0:
+            known = domain.remainder(low, divisor.c)
+            if known is not None:
+                return between(known, known)
+        return number(0), greatest
+
+    def _last_bit(self, symbol: str, one: Value, mask: Value) -> Value | None:
+        """What taking or turning the last bit gives where that bit is known; None: no more than intervals say."""
+        form, domain = one[0], self.domain
+        if one[0] != one[1] or mask != TRUE or domain.range(form)[0] < 0:
+            return None
+        bit = domain.remainder(form, 2)
+        if bit is None:
+            return None
+        return between(bit, bit) if symbol == "&" else exactly(form.shifted(-1 if bit else 1))
+
+    # Conditions
+
+    def may_be(self, symbol: str, one: Value, other: Value) -> bool:
+        """Whether some values of the two are related."""
+        domain = self.domain
+        exact = one[0] == one[1] and other[0] == other[1]
+        match symbol:
+            case "==":
+                apart = exact and domain.differ(one[0], other[0])
+                return not apart and self._reaches(one[0], other[1], 0) and self._reaches(other[0], one[1], 0)
+            case "!=":
+                return not exact or one[0] != other[0]
+            case "<" | "<=":
+                return self._reaches(one[0], other[1], int(symbol == "<"))
+        return self._reaches(other[0], one[1], int(symbol == ">"))
+
+    def _reaches(self, low: Linear, high: Linear, by: int) -> bool:
+        """Whether ``high`` may be greater than ``low`` by so much."""
+        return self.domain.range(high.minus(low))[1] >= by
+
+    def narrowed(self, condition: Expr, truth: bool, file: File) -> File | None:
+        """What is left of ``file`` when ``condition`` has a value and is true, or is false."""
+        match condition:
+            case Unary("!", operand):
+                return self.narrowed(operand, not truth, file)
+            case Binary("&&" | "||" as symbol, left, right):
+                decides = symbol == "||"
+                further = self.narrowed(left, not decides, file)
+                last = None if further is None else self.narrowed(right, truth, further)
+                return last if truth != decides else self.either(self.narrowed(left, decides, file), last)
+            case Binary(symbol, left, right) if symbol in RELATIONS:
+                return self._related(left, symbol if truth else NEGATED[symbol], right, file)
+            case Conditional(test, then, otherwise):
+                found: File | None = None
+                for way, branch in ((True, then), (False, otherwise)):
+                    part = self.narrowed(test, way, file)
+                    found = self.either(found, None if part is None else self.narrowed(branch, truth, part))
+                return found
+        return self._related(condition, "!=" if truth else "==", Const(0), file)
+
+    def either(self, one: File | None, other: File | None) -> File | None:
+        """What contains both."""
+        if one is None or other is None:
+            return other if one is None else one
+        if one == other:
+            return one
+        return tuple(a if a == b else self.domain.joined(a, b) for a, b in zip(one, other, strict=True))
+
+    def _related(self, left: Expr, symbol: str, right: Expr, file: File) -> File | None:
+        for expr, relation, limit in ((left, symbol, right), (right, MIRRORED[symbol], left)):
+            one, other = self.of(expr, file), self.of(limit, file)
+            if one is None or other is None or not self.may_be(relation, one, other):
+                return None
+            narrowed = self.limited(expr, file, *self._bounds(relation, one, other))
+            if narrowed is None:
+                return None
+            file = narrowed
+        return file
+
+    def _bounds(self, symbol: str, one: Value, other: Value) -> tuple[Linear | None, Linear | None]:
+        """Between which bounds values of ``one`` lie that are related to some value of ``other``."""
+        low, high = other
+        match symbol:
+            case "==":
+                return low, high
+            case "<":
+                return None, high.shifted(-1)
+            case "<=":
+                return None, high
+            case ">":
+                return low.shifted(1), None
+            case ">=":
+                return low, None
+        if low != high:
+            return None, None
+        return one[0].shifted(1) if one[0] == low else None, one[1].shifted(-1) if one[1] == low else None
+
+    def limited(self, expr: Expr, file: File, low: Linear | None, high: Linear | None) -> File | None:
+        """What is left of ``file`` when ``expr`` has a value and lies between two bounds, as far as there are any."""
+        match expr:
+            case Register(_, index):
+                least, greatest = file[index]
+                if low is not None and not self.domain.always(low, least):
+                    least = low
+                if high is not None and not self.domain.always(greatest, high):
+                    greatest = high
+                if self.domain.range(greatest.minus(least))[1] < 0:
+                    return None
+                return (*file[:index], (least, greatest), *file[index + 1 :])
+            case Binary("+" | "-" as symbol, left, Const(value), type):
+                by, inner = value if symbol == "+" else -value, self.of(left, file)
+                if inner is None:
+                    return None
+                span = self.domain.span(inner)
+                if span[0] + by < type.range[0] or span[1] + by > type.range[1]:
+                    return file  # it may wrap around
+                ends = (None if end is None else end.shifted(-by) for end in (low, high))
+                return self.limited(left, file, *ends)
+        return file
+
+    # Faults
+
+    def may_fault(self, expr: Expr, file: File) -> bool:
+        """Whether ``expr`` may have no value for some registers in ``file``."""
+        match expr:
+            case Unary("int"):
+                return True
+            case Unary(_, operand):
+                return self.may_fault(operand, file)
+            case Binary("&&" | "||" as symbol, left, right):
+                return self.may_fault(left, file) or self._may_fault_after(left, symbol == "&&", right, file)
+            case Binary(symbol, left, right, type):
+                if self.may_fault(left, file) or self.may_fault(right, file):
+                    return True
+                found = self.of(right, file)
+                if found is None:
+                    return True
+                low, high = self.domain.span(found)
+                if symbol in ("/", "%"):
+                    return low <= 0 <= high
+                return symbol in ("<<", ">>") and (low < 0 or high >= type.bits)
+            case Conditional(condition, then, otherwise):
+                return (
+                    self.may_fault(condition, file)
+                    or self._may_fault_after(condition, True, then, file)
+                    or self._may_fault_after(condition, False, otherwise, file)
+                )
+        return False
+
+    def _may_fault_after(self, condition: Expr, truth: bool, expr: Expr, file: File) -> bool:
+        narrowed = self.narrowed(condition, truth, file)
+        return narrowed is not None and self.may_fault(expr, narrowed)
+
+
+def _truth(false: bool, true: bool) -> Value:
+    return EITHER if false and true else TRUE if true else FALSE
+
+
+def legal_addresses(domain: Domain, value: Value | None, size: int) -> Sequence[int]:
+    """The addresses within the memory that ``value`` may be."""
+    if value is None:
+        return range(0)
+    low, high = domain.span(value)
+    return range(max(low, 0), min(high, size - 1) + 1)

@@ -1,0 +1,544 @@
+"""The fixpoint that asks what an attack can come to whose source is a given step, and ignores values.
+
+The rules F1 to F6, E1 and E2 named below, and the proof, are in `proofs/reductions.md`, section 2; the words in
+`proofs/glossary.md`. Of ranks it knows what :class:`Commands` says. They are those of an instance
+(`infeasibility`), or names of ranks of which there are any number (`every_n`, and `proofs/every-n.md`): then one name
+may stand for many.
+
+It starts with the source's rank behind the source's command and with the other ranks, its company, anywhere between the
+same two barriers. What cuts it short is what is certain: steps that are delayed stay delayed. So a wait for one of them
+is never over, a command whose access at its issue must hit one of them is no part of sigma (it can only be e), and
+completion rules delay steps of later commands too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import NamedTuple, assert_never
+
+from pgasrob.analysis.bits import members
+from pgasrob.analysis.placement import (
+    DELAYED,
+    NOW,
+    Completion,
+    Placement,
+    fenced,
+    lower_bounds,
+    placed,
+    wait_is_over,
+)
+from pgasrob.program import core
+from pgasrob.program.core import Cell, Form, Operands, Place
+from pgasrob.program.graphs import blocks
+
+PHASES = 16
+"""Phases from one barrier to the next, counted from the start, that are told apart; the last one stands for all that
+follow."""
+PHASES_AFTER = 4
+"""The same counted from the source's command."""
+WAYS = 4
+"""Ways to one place that are told apart; of any further one only what is always certain is known."""
+LOOKS = 2_000_000
+"""Commands looked at in all; steps that have not been decided by then are choosable."""
+WIDE = 100
+"""Accesses that one access may conflict with, up to which it is looked up by each of them."""
+
+Accesses = int
+"""A set of accesses: bit c for a read of cell c, and for a write of it the bit that many places above all reads."""
+
+
+class Access(NamedTuple):
+    """One access of a chain: what it may be, what it may conflict with, and whether it may be to one cell only."""
+
+    accesses: Accesses
+    conflicting: Accesses
+    certain: bool
+
+    def may_hit(self, accesses: Accesses) -> bool:
+        """Whether it may conflict with one of ``accesses``, which may be more than there are."""
+        return bool(accesses & self.conflicting)
+
+    def must_hit(self, accesses: Accesses) -> bool:
+        """Whether it conflicts with one of ``accesses`` for certain, all of which there are."""
+        return self.certain and bool(accesses & self.conflicting)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A transition as the fixpoint sees it.
+
+    - ``at_issue``, ``in_steps``: what it accesses, ``chain`` one after the other, and ``accesses`` all of that.
+    - ``operands``: what completion rules look at, None when they say nothing certain: the queue, or what a fence names,
+      is not known. Steps to a target that is not known are not fenced, nor do they come after writes; those to a cell
+      that is not known are not located.
+    - ``possible``: False when it can never be issued.
+    """
+
+    target: int
+    at_issue: Access | None
+    in_steps: tuple[Access, ...]
+    operands: Operands | None
+    possible: bool
+    chain: tuple[Access, ...] = field(init=False)
+    accesses: Accesses = field(init=False)
+
+    def __post_init__(self) -> None:
+        chain = self.in_steps if self.at_issue is None else (self.at_issue, *self.in_steps)
+        object.__setattr__(self, "chain", chain)
+        object.__setattr__(self, "accesses", union(chain))
+
+
+class _Way(NamedTuple):
+    """What is certain of a tainted rank by one of the paths to a place.
+
+    ``placement``: steps of its operations that are delayed, and what follows for later ones. ``delayed``: accesses that
+    are in d, those of the source's command among them.
+    """
+
+    placement: Placement = ()
+    delayed: Accesses = 0
+
+
+class _Place(NamedTuple):
+    """A tainted rank before a control state, and the barriers since the choice of the source."""
+
+    rank: int
+    state: int
+    phase: int
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """What the ranks do, as the fixpoint sees it.
+
+    ``of``: the commands by rank and control state; 0 is the first control state. ``completion``: what the completion
+    rules ask of the program. ``cells``: how many there are; the accesses have a plane of them for reads, for writes and
+    for each kind of update. ``waited_for``: the updates for whose values some command may wait. ``many``: the ranks
+    that stand for any number of ranks, at least one. A cell of theirs is never a certain one.
+    """
+
+    of: Sequence[Sequence[Sequence[Command]]]
+    completion: Completion
+    cells: int
+    kinds: int
+    waited_for: Accesses
+    many: frozenset[int] = frozenset()
+
+
+class Setting:
+    """What the fixpoints of all sources share.
+
+    ``of``: the commands of every rank and control state. ``accessing``: all that access something, as (rank, state,
+    command). ``phases``: for every phase and every rank the control states it may be in. ``looks``: commands looked at
+    so far.
+    """
+
+    def __init__(self, commands: Commands) -> None:
+        self.looks = 0
+        self.commands = commands.of
+        self.nodes = len(commands.of)
+        self.completion, self.many = commands.completion, commands.many
+        self.waited_for = commands.waited_for
+        self.phases = self._phases()
+        self._companies: dict[tuple[int, ...], list[set[int]]] = {}
+        self._sides: list[list[int]] | None = None
+        self._making: dict[int, list[int]] | None = None
+        self._cells = commands.cells
+        self._planes = [commands.cells * plane for plane in range(2 + commands.kinds)]
+        self.accessing = [
+            (rank, state, command)
+            for rank, automaton in enumerate(self.commands)
+            for state, leaving in enumerate(automaton)
+            for command in leaving
+            if command.possible and command.accesses
+        ]
+        self._conflicting: dict[int, list[int]] = {}
+        self._anywhere: dict[
+            Accesses, list[int]
+        ] = {}  # those that may be to very many cells, by what they conflict with
+        for number, (_, _, command) in enumerate(self.accessing):
+            for access in command.chain:
+                if access.conflicting.bit_count() > WIDE:
+                    self._anywhere.setdefault(access.conflicting, []).append(number)
+                else:
+                    for bit in members(access.conflicting):
+                        self._conflicting.setdefault(bit, []).append(number)
+
+    def conflicting(self, accesses: Accesses) -> set[int]:
+        """The places in ``accessing`` of the commands that may conflict with one of the accesses."""
+        self.looks += len(self._anywhere)
+        anywhere = (numbers for against, numbers in self._anywhere.items() if against & accesses)
+        return set().union(*anywhere, *(self._conflicting.get(bit, ()) for bit in members(accesses)))
+
+    def making(self, updates: Accesses) -> list[int]:
+        """The places in ``accessing`` of the commands that may make one of the updates, which are waited for."""
+        if self._making is None:
+            self._making = {}
+            for number, (_, _, command) in enumerate(self.accessing):
+                for bit in members(command.accesses & self.waited_for):
+                    self._making.setdefault(bit, []).append(number)
+        return sorted(set().union(*(self._making.get(bit, ()) for bit in members(updates))))
+
+    def side(self, rank: int, source: Accesses) -> Accesses:
+        """The accesses of ``rank`` to the cells to which a way by other ranks leads from a cell of ``source``, its own.
+
+        Such a way goes from a cell to a rank that accesses it, and from a rank to a cell. By its other accesses
+        ``rank`` taints ranks which have nothing to do with those that access the source's cells.
+        """
+        if self.many:
+            return -1  # a name for several ranks would have several places in the graph
+        if self._sides is None:
+            self._sides = self._found_sides()
+        sides = [cells for cells in self._sides[rank] if self._cells_of(source) & cells]
+        return reduce(or_, (cells << plane for cells in sides for plane in self._planes), 0)
+
+    def _found_sides(self) -> list[list[int]]:
+        """For every rank the cells that it accesses, together those between which other ranks lead."""
+        accessed = [0] * self.nodes
+        for rank, _, command in self.accessing:
+            accessed[rank] |= command.accesses
+        cells = [self._cells_of(accesses) for accesses in accessed]
+        if sum(map(int.bit_count, cells)) > WIDE * len(cells):
+            return [[each] for each in cells]  # as most are accessed by many, nothing is far from anything
+        nodes = len(cells)
+        neighbours = [[nodes + cell for cell in members(each)] for each in cells]
+        neighbours += [[] for _ in range(self._cells)]
+        for rank in range(nodes):
+            for cell in neighbours[rank]:
+                neighbours[cell].append(rank)
+        number = blocks(neighbours)
+        found = []
+        for rank in range(nodes):
+            sides: dict[int, int] = {}
+            for cell in neighbours[rank]:
+                block = number[rank, cell]
+                sides[block] = sides.get(block, 0) | 1 << cell - nodes
+            found.append(list(sides.values()))
+        return found
+
+    def _cells_of(self, accesses: Accesses) -> int:
+        cells = reduce(or_, (accesses >> plane for plane in self._planes), 0)
+        return cells & (1 << self._cells) - 1
+
+    def company(self, rank: int, state: int) -> list[set[int]]:
+        """Where each rank may be while ``rank`` is before ``state``: in the same phase. [] when it never is."""
+        phases = tuple(number for number, phase in enumerate(self.phases) if state in phase[rank])
+        if phases and phases not in self._companies:
+            ranks = range(self.nodes)
+            self._companies[phases] = [
+                set().union(*(self.phases[number][other] for number in phases)) for other in ranks
+            ]
+        return self._companies.get(phases, [])
+
+    def behind_barriers(self, rank: int, states: Iterable[int]) -> set[int]:
+        """The control states behind the barriers at ``states`` of ``rank``."""
+        leaving = (command for state in states for command in self.commands[rank][state])
+        return {command.target for command in leaving if isinstance(command.operands, core.Barrier)}
+
+    def _phases(self) -> list[list[set[int]]]:
+        """The phases from one barrier to the next; what is in the last of `PHASES` holds for all that follow."""
+        phases: list[list[set[int]]] = []
+        starts = [{0} for _ in self.commands]
+        while all(starts):
+            phase = [self._before_barrier(rank, states) for rank, states in enumerate(starts)]
+            if len(phases) == PHASES:
+                last = phases.pop()
+                phase = [known | states for known, states in zip(last, phase, strict=True)]
+                if phase == last:
+                    return [*phases, last]
+            elif phase in phases:
+                return phases
+            phases.append(phase)
+            starts = [self.behind_barriers(rank, states) for rank, states in enumerate(phase)]
+        return phases
+
+    def _before_barrier(self, rank: int, states: set[int]) -> set[int]:
+        """The control states that ``rank`` can come to from ``states`` without a barrier."""
+        found, fresh = set(states), list(states)
+        while fresh:
+            for command in self.commands[rank][fresh.pop()]:
+                if command.possible and not isinstance(command.operands, core.Barrier) and command.target not in found:
+                    found.add(command.target)
+                    fresh.append(command.target)
+        return found
+
+
+class _AccessesByRank:
+    """The sets of accesses done, or made, of all ranks; of those of ``many`` what is made by one is made by several."""
+
+    def __init__(self, many: frozenset[int]) -> None:
+        self._many = many
+        self._by_rank: dict[int, Accesses] = {}
+        self._some: Accesses = 0  # of one rank or more
+        self._several: Accesses = 0  # of two ranks or more
+
+    def add(self, rank: int, accesses: Accesses) -> Accesses:
+        """Add ``accesses`` to those of ``rank``. Returns those that are new to another rank."""
+        own = self._by_rank.get(rank, 0)
+        more = accesses & ~own
+        if not more:
+            return 0
+        new = more & ~self._several
+        self._several |= more if rank in self._many else more & self._some
+        self._some |= more
+        self._by_rank[rank] = own | more
+        return new
+
+    def by_others(self, rank: int) -> Accesses:
+        """The accesses of all ranks but ``rank``. As long as it is not tainted, none in t or d is its own."""
+        return self._several | self._some & ~self._by_rank.get(rank, 0)
+
+
+class Fixpoint:
+    """The fixpoint for one source: step ``step`` of ``command`` of ``rank``, which is one rank, with the other ranks in
+    its ``company``.
+
+    ``done``: for each rank what its commands that are reached may have accessed without delay. ``made``: the same and
+    what is delayed.
+    """
+
+    def __init__(self, setting: Setting, company: list[set[int]], rank: int, command: Command, step: int) -> None:
+        self.setting = setting
+        self.company = company
+        self.rank = rank
+        self.closing: tuple[int, Command] | None = None  # the command that may be e, and its rank
+        self.source = command.in_steps[step].accesses
+        self.done, self.made = _AccessesByRank(setting.many), _AccessesByRank(setting.many)
+        self.new: Accesses = 0  # what may taint another rank, and has not been looked at for that
+        # The commands by which ranks may be tainted, and which of their steps are certainly delayed then.
+        self.joined: set[tuple[int, tuple[bool, ...]]] = set()
+        self.ways: dict[_Place, set[_Way]] = {}
+        self.fresh: list[tuple[_Place, _Way]] = []
+        # For every phase the ranks that may come to its end, where that leads them, and by which way.
+        self.arrived: list[dict[int, set[tuple[int, _Way]]]] = [{} for _ in range(PHASES_AFTER)]
+        # F1
+        delayed = [place >= step for place in range(len(command.in_steps))]
+        way = self._behind(_Way(), command, delayed)
+        # What is always certain, of the source's rank and of the others.
+        self.always_of_source = way._replace(placement=fenced(way.placement, core.Bundle()))
+        self.always_of_others = way._replace(placement=())
+        self._issue(rank, 0, _Way(), command, delayed)
+
+    def finds_e(self) -> bool:
+        """Whether some command may be e."""
+        # The source's rank goes first: where it comes to before a barrier does not depend on the others.
+        if self._go_as_far_as_they_can():
+            return True
+        leaving = [number for number in self.setting.conflicting(self.source) if self._is_in_company(number)]
+        if not self.arrived[0]:
+            if not leaving:
+                return False  # only a command of the source's rank could be e, and it has found none
+            self.new &= self.setting.side(self.rank, self.source)
+        self._delay_further()
+        if self._go_as_far_as_they_can():
+            return True
+        while not any(self._may_be_e(number) for number in leaving):
+            new, self.new = self.new, 0
+            for number in self.setting.conflicting(new):
+                self._join(number)
+            if self._go_as_far_as_they_can():
+                return True
+            if not self.new:
+                return False
+        return True
+
+    def _go_as_far_as_they_can(self) -> bool:
+        """Let the tainted ranks go on; whether one of their commands may be e."""
+        while self.fresh:
+            place, way = self.fresh.pop()
+            for command in self.setting.commands[place.rank][place.state]:
+                if command.possible and self._go_on(place, way, command):
+                    self.closing = place.rank, command
+                    return True
+        return False
+
+    def _is_in_company(self, number: int) -> bool:
+        """Whether a command is one of another rank than the source's, in its company."""
+        rank, state, _ = self.setting.accessing[number]
+        return rank != self.rank and state in self.company[rank]
+
+    def _go_on(self, place: _Place, way: _Way, command: Command) -> bool:
+        """F2 and E1: let a tainted rank issue ``command``; whether that may be e."""
+        self.setting.looks += 1
+        if isinstance(command.operands, core.Barrier):
+            self._arrive(place, command.target, way)
+            return False
+        if command.operands and not wait_is_over(way.placement, command.operands):
+            return False
+        if command.at_issue is not None and command.at_issue.may_hit(self.source):
+            return True
+        bounds = self._bounds(way, command)
+        for access, bound in zip(command.in_steps, bounds, strict=True):
+            if bound == DELAYED:
+                break
+            if access.may_hit(self.source):
+                return True
+        if command.at_issue is not None and command.at_issue.must_hit(way.delayed):
+            return False  # it could only have been e
+        self._issue(place.rank, place.phase, way, command, _delayed(way, command, bounds))
+        return False
+
+    def _join(self, number: int) -> None:
+        """F4 and F5: let a rank that is not tainted issue a command, if that may taint it."""
+        self.setting.looks += 1
+        if not self._is_in_company(number):
+            return
+        rank, _, command = self.setting.accessing[number]
+        way = self.always_of_others
+        if command.at_issue is not None and command.at_issue.must_hit(way.delayed):
+            return  # it could only be e
+        done, made = self.done.by_others(rank), self.made.by_others(rank)
+        delayed = _delayed(way, command, [NOW] * len(command.in_steps))
+        if not any(access.may_hit(done) for access in command.chain):
+            # Only a step that hits d can taint it, and it is delayed then: this one or one before it.
+            hitting = [place for place, access in enumerate(command.in_steps) if access.may_hit(made)]
+            if not hitting:
+                return
+            delayed = [certainly or place >= hitting[-1] for place, certainly in enumerate(delayed)]
+        if (number, tuple(delayed)) not in self.joined:
+            self.joined.add((number, tuple(delayed)))
+            self._issue(rank, 0, way, command, delayed)
+
+    def _delay_further(self) -> None:
+        """F6: let ranks that are not tainted delay a further update of the source's kind."""
+        further = self.source & self.setting.waited_for
+        for number in self.setting.making(further) if further else ():
+            rank, _, command = self.setting.accessing[number]
+            for step, access in enumerate(command.in_steps if self._is_in_company(number) else ()):
+                if access.accesses & further:
+                    delayed = [place >= step for place in range(len(command.in_steps))]
+                    self._issue(rank, 0, self.always_of_others, command, delayed)
+
+    def _may_be_e(self, number: int) -> bool:
+        """E2: whether a command of the company may be e, whose rank is not tainted."""
+        rank, _, command = self.setting.accessing[number]
+        done, made = self.done.by_others(rank), self.made.by_others(rank)
+        self.closing = rank, command
+        return any(
+            leaving.may_hit(self.source)
+            and (
+                any(before.may_hit(done) for before in command.chain[: place + 1])
+                or any(left.may_hit(made) for left in command.chain[place + 1 :])
+            )
+            for place, leaving in enumerate(command.chain)
+        )
+
+    def _arrive(self, place: _Place, target: int, way: _Way) -> None:
+        """F3: a tainted rank comes to a barrier. It is passed when every rank can come to it; then all are tainted."""
+        phase = min(place.phase, PHASES_AFTER - 1)
+        arrived = self.arrived[phase]
+        if place.phase == 0:
+            if place.rank != self.rank:
+                return  # it comes there untainted too
+            if not arrived:
+                self._arrive_untainted()
+        first = place.rank not in arrived
+        arrived.setdefault(place.rank, set()).add((target, way))
+        if len(arrived) == self.setting.nodes:
+            for rank, behind in arrived.items() if first else [(place.rank, {(target, way)})]:
+                for state, arriving in behind:
+                    self._go(_Place(rank, state, phase + 1), arriving)
+
+    def _arrive_untainted(self) -> None:
+        """Let the other ranks come to the first barrier, with no more certain of them than always."""
+        for rank, states in enumerate(self.company):
+            targets = self.setting.behind_barriers(rank, states)
+            if targets and rank != self.rank:
+                self.arrived[0][rank] = {(target, self.always_of_others) for target in targets}
+
+    def _issue(self, rank: int, phase: int, way: _Way, command: Command, delayed: Sequence[bool]) -> None:
+        """Let a rank issue a command that is reached; ``delayed`` says which of its steps are so for certain."""
+        done = command.accesses
+        if any(delayed):
+            now = [command.at_issue] if command.at_issue else []
+            now += [access for access, later in zip(command.in_steps, delayed, strict=True) if not later]
+            done = union(now)
+        self.new |= self.done.add(rank, done) | self.made.add(rank, command.accesses)
+        self._go(_Place(rank, command.target, phase), self._behind(way, command, delayed))
+
+    def _go(self, place: _Place, way: _Way) -> None:
+        """Add a way to a place."""
+        always = self.always_of_source if place.rank == self.rank else self.always_of_others
+        ways = self.ways.setdefault(place, set())
+        if way in ways or always in ways:
+            return
+        if len(ways) == WAYS:
+            way = always
+        ways.add(way)
+        self.fresh.append((place, way))
+
+    def _bounds(self, way: _Way, command: Command) -> Sequence[int]:
+        """The earliest parts in which completion rules may allow the steps of a tainted rank's command."""
+        if way.placement and isinstance(command.operands, core.Transfer):
+            return lower_bounds(self.setting.completion, way.placement, command.operands)
+        return [NOW] * len(command.in_steps)
+
+    def _behind(self, way: _Way, command: Command, delayed: Sequence[bool]) -> _Way:
+        """The way behind a command whose steps are ``delayed`` for certain."""
+        placement, accesses = way
+        if command.operands:
+            placement = fenced(placement, command.operands)
+        if any(delayed):
+            steps = zip(command.in_steps, delayed, strict=True)
+            accesses |= union(access for access, later in steps if later and access.certain)
+            if isinstance(command.operands, core.Transfer):
+                parts = [DELAYED if later else NOW for later in delayed]
+                placement = placed(self.setting.completion, placement, command.operands, parts)
+        return _Way(placement, accesses)
+
+
+def _delayed(way: _Way, command: Command, bounds: Sequence[int]) -> list[bool]:
+    """Which steps of a command are certainly delayed, by completion rules or since they must hit d."""
+    delayed: list[bool] = []
+    for access, bound in zip(command.in_steps, bounds, strict=True):
+        delayed.append(any(delayed) or bound == DELAYED or access.must_hit(way.delayed))
+    return delayed
+
+
+def union(chain: Iterable[Access]) -> Accesses:
+    accesses = 0
+    for access in chain:
+        accesses |= access.accesses
+    return accesses
+
+
+def known_operands(form: Form, queue: int | None, target: int | None, cells: Sequence[int | None]) -> Operands | None:
+    """What completion rules look at in a command whose steps are to ``cells``, with its ``queue`` and ``target``, each
+    None when it is not certain; None when they say nothing certain.
+
+    A number stands for the same queue, target or cell each time that the rank names it, and two may stand for one.
+    """
+    match form:
+        case core.Bundle() | core.Barrier():
+            return form
+        case core.Assign() | core.Test() | core.Immediate():
+            return None
+        case core.Transfer() | core.Wait() | core.Fence() if queue is None:
+            return None
+        case core.Transfer():
+            known = tuple(_known_step(*each, target is not None) for each in zip(form.steps, cells, strict=True))
+            # Where no step has to do with the target it does not matter, but there must be one.
+            return core.Transfer(target or 0, queue, known, everywhere=form.everywhere)
+        case core.Wait(_, local):
+            return core.Wait(queue, local)
+        case core.Fence(_, to):
+            return None if to is not None and target is None else core.Fence(queue, None if to is None else target)
+        case _:
+            assert_never(form)
+
+
+def _known_step(step: core.Step[Place], cell: int | None, aimed: bool) -> core.Step[Cell]:
+    """``step`` to ``cell``, as far as something certain follows from it; ``aimed``: its target is known."""
+    return core.Step(
+        step.kind,
+        core.Access(cell or 0, *step.access[1:]),
+        step.stage,
+        step.local,
+        fenced=step.fenced and aimed,
+        after_writes=step.after_writes and aimed,
+        after_bundle=step.after_bundle,
+        located=step.located and cell is not None,
+    )

@@ -1,0 +1,27 @@
+(** What each main theorem assumes; tests/test_coq.py compares the output. *)
+Require Import Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Rearrange Pgas.Programs Pgas.NormalForm
+  Pgas.Attack Pgas.AttackComplete Pgas.Robust Pgas.Queues.
+Import Example.
+Print Assumptions same_happens_before.
+Print Assumptions swap_independent.
+Print Assumptions violating_dec.
+Print Assumptions shasha_snir.
+Print Assumptions two_parts_trace.
+Print Assumptions no_write_between.
+Print Assumptions same_cell.
+Print Assumptions rearrangement.
+Print Assumptions same_look_same_run.
+Print Assumptions same_look_same_values.
+Print Assumptions shasha_snir_program.
+Print Assumptions cancellation.
+Print Assumptions some_last_command_closes.
+Print Assumptions two_parts.
+Print Assumptions robust_iff_two_parts.
+Print Assumptions attack_sound.
+Print Assumptions attack_complete.
+Print Assumptions attack_decides.
+Print Assumptions search_before_source.
+Print Assumptions queues_can_be_emptied.
+Print Assumptions robust_program_is_where_blocks_are.
+Print Assumptions word_is_a_computation.
+Print Assumptions word_is_violating.

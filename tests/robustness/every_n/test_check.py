@@ -1,0 +1,162 @@
+"""What is said about every number of nodes (`check --nodes all`)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import pgasrob
+from pgasrob.cli import cli
+from pgasrob.program.expectation import read_expectation
+from pgasrob.program.parser import parse
+from pgasrob.robustness.every_n.check import check_every_count
+from pgasrob.robustness.every_n.prove import prove
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import CountLeft, NotProved, TimeLimit
+from pgasrob.robustness.reduction import fixpoint
+from pgasrob.robustness.verdict import Verdict
+
+ROOT = Path(__file__).parents[3]
+HALO, FLAG = ROOT / "programs/halo/halo.pgas", ROOT / "programs/one_to_one/one_to_one_flag.pgas"
+HEADER = "program some;\nmemory x, y, z, a, b;\nregister r, s;\nqueue q, u unordered;\nprocess {\n"
+
+
+def decided(block: str, limits: Limits | None = None) -> Verdict:
+    return check_every_count(parse(f"{HEADER}{block}\n}}"), limits=limits)
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(cli, ["check", *map(str, arguments)])
+    return result.exit_code, result.output
+
+
+def in_json(*arguments: object) -> tuple[int, dict[str, Any]]:
+    code, output = run(*arguments, "--format", "json")
+    return code, json.loads(output)
+
+
+def test_a_program_that_is_proved() -> None:
+    code, output = run(HALO, "-n", "all")
+    assert code == 0
+    assert "robust on every number of nodes" in output
+    assert "checked on 2..6, proved from 7 on" in " ".join(output.split())
+    assert "Deadlocks were looked at on 2..6 nodes alone: they are no part of the proof." in " ".join(output.split())
+    code, found = in_json(HALO, "-n", "all")
+    assert (code, found["nodes"], found["verdict"], found["proved"], found["cutoff"]) == (0, "all", "robust", True, 7)
+    assert [each["nodes"] for each in found["checked"]] == [2, 3, 4, 5, 6]
+    assert len(found["cases"]) == 7 and all(case["steps"] for case in found["cases"]) and not found["obstacles"]
+
+
+def test_a_program_that_is_not_proved() -> None:
+    code, output = run(FLAG, "-n", "all")
+    told = " ".join(output.split())
+    assert code == 3
+    assert "unknown on every number of nodes" in told and "Robust on 2..8 nodes; not proved beyond." in told
+    assert (
+        "could not exclude that popb of `write(x, (me + 1) % nodes, y, q)` in line 11, where its rank is rank 0" in told
+    )
+    code, found = in_json(FLAG, "-n", "all")
+    assert (code, found["nodes"], found["proved"], found["reason_code"]) == (3, "all", False, "not-proved")
+    assert [each["nodes"] for each in found["checked"]] == list(range(2, 9))
+    first = found["obstacles"][0]
+    assert (first["kind"], first["source"]["line"], first["closing"]["line"]) == ("step", 11, 14)
+
+
+def test_a_program_that_is_not_robust_on_some_number() -> None:
+    path = ROOT / "programs/halo/halo_one_ghost_cell.pgas"
+    code, found = in_json(path, "-n", "all")
+    assert (code, found["verdict"], found["nodes"]) == (1, "not robust", 3)
+    assert found["checked"] == [{"nodes": 2, "verdict": "robust"}, {"nodes": 3, "verdict": "not robust"}]
+    assert "It is robust on 2 nodes." in " ".join(run(path, "-n", "all")[1].split())
+
+
+def test_a_program_that_faults_on_some_number() -> None:
+    """No step is choosable on any number of nodes, and yet it is not robust on 5."""
+    verdict = decided("if (me == 4) { write(x, me, y + 9, q); }")
+    assert (verdict.verdict, verdict.nodes) == ("error", 5)
+    code, found = in_json(ROOT / "programs/all_to_all/all_to_all.pgas", "-n", "all")
+    assert (code, found["verdict"], found["nodes"]) == (2, "error", 5)
+
+
+def test_a_fault_is_in_the_way_of_a_proof_alone() -> None:
+    """It comes on so many nodes that none of those that are checked shows it."""
+    verdict = decided("if (me == 11) { write(x, me, y + 9, q); wait(q); }")
+    assert verdict.verdict == "unknown" and isinstance(verdict.reason, NotProved)
+    assert "faults: `y + 9` may be out of range" in str(verdict.reason)
+
+
+@pytest.mark.parametrize(
+    ("block", "modulus"),
+    [
+        ("if (me % 2 == 0) { write(x, (me + 1) % nodes, y, q); wait(q); }", 2),
+        ("if (nodes % 2) { write(x, me, y + 9, q); }", 1),
+    ],
+)
+def test_faults_on_odd_numbers_of_nodes_count(block: str, modulus: int) -> None:
+    found = prove(parse(f"{HEADER}{block}\n}}"))
+    assert found.holds == (modulus == 2)
+
+
+def test_programs_that_proofs_are_not_about() -> None:
+    code, output = run(next((ROOT / "programs/c").rglob("*.c")), "-n", "all")
+    assert code == 3 and "so far proofs are about programs in the core language" in " ".join(output.split())
+    by_number = prove(parse(f"{HEADER.replace('process', 'process 0, 1')}wait(q);\n}}"))
+    assert "for ranks by number alone" in str(by_number.obstacles[0])
+    far = prove(parse(f"{HEADER.replace('process', 'process 99')}wait(q);\n}}\nprocess {{ wait(q); }}"))
+    assert "rank 99 has a block of its own" in str(far.obstacles[0])
+
+
+def test_ranks_with_blocks_of_their_own() -> None:
+    """Rank 0 gives away what the others get; without the wait it may come after its flag."""
+    text = "memory x, y, z; register r; queue q; process 0 {{ {} }} process {{ {} }}"
+    safe = text.format("write(x, 1, y, q); wait(q); barrier;", "barrier; if (me == 1) { r <- mem[y]; }")
+    assert check_every_count(parse(safe)).verdict == "robust"
+    assert check_every_count(parse(safe.replace("wait(q); ", ""))).verdict == "not robust"
+
+
+def test_limits_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = pgasrob.load(HALO)
+    verdict = check_every_count(program, limits=Limits(timeout=1e-9))
+    assert verdict.verdict == "unknown" and isinstance(verdict.reason, TimeLimit)
+    verdict = check_every_count(pgasrob.load(ROOT / "programs/mcs_lock/mcs_lock.pgas"), limits=Limits(max_states=2))
+    assert verdict.verdict == "unknown" and isinstance(verdict.reason, CountLeft) and verdict.reason.nodes == 3
+    monkeypatch.setattr(fixpoint, "LOOKS", -1)
+    verdict = check_every_count(program)
+    assert verdict.verdict == "unknown" and "more than -1 commands were looked at" in str(verdict.reason)
+
+
+@pytest.mark.parametrize("more", [["--cpu", "tso"], ["--races"], ["--why", "1,2"], ["--network", "rdma-tso"]])
+def test_options_that_are_about_some_number(more: list[str]) -> None:
+    code, output = run(HALO, "-n", "all", *more)
+    assert code == 2 and "leave --nodes all out" in output
+
+
+def test_a_robust_program_says_that_one_may_ask() -> None:
+    assert "--nodes all asks about every number of nodes." in run(HALO)[1]
+    assert "--nodes all" not in run(ROOT / "programs/halo/halo_no_wait.pgas")[1]
+    assert "--nodes all" not in run(next((ROOT / "programs").rglob("iriw*.pgas")))[1]
+
+
+def test_it_is_compared_with_the_header(tmp_path: Path) -> None:
+    text = HALO.read_text()
+    for expected, code in (("robust at all", 0), ("robust", 0), ("not robust", 1), ("robust at 2", 2)):
+        path = tmp_path / "some.pgas"
+        path.write_text(text.replace("// expect: robust", f"// expect: {expected}", 1))
+        assert run(path, "-n", "all", "--expect")[0] == code, expected
+    path.write_text(FLAG.read_text().replace("expect: robust", "expect: robust at all"))
+    assert run(path, "-n", "all", "--expect")[0] == 3
+    assert run(path, "--expect")[0] == 0
+
+
+def test_headers() -> None:
+    found = read_expectation("// expect: robust at all, error at 1\n")
+    assert found is not None and (found.at("all"), found.at(1), found.at(7)) == ("robust", "error", "robust")
+    found = read_expectation("// expect: robust at 2, not robust at 3\n")
+    assert found is not None and found.at("all") == "not robust"
+    for wrong in ("not robust at all", "error at all", "robust at all, robust"):
+        with pytest.raises(pgasrob.SourceError):
+            read_expectation(f"// expect: {wrong}\n")

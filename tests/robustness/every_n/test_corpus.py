@@ -1,0 +1,115 @@
+"""Which programs of the corpus are proved robust on every number of nodes, and what is in the way of the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pgasrob
+from pgasrob.program.expectation import Case, read_expectation
+from pgasrob.program.program import Program
+from pgasrob.robustness.every_n.prove import prove
+from pgasrob.robustness.limits import Limits
+from tests.support import sampled
+
+PROGRAMS = Path(__file__).parents[3] / "programs"
+PROVED = {
+    "1_07_exchange_wait", "1_e1_two_queues_wait", "1_e3_one_barrier", "1_e3_shift_get", "1_e5_store",
+    "2_02_sb_wait", "3_06_self", "3_e2_all_wait", "3_e3_d", "4_barrier_wait", "5_08_lost_update",
+    "5_09_fetch_add", "5_11_deferred_wait", "5_14_spin", "5_17_ticket", "5_e1_wait", "6_e3_barriers",
+    "both_await_first", "choose_repair", "exchange_landing_cell", "halo", "halo_get",
+    "halo_get_missing_second_barrier", "load_buffering_get_store_wait", "load_buffering_load_put",
+    "lock_in_one_event", "one_to_one_atomic", "one_to_one_get_no_barrier", "one_to_one_get_wait",
+    "one_to_one_get_wait_local", "one_to_one_read_back", "one_to_one_wait", "one_to_one_wait_between_barriers",
+    "pending_at_the_end", "polled_put", "read_loop_disjoint", "read_loop_wait", "read_once", "ring_shift",
+    "ring_shift_missing_second_barrier", "ring_shift_two_buffers", "spin_lock", "spin_lock_put_release",
+    "spin_lock_put_release_twice_wait", "store_buffering_atomic", "store_buffering_store_get",
+    "store_buffering_wait", "ticket_lock", "ticket_lock_put", "unreachable_fault", "unreachable_violation",
+    "wait_both_queues", "wait_instead", "without_pcie", "write_once", "write_then_wait",
+}  # fmt: skip
+VALUES = "values decide"
+FAULT = "faults on some number of nodes"
+COUNTER = "a counter would have to be known not to wrap around"
+SMALL = "robust on small numbers of nodes alone"
+NOT_PROVED = {
+    "mcs_lock_wait_before_swap": VALUES,
+    "mcs_lock": VALUES,
+    "bakery_put": FAULT,
+    "bakery_put_one_wait": FAULT,
+    "bakery_get": FAULT,
+    "6_e4_even": VALUES,
+    "6_02_unreachable": VALUES,
+    "5_e3_rounds": FAULT,
+    "5_e3_reset": FAULT,
+    "5_18_mcs": VALUES,
+    "7_05_sb_set_wait": FAULT,
+    "poll_counts_for_nobody": VALUES,
+    "poll_shadow": VALUES,
+    "look_then_await": VALUES,
+    "poll_exchange": VALUES,
+    "await_shadow": VALUES,
+    "halo_one_ghost_cell": SMALL,
+    "peterson": FAULT,
+    "peterson_one_wait": FAULT,
+    "peterson_copies": FAULT,
+    "one_to_one_wait_after_barrier": SMALL,
+    "one_to_one_flag": VALUES,
+    "all_to_all": FAULT,
+    "all_to_all_counter": FAULT,
+    "dekker": FAULT,
+    "dekker_release_no_wait": FAULT,
+    "pairwise_barrier": FAULT,
+    "knapsack": COUNTER,
+}
+"""The other programs of which the header says that they are robust on some number of nodes, and why they are not
+proved."""
+
+
+def programs() -> dict[str, Program]:
+    """The programs with one block for all ranks."""
+    found = {path.stem: pgasrob.load(path) for path in sorted(PROGRAMS.rglob("*.pgas"))}
+    return {
+        name: program
+        for name, program in found.items()
+        if isinstance(program, Program) and [process.ranks for process in program.processes] == [None]
+    }
+
+
+def cases(program: Program) -> tuple[Case, ...]:
+    """What its header expects."""
+    expectation = read_expectation(program.source.text)
+    assert expectation is not None
+    return expectation.cases
+
+
+def test_what_is_proved_of_the_corpus() -> None:
+    found = programs()
+    proofs = {name: prove(program) for name, program in found.items()}
+    proved = {name for name, proof in proofs.items() if proof.holds}
+    assert proved == PROVED and len(proved) >= 50
+    assert all(case.verdict == "robust" for name in proved for case in cases(found[name]))
+    others = [name for name in found if name not in proved]
+    assert {name for name in others if any(case.verdict == "robust" for case in cases(found[name]))} == set(NOT_PROVED)
+    kinds = {name: proofs[name].obstacles[0].kind for name in NOT_PROVED}
+    assert kinds == {name: "fault" if why in (FAULT, COUNTER) else "step" for name, why in NOT_PROVED.items()}
+
+
+@pytest.mark.parametrize("name", [name for name, why in NOT_PROVED.items() if why == FAULT])
+def test_where_a_fault_is_in_the_way_there_is_one(name: str) -> None:
+    assert "error" in {pgasrob.check(programs()[name], nodes, effect=False).verdict for nodes in (3, 5, 6)}
+
+
+def test_proofs_of_the_corpus_are_right_near_the_cutoff() -> None:
+    """By an engine that has nothing in common with them, as far as it gets."""
+    found = programs()
+    checked = 0
+    for name in sampled([Path(name) for name in sorted(PROVED)], 3):
+        program = found[name.stem]
+        cutoff = prove(program).cutoff
+        assert cutoff is not None
+        for nodes in (2, 3, cutoff, cutoff + 1):
+            verdict = pgasrob.check(program, nodes, "traces", Limits(max_states=5_000, timeout=5), effect=False)
+            assert verdict.verdict in ("robust", "unknown"), f"{name} on {nodes} nodes"
+            checked += verdict.verdict == "robust"
+    assert checked >= 30
