@@ -97,6 +97,7 @@ def cli() -> None:
 
 NAMES = (
     "check",
+    "certify",
     "race",
     "outcomes",
     "litmus",
