@@ -8,7 +8,7 @@ import pytest
 
 import pgasrob
 from pgasrob.program.expectation import READINGS, read_expectation
-from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
 from pgasrob.render.catalogue import Entry, make_catalogue, reason, without_times
 from pgasrob.robustness.batch import Checked, Job, check_all, find_programs
 from pgasrob.robustness.engines import DEFAULT_ENGINE
@@ -57,7 +57,11 @@ def test_an_engine_of_the_paper_finds_what_is_expected() -> None:
 READ_IN_TWO_WAYS = [path for path in PROGRAMS if "\n// expect with " in path.read_text()]
 
 
-@pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
+@pytest.mark.parametrize(
+    "reading",
+    [pytest.param(each, marks=[pytest.mark.nightly] * (each == LITERAL_READING)) for each in READINGS.values()],
+    ids=READINGS,
+)
 def test_another_reading_has_the_verdict_that_is_expected_of_it(reading: Reading) -> None:
     """All programs that it makes a difference to, and one in forty of the others; with --nightly all."""
     others = sampled([path for path in PROGRAMS if path not in READ_IN_TWO_WAYS], 40)

@@ -30,6 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recording": {"analysis", "diagnostics", "program", "races", "robustness", "runtime", "semantics"},
     "runtime": {"frontends", "program", "robustness", "semantics"},
     "runs": {"diagnostics", "program", "robustness", "semantics"},
+    "certificates": {"program", "semantics", TOP},
     "repair": {"analysis", "diagnostics", "frontends", "program", "robustness", "semantics"},
     "render": {
         "analysis",
@@ -49,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
     "cli": {
         *(
+            "certificates",
             "diagnostics",
             "explore",
             "export",

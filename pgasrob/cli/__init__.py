@@ -98,6 +98,7 @@ def cli() -> None:
 
 NAMES = (
     "check",
+    "certify",
     "race",
     "outcomes",
     "litmus",

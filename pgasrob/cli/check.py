@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pgasrob.robustness.batch import Job
 
 ONE_FILE = "--why is about two lines of one FILE, on this machine."
+ONE_CERTIFICATE = "--certificate is about one FILE on one node count, with --cpu sc, on this machine."
 EXAMPLES = """\b
 Exit code:
   0  all robust
@@ -71,6 +72,7 @@ Examples:
   pgasrob check programs --cluster tcp://head:8786
   pgasrob check ring.pgas --witness ring.svg --witness ring.html
   pgasrob check ring.pgas --witness slide.svg --fold
+  pgasrob check ring.pgas --certificate ring.json
   pgasrob check programs --witness {name}-{nodes}.svg
 """
 
@@ -120,6 +122,9 @@ Examples:
               "16,ring.c:20) are in order: what would be without each command between them.")  # fmt: skip
 @click.option("--full", is_flag=True,
               help="Show every event of a run; else what its cycle does not need is folded.")  # fmt: skip
+@click.option("--certificate", type=click.Path(dir_okay=False), metavar="PATH",
+              help="Write evidence that FILE is robust, which `pgasrob certify` checks without the engines; where it "
+              "would be too large, the exit code is 3.")  # fmt: skip
 @click.option("--assumptions", is_flag=True, help="List all that each verdict rests on, in reports of all results.")
 @click.option("--heads", type=click.IntRange(2, 4), metavar="2|3|4",
               help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]")  # fmt: skip
@@ -158,6 +163,7 @@ def check(
     races: bool,
     pair: TwoLines | None,
     full: bool,
+    certificate: str | None,
     assumptions: bool,
     heads: int | None,
     no_reduction: bool,
@@ -213,7 +219,7 @@ def check(
              "--without": bool(without), "--cpu": cpu != "sc", "--cluster": cluster is not None,
              "--witness": bool(witnesses), "--fold": cycle_only, "--strict": strict, "--report": report != "all",
              "--brief": brief, "--races": races, "--why": pair is not None, "--full": full, "--jobs": jobs is not None,
-             "--assumptions": assumptions,
+             "--assumptions": assumptions, "--certificate": certificate is not None,
              "--max-sc-states": max_sc_states != MOST_SC_STATES and network != "pgas",
              "--conflicts": reading.conflicts != "commuting" and network != "pgas",
              "--failed-polls": reading.failed_polls != "wait" and network != "pgas"
@@ -228,12 +234,17 @@ def check(
         paths,
         front_end,
         {"--nodes": nodes is not None, "--expect": expect, "--races": races, "--why": pair is not None,
-         "--cluster": cluster is not None, "--engine": engine != DEFAULT_ENGINE, "--cpu": cpu != "sc"},
+         "--cluster": cluster is not None, "--engine": engine != DEFAULT_ENGINE, "--cpu": cpu != "sc",
+         "--certificate": certificate is not None},
     )  # fmt: skip
     found = recorded or programs(paths, front_end)
     files, front_end = found.files, found.front_end
     if pair is not None and len(paths) > 1 + len(found.units):
         raise click.UsageError(ONE_FILE)
+    if certificate is not None and (
+        len(found.files) != 1 or every_count or len(counts or (0,)) > 1 or cluster or cpu == "tso"
+    ):
+        raise click.UsageError(ONE_CERTIFICATE)
     writing = Witnesses(witnesses, files, counts, cycle_only)
     mention_a_missing_kernel(engine)
     if engine == "spin":
@@ -280,6 +291,15 @@ def check(
         results = check_on_cluster(todo, job, convert, cluster, watch, own_memory=memory_limit is None)
     else:
         results = convert_all(files, job, convert, jobs, watch)
+    uncertified = ROBUST
+
+    def further(result: Result) -> None:
+        nonlocal uncertified
+        if pair is not None:
+            _tell_why(result, pair, job)
+        if certificate is not None and result["verdict"] == "robust":
+            uncertified = _certify(result, certificate, job)
+
     answer(
         ctx,
         found,
@@ -287,10 +307,10 @@ def check(
         results,
         printing,
         writing,
-        lambda result: outcome(result, expect, strict, report == "outcomes"),
+        lambda result: max(outcome(result, expect, strict, report == "outcomes"), uncertified),
         display,
         named=bool(paths),
-        further=None if pair is None else lambda result: _tell_why(result, pair, job),
+        further=further,
     )
 
 
@@ -331,6 +351,23 @@ def _tell_why(result: Result, pair: TwoLines, job: Job) -> None:
             job.heads, job.reductions,
         )  # fmt: skip
         result["why"] = why_to_json(found)
+
+
+def _certify(result: Result, path: str, job: Job) -> int:
+    """Write the certificate of a ``result``; the exit code that this stands for."""
+    from pgasrob.certificates.write import NoCertificate, write
+    from pgasrob.robustness.check import load
+
+    nodes = result["nodes"]
+    assert nodes != "all", "refused"
+    try:
+        written = write(load(result["file"], job.front_end).instantiate, nodes, job.reading, timeout=job.limits.timeout)
+    except NoCertificate as reason:
+        click.echo(f"pgasrob: no certificate is written: {reason}", err=True)
+        return UNKNOWN
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(written.text)
+    return ROBUST
 
 
 def _reductions(none: bool, without: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -1,6 +1,6 @@
 (** What each main theorem assumes; tests/test_coq.py compares the output. *)
 Require Import Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Rearrange Pgas.Programs Pgas.NormalForm
-  Pgas.Attack Pgas.AttackComplete Pgas.Robust Pgas.Queues.
+  Pgas.Attack Pgas.AttackComplete Pgas.Parts Pgas.Robust Pgas.Queues.
 Import Example.
 Print Assumptions same_happens_before.
 Print Assumptions swap_independent.
@@ -21,6 +21,10 @@ Print Assumptions attack_sound.
 Print Assumptions attack_complete.
 Print Assumptions attack_decides.
 Print Assumptions search_before_source.
+Print Assumptions reinsertion.
+Print Assumptions robust_iff_normal_forms.
+Print Assumptions heads_are_normal_forms.
+Print Assumptions robust_iff_heads.
 Print Assumptions queues_can_be_emptied.
 Print Assumptions robust_program_is_where_blocks_are.
 Print Assumptions word_is_a_computation.

@@ -126,14 +126,15 @@ Section Attack.
       exists y. split; [|auto]. rewrite !in_app_iff in *. tauto.
   Qed.
 
-  (** The steps that are left of a command are allowed when those of all earlier commands of its rank have happened. *)
-  Lemma finish_command r n o l2 : forall w l1, chain r n o = l1 ++ l2 -> l1 <> [] -> valid w ->
+  (** The next steps of a command are allowed when those that completion rules put before them have happened. *)
+  Lemma finish_command r n o l3 l2 : forall w l1, chain r n o = l1 ++ l2 ++ l3 -> l1 <> [] -> valid w ->
     nth_error (ops (after w) r) n = Some o -> length (got (after w) (r, n)) = length l1 ->
-    (forall i p, is_step (firstn n (ops (after w) r)) i p -> happened (after w) r i p) ->
+    (forall x i p, In x l2 -> is_step (firstn n (ops (after w) r)) i p ->
+       held (firstn n (ops (after w) r)) o (place x) i p -> happened (after w) r i p) ->
     valid (w ++ l2).
   Proof.
     induction l2 as [|x l2 IH]; intros w l1 E N V O L Done; [now rewrite app_nil_r|].
-    pose proof (chain_split r n o l1 x l2 E) as Ex.
+    pose proof (chain_split r n o l1 x (l2 ++ l3) E) as Ex.
     assert (Pl : length l1 <= length (steps o)).
     { assert (I : In x (chain r n o)) by (rewrite E, in_app_iff; simpl; auto). apply in_chain in I as (_ & _ & I).
       now rewrite Ex in I. }
@@ -141,7 +142,7 @@ Section Attack.
     assert (Hx : is_issue x = false) by (rewrite Ex; unfold is_issue; simpl; now apply Nat.eqb_neq).
     assert (Vx : valid (w ++ [x])).
     { apply valid_snoc. split; [auto|]. split; [now rewrite Ex|]. rewrite Hx. rewrite Ex. unfold may_step. simpl.
-      split; [auto|]. split; [auto|]. auto. }
+      split; [auto|]. split; [auto|]. intros i p. apply (Done (Event r n (length l1) o)). left. now rewrite Ex. }
     assert (So : forall k, ops (after (w ++ [x])) k = ops (after w) k).
     { intros k. apply ops_steps. intros y [<-|[]]. rewrite Hx. discriminate. }
     replace (w ++ x :: l2) with ((w ++ [x]) ++ l2) by now rewrite <- app_assoc.
@@ -152,8 +153,8 @@ Section Attack.
     - now rewrite So.
     - rewrite got_length, filter_app, app_length, <- got_length, L, app_length. simpl.
       replace (of_cmd (r, n) x) with true; [reflexivity|]. symmetry. apply of_cmd_iff. now rewrite Ex.
-    - intros i p. rewrite So. intros St. unfold happened. destruct (got_grow w [x] (r, i)) as (more & ->).
-      rewrite app_length. pose proof (Done i p St) as H. unfold happened in H. lia.
+    - intros y i p Iy. rewrite So. intros St Hd. unfold happened. destruct (got_grow w [x] (r, i)) as (more & ->).
+      rewrite app_length. pose proof (Done y i p (or_intror Iy) St Hd) as H. unfold happened in H. lia.
   Qed.
 
   (** One more command: its first part now, the delayed steps of others, then the rest of it. *)
@@ -243,11 +244,11 @@ Section Attack.
       destruct (chain_first r n o l1 l2 split l1_some) as (m & Em).
       set (i := Event r n 0 o) in *.
       assert (Ii : In i (w ++ l1 ++ l)) by (rewrite Em, !in_app_iff; simpl; auto).
-      apply (finish_command r n o l2 (w ++ l1 ++ l) l1); auto.
+      apply (finish_command r n o [] l2 (w ++ l1 ++ l) l1); rewrite ?app_nil_r; auto.
       - exact (issued_op (w ++ l1 ++ l) i Vi Ii).
       - rewrite got_length, !filter_app, !app_length, (count_none w), (count_none l), (count_new (r, n) l1);
           [simpl; lia|apply of_l1|..]; intros x I; rewrite in_app_iff; auto.
-      - intros k p (o' & Eo & Pp).
+      - intros y k p _ (o' & Eo & Pp) _. clear y.
         assert (Lk : k < n).
         { assert (L : k < length (firstn n (ops (after (w ++ l1 ++ l)) r))) by (apply nth_error_Some; congruence).
           rewrite firstn_length in L. lia. }

@@ -7,11 +7,11 @@ Section NormalForm.
   Notation event := (Network.event Op).
   Implicit Types (x y z w : event) (t s u : list event).
 
-  (** Definition 4 of proofs/normal-form.md, for two parts: the second consists of steps, and in each part the events of
-      two commands stand in the order of their issue. *)
-  Definition normal_form (u1 u2 : list event) : Prop :=
-    (forall y, In y u2 -> ~ is_issue y) /\
-    forall i j x y part, part = u1 \/ part = u2 -> is_issue i -> is_issue j -> before u1 i j ->
+  (** Definition 4 of proofs/normal-form.md: all parts but the first consist of steps, and in each part the events of two
+      commands stand in the order of their issue. *)
+  Definition normal_form (parts : list (list event)) : Prop :=
+    (forall y, In y (concat (tl parts)) -> ~ is_issue y) /\
+    forall i j x y part, In part parts -> is_issue i -> is_issue j -> before (hd [] parts) i j ->
       command_of i <> command_of j -> command_of x = command_of i -> command_of y = command_of j ->
       In x part -> In y part -> before part x y.
 
@@ -49,7 +49,7 @@ Section NormalForm.
       In x t -> command_of x = e -> (forall y, D y -> before t x y /\ command_of y <> e /\ ~ is_issue y) ->
       NoDup (u1 ++ u2) ->
       (forall y z, before t y z -> command_of y <> e -> command_of z = e -> before (u1 ++ u2) y z) ->
-      normal_form u1 u2.
+      normal_form [u1; u2].
     Proof.
       intros u1 u2 Ix Ex Dy Nu ToE. pose proof (proj1 (computation_valid t) t_computation) as [V _].
       pose proof (valid_nodup t V) as N. pose proof (look_nodup _ _ s_looks) as Ns.
@@ -59,11 +59,11 @@ Section NormalForm.
       { intros y Iy Hy Ey. destruct (issued_before_j t j j_last y Iy Hy) as [|B]; [auto|].
         destruct (before_j_not_e t j V j_last y B Ey). }
       split.
-      - intros y Iy Hy. unfold u2 in Iy. rewrite in_app_iff, !in_filter, andb_iff, behind_iff, of_command_iff in Iy.
+      - intros y Iy Hy. change (In y (u2 ++ [])) in Iy. rewrite app_nil_r in Iy. unfold u2 in Iy. rewrite in_app_iff, !in_filter, andb_iff, behind_iff, of_command_iff in Iy.
         destruct Iy as [[_ Iy]|(It & Ey & B)]; [exact (proj2 (proj2 (Dy y Iy)) Hy)|].
         exact (nothing_after_e t j V j_last x y Ex B Hy).
       - intros i k y z part Hp Hi Hk B Nik Ey Ez Iy Iz.
-        assert (Iu : In i t /\ In k t).
+        change (before u1 i k) in B. assert (Iu : In i t /\ In k t).
         { destruct (before_in _ _ _ B) as [Ii Ik]. unfold u1 in Ii, Ik. rewrite in_app_iff, !in_filter, Is in Ii, Ik. tauto. }
         destruct Iu as [Ii Ik].
         assert (Ni : command_of i <> e).
@@ -71,7 +71,7 @@ Section NormalForm.
           destruct (issued_before_j t j j_last k Ik Hk) as [->|Bk]; [auto|].
           apply (before_asym _ k j Nu); [apply ToE; auto; simpl; congruence|]. apply before_app. auto. }
         assert (Pieces : exists f g, part = filter f s ++ filter (fun v => of_command e v && g v) t).
-        { destruct Hp as [-> | ->]; [exists (fun v => negb (D v)), (fun v => negb (behind t x v))
+        { destruct Hp as [<-|[<-|[]]]; [exists (fun v => negb (D v)), (fun v => negb (behind t x v))
                                     |exists D, (fun v => behind t x v)]; reflexivity. }
         destruct Pieces as (f & g & ->). rewrite in_app_iff, !in_filter, andb_iff, of_command_iff in Iy, Iz.
         simpl in Iy, Iz. assert (Fy : In y s /\ f y) by (destruct Iy as [|(_ & E & _)]; [auto|congruence]).
@@ -87,7 +87,7 @@ Section NormalForm.
     Theorem two_parts_of : exists x a (D : event -> bool),
       let u1 := filter (fun y => negb (D y)) s ++ filter (fun y => of_command e y && negb (behind t x y)) t in
       let u2 := filter D s ++ filter (fun y => of_command e y && behind t x y) t in
-      computation (u1 ++ u2) /\ violating (u1 ++ u2) /\ normal_form u1 u2 /\ (forall y, In y (u1 ++ u2) <-> In y t) /\
+      computation (u1 ++ u2) /\ violating (u1 ++ u2) /\ normal_form [u1; u2] /\ (forall y, In y (u1 ++ u2) <-> In y t) /\
       command_of x = e /\ conflict_edge t x a /\ D a /\ before (u1 ++ u2) x a /\
       (forall y, D y -> before t x y /\ command_of y <> e /\ ~ is_issue y) /\
       (forall k, ops (after (u1 ++ u2)) k = ops (after t) k) /\
@@ -195,7 +195,7 @@ Section NormalForm.
       let u2 := filter D s ++ e2 in
       computation s /\ in_blocks s /\ (forall y, In y e1 \/ In y e2 -> command_of y = e) /\
       (forall y, In y s -> command_of y <> e) /\
-      computation (u1 ++ u2) /\ violating (u1 ++ u2) /\ normal_form u1 u2.
+      computation (u1 ++ u2) /\ violating (u1 ++ u2) /\ normal_form [u1; u2].
   Proof.
     intros C Vi. destruct (some_last_command_closes t C Vi) as (t' & j & C' & Vi' & J & Cl).
     destruct (cancellation t' j C' J) as (Cc & _ & _).
@@ -210,7 +210,7 @@ Section NormalForm.
   (** A program is robust when no computation is violating: two parts decide it. *)
   Corollary robust_iff_two_parts :
     (forall t, computation t -> ~ violating t) <->
-    (forall u1 u2, computation (u1 ++ u2) -> normal_form u1 u2 -> ~ violating (u1 ++ u2)).
+    (forall u1 u2, computation (u1 ++ u2) -> normal_form [u1; u2] -> ~ violating (u1 ++ u2)).
   Proof.
     split; [auto|]. intros H t C Vi. destruct (two_parts t C Vi) as (s & e & e1 & e2 & D & _ & _ & _ & _ & Cu & Vu & Nf).
     exact (H _ _ Cu Nf Vu).

@@ -15,7 +15,7 @@ Proof. destruct b; [left; reflexivity | right; discriminate]. Defined.
 
 Section Before.
   Context {A : Type}.
-  Implicit Types (l : list A) (x y z : A) (f : A -> bool).
+  Implicit Types (l : list A) (ls : list (list A)) (x y z : A) (f : A -> bool).
 
   (** Some occurrence of x in l has y somewhere behind it. *)
   Fixpoint before l x y : Prop :=
@@ -140,6 +140,73 @@ Section Before.
     - apply in_split in I as (a & b & ->). rewrite <- app_assoc in N. simpl in N.
       apply NoDup_remove_2 in N. apply N. rewrite !in_app_iff. auto.
   Qed.
+
+  (** ** Lists in parts *)
+
+  Lemma in_parts ls x : In x (concat ls) <-> exists i, In x (nth i ls []).
+  Proof.
+    rewrite in_concat. split.
+    - intros (l & Il & Ix). apply In_nth with (d := []) in Il as (i & _ & <-). eauto.
+    - intros (i & Ix). exists (nth i ls []). split; [|auto]. destruct (nth_in_or_default i ls []) as [|E]; [auto|].
+      rewrite E in Ix. destruct Ix.
+  Qed.
+
+  Lemma before_parts ls x y : before (concat ls) x y <->
+    exists i j, In x (nth i ls []) /\ In y (nth j ls []) /\ (i < j \/ (i = j /\ before (nth i ls []) x y)).
+  Proof.
+    induction ls as [|l ls IH]; simpl.
+    - split; [tauto|]. intros ([|i] & j & [] & _).
+    - rewrite before_app, IH. split.
+      + intros [B|[(i & j & Ix & Iy & H)|[Ix Iy]]].
+        * exists 0, 0. destruct (before_in _ _ _ B). auto.
+        * exists (S i), (S j). split; [auto|]. split; [auto|]. destruct H as [H|[-> H]]; [left; lia|auto].
+        * apply in_parts in Iy as (j & Iy). exists 0, (S j). split; [auto|]. split; [auto|lia].
+      + intros ([|i] & [|j] & Ix & Iy & [H|[H B]]); try lia; auto.
+        * right. right. split; [auto|]. apply in_parts. eauto.
+        * right. left. exists i, j. split; [auto|]. split; [auto|]. left. lia.
+        * right. left. exists i, j. split; [auto|]. split; [auto|]. right. split; [lia|auto].
+  Qed.
+
+  Lemma same_part ls i j x : NoDup (concat ls) -> In x (nth i ls []) -> In x (nth j ls []) -> i = j.
+  Proof.
+    intros N Hi Hj. destruct (lt_eq_lt_dec i j) as [[L|E]|L]; [exfalso|exact E|exfalso];
+      apply (before_irrefl _ x N), before_parts; eauto 10.
+  Qed.
+
+  Lemma part_order ls i j x y : NoDup (concat ls) -> In x (nth i ls []) -> In y (nth j ls []) ->
+    before (concat ls) x y -> i < j \/ (i = j /\ before (nth i ls []) x y).
+  Proof.
+    intros N Hi Hj B. apply before_parts in B as (i' & j' & Hi' & Hj' & H).
+    now rewrite (same_part ls i i' x), (same_part ls j j' y).
+  Qed.
+
+  Lemma part_nodup ls i : NoDup (concat ls) -> NoDup (nth i ls []).
+  Proof.
+    revert i. induction ls as [|l ls IH]; intros [|i] N; simpl in *; try constructor; [now apply nodup_prefix in N|].
+    apply IH. clear IH. induction l as [|x l IHl]; [auto|]. inversion N. auto.
+  Qed.
+
+  Lemma parts_nodup ls : (forall i, NoDup (nth i ls [])) ->
+    (forall i j x, In x (nth i ls []) -> In x (nth j ls []) -> i = j) -> NoDup (concat ls).
+  Proof.
+    induction ls as [|l ls IH]; intros N One; [constructor|]. simpl. apply nodup_app.
+    - exact (N 0).
+    - apply IH; [intros i; exact (N (S i))|]. intros i j x Hi Hj. specialize (One (S i) (S j) x Hi Hj). lia.
+    - intros x Ix J. apply in_parts in J as (j & J). discriminate (One 0 (S j) x Ix J).
+  Qed.
+
+  (** The parts 0, ..., h - 1 of a family of lists. *)
+  Definition parts (h : nat) (g : nat -> list A) : list (list A) := map g (seq 0 h).
+
+  Lemma nth_parts h g i : nth i (parts h g) [] = if i <? h then g i else [].
+  Proof.
+    unfold parts. destruct (Nat.ltb_spec i h) as [L|L].
+    - rewrite nth_indep with (d' := g 0) by (now rewrite map_length, seq_length). rewrite map_nth, seq_nth; auto.
+    - apply nth_overflow. now rewrite map_length, seq_length.
+  Qed.
+
+  Lemma in_nth_parts h g i x : In x (nth i (parts h g) []) <-> i < h /\ In x (g i).
+  Proof. rewrite nth_parts. destruct (Nat.ltb_spec i h); simpl; intuition lia. Qed.
 
   (** Folds over lists of the same elements are equal, if what stands in another order commutes. *)
   Lemma fold_front {B : Type} (g : B -> A -> B) x l l' : (forall z b, In z l -> g (g b x) z = g (g b z) x) ->

@@ -44,10 +44,10 @@ Section Robust.
       assert (Some_ : firstn p (chain r n o) <> []).
       { intros H. apply (f_equal (@length event)) in H. rewrite firstn_length_le in H by auto. simpl in H. lia. }
       assert (Vn : valid ((w ++ l) ++ skipn p (chain r n o))).
-      { apply (finish_command r n o _ (w ++ l) _ Cut Some_ Vl).
+      { apply (finish_command r n o [] _ (w ++ l) (firstn p (chain r n o))); rewrite ?app_nil_r; auto.
         - exact (issued_op (w ++ l) i Vl Iil).
         - now rewrite firstn_length_le.
-        - intros q p' (o' & Eo & Pp). assert (Lq : q < n).
+        - intros y q p' _ (o' & Eo & Pp) _. clear y. assert (Lq : q < n).
           { assert (L : q < length (firstn n (ops (after (w ++ l)) r))) by (apply nth_error_Some; congruence).
             rewrite firstn_length in L. lia. }
           assert (Eo' : nth_error (ops (after (w ++ l)) r) q = Some o').

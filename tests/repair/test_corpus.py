@@ -91,9 +91,14 @@ CHEAPEST = {
     ],
     "c/gasnet/gasnet_stencil_late_sync.c": [[(53, "gasnet_wait_syncnb_all(handles, 2);")]],
 }  # fmt: skip
+LONG = ("c/gasnet/gasnet_stencil_late_sync.c",)
 
 
-@pytest.mark.parametrize(("name", "answers"), CHEAPEST.items(), ids=CHEAPEST)
+@pytest.mark.parametrize(
+    ("name", "answers"),
+    [pytest.param(*case, marks=[pytest.mark.nightly] * (case[0] in LONG)) for case in CHEAPEST.items()],
+    ids=CHEAPEST,
+)
 def test_the_cheapest(name: str, answers: list[list[tuple[int, str]]]) -> None:
     found = repaired(PROGRAMS / name)
     assert sorted(map(told, found.answers)) == sorted(answers)

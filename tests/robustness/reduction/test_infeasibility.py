@@ -412,7 +412,12 @@ def test_what_takes_too_long_is_choosable(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["ticket_lock/ticket_lock", "mcs_lock/mcs_lock", "spin_lock/spin_lock_put_release_twice"]
+    "name",
+    [
+        "mcs_lock/mcs_lock",
+        pytest.param("ticket_lock/ticket_lock", marks=pytest.mark.nightly),
+        pytest.param("spin_lock/spin_lock_put_release_twice", marks=pytest.mark.nightly),
+    ],
 )
 def test_ranks_that_are_alike_are_looked_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program = pgasrob.load(PROGRAMS / f"{name}.pgas").instantiate(4)

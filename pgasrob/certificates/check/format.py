@@ -1,0 +1,82 @@
+"""Certificates as JSON: what is in them, read without trust."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from itertools import product
+from typing import Any, NamedTuple, NoReturn, get_args
+
+from pgasrob.certificates.check.infeasible import Fixpoint, Phase, Source, Way
+from pgasrob.certificates.check.states import Attack, State
+from pgasrob.certificates.check.values import Files
+from pgasrob.program import core
+from pgasrob.program.declarations import Declared
+from pgasrob.program.reading import Conflicts, FailedPolls, Reading
+
+FORMAT = 1
+MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+
+
+class Certificate(NamedTuple):
+    """Evidence that a program is robust: ``files`` for `Values`, ``phases`` with the number of the one that follows the
+    last, a `Fixpoint` for each source that is infeasible, ``states`` for the other sources, each with the ranks that
+    move there (None: all)."""
+
+    program: str
+    nodes: int
+    reading: Reading
+    version: str
+    files: list[list[Files]]
+    phases: list[Phase]
+    back: int
+    sources: dict[Source, Fixpoint]
+    states: list[tuple[State, tuple[int, ...] | None]]
+
+
+def content_hash(program: Declared) -> str:
+    """The hash of the texts that a program was read from."""
+    source = program.source
+    texts = [source.text, *(text for _, text in sorted(source.others.items()))]
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
+
+
+def read(text: str) -> Certificate:
+    """The certificate in ``text``. Raises one of :data:`MALFORMED` when it is none.
+
+    No number is anything but an integer. Besides, nothing is checked: what does not belong into a set is of no use.
+    """
+    found = json.loads(text, parse_float=_refuse, parse_constant=_refuse)
+    if found["format"] != FORMAT:
+        raise ValueError(f"format {found['format']}, where {FORMAT} is read")
+    reading = Reading(found["failed_polls"], found["conflicts"])
+    if type(found["nodes"]) is not int or reading not in product(get_args(FailedPolls), get_args(Conflicts)):
+        raise ValueError("it names no node count or no reading")
+    files = [[Files(frozenset(a), frozenset(map(tuple, b))) for a, b in of_rank] for of_rank in found["registers"]]
+    phases: list[Phase] = [[frozenset(states) for states in phase] for phase in found["phases"]]
+    sources = {(at[0], at[1], at[2], at[3]): _fixpoint(*rest) for at, *rest in found["infeasible"]}
+    states = [(_state(*each), None if members is None else tuple(members)) for *each, members in found["states"]]
+    named = found["program"], found["nodes"], reading, found["version"]
+    return Certificate(*named, files, phases, found["back"], sources, states)
+
+
+def _refuse(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no integer")
+
+
+def _fixpoint(last: int, done: Any, made: Any, places: Any) -> Fixpoint:
+    ways = {tuple(at): {Way(_tuples(facts), _tuples(delayed)) for facts, delayed in found} for at, *found in places}
+    first, second = ({(cell, way): set(ranks) for cell, way, ranks in each} for each in (done, made))
+    return Fixpoint(last, first, second, ways)
+
+
+def _state(control: Any, registers: Any, memory: Any, facts: Any, attack: Any) -> State:
+    begun = None
+    if attack is not None:
+        source, tainted, done, delayed = attack
+        begun = Attack(core.Access(*source), frozenset(tainted), _tuples(done), _tuples(delayed))
+    return State(tuple(control), tuple(map(tuple, registers)), tuple(memory), tuple(map(_tuples, facts)), begun)
+
+
+def _tuples(found: Any) -> frozenset[Any]:
+    return frozenset(map(tuple, found))

@@ -1,0 +1,329 @@
+"""Writing certificates: evidence for what the checker will ask.
+
+Nothing here is trusted, and no engine is asked. Evidence is made by giving in to the checker: whatever it misses is put
+there until it misses nothing. Sources that come out as infeasible are done with; for the others, and where some command
+might have no value, the states of the attack search are listed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from math import inf
+from time import monotonic
+from typing import Any
+
+from pgasrob.certificates.check.accept import Instantiate, sources_of
+from pgasrob.certificates.check.format import FORMAT, content_hash
+from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Phase, Source, Way
+from pgasrob.certificates.check.states import Closed, State
+from pgasrob.certificates.check.values import Command, Commands, File, Files, Values
+from pgasrob.program import core
+from pgasrob.program.instance import Instance
+from pgasrob.program.live_registers import live_registers
+from pgasrob.program.reading import DEFAULT_READING, Reading
+
+MOST_STATES = 20_000
+"""States that a certificate may list."""
+SMALL, FIRST = 400, 5_000
+"""Commands of all ranks up to which infeasibility is asked first; in larger programs it takes longer, and states are
+listed, if there are no more than so many."""
+FILES = 64
+"""Register files at one control state; of more, the register with the most values is unknown there."""
+PHASES, PHASES_AFTER, WAYS = 16, 4, 4
+"""Phases that are told apart, from the start and from the source's command; ways to a place."""
+MOST_ACCESSES = 200_000
+"""Accesses and places in the evidence for one source, and for all of them so many times that; beyond it is not
+written."""
+
+
+class NoCertificate(Exception):
+    """There is none; the text says why."""
+
+
+class _TooMany(NoCertificate):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A certificate: its ``text``, which evidence it has (``kind``), how many sources are ``infeasible`` and how many
+    ``states`` are listed for the others."""
+
+    text: str
+    kind: str
+    infeasible: int
+    states: int
+
+
+def write(
+    instantiate: Instantiate,
+    nodes: int | None,
+    reading: Reading = DEFAULT_READING,
+    most_states: int = MOST_STATES,
+    timeout: float | None = None,
+) -> Written:
+    """The certificate that the program is robust which ``instantiate`` puts on ``nodes`` nodes, read so.
+
+    Raises :class:`NoCertificate` when it would list more than ``most_states``, when making it takes more than
+    ``timeout`` seconds, or when there is none since the program is not robust or may
+    fault, and :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
+    """
+    from pgasrob import __version__
+
+    until = inf if timeout is None else monotonic() + timeout
+    instance = instantiate(nodes, reading)
+    if instance.program.gaps:
+        raise NoCertificate("the program stands for more runs than its commands have")
+    values = Values(instance, [_files(instance, rank) for rank in range(instance.nodes)])
+    for _ in values.demands():
+        raise AssertionError("the register files are not closed")
+    commands = values.commands()
+    phases, back = _phases(commands)
+    sources = sources_of(commands)
+    settled: dict[Source, Fixpoint] = {}
+    states: dict[State, tuple[int, ...] | None] = {}
+    large = sum(map(len, (leaving for own in commands for leaving in own))) > SMALL
+    if large and sources:
+        with suppress(_TooMany):
+            states = _states(Closed(values, commands, lambda *source: True), min(most_states, FIRST), until)
+    if not states:
+        settled = _settled(Infeasible(instance, commands, phases), sources, until)
+        if len(settled) < len(sources) or values.may_fault:
+            states = _states(Closed(values, commands, lambda *source: source not in settled), most_states, until)
+    kind = " and ".join(["infeasibility"] * bool(settled) + ["states"] * bool(states)) or "no sources"
+    certificate = {
+        "format": FORMAT,
+        "version": __version__,
+        "program": content_hash(instance.program),
+        "name": instance.program.name,
+        "nodes": instance.nodes,
+        "failed_polls": reading.failed_polls,
+        "conflicts": reading.conflicts,
+        "kind": kind,
+        "registers": [[[sorted(each.unknown), _sorted(each.files)] for each in own] for own in values.files],
+        "phases": [[sorted(states) for states in phase] for phase in phases],
+        "back": back,
+        "infeasible": [[source, *_fixpoint_to_json(each)] for source, each in settled.items()],
+        "states": [[*_state_to_json(state), members] for state, members in states.items()],
+    }
+    return Written(_printed(certificate), kind, len(settled), len(states))
+
+
+def _files(instance: Instance, rank: int) -> list[Files]:
+    """The register files of a rank, as far as they are few; registers that are dead or may hold what was read are
+    unknown."""
+    automaton = instance.automata[rank]
+    every = frozenset(range(len(instance.registers)))
+    none = [Files(frozenset(), frozenset())] * len(automaton.out)
+    values = Values(instance, [none] * instance.nodes)
+    found = [(every - live, set[File]()) for live in live_registers(automaton)]
+    fresh: list[tuple[int, File]] = []
+
+    def add(state: int, file: File) -> None:
+        unknown, files = found[state]
+        file = Files(unknown, frozenset()).hidden(file)
+        if file in files:
+            return
+        files.add(file)
+        more = {index for index in every - unknown if file[index] is None}
+        if len(files) > FILES:
+            several = [len({each[index] for each in files}) for index in range(len(file))]
+            more.add(several.index(max(several)))
+        if more:
+            found[state] = unknown | more, set()
+            for each in files:
+                add(state, each)
+        else:
+            fresh.append((state, file))
+
+    add(0, instance.registers)
+    while fresh:
+        state, file = fresh.pop()
+        if file in found[state][1]:
+            for place, transition in enumerate(automaton.out[state]):
+                issued = values.issue(rank, state, place, file)
+                for after in issued.files if issued else ():
+                    add(transition.target, after)
+    return [Files(unknown, frozenset(files)) for unknown, files in found]
+
+
+def _phases(commands: Commands) -> tuple[list[Phase], int]:
+    """The phases from one barrier to the next, and which one follows the last."""
+
+    def closed(rank: int, states: Iterable[int]) -> frozenset[int]:
+        found, fresh = set(states), list(states)
+        while fresh:
+            for command in commands[rank][fresh.pop()]:
+                if command.possible and not _is_barrier(command) and command.target not in found:
+                    found.add(command.target)
+                    fresh.append(command.target)
+        return frozenset(found)
+
+    phases: list[Phase] = []
+    starts: list[set[int]] = [{0} for _ in commands]
+    while all(starts):
+        phase: Phase = [closed(rank, states) for rank, states in enumerate(starts)]
+        if len(phases) == PHASES:
+            last = phases.pop()
+            phase = [closed(rank, known | states) for rank, (known, states) in enumerate(zip(last, phase, strict=True))]
+            if phase == last:
+                return [*phases, last], len(phases)
+        elif phase in phases:
+            return phases, phases.index(phase)
+        phases.append(phase)
+        starts = [
+            {each.target for state in states for each in commands[rank][state] if each.possible and _is_barrier(each)}
+            for rank, states in enumerate(phase)
+        ]
+    return phases, 0
+
+
+def _is_barrier(command: Command) -> bool:
+    return isinstance(command.operands, core.Barrier)
+
+
+def _settled(asked: Infeasible, sources: Sequence[Source], until: float) -> dict[Source, Fixpoint]:
+    """The evidence for those of the sources that are infeasible, as far as it is not too much."""
+    found: dict[Source, Fixpoint] = {}
+    left = 5 * MOST_ACCESSES
+    for source in sources:
+        _look_at_the_clock(until)
+        fixpoint, size = _fixpoint(asked, source, min(left, MOST_ACCESSES))
+        left -= size
+        if fixpoint is not None:
+            found[source] = fixpoint
+    return found
+
+
+def _fixpoint(asked: Infeasible, source: Source, most: int) -> tuple[Fixpoint | None, int]:
+    """The evidence for a source, None when it may lead to Found or takes more than ``most``; and its size."""
+    fixpoint = Fixpoint(PHASES_AFTER)
+    size, missing = 0, True
+    while missing:
+        missing = False
+        for demand in asked.demands(source, fixpoint):
+            missing = True
+            size += 1
+            if demand == E or size > most:
+                return None, size
+            kind, at, what = demand
+            if kind == "place":
+                _add_way(fixpoint.places.setdefault(at, set()), what)
+            else:
+                (fixpoint.made if kind == "made" else fixpoint.done).setdefault(at, set()).add(what)
+    return fixpoint, size
+
+
+def _add_way(ways: set[Way], way: Way) -> None:
+    """Add what is certain by one more way; by many, only what is certain by all."""
+    ways.add(way)
+    if len(ways) > WAYS:
+        facts, delayed = (frozenset.intersection(*each) for each in zip(*ways, strict=True))
+        ways.clear()
+        ways.add(Way(facts, delayed))
+    ways -= {one for one in ways if any(_says_less(other, one) for other in ways if other != one)}
+
+
+def _says_less(one: Way, other: Way) -> bool:
+    return one.facts <= other.facts and one.delayed <= other.delayed
+
+
+def _states(closed: Closed, most: int, until: float = inf) -> dict[State, tuple[int, ...] | None]:
+    """The states that the moves lead to, with the ranks that are followed alone there.
+
+    A set of ranks is followed alone only where one of its moves leads to a state that is new, and so comes later.
+    """
+    found: dict[State, tuple[int, ...] | None] = {}
+    reached: dict[State, tuple[int, ...]] = {closed.moves.initial: ()}  # with the ranks that have come there
+    for state in _growing(reached):
+        _look_at_the_clock(until)
+        if closed.is_hopeless(state):
+            found[state] = ()
+            continue
+        if state.attack is None and closed.faults(state):
+            raise NoCertificate("a command may be reached that has no value")
+        members = next(_sets(closed, state, reached), None)
+        moves = list(closed.followed(state, members))
+        if any(target is None for target, _ in moves):
+            raise NoCertificate("the program is not robust")
+        found[state] = members
+        for target, _ in moves:
+            if target is not None:
+                reached.setdefault(target, members or ())
+        if len(reached) > most:
+            raise _TooMany(f"more than {most} states would have to be listed")
+    return found
+
+
+def _look_at_the_clock(until: float) -> None:
+    if monotonic() > until:
+        raise NoCertificate("the time limit was reached")
+
+
+def _growing(reached: dict[State, tuple[int, ...]]) -> Iterator[State]:
+    """The states, those that are added meanwhile among them."""
+    done: list[State] = []
+    while len(done) < len(reached):
+        for state in list(reached)[len(done) :]:
+            done.append(state)
+            yield state
+
+
+def _sets(closed: Closed, state: State, reached: Mapping[State, tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+    """Sets of ranks that may be followed alone, and lead to something new: single ones first, of these the one that has
+    moved last."""
+    nodes = closed.instance.nodes
+    leaving = [automaton.out[at] for automaton, at in zip(closed.instance.automata, state.control, strict=True)]
+    at_barrier = [any(isinstance(each.form, core.Barrier) for each in own) for own in leaving]
+    begun = [
+        [rank]
+        for rank in dict.fromkeys((*reached[state], *range(nodes)))
+        if any(ordinary and target not in reached for target, ordinary in closed.moves.of_rank(state, rank))
+    ]
+    for most in (1, nodes - 1):
+        for members in begun:
+            if len(members) == most == 1 and at_barrier[members[0]]:
+                continue
+            while len(members) <= most and (other := closed.disturber(state, members)) is not None:
+                members.append(other)
+            if len(members) <= most and not all(at_barrier[each] for each in members):
+                yield tuple(sorted(members))
+
+
+# JSON
+
+
+def _sorted(found: Iterable[Any]) -> list[Any]:
+    return sorted(found, key=repr)
+
+
+def _fixpoint_to_json(found: Fixpoint) -> Sequence[Any]:
+    accesses = [[[*at, sorted(ranks)] for at, ranks in sorted(each.items())] for each in (found.done, found.made)]
+    places = [
+        [at, *([_sorted(way.facts), _sorted(way.delayed)] for way in _sorted(ways))]
+        for at, ways in sorted(found.places.items())
+    ]
+    return found.last, *accesses, places
+
+
+def _state_to_json(state: State) -> Sequence[Any]:
+    attack = state.attack
+    begun = None
+    if attack is not None:
+        begun = [attack.source, sorted(attack.tainted), _sorted(attack.done), _sorted(attack.delayed)]
+    return state.control, state.registers, state.memory, [_sorted(each) for each in state.facts], begun
+
+
+def _printed(certificate: dict[str, Any]) -> str:
+    """The certificate with a line for each of its parts, and of the long lists for each element."""
+    lines = []
+    for name, value in certificate.items():
+        if isinstance(value, list) and name != "phases":
+            inner = ",\n  ".join(json.dumps(each, separators=(",", ":")) for each in value)
+            lines.append(f"{json.dumps(name)}: [{inner}]")
+        else:
+            lines.append(f"{json.dumps(name)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -1,0 +1,300 @@
+"""Whatever is done to a certificate: it is refused, or what it says still holds."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgasrob.certificates.check.accept import examine
+from pgasrob.certificates.check.format import content_hash
+from pgasrob.certificates.write import NoCertificate, write
+from pgasrob.diagnostics import SourceError
+from pgasrob.program.parser import parse
+from pgasrob.program.program import Program
+from tests.certificates.mutants import mutant, text_of
+from tests.support import examples
+
+Json = Any
+
+
+def program(*ranks: str) -> Program:
+    return parse(text_of(*ranks))
+
+
+WRITE = "write(one, 1, x, q); {} write(one, 1, y, u);"
+READ = "await(mem[y] == 1); r <- mem[x];"
+SIBLINGS: dict[str, tuple[Program, Program]] = {
+    # by infeasibility
+    "wait": (program(WRITE.format("wait(q);"), READ), program(WRITE.format("wait(u);"), READ)),
+    "barrier": (
+        program("write(one, 1, x, q); wait(q); barrier;", "barrier; r <- mem[x]; mem[x] <- 2;"),
+        program("write(one, 1, x, q); wait(u); barrier;", "barrier; r <- mem[x]; mem[x] <- 2;"),
+    ),
+    "fence": (
+        program("write(one, 1, x, u); fence(u, 1); write(one, 1, y, u);", READ),
+        program("write(one, 1, x, u); fence(u, 0); write(one, 1, y, u);", READ),
+    ),
+    # by states: values decide
+    "flag": (
+        program("write(one, 1, x, q); mem[z] <- 1;", "r <- fetch(0, z); if (r == 2) { r <- mem[x]; mem[w] <- r; }"),
+        program("write(one, 1, x, q); mem[z] <- 1;", "r <- fetch(0, z); if (r == 1) { r <- mem[x]; mem[w] <- r; }"),
+    ),
+    "loop": (
+        program("loop { write(one, 1, x, q); mem[z] <- 1; }", "r <- fetch(0, z); if (r == 2) { r <- mem[x]; s <- r; }"),
+        program("loop { write(one, 1, x, q); mem[z] <- 1; }", "r <- fetch(0, z); if (r == 1) { r <- mem[x]; s <- r; }"),
+    ),
+    # with registers
+    "index": (
+        program("r <- 1; write(one, 1, a + r, q); mem[z] <- 1;", "r <- fetch(0, z); s <- mem[a + 2];"),
+        program("r <- 2; write(one, 1, a + r, q); mem[z] <- 1;", "r <- fetch(0, z); s <- mem[a + 2];"),
+    ),
+}
+"""Robust programs, and others that are not, of the same shape."""
+
+
+@pytest.fixture(params=SIBLINGS, name="siblings")
+def fixture_siblings(request: pytest.FixtureRequest) -> tuple[Program, Program]:
+    return SIBLINGS[request.param]
+
+
+def written(program: Program) -> Json:
+    return json.loads(write(program.instantiate, None).text)
+
+
+def reason(program: Program, certificate: Json) -> str | None:
+    try:
+        return examine(program.instantiate, json.dumps(certificate)).reason
+    except SourceError as error:
+        return str(error)
+
+
+def about(program: Program, certificate: Json) -> Json:
+    """The certificate, as if it were about another program."""
+    return {**certificate, "program": content_hash(program)}
+
+
+def test_a_certificate_is_about_one_program(siblings: tuple[Program, Program]) -> None:
+    robust, other = siblings
+    certificate = written(robust)
+    assert reason(robust, certificate) is None
+    assert "another program" in str(reason(other, certificate))
+    assert reason(other, about(other, certificate)) is not None
+
+
+# Mutations
+
+
+def places(certificate: Json) -> list[tuple[Json, Any]]:
+    """Everything in a certificate but its head, by what it is in."""
+    found: list[tuple[Json, Any]] = []
+    todo: list[Json] = [certificate]
+    while todo:
+        inside = todo.pop()
+        for key in list(inside) if isinstance(inside, dict) else range(len(inside)):
+            if inside is certificate and key in ("version", "name", "kind", "program", "format"):
+                continue
+            found.append((inside, key))
+            if isinstance(inside[key], list):
+                todo.append(inside[key])
+    return found
+
+
+def mutated(certificate: Json, source: random.Random) -> Json:
+    changed = deepcopy(certificate)
+    for _ in range(source.choice((1, 1, 1, 2, 5))):
+        inside, key = source.choice(places(changed))
+        value = inside[key]
+        choice = source.randrange(6)
+        if choice == 0 and isinstance(inside, list):
+            del inside[key]
+        elif choice == 1 and isinstance(value, int):
+            inside[key] = value + source.choice((-1, 1, 2))
+        elif choice == 2 and isinstance(value, list):
+            inside[key] = []
+        elif choice == 3 and isinstance(inside, list):
+            inside.insert(key, deepcopy(value))
+        elif choice == 4:
+            inside[key] = source.choice((None, 0, 1, -1, "r", "w", [], [0]))
+        else:
+            other, place = source.choice(places(changed))
+            inside[key] = deepcopy(other[place])
+    return changed
+
+
+def test_mutated_certificates() -> None:
+    """1,000: most are refused. What is accepted proves nothing of a program that is not robust."""
+    seen: Counter[bool] = Counter()
+    source = random.Random(1)
+    for robust, other in SIBLINGS.values():
+        certificate = written(robust)
+        for _ in range(examples(1_000 // len(SIBLINGS) + 1, nightly=5_000)):
+            changed = mutated(certificate, source)
+            seen[reason(robust, changed) is None] += 1
+            assert reason(other, about(other, changed)) is not None
+    assert seen[False] > 2 * seen[True] > 0
+
+
+def lenient(tmp_path: Path) -> Callable[[Program], Json]:
+    """Writes certificates as if no move led to Found, and no command closed a cycle."""
+    folder = tmp_path / "forger"
+    folder.mkdir()
+    found = "if target is None:\n                    return f"
+    copy = mutant(
+        folder,
+        "forger",
+        ("check/infeasible.py", "            yield E\n        if blocks", "            pass\n        if blocks"),
+        ("check/infeasible.py", "                yield E\n", "                pass\n"),
+        ("check/states.py", found, found.replace("return", "continue\n                    return")),
+        ("write.py", "if any(target is None for target, _ in moves):", "if False:"),
+    )
+    return lambda program: json.loads(copy.write.write(program.instantiate, None).text)
+
+
+def test_forged_certificates(siblings: tuple[Program, Program], tmp_path: Path) -> None:
+    """What is written as if nothing closed a cycle is refused, and so is what is made of it."""
+    _, other = siblings
+    certificate = lenient(tmp_path)(other)
+    assert "close" in str(reason(other, certificate))
+    source = random.Random(2)
+    for _ in range(examples(60, nightly=2_000)):
+        assert reason(other, mutated(certificate, source)) is not None
+
+
+# What is checked of a certificate, one by one
+
+
+def drop_registers(certificate: Json) -> None:
+    certificate["registers"][0][1][1] = []
+
+
+def drop_phase(certificate: Json) -> None:
+    certificate["phases"][0][1] = [0]
+
+
+def drop_later_phase(certificate: Json) -> None:
+    del certificate["phases"][1]
+
+
+def drop_access(certificate: Json) -> None:
+    certificate["infeasible"][0][3] = []
+
+
+def drop_source(certificate: Json) -> None:
+    del certificate["infeasible"][0]
+
+
+def drop_place(certificate: Json) -> None:
+    del certificate["infeasible"][0][4][0]
+
+
+def claim_more(certificate: Json) -> None:
+    for place in certificate["infeasible"][0][4]:
+        for way in place[1:]:
+            way[1] = [[cell, "w"] for cell in range(9)]
+
+
+def mix_phases(certificate: Json) -> None:
+    for source in certificate["infeasible"]:
+        source[1] = 0
+
+
+def drop_initial(certificate: Json) -> None:
+    del certificate["states"][0]
+
+
+def drop_last(certificate: Json) -> None:
+    del certificate["states"][-1]
+
+
+def all_hopeless(certificate: Json) -> None:
+    certificate["states"] = [[*state[:5], []] for state in certificate["states"]]
+
+
+def begin_alone(certificate: Json) -> None:
+    certificate["states"][0][5] = [1]
+
+
+def others(certificate: Json) -> None:
+    certificate["states"][0][5] = [-1]
+
+
+def rounds(certificate: Json) -> None:
+    certificate["states"].reverse()
+
+
+def float_register(certificate: Json) -> None:
+    certificate["states"][0][1][0][0] = 0.5
+
+
+def no_reading(certificate: Json) -> None:
+    certificate["conflicts"] = "none"
+
+
+def no_nodes(certificate: Json) -> None:
+    certificate["nodes"] = None
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "told"),
+    [
+        ("wait", drop_registers, "control state 1 with registers"),
+        ("wait", drop_phase, "in phase 0"),
+        ("barrier", drop_later_phase, "in phase 0"),
+        ("wait", drop_access, "'made'"),
+        ("wait", drop_source, "nothing is said of source"),
+        ("wait", drop_place, "'place'"),
+        ("wait", claim_more, "'place'"),
+        ("barrier", mix_phases, "what comes after a barrier"),
+        ("flag", drop_initial, "the initial state is missing"),
+        ("flag", drop_last, "leads to no state"),
+        ("flag", all_hopeless, "may not be followed alone"),
+        ("flag", begin_alone, "may not be followed alone"),
+        ("flag", others, "may not be followed alone"),
+        ("flag", rounds, "leads on"),
+        ("flag", float_register, "0.5 is no integer"),
+        ("flag", no_reading, "no reading"),
+        ("flag", no_nodes, "no node count"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_what_is_missing_is_told(name: str, change: Callable[[Json], None], told: str) -> None:
+    robust, _ = SIBLINGS[name]
+    certificate = written(robust)
+    assert reason(robust, certificate) is None
+    change(certificate)
+    assert told in str(reason(robust, certificate))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "null", "{" * 100_000, "[" * 100_000, '{"format": 2}', '{"format": NaN}']
+)
+def test_what_is_no_certificate(text: str) -> None:
+    assert "malformed" in str(examine(SIBLINGS["wait"][0].instantiate, text).reason)
+
+
+def test_faults() -> None:
+    """No certificate is written where one is reached, and none accepted that does not exclude them."""
+    with pytest.raises(NoCertificate, match="no value"):
+        write(program("r <- fetch(1, x); s <- 1 / r;", "skip;").instantiate, None)
+    fine = program("r <- fetch(1, x); s <- 1 / (r + 1);", "skip;")
+    found = written(fine)
+    assert len(found["states"]) > 1
+    assert "may have no value" in str(reason(fine, {**found, "states": []}))
+    faulty = program("r <- fetch(1, x); s <- 1 / (r + 0);", "skip;")
+    assert "in state 1 a command has no value" in str(reason(faulty, about(faulty, found)))
+
+
+def test_programs_with_gaps_are_refused() -> None:
+    """What is left out of them may not be robust."""
+    from dataclasses import replace
+
+    robust, _ = SIBLINGS["wait"]
+    certificate = written(robust)
+    assert "more runs" in str(reason(replace(robust, gaps=("somebody calls rand",)), certificate))

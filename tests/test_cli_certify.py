@@ -1,0 +1,81 @@
+"""`pgasrob check --certificate` and `pgasrob certify`: what is written and printed, exit codes, wrong usage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pgasrob.cli import cli
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+HALO = str(PROGRAMS / "halo" / "halo.pgas")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, arguments)
+
+
+def test_what_is_written_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    assert run("check", HALO, "-n", "3", "--certificate", str(path)).exit_code == 0
+    found = json.loads(path.read_text())
+    assert (found["name"], found["nodes"], found["failed_polls"], found["kind"]) == ("halo", 3, "wait", "infeasibility")
+    result = run("certify", HALO, str(path))
+    assert result.exit_code == 0
+    assert "robust on 3 nodes, read with --failed-polls wait --conflicts commuting" in result.output
+    assert "accepted by 12 infeasible sources" in result.output
+
+
+def test_the_reading_is_that_of_the_check(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    assert (
+        run("check", HALO, "--failed-polls", "count", "--conflicts", "all", "--certificate", str(path)).exit_code == 0
+    )
+    assert "--failed-polls count --conflicts all" in run("certify", HALO, str(path)).output
+
+
+def test_c(tmp_path: Path) -> None:
+    """One trace: a run, and behind each source a state at which nothing leads to a violation."""
+    source, path = str(PROGRAMS / "c" / "openshmem" / "stencil.c"), tmp_path / "c.json"
+    assert run("check", source, "--certificate", str(path)).exit_code == 0
+    assert "states" in run("certify", source, str(path)).output
+
+
+def test_what_is_not_robust_has_none(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    assert run("check", str(PROGRAMS / "halo" / "halo_no_wait.pgas"), "--certificate", str(path)).exit_code == 1
+    assert not path.exists()
+
+
+def test_what_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pgasrob.certificates import write
+
+    path = tmp_path / "c.json"
+    lock = str(PROGRAMS / "ticket_lock" / "ticket_lock.pgas")
+    monkeypatch.setattr(write, "MOST_ACCESSES", -1)
+    monkeypatch.setattr(write.write, "__defaults__", (*write.write.__defaults__[:1], 10, None))
+    result = run("check", lock, "--certificate", str(path))
+    assert result.exit_code == 3 and not path.exists()
+    assert "no certificate is written: more than 10 states would have to be listed" in result.output
+
+
+def test_refused(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    run("check", HALO, "--certificate", str(path))
+    other = run("certify", str(PROGRAMS / "halo" / "halo_no_wait.pgas"), str(path))
+    assert other.exit_code == 1 and "refused: it is about another program" in other.output
+    path.write_bytes(b"\xff")
+    assert run("certify", HALO, str(path)).exit_code == 1
+
+
+def test_wrong_usage(tmp_path: Path) -> None:
+    path = str(tmp_path / "c.json")
+    assert run("certify", HALO, path).exit_code == 2  # there is none
+    run("check", HALO, "--certificate", path)
+    (tmp_path / "p.pgas").write_text("program")
+    assert run("certify", str(tmp_path / "p.pgas"), path).exit_code == 2
+    for arguments in (("-n", "2..3"), ("--cpu", "tso"), (str(PROGRAMS / "ring"),)):
+        assert run("check", HALO, *arguments, "--certificate", path).exit_code == 2
