@@ -217,8 +217,9 @@ def test_the_nearest_violation_is_told_as_choices() -> None:
     assert none["told"].startswith("None, proved")
 
 
-LARGE = """program large; nodes 8; memory x, y; register r; queue q unordered;
-process { loop { write(x, (me + 1) % nodes, y, q); r <- fetch_add(0, x, 1); } }
+# Robust, with more states than a search goes through in its seconds.
+LARGE = """program large; nodes 8; memory x; register r;
+process { loop { r <- fetch_add(me, x, me); } }
 """
 
 
