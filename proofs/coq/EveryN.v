@@ -1,0 +1,466 @@
+(** * The fixpoint of infeasibility, and every number of nodes
+
+    proofs/reductions.md, section 2, and proofs/every-n.md.  The fixpoint is one of names of ranks: a name is one rank
+    ([single]), or any number of them.  When all are single it is that of reductions.md.  It is not computed here: any
+    sets that are closed under its rules will do. *)
+
+Require Import Pgas.Order Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Attack Pgas.AttackComplete Pgas.Robust.
+
+(** An access as far as it is known: to a cell of this address, in the memory of a rank of this name.  [own]: in the
+    memory of the rank that makes it, and no single one has its name. *)
+Record seen_access (Name Address : Type) := Seen { whose : Name; address : Address; how : way; own : bool }.
+Arguments Seen {Name Address}. Arguments whose {Name Address}. Arguments address {Name Address}.
+Arguments how {Name Address}. Arguments own {Name Address}.
+
+(** Whether accesses of one cell in these ways conflict. *)
+Definition ways_clash (u v : way) : Prop :=
+  (u <> Reads \/ v <> Reads) /\ match u, v with Updates k, Updates k' => k <> k' | _, _ => True end.
+
+(** What is known of the ranks, on whichever number of nodes: the commands of each name, with what they may and what they
+    must access, and what is known of steps that are delayed. *)
+Record system := {
+  Name : Type; Address : Type; Control : Type; Command : Type; Way : Type; Phase : Type;
+  named : Name -> Prop;                                  (* it is the name of a rank *)
+  single : Name -> bool;
+  leaves : Name -> Control -> Command -> Control -> Prop;
+  barrier : Command -> bool;
+  size : Command -> nat;                                 (* how many steps it has *)
+  may_access : Command -> nat -> seen_access Name Address -> Prop;
+  must_access : Command -> nat -> seen_access Name Address -> Prop;
+  (* Ways: which steps are delayed for certain.  [behind w k f]: after the command, its steps from f on being so. *)
+  nothing_delayed : Way;
+  behind : Way -> Command -> nat -> Way;
+  lasting : Way -> Way;                                  (* what stays true of it *)
+  delays : Way -> Command -> nat -> bool;                (* by completion rules *)
+  stops : Way -> Command -> bool;                        (* it is a wait that is not over *)
+  (* Control states between two barriers. *)
+  first_phase : Phase;
+  next_phase : Phase -> Phase;
+  in_phase : Phase -> Name -> Control -> Prop }.
+Arguments named {_}. Arguments single {_}. Arguments leaves {_}. Arguments barrier {_}. Arguments size {_}.
+Arguments may_access {_}. Arguments must_access {_}. Arguments nothing_delayed {_}. Arguments behind {_}.
+Arguments lasting {_}. Arguments delays {_}. Arguments stops {_}. Arguments first_phase {_}. Arguments next_phase {_}.
+Arguments in_phase {_}.
+
+Section Rules_of_names.
+  Context {Y : system}.
+  Notation accessed := (seen_access (Name Y) (Address Y)).
+  Implicit Types (nm : Name Y) (c : Control Y) (k : Command Y) (A B : accessed) (w : Way Y) (X d : accessed -> Prop).
+
+  Definition same_spot A B : Prop := whose A = whose B /\ address A = address B.
+  (** Ranks of one name do not meet each in its own memory. *)
+  Definition may_clash A B : Prop := same_spot A B /\ ways_clash (how A) (how B) /\ ~ (own A /\ own B).
+
+  Definition may_hit k p X : Prop := exists A B, may_access k p A /\ X B /\ may_clash A B.
+  Definition must_hit k p X : Prop := exists A B, must_access k p A /\ X B /\ may_clash A B.
+
+  (** The phases are closed. *)
+  Record phases_closed : Prop := {
+    phase_on : forall h nm c k c', in_phase h nm c -> leaves nm c k c' -> barrier k = false -> in_phase h nm c';
+    phase_barrier : forall h, (forall nm, named nm -> exists c k c', in_phase h nm c /\ leaves nm c k c' /\ barrier k) ->
+      forall nm c k c', in_phase h nm c -> leaves nm c k c' -> barrier k -> in_phase (next_phase h) nm c' }.
+
+  (** Where the others may be while the source's rank is here. *)
+  Definition company source_name source_control nm c : Prop :=
+    exists h, in_phase h source_name source_control /\ in_phase h nm c.
+
+  (** The source: step i of a command of a rank that has a name by itself. *)
+  Record source := Source { of_name : Name Y; at_control : Control Y; by_command : Command Y; at_step : nat }.
+
+  (** The sets of the fixpoint.  Barriers since the choice are told apart up to [limit]. *)
+  Record sets := {
+    done : Name Y -> accessed -> Prop;
+    made : Name Y -> accessed -> Prop;
+    way_to : Name Y -> Control Y -> nat -> Way Y -> (accessed -> Prop) -> Prop;
+    arrived : nat -> Name Y -> Control Y -> Way Y -> (accessed -> Prop) -> Prop;
+    limit : nat }.
+
+  Section Rules.
+    Variables (a : source) (F : sets).
+    Notation S := (of_name a).
+    Notation together := (company S (at_control a)).
+
+    Definition the_source A : Prop := may_access (by_command a) (at_step a) A.
+    Definition by_others (Z : Name Y -> accessed -> Prop) nm A : Prop :=
+      exists nm', Z nm' A /\ (nm' <> nm \/ single nm = false).
+    Definition next_count n := Datatypes.S (min n (limit F)).
+
+    (** d, with the certain accesses of the steps from f on. *)
+    Definition adds d k f A : Prop := d A \/ exists p, f <= p <= size k /\ must_access k p A.
+    Definition d0 : accessed -> Prop := adds (fun _ => False) (by_command a) (at_step a).
+    Definition always nm w : Prop :=
+      w = nothing_delayed \/ (nm = S /\ w = lasting (behind nothing_delayed (by_command a) (at_step a))).
+
+    (** The place has this way, or one that says less. *)
+    Definition goes nm c n w d : Prop :=
+      exists w' d', way_to F nm c n w' d' /\
+        ((w' = w /\ forall A, d' A -> d A) \/ (always nm w' /\ forall A, d' A -> d0 A)).
+
+    Definition issues nm n w d k c' f : Prop :=
+      (forall p A, p < f -> may_access k p A -> done F nm A) /\ (forall p A, may_access k p A -> made F nm A) /\
+      goes nm c' n (behind w k f) (adds d k f).
+
+    (** The steps from f on are delayed for certain. *)
+    Definition delayed_from w d k f : Prop := 1 <= f /\ (size k < f \/ delays w k f \/ must_hit k f d).
+
+    Record closed : Prop := {
+      closed_done : forall nm A, done F nm A -> made F nm A;
+      closed_source : forall c', leaves S (at_control a) (by_command a) c' ->
+        issues S 0 nothing_delayed (fun _ => False) (by_command a) c' (at_step a);                          (* F1 *)
+      closed_on : forall nm c n w d k c', way_to F nm c n w d -> leaves nm c k c' -> barrier k = false ->
+        stops w k = false -> ~ must_hit k 0 d -> exists f, delayed_from w d k f /\ issues nm n w d k c' f;    (* F2 *)
+      closed_arrive : forall nm c n w d k c', way_to F nm c n w d -> leaves nm c k c' -> barrier k ->
+        nm = S \/ 1 <= n -> arrived F (next_count n) nm c' w d;                                              (* F3 *)
+      closed_arrive_untainted : forall c w d nm c0 k c', arrived F (next_count 0) S c w d -> nm <> S ->
+        together nm c0 -> leaves nm c0 k c' -> barrier k -> arrived F (next_count 0) nm c' nothing_delayed d0;
+      closed_barrier : forall n, (forall nm, named nm -> exists c w d, arrived F n nm c w d) ->
+        forall nm c w d, arrived F n nm c w d -> goes nm c n w d;
+      closed_hits_done : forall nm c k c', nm <> S -> together nm c -> leaves nm c k c' -> barrier k = false ->
+        ~ must_hit k 0 d0 -> (exists p, p <= size k /\ may_hit k p (by_others (done F) nm)) ->
+        exists f, delayed_from nothing_delayed d0 k f /\ issues nm 0 nothing_delayed d0 k c' f;              (* F4 *)
+      closed_hits_made : forall nm c k c', nm <> S -> together nm c -> leaves nm c k c' -> barrier k = false ->
+        ~ must_hit k 0 d0 -> (exists p, 1 <= p <= size k /\ may_hit k p (by_others (made F) nm)) ->
+        (exists p, p <= size k /\ may_hit k p (by_others (done F) nm)) \/
+        exists f, (delayed_from nothing_delayed d0 k f \/
+                   (1 <= f /\ forall p, 1 <= p <= size k -> may_hit k p (by_others (made F) nm) -> p <= f)) /\
+                  issues nm 0 nothing_delayed d0 k c' f;                                                     (* F5 *)
+      closed_further : forall nm c k c' f A B, nm <> S -> together nm c -> leaves nm c k c' -> barrier k = false ->
+        1 <= f <= size k -> may_access k f A -> the_source B -> same_spot A B ->
+        (exists m, how A = Updates m /\ how B = Updates m) ->
+        issues nm 0 nothing_delayed d0 k c' f }.                                                             (* F6 *)
+
+    (** No command is e. *)
+    Record no_e : Prop := {
+      no_e_bound : forall nm c n w d k c', way_to F nm c n w d -> leaves nm c k c' -> ~ may_hit k 0 the_source;
+      no_e_step : forall nm c n w d k c' p, way_to F nm c n w d -> leaves nm c k c' -> 1 <= p <= size k ->
+        (forall p', 1 <= p' <= p -> delays w k p' = false) -> ~ may_hit k p the_source;                      (* E1 *)
+      no_e_of_others : forall nm c k c' p, nm <> S -> together nm c -> leaves nm c k c' -> p <= size k ->
+        may_hit k p the_source ->
+        (forall p', p' <= p -> ~ may_hit k p' (by_others (done F) nm)) /\
+        (forall p', p < p' <= size k -> ~ may_hit k p' (by_others (made F) nm)) }.                           (* E2 *)
+  End Rules.
+
+  (** Not choosable: the sets are closed, and have no e. *)
+  Definition infeasible (a : source) : Prop := exists F, closed a F /\ no_e a F.
+End Rules_of_names.
+Arguments phases_closed : clear implicits.
+Arguments source : clear implicits.
+
+(** ** What the system says is so, on N nodes, with r the source's rank *)
+
+Section Describes.
+  Context {Loc Op Cell Val : Type} (P : Program Loc Op Cell Val) (N r : nat) (Y : system).
+  Notation event := (Network.event Op).
+  Implicit Types (x y z : event) (q : nat).
+
+  Record description := {
+    name : nat -> Name Y;
+    control : nat -> Loc -> Control Y;
+    represents : nat -> Command Y -> Op -> Prop;
+    (* The way says true things of what a rank has issued, and of which of its steps (number, place) are delayed. *)
+    holds : Way Y -> list Op -> (nat -> nat -> Prop) -> Prop;
+    home : Cell -> nat;
+    addressed : Cell -> Address Y;
+    is_barrier : Op -> bool }.
+
+  (** The access of x is one of these. *)
+  Definition stands (D : description) x (A : seen_access (Name Y) (Address Y)) : Prop :=
+    exists a, access_of x = Some a /\ in_way a = how A /\ addressed D (at_cell a) = address A /\
+      name D (home D (at_cell a)) = whose A /\ home D (at_cell a) < N /\
+      (own A -> single (whose A) = false /\ home D (at_cell a) = rank x).
+
+  Record right (D : description) : Prop := {
+    right_cells : forall i j, home D i = home D j -> addressed D i = addressed D j -> i = j;
+    right_source : r < N /\ single (name D r);
+    right_single : forall q q', q < N -> q' < N -> single (name D q) -> name D q = name D q' -> q = q';
+    right_names : (forall q, q < N -> named (name D q)) /\ forall nm, named nm -> exists q, q < N /\ name D q = nm;
+    right_ranks : forall (w : list event) x, valid w -> allowed (after w) x -> is_issue x ->
+      rank x < N /\ party (op x) = if is_barrier D (op x) then seq 0 N else [rank x];
+    right_barrier : forall o, is_barrier D o -> at_issue o = None /\ steps o = [];
+    right_start : forall q, q < N -> in_phase first_phase (name D q) (control D q (init_loc q));
+    right_commands : forall (w : list event) x q, valid w -> allowed (after w) x -> is_issue x -> In q (party (op x)) ->
+      exists k, represents D q k (op x) /\
+        leaves (name D q) (control D q (loc (after w) q)) k (control D q (loc (after (w ++ [x])) q));
+    right_size : forall q k o, represents D q k o -> size k = length (steps o) /\ barrier k = is_barrier D o;
+    right_may : forall q k o n p, q < N -> represents D q k o -> access_of (Event q n p o) <> None ->
+      exists A, may_access k p A /\ stands D (Event q n p o) A;
+    right_must : forall q k o n p A, q < N -> represents D q k o -> must_access k p A ->
+      stands D (Event q n p o) A /\ single (whose A);
+    (* K3 *)
+    right_nothing : forall l d, holds D nothing_delayed l d;
+    right_more : forall w l (d d' : nat -> nat -> Prop), holds D w l d -> (forall i p, d i p -> d' i p) -> holds D w l d';
+    right_behind : forall q k o w f l (d : nat -> nat -> Prop), represents D q k o -> holds D w l d -> 1 <= f ->
+      (forall p, f <= p <= length (steps o) -> d (length l) p) -> holds D (behind w k f) (l ++ [o]) d;
+    right_pass : forall w l d o, holds D w l d -> is_barrier D o -> holds D w (l ++ [o]) d;
+    right_lasting : forall w l d, holds D w l d -> holds D (lasting w) l d;
+    right_lasts : forall w l d o, holds D (lasting w) l d -> holds D (lasting w) (l ++ [o]) d;
+    right_delays : forall q k o w l (d : nat -> nat -> Prop) p, represents D q k o -> holds D w l d -> delays w k p ->
+      1 <= p <= size k -> exists i j, is_step l i j /\ held l o p i j /\ d i j;
+    right_stops : forall q k o w l (d : nat -> nat -> Prop), represents D q k o -> holds D w l d -> stops w k ->
+      exists i j, is_step l i j /\ awaits l o i j /\ d i j }.
+End Describes.
+Arguments name {_ _ _ _}. Arguments control {_ _ _ _}. Arguments represents {_ _ _ _}. Arguments holds {_ _ _ _}.
+Arguments home {_ _ _ _}. Arguments addressed {_ _ _ _}. Arguments is_barrier {_ _ _ _}.
+
+Section Sound.
+  Context {Loc Op Cell Val : Type} {P : Program Loc Op Cell Val}.
+  Variables (N r : nat) (Y : system) (D : description (Loc := Loc) (Op := Op) (Cell := Cell) Y).
+  Hypothesis R : right P N r Y D.
+  Hypothesis phases : phases_closed Y.
+  Notation event := (Network.event Op).
+  Notation stands := (stands P N Y D).
+  Notation search := (@search Op).
+  Implicit Types (x y z : event) (q i p n : nat) (s : search) (l : list event).
+
+  Lemma ways_clash_iff x y ax ay : access_of x = Some ax -> access_of y = Some ay ->
+    (ways_clash (in_way ax) (in_way ay) <-> (writes x \/ writes y) /\ ~ same_kind x y).
+  Proof.
+    intros Ex Ey. unfold ways_clash, writes, same_kind, kind. rewrite Ex, Ey. unfold does_write, kind_of, is_true.
+    destruct (in_way ax), (in_way ay); rewrite ?Nat.eqb_eq; intuition congruence.
+  Qed.
+
+  (** (K1') *)
+  Lemma clash_may x y A B : clash x y -> stands x A -> stands y B -> rank x <> rank y \/ single (name D (rank x)) ->
+    may_clash A B.
+  Proof.
+    intros C (ax & Ex & Wx & Ax & Nx & Hx & Ox) (ay & Ey & Wy & Ay & Ny & Hy & Oy) Far.
+    apply clash_iff in C as (_ & (k & Kx & Ky) & Cl). apply accesses_iff in Kx as (a' & E' & Kx), Ky as (a'' & E'' & Ky).
+    replace a' with ax in * by congruence. replace a'' with ay in * by congruence. rewrite Kx in *. rewrite Ky in *.
+    split; [split; congruence|]. rewrite <- Wx, <- Wy. split; [now apply (ways_clash_iff x y)|].
+    intros [O1 O2]. destruct (Ox O1) as [S1 R1], (Oy O2) as [_ R2].
+    destruct Far as [Far|Far]; [congruence|]. rewrite <- R1, Nx, S1 in Far. discriminate Far.
+  Qed.
+
+  (** (K2') *)
+  Lemma must_clash x y A B : x <> y -> stands x A -> stands y B -> single (whose A) -> may_clash A B -> clash x y.
+  Proof.
+    intros Nxy (ax & Ex & Wx & Ax & Nx & Hx & _) (ay & Ey & Wy & Ay & Ny & Hy & _) Si ((Sw & Sa) & Cl & _).
+    assert (E : at_cell ax = at_cell ay).
+    { apply (right_cells _ _ _ _ _ R); [|congruence]. apply (right_single _ _ _ _ _ R); auto; congruence. }
+    apply clash_iff. split; [auto|]. split.
+    - exists (at_cell ax). split; apply accesses_iff; eauto.
+    - apply (ways_clash_iff x y ax ay Ex Ey). congruence.
+  Qed.
+
+  (** Which steps of the rank are delayed, and which accesses are certain to be. *)
+  Definition late_of s q i p : Prop := exists y, In y (late s) /\ rank y = q /\ number y = i /\ place y = p.
+  Definition in_d s (d : seen_access (Name Y) (Address Y) -> Prop) : Prop :=
+    forall A, d A -> exists y, In y (late s) /\ stands y A /\ single (whose A).
+
+  Lemma issue_state w q o l m q' : chain q (length (ops (after w) q)) o = l ++ m -> l <> [] ->
+    ops (after (w ++ l)) q' = (if existsb (Nat.eqb q') (party o) then ops (after w) q' ++ [o] else ops (after w) q') /\
+    loc (after (w ++ l)) q' = loc (after (w ++ [Event q (length (ops (after w) q)) 0 o])) q'.
+  Proof.
+    intros Ch Ne. destruct (chain_first _ _ _ _ _ Ch Ne) as (l' & ->).
+    set (i := Event q (length (ops (after w) q)) 0 o). replace (w ++ i :: l') with ((w ++ [i]) ++ l')
+      by now rewrite <- app_assoc.
+    assert (St : forall x, In x l' -> ~ is_issue x).
+    { intros x I H. apply in_split in I as (u & v & ->). pose proof (chain_split q (length (ops (after w) q)) o (i :: u) x (v ++ m)) as E.
+      simpl in E, Ch. rewrite <- app_assoc in Ch. rewrite (E Ch) in H. discriminate H. }
+    split; [|now apply loc_steps]. rewrite ops_steps by auto. rewrite after_snoc. reflexivity.
+  Qed.
+
+  Lemma in_party_iff q o : existsb (Nat.eqb q) (party o) = true <-> In q (party o).
+  Proof.
+    rewrite existsb_exists. split; [intros (q' & I & E); apply Nat.eqb_eq in E; now subst|].
+    intros I. exists q. split; [auto|apply Nat.eqb_refl].
+  Qed.
+
+  (** A command of the run, or e: l1 now, l2 later. *)
+  Section Command.
+    Variables (s : search) (q n : nat) (o : Op) (l1 l2 : list event).
+    Hypothesis s_good : good s.
+    Hypothesis split : chain q n o = l1 ++ l2.
+    Hypothesis some : l1 <> [].
+    Hypothesis l1_valid : valid (now s ++ l1).
+
+    Lemma command_new : In q (party o) /\ n = length (ops (after (now s)) q) /\
+      forall x, In x (now s ++ late s) -> command_of x <> (q, n).
+    Proof. destruct s_good as (C & St & _). exact (new_command (now s) (late s) q n o l1 l2 C St split some l1_valid). Qed.
+
+    Lemma issue_first : exists l, l1 = Event q n 0 o :: l.
+    Proof. exact (chain_first q n o l1 l2 split some). Qed.
+
+    Lemma issue_allowed : valid (now s) /\ allowed (after (now s)) (Event q n 0 o).
+    Proof.
+      pose proof l1_valid as V. destruct issue_first as (l & E). rewrite E in V.
+      split; [now apply valid_prefix in V|now apply (V (now s) _ l)].
+    Qed.
+
+    (** What is late has not happened. *)
+    Lemma late_not_happened y u : In y (late s) -> (forall x, In x u -> In x l1) -> valid (now s ++ u) ->
+      ~ happened (after (now s ++ u)) (rank y) (number y) (place y).
+    Proof.
+      intros Iy Iu Vu H. apply happened_event in H; [|auto]. destruct H as (z & Iz & Cz & Pz).
+      destruct s_good as (C & St & _).
+      pose proof (extended_valid (now s) (late s) q n o l1 l2 C St split some l1_valid) as Ve. unfold extended in Ve.
+      assert (E : z = y).
+      { apply (same_event _ z y Ve); [| |exact Cz|exact Pz]; rewrite !in_app_iff; [|auto].
+        apply in_app_iff in Iz as [Iz|Iz]; auto. }
+      subst z. pose proof (valid_nodup _ Ve) as Nd. apply in_app_iff in Iz as [Iz|Iz].
+      - apply (before_irrefl _ y Nd). rewrite !before_app, !in_app_iff. auto 10.
+      - apply (command_new) with y; [rewrite in_app_iff; auto|]. apply (of_l1 q n o l1 l2 split y). auto.
+    Qed.
+
+    Lemma in_range : q < N.
+    Proof. destruct issue_allowed as [V A]. exact (proj1 (right_ranks _ _ _ _ _ R (now s) (Event q n 0 o) V A eq_refl)). Qed.
+
+    Lemma l1_length k : represents D q k o -> length l1 <= S (size k).
+    Proof.
+      intros Re. rewrite (proj1 (right_size _ _ _ _ _ R q k o Re)). apply (f_equal (@length event)) in split.
+      unfold chain in split. rewrite map_length, seq_length, app_length in split. lia.
+    Qed.
+
+    Lemma at_place f : f < length l1 -> exists u v, l1 = u ++ Event q n f o :: v.
+    Proof.
+      intros L. destruct (nth_error l1 f) as [x|] eqn:E; [|apply nth_error_None in E; lia].
+      apply nth_error_split in E as (u & v & E & Lu). exists u, v. rewrite E in split.
+      rewrite <- app_assoc in split. pose proof (chain_split q n o u x (v ++ l2) split) as Ex. congruence.
+    Qed.
+
+    (** The places of l1 and of l2. *)
+    Lemma l1_place x : In x l1 -> x = Event q n (place x) o /\ place x < length l1.
+    Proof.
+      intros I. apply in_split in I as (u & v & ->). rewrite <- app_assoc in split.
+      rewrite (chain_split q n o u x (v ++ l2) split). simpl. split; [reflexivity|]. rewrite app_length. simpl. lia.
+    Qed.
+
+    Lemma l2_place x : In x l2 -> x = Event q n (place x) o /\ length l1 <= place x <= length (steps o).
+    Proof.
+      intros I. assert (Ic : In x (chain q n o)) by (rewrite split, in_app_iff; auto). apply in_chain in Ic as (_ & _ & Lx).
+      split; [|split; [|exact Lx]]; apply in_split in I as (u & v & E); pose proof split as Sp;
+        rewrite E, app_assoc in Sp; rewrite (chain_split q n o (l1 ++ u) x v Sp); simpl; [reflexivity|].
+      rewrite app_length. lia.
+    Qed.
+
+    Lemma in_l2_at p : length l1 <= p <= length (steps o) -> In (Event q n p o) l2.
+    Proof.
+      intros [L1 L2]. assert (I : In (Event q n p o) (l1 ++ l2)) by (rewrite <- split; apply in_chain; simpl; auto).
+      apply in_app_iff in I as [I|I]; [|auto]. apply l1_place in I. simpl in I. lia.
+    Qed.
+
+    (** Where completion rules delay a step for certain, l1 ends. *)
+    Lemma delays_long w k f : represents D q k o -> holds D w (ops (after (now s)) q) (late_of s q) ->
+      1 <= f -> delays w k f -> length l1 <= f.
+    Proof.
+      intros Re H F1 F2. destruct (le_lt_dec (length l1) f) as [|L]; [auto|]. exfalso.
+      destruct command_new as (Pa & Nu & New). pose proof (l1_length k Re) as Ll.
+      destruct (at_place f L) as (u & v & E).
+      assert (Iu : forall x, In x u -> In x l1) by (intros x I; rewrite E, in_app_iff; auto).
+      destruct (right_delays _ _ _ _ _ R q k o w _ _ f Re H F2) as (i & j & St & Hd & (y & Iy & Ry & Ny & Py)); [lia|].
+      pose proof l1_valid as V. rewrite E, app_assoc in V. pose proof (allowed_at _ _ _ V) as [_ A].
+      assert (Hi : is_issue (Event q n f o) = false) by (apply Nat.eqb_neq; simpl; lia). rewrite Hi in A.
+      destruct A as (_ & _ & A). simpl in A.
+      assert (Nu' : u <> []).
+      { intros ->. destruct issue_first as (l & El). rewrite E in El. injection El. lia. }
+      assert (Eo : firstn n (ops (after (now s ++ u)) q) = ops (after (now s)) q).
+      { pose proof split as Sp. rewrite E, <- app_assoc in Sp. rewrite Nu in Sp.
+        destruct (issue_state (now s) q o u _ q Sp Nu') as [Eo _]. rewrite Eo.
+        rewrite (proj2 (in_party_iff q o) Pa), Nu, firstn_app, firstn_all, Nat.sub_diag. apply app_nil_r. }
+      rewrite Eo in A. specialize (A i j St Hd). apply (late_not_happened y u Iy Iu).
+      - now apply valid_prefix in V.
+      - now rewrite Ry, Ny, Py.
+    Qed.
+
+    Lemma wait_is_over w k : represents D q k o -> holds D w (ops (after (now s)) q) (late_of s q) -> stops w k = false.
+    Proof.
+      intros Re H. destruct (stops w k) eqn:E; [|auto]. exfalso.
+      destruct (right_stops _ _ _ _ _ R q k o w _ _ Re H E) as (i & j & St & Aw & (y & Iy & Ry & Ny & Py)).
+      destruct issue_allowed as [V [_ A]]. simpl in A. destruct A as (_ & _ & _ & A). simpl in A.
+      specialize (A i j St Aw). apply (late_not_happened y [] Iy); rewrite ?app_nil_r; [simpl; tauto|auto|].
+      now rewrite Ry, Ny, Py.
+    Qed.
+
+    (** What the command accesses is what it may access. *)
+    Lemma may x k : represents D q k o -> In x (l1 ++ l2) -> access_of x <> None ->
+      exists A, may_access k (place x) A /\ stands x A.
+    Proof.
+      intros Re I Ac. assert (Ex : x = Event q n (place x) o).
+      { apply in_app_iff in I as [I|I]; [apply (l1_place x I)|apply (l2_place x I)]. }
+      rewrite Ex in Ac. destruct (right_may _ _ _ _ _ R q k o n (place x) in_range Re Ac) as (A & M & St).
+      exists A. rewrite <- Ex in St. auto.
+    Qed.
+
+    (** The state behind it. *)
+    Section Behind.
+      Variables (Ss : list event) (T : list nat) (t : list event).
+      Notation s' := (Search (now s ++ l1) (late s ++ l2) Ss T t).
+
+      Lemma late_more q' i p : late_of s q' i p -> late_of s' q' i p.
+      Proof. intros (y & Iy & H). exists y. simpl. rewrite in_app_iff. auto. Qed.
+
+      Lemma in_d_more d : in_d s d -> in_d s' d.
+      Proof. intros Id A dA. destruct (Id A dA) as (y & Iy & H). exists y. simpl. rewrite in_app_iff. auto. Qed.
+
+      Lemma ops_behind q' : ops (after (now s')) q' =
+        if existsb (Nat.eqb q') (party o) then ops (after (now s)) q' ++ [o] else ops (after (now s)) q'.
+      Proof.
+        destruct command_new as (_ & Nu & _). simpl. rewrite Nu in split.
+        exact (proj1 (issue_state (now s) q o l1 l2 q' split some)).
+      Qed.
+
+      Lemma loc_behind q' : loc (after (now s')) q' = loc (after (now s ++ [Event q n 0 o])) q'.
+      Proof.
+        destruct command_new as (_ & Nu & _). simpl. rewrite Nu in *.
+        exact (proj2 (issue_state (now s) q o l1 l2 q' split some)).
+      Qed.
+
+      Lemma loc_of_others q' : ~ In q' (party o) -> loc (after (now s')) q' = loc (after (now s)) q'.
+      Proof.
+        intros H. rewrite loc_behind, after_snoc. simpl. replace (takes_part _ q') with false; [auto|].
+        symmetry. destruct (takes_part (Event q n 0 o) q') eqn:E; [|auto]. apply takes_part_iff in E. tauto.
+      Qed.
+
+      Lemma holds_behind k w f : represents D q k o -> holds D w (ops (after (now s)) q) (late_of s q) ->
+        length l1 <= f -> 1 <= f -> holds D (behind w k f) (ops (after (now s')) q) (late_of s' q).
+      Proof.
+        intros Re H L F1. destruct command_new as (Pa & Nu & _). rewrite ops_behind, (proj2 (in_party_iff q o) Pa).
+        apply (right_behind _ _ _ _ _ R q k o w f _ _ Re); auto.
+        - apply (right_more _ _ _ _ _ R w _ (late_of s q)); [auto|]. apply late_more.
+        - intros p Hp. exists (Event q n p o). simpl. split; [|auto]. apply in_app_iff. right. apply in_l2_at. lia.
+      Qed.
+
+      Lemma in_d_behind k d f : represents D q k o -> in_d s d -> length l1 <= f -> in_d s' (adds d k f).
+      Proof.
+        intros Re Id L A [dA|(p & Hp & M)]; [now apply in_d_more|]. rewrite (proj1 (right_size _ _ _ _ _ R q k o Re)) in Hp.
+        exists (Event q n p o). split; [simpl; apply in_app_iff; right; apply in_l2_at; lia|].
+        exact (right_must _ _ _ _ _ R q k o n p A in_range Re M).
+      Qed.
+
+      Lemma lasting_behind w q' : holds D (lasting w) (ops (after (now s)) q') (late_of s q') ->
+        holds D (lasting w) (ops (after (now s')) q') (late_of s' q').
+      Proof.
+        intros H. apply (right_more _ _ _ _ _ R (lasting w) _ (late_of s q')); [|apply late_more].
+        rewrite ops_behind. destruct (existsb _ _); [now apply (right_lasts _ _ _ _ _ R)|auto].
+      Qed.
+    End Behind.
+
+    Hypothesis free : forall x y, In x l1 -> In y (late s) -> ~ clash y x.
+
+    Lemma bound_hits A B p : represents D q (B) o -> p < length l1 -> must_access B p A -> forall C y, In y (late s) ->
+      stands y C -> ~ may_clash A C.
+    Proof.
+      intros Re L M C y Iy Sy Cl. destruct command_new as (_ & _ & New). destruct (at_place p L) as (u & v & E).
+      assert (Ix : In (Event q n p o) l1) by (rewrite E, in_app_iff; simpl; auto).
+      destruct (right_must _ _ _ _ _ R q B o n p A in_range Re M) as [Sx Si].
+      apply (free _ y Ix Iy), clash_sym, (must_clash _ y A C); auto. intros <-.
+      apply (New (Event q n p o)); [rewrite in_app_iff; auto|reflexivity].
+    Qed.
+
+    Lemma bound_free d k : represents D q k o -> in_d s d -> ~ must_hit k 0 d.
+    Proof.
+      intros Re Id (A & B & MA & dB & Cl). destruct (Id B dB) as (y & Iy & Sy & _). revert Cl.
+      apply (bound_hits A k 0 Re) with y; auto. destruct l1; [tauto|simpl; lia].
+    Qed.
+
+    Lemma delayed_long w d k f : represents D q k o -> holds D w (ops (after (now s)) q) (late_of s q) -> in_d s d ->
+      delayed_from w d k f -> length l1 <= f.
+    Proof.
+      intros Re H Id [F1 [F2|[F2|(A & B & MA & dB & Cl)]]].
+      - pose proof (l1_length k Re). lia.
+      - now apply (delays_long w k).
+      - destruct (le_lt_dec (length l1) f) as [|L]; [auto|]. exfalso. destruct (Id B dB) as (y & Iy & Sy & _).
+        exact (bound_hits A k f Re L MA B y Iy Sy Cl).
+    Qed.
+  End Command.
+End Sound.
