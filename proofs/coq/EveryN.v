@@ -306,13 +306,13 @@ Section Sound.
     Proof. destruct issue_allowed as [V A]. exact (proj1 (right_ranks _ _ _ _ _ R (now s) (Event q n 0 o) V A eq_refl)). Qed.
 
     Lemma l1_length k : represents D q k o -> length l1 <= S (size k).
-    Proof.
+    Proof using R split.
       intros Re. rewrite (proj1 (right_size _ _ _ _ _ R q k o Re)). apply (f_equal (@length event)) in split.
       unfold chain in split. rewrite map_length, seq_length, app_length in split. lia.
     Qed.
 
     Lemma at_place f : f < length l1 -> exists u v, l1 = u ++ Event q n f o :: v.
-    Proof.
+    Proof using split.
       intros L. destruct (nth_error l1 f) as [x|] eqn:E; [|apply nth_error_None in E; lia].
       apply nth_error_split in E as (u & v & E & Lu). exists u, v. rewrite E in split.
       rewrite <- app_assoc in split. pose proof (chain_split q n o u x (v ++ l2) split) as Ex. congruence.
@@ -320,9 +320,9 @@ Section Sound.
 
     (** The places of l1 and of l2. *)
     Lemma l1_place x : In x l1 -> x = Event q n (place x) o /\ place x < length l1.
-    Proof.
-      intros I. apply in_split in I as (u & v & ->). rewrite <- app_assoc in split.
-      rewrite (chain_split q n o u x (v ++ l2) split). simpl. split; [reflexivity|]. rewrite app_length. simpl. lia.
+    Proof using split.
+      intros I. apply in_split in I as (u & v & E). pose proof split as Sp. rewrite E, <- app_assoc in Sp.
+      rewrite (chain_split q n o u x (v ++ l2) Sp), E, app_length. simpl. split; [reflexivity|lia].
     Qed.
 
     Lemma l2_place x : In x l2 -> x = Event q n (place x) o /\ length l1 <= place x <= length (steps o).
@@ -334,7 +334,7 @@ Section Sound.
     Qed.
 
     Lemma in_l2_at p : length l1 <= p <= length (steps o) -> In (Event q n p o) l2.
-    Proof.
+    Proof using split.
       intros [L1 L2]. assert (I : In (Event q n p o) (l1 ++ l2)) by (rewrite <- split; apply in_chain; simpl; auto).
       apply in_app_iff in I as [I|I]; [|auto]. apply l1_place in I. simpl in I. lia.
     Qed.
@@ -422,7 +422,7 @@ Section Sound.
 
       Lemma in_d_behind k d f : represents D q k o -> in_d s d -> length l1 <= f -> in_d s' (adds d k f).
       Proof.
-        intros Re Id L A [dA|(p & Hp & M)]; [now apply in_d_more|]. rewrite (proj1 (right_size _ _ _ _ _ R q k o Re)) in Hp.
+        intros Re Id L A [dA|(p & Hp & M)]; [now apply (in_d_more d Id)|]. rewrite (proj1 (right_size _ _ _ _ _ R q k o Re)) in Hp.
         exists (Event q n p o). split; [simpl; apply in_app_iff; right; apply in_l2_at; lia|].
         exact (right_must _ _ _ _ _ R q k o n p A in_range Re M).
       Qed.
@@ -437,20 +437,20 @@ Section Sound.
 
     Hypothesis free : forall x y, In x l1 -> In y (late s) -> ~ clash y x.
 
-    Lemma bound_hits A B p : represents D q (B) o -> p < length l1 -> must_access B p A -> forall C y, In y (late s) ->
-      stands y C -> ~ may_clash A C.
+    Lemma now_hits_nothing k p A B y : represents D q k o -> p < length l1 -> must_access k p A -> In y (late s) ->
+      stands y B -> ~ may_clash A B.
     Proof.
-      intros Re L M C y Iy Sy Cl. destruct command_new as (_ & _ & New). destruct (at_place p L) as (u & v & E).
+      intros Re L M Iy Sy Cl. destruct command_new as (_ & _ & New). destruct (at_place p L) as (u & v & E).
       assert (Ix : In (Event q n p o) l1) by (rewrite E, in_app_iff; simpl; auto).
-      destruct (right_must _ _ _ _ _ R q B o n p A in_range Re M) as [Sx Si].
-      apply (free _ y Ix Iy), clash_sym, (must_clash _ y A C); auto. intros <-.
+      destruct (right_must _ _ _ _ _ R q k o n p A in_range Re M) as [Sx Si].
+      apply (free _ y Ix Iy), clash_sym, (must_clash _ y A B); auto. intros <-.
       apply (New (Event q n p o)); [rewrite in_app_iff; auto|reflexivity].
     Qed.
 
     Lemma bound_free d k : represents D q k o -> in_d s d -> ~ must_hit k 0 d.
     Proof.
       intros Re Id (A & B & MA & dB & Cl). destruct (Id B dB) as (y & Iy & Sy & _). revert Cl.
-      apply (bound_hits A k 0 Re) with y; auto. destruct l1; [tauto|simpl; lia].
+      apply (now_hits_nothing k 0 A B y Re); auto. destruct l1; [tauto|simpl; lia].
     Qed.
 
     Lemma delayed_long w d k f : represents D q k o -> holds D w (ops (after (now s)) q) (late_of s q) -> in_d s d ->
@@ -460,7 +460,312 @@ Section Sound.
       - pose proof (l1_length k Re). lia.
       - now apply (delays_long w k).
       - destruct (le_lt_dec (length l1) f) as [|L]; [auto|]. exfalso. destruct (Id B dB) as (y & Iy & Sy & _).
-        exact (bound_hits A k f Re L MA B y Iy Sy Cl).
+        exact (now_hits_nothing k f A B y Re L MA Iy Sy Cl).
     Qed.
   End Command.
+
+  (** ** The invariant *)
+
+  Section Attacked.
+    Variables (a : event) (c0 : Control Y) (k0 : Command Y) (F : @sets Y).
+    Notation a0 := (Source (name D r) c0 k0 (place a)).
+    Hypothesis a_rank : rank a = r.
+    Hypothesis a_command : represents D r k0 (op a).
+    Hypothesis a_step : 1 <= place a <= length (steps (op a)).
+    Hypothesis F_closed : closed a0 F.
+    Hypothesis F_no_e : no_e a0 F.
+
+    Definition stand_at s q : Control Y := control D q (loc (after (now s)) q).
+
+    Record invariant (n : nat) (s : search) : Prop := {
+      inv_source : In a (sources s) /\ In r (tainted s);
+      inv_t : forall y, In y (touched s) -> access_of y <> None ->
+        In (rank y) (tainted s) /\ exists A, stands y A /\ done F (name D (rank y)) A;               (* I1 *)
+      inv_d : forall y, In y (late s) -> access_of y <> None -> exists A, stands y A /\ made F (name D (rank y)) A;
+      inv_way : forall q, In q (tainted s) -> q < N /\ exists w d, way_to F (name D q) (stand_at s q) n w d /\
+        holds D w (ops (after (now s)) q) (late_of s q) /\ in_d s d;                                 (* I2 *)
+      inv_lasting : holds D (lasting (behind nothing_delayed k0 (place a))) (ops (after (now s)) r) (late_of s r);
+      inv_d0 : in_d s (d0 a0);                                                                       (* I3 *)
+      inv_company : n = 0 -> forall q, q < N -> q <> r -> company (name D r) c0 (name D q) (stand_at s q);
+      inv_all : n <> 0 -> forall q, q < N -> In q (tainted s) }.                                     (* I4 *)
+
+    Lemma other_name q : q < N -> q <> r -> name D q <> name D r.
+    Proof.
+      intros L Ne E. apply Ne. destruct (right_source _ _ _ _ _ R) as [Lr Si]. symmetry.
+      apply (right_single _ _ _ _ _ R); auto.
+    Qed.
+
+    Lemma goes_way s q n w d : q < N -> goes a0 F (name D q) (stand_at s q) n w d ->
+      holds D w (ops (after (now s)) q) (late_of s q) -> in_d s d ->
+      holds D (lasting (behind nothing_delayed k0 (place a))) (ops (after (now s)) r) (late_of s r) -> in_d s (d0 a0) ->
+      exists w' d', way_to F (name D q) (stand_at s q) n w' d' /\
+        holds D w' (ops (after (now s)) q) (late_of s q) /\ in_d s d'.
+    Proof.
+      intros L (w' & d' & W & [[-> Sub]|[[->|[E ->]] Sub]]) H Id Hl Id0;
+        eexists; exists d'; (split; [exact W|]).
+      - split; [exact H|]. intros A dA. apply Id. auto.
+      - split; [apply (right_nothing _ _ _ _ _ R)|]. intros A dA. apply Id0. auto.
+      - split; [|intros A dA; apply Id0; auto]. destruct (Nat.eq_dec q r) as [->|Ne]; [exact Hl|].
+        destruct (other_name q L Ne). exact E.
+    Qed.
+
+    Lemma a_stands : access_of a <> None -> exists B, the_source a0 B /\ stands a B.
+    Proof.
+      intros Ac. destruct a as [ra na pa oa]. simpl in *. rewrite a_rank in *.
+      exact (right_may _ _ _ _ _ R r k0 oa na pa (proj1 (right_source _ _ _ _ _ R)) a_command Ac).
+    Qed.
+
+    Lemma clash_access x y : clash x y -> access_of x <> None /\ access_of y <> None.
+    Proof.
+      intros C. apply clash_iff in C as (_ & (k & Kx & Ky) & _). apply accesses_iff in Kx as (ax & Ex & _), Ky as (ay & Ey & _).
+      split; congruence.
+    Qed.
+
+    (** An access that hits what another rank has made may hit it. *)
+    Lemma hits_by_others (Z : Name Y -> seen_access (Name Y) (Address Y) -> Prop) k x y A B : rank x < N -> rank y < N ->
+      rank y <> rank x -> clash y x -> stands x A -> may_access k (place x) A -> stands y B -> Z (name D (rank y)) B ->
+      may_hit k (place x) (by_others Z (name D (rank x))).
+    Proof.
+      intros Lx Ly Ne C Sx M Sy ZB. exists A, B. split; [auto|]. split.
+      - exists (name D (rank y)). split; [auto|]. destruct (single (name D (rank x))) eqn:E; [left|auto].
+        intros En. apply Ne. symmetry. apply (right_single _ _ _ _ _ R); auto.
+      - apply (clash_may x y); auto using clash_sym.
+    Qed.
+
+    Lemma hits_source k x A : access_of a <> None -> rank x < N -> clash x a -> stands x A -> may_access k (place x) A ->
+      may_hit k (place x) (the_source a0).
+    Proof.
+      intros Ac Lx C Sx M. destruct (a_stands Ac) as (B & TB & Sa). exists A, B. split; [auto|]. split; [auto|].
+      apply (clash_may x a); auto. destruct (Nat.eq_dec (rank x) (rank a)) as [E|]; [right|auto].
+      rewrite E, a_rank. apply (right_source _ _ _ _ _ R).
+    Qed.
+
+    (** *** A rank issues a command, no barrier *)
+    Section Issue.
+      Variables (m : nat) (s : search) (q n : nat) (o : Op) (l1 l2 : list event) (k : Command Y).
+      Hypothesis s_inv : invariant m s.
+      Hypothesis s_good : good s.
+      Hypothesis split : chain q n o = l1 ++ l2.
+      Hypothesis some : l1 <> [].
+      Hypothesis l1_valid : valid (now s ++ l1).
+      Hypothesis k_o : represents D q k o.
+      Hypothesis no_barrier : is_barrier D o = false.
+
+      Lemma q_range : q < N.
+      Proof. exact (in_range s q n o l1 l2 split some l1_valid). Qed.
+
+      Lemma party_one : party o = [q].
+      Proof.
+        destruct (issue_allowed s q n o l1 l2 split some l1_valid) as [V A].
+        pose proof (proj2 (right_ranks _ _ _ _ _ R (now s) (Event q n 0 o) V A eq_refl)) as E. simpl in E.
+        now rewrite no_barrier in E.
+      Qed.
+
+      Lemma late_tainted y : In y (late s) -> In (rank y) (tainted s).
+      Proof. intros I. apply s_good in I. tauto. Qed.
+
+      Lemma untainted_start : ~ In q (tainted s) -> m = 0 /\ q <> r.
+      Proof.
+        intros T. split.
+        - destruct (Nat.eq_dec m 0) as [E|E]; [auto|]. destruct T. apply (inv_all m s s_inv E). exact q_range.
+        - intros ->. apply T. apply s_inv.
+      Qed.
+
+      Lemma others_stay Ss T t q' : q' <> q -> stand_at (Search (now s ++ l1) (late s ++ l2) Ss T t) q' = stand_at s q'.
+      Proof.
+        intros Ne. unfold stand_at. f_equal.
+        apply (loc_of_others s q n o l1 l2 s_good split some l1_valid Ss T t). rewrite party_one. simpl. intuition.
+      Qed.
+
+      Hypothesis goes_on : forall Ss T t, leaves (name D q) (stand_at s q) k
+        (stand_at (Search (now s ++ l1) (late s ++ l2) Ss T t) q).
+
+      (** What stays true whether it is reached or not. *)
+      Lemma company_stays Ss T t : m = 0 -> forall q', q' < N -> q' <> r ->
+        company (name D r) c0 (name D q') (stand_at (Search (now s ++ l1) (late s ++ l2) Ss T t) q').
+      Proof.
+        intros M q' L Ne. destruct (inv_company m s s_inv M q' L Ne) as (h & H1 & H2). exists h. split; [auto|].
+        destruct (Nat.eq_dec q' q) as [->|Nq]; [|now rewrite others_stay].
+        apply (phase_on phases h (name D q) (stand_at s q) k); auto.
+        rewrite (proj2 (right_size _ _ _ _ _ R q k o k_o)). exact no_barrier.
+      Qed.
+
+      Lemma issue_reached Ss t w d f : In a Ss -> (forall y, In y t -> In y (l1 ++ touched s)) ->
+        holds D w (ops (after (now s)) q) (late_of s q) -> in_d s d -> 1 <= f -> length l1 <= f ->
+        (forall T t, issues a0 F (name D q) m w d k (stand_at (Search (now s ++ l1) (late s ++ l2) Ss T t) q) f) ->
+        invariant m (Search (now s ++ l1) (late s ++ l2) Ss (party o ++ tainted s) t).
+      Proof.
+        intros Ia It H Id F1 L Is. rewrite party_one. set (s' := Search _ _ _ _ _).
+        destruct (Is (tainted s') t) as (Do & Ma & Go). change (Search _ _ _ _ t) with s' in Go.
+        assert (Hl : holds D (lasting (behind nothing_delayed k0 (place a))) (ops (after (now s')) r) (late_of s' r)).
+        { apply (lasting_behind s q n o l1 l2 s_good split some l1_valid). apply s_inv. }
+        assert (Id0 : in_d s' (d0 a0)) by (apply in_d_more; apply s_inv).
+        assert (May : forall x, In x (l1 ++ l2) -> access_of x <> None -> exists A, may_access k (place x) A /\ stands x A).
+        { intros x. exact (may s q n o l1 l2 split some l1_valid x k k_o). }
+        assert (Own : forall x, In x (l1 ++ l2) -> rank x = q).
+        { intros x I. rewrite <- split in I. apply in_chain in I as (E & _). injection E. auto. }
+        split; auto.
+        - split; [exact Ia|]. right. apply s_inv.
+        - intros y Iy Ac. apply It, in_app_iff in Iy as [Iy|Iy].
+          + destruct (May y) as (A & M & St); [rewrite in_app_iff; auto|auto|].
+            rewrite (Own y) by (rewrite in_app_iff; auto). split; [left; reflexivity|]. exists A. split; [auto|].
+            apply (Do (place y)); [|auto]. destruct (l1_place q n o l1 l2 split y Iy). lia.
+          + destruct (inv_t m s s_inv y Iy Ac) as [Ty H']. split; [right; exact Ty|exact H'].
+        - intros y Iy Ac. apply in_app_iff in Iy as [Iy|Iy]; [now apply (inv_d m s s_inv)|].
+          destruct (May y) as (A & M & St); [rewrite in_app_iff; auto|auto|].
+          rewrite (Own y) by (rewrite in_app_iff; auto). exists A. split; [auto|]. now apply (Ma (place y)).
+        - intros q' Iq'. destruct (Nat.eq_dec q' q) as [->|Ne].
+          + split; [exact q_range|]. apply (goes_way s' q m (behind w k f) (adds d k f)); auto.
+            * exact q_range.
+            * now apply (holds_behind s q n o l1 l2 s_good split some l1_valid).
+            * now apply (in_d_behind s q n o l1 l2 split some l1_valid).
+          + destruct Iq' as [<-|Iq']; [tauto|]. destruct (inv_way m s s_inv q' Iq') as (L' & w' & d' & W & H' & Id').
+            split; [auto|]. exists w', d'. unfold s'. rewrite others_stay by auto. split; [auto|]. split; [|now apply in_d_more].
+            apply (right_more _ _ _ _ _ R w' _ (late_of s q')); [|apply late_more].
+            rewrite (ops_behind s q n o l1 l2 s_good split some l1_valid), party_one. simpl.
+            destruct (q' =? q) eqn:E; [apply Nat.eqb_eq in E; tauto|exact H'].
+        - intros M. now apply company_stays.
+        - intros M q' L'. right. now apply (inv_all m s s_inv).
+      Qed.
+
+      Lemma issue_not_reached : l2 = [] -> ~ In q (tainted s) ->
+        invariant m (Search (now s ++ l1) (late s ++ l2) (sources s) (tainted s) (touched s)).
+      Proof.
+        intros E T. set (s' := Search _ _ _ _ _). split; auto.
+        - apply s_inv.
+        - apply s_inv.
+        - intros y Iy. simpl in Iy. rewrite E, app_nil_r in Iy. now apply (inv_d m s s_inv).
+        - intros q' Iq'. destruct (inv_way m s s_inv q' Iq') as (L' & w' & d' & W & H' & Id').
+          assert (Ne : q' <> q) by (intros ->; exact (T Iq')).
+          split; [auto|]. exists w', d'. unfold s'. rewrite others_stay by auto. split; [auto|]. split; [|now apply in_d_more].
+          apply (right_more _ _ _ _ _ R w' _ (late_of s q')); [|apply late_more].
+          rewrite (ops_behind s q n o l1 l2 s_good split some l1_valid), party_one. simpl.
+          destruct (q' =? q) eqn:Eq; [apply Nat.eqb_eq in Eq; tauto|exact H'].
+        - apply (lasting_behind s q n o l1 l2 s_good split some l1_valid). apply s_inv.
+        - apply in_d_more. apply s_inv.
+        - intros M. now apply company_stays.
+        - intros M q' L'. now apply (inv_all m s s_inv).
+      Qed.
+
+      (** F2 *)
+      Lemma tainted_goes_on Ss t : In q (tainted s) -> In a Ss -> (forall y, In y t -> In y (l1 ++ touched s)) ->
+        (forall x y, In x l1 -> In y (late s) -> ~ clash y x) ->
+        invariant m (Search (now s ++ l1) (late s ++ l2) Ss (party o ++ tainted s) t).
+      Proof.
+        intros T Ia It Free. destruct (inv_way m s s_inv q T) as (Lq & w & d & W & H & Id).
+        destruct (closed_on _ _ F_closed (name D q) (stand_at s q) m w d k
+                    (stand_at (Search (now s ++ l1) (late s ++ l2) Ss [] []) q)) as (f & De & Is); auto.
+        - rewrite (proj2 (right_size _ _ _ _ _ R q k o k_o)). exact no_barrier.
+        - exact (wait_is_over s q n o l1 l2 s_good split some l1_valid w k k_o H).
+        - exact (bound_free s q n o l1 l2 s_good split some l1_valid Free d k k_o Id).
+        - apply (issue_reached Ss t w d f); auto; [apply De|].
+          exact (delayed_long s q n o l1 l2 s_good split some l1_valid Free w d k f k_o H Id De).
+      Qed.
+
+      (** F6 *)
+      Lemma untainted_further Ss t z l3 a' : ~ In q (tainted s) -> In a Ss ->
+        (forall y, In y t -> In y (l1 ++ touched s)) -> l2 = z :: l3 -> In a' (sources s) -> alike a' z ->
+        invariant m (Search (now s ++ l1) (late s ++ l2) Ss (party o ++ tainted s) t).
+      Proof.
+        intros T Ia It El Ia' Al. destruct (untainted_start T) as [M Ne].
+        assert (Al' : alike a z).
+        { pose proof s_good as (_ & _ & _ & _ & Als & _).
+          destruct (Als a a' (proj1 (inv_source m s s_inv)) Ia') as [->|H]; [auto|now apply alike_trans with a']. }
+        assert (Iz : In z l2) by (rewrite El; simpl; auto).
+        destruct (l2_place q n o l1 l2 split z Iz) as [Ez Lz].
+        assert (Pz : place z = length l1).
+        { rewrite El in split. rewrite (chain_split q n o l1 z l3 split). reflexivity. }
+        apply alike_iff in Al' as [Sk (key & Ka & Kz)]. apply accesses_iff in Ka as (xa & Ea & Ka), Kz as (xz & Exz & Kz).
+        destruct a_stands as (B & TB & SB); [congruence|].
+        destruct (may s q n o l1 l2 split some l1_valid z k k_o) as (A & MA & SA); [rewrite in_app_iff; auto|congruence|].
+        assert (F1 : 1 <= length l1) by (destruct l1; [tauto|simpl; lia]).
+        apply (issue_reached Ss t nothing_delayed (d0 a0) (length l1)); auto.
+        - apply (right_nothing _ _ _ _ _ R).
+        - apply s_inv.
+        - intros T' t'. rewrite M. apply (closed_further _ _ F_closed (name D q) (stand_at s q) k _ (length l1) A B); auto.
+          + now apply other_name; [apply q_range|].
+          + now apply (inv_company m s s_inv); [|apply q_range|].
+          + rewrite (proj2 (right_size _ _ _ _ _ R q k o k_o)). exact no_barrier.
+          + rewrite (proj1 (right_size _ _ _ _ _ R q k o k_o)). lia.
+          + now rewrite <- Pz.
+          + destruct SA as (x & Ex & Wx & Ax & Nx & _), SB as (y & Ey & Wy & Ay & Ny & _).
+            split; congruence.
+          + destruct SA as (x & Ex & Wx & _), SB as (y & Ey & Wy & _). apply same_kind_iff in Sk as [K E].
+            unfold kind in K, E. rewrite Ea in K, E. rewrite Exz in E.
+            replace x with xz in * by congruence. replace y with xa in * by congruence.
+            rewrite <- Wx, <- Wy. unfold kind_of in K, E. destruct (in_way xa) as [| | |u], (in_way xz) as [| | |v]; try congruence; try tauto.
+            exists u. injection E as <-. auto.
+      Qed.
+
+      (** F4 and F5 *)
+      Lemma untainted_reached t : ~ In q (tainted s) -> (forall y, In y t -> In y (l1 ++ touched s)) ->
+        may_split s q n o l1 l2 -> reached s o (l1 ++ l2) ->
+        invariant m (Search (now s ++ l1) (late s ++ l2) (sources s) (party o ++ tainted s) t).
+      Proof.
+        intros T It (_ & _ & _ & Free & First) Re. destruct (untainted_start T) as [M Ne].
+        pose proof q_range as Lq. pose proof (other_name q Lq Ne) as Nn.
+        pose proof (inv_company m s s_inv M q Lq Ne) as Co.
+        assert (Nb : barrier k = false) by (rewrite (proj2 (right_size _ _ _ _ _ R q k o k_o)); exact no_barrier).
+        pose proof (bound_free s q n o l1 l2 s_good split some l1_valid Free (d0 a0) k k_o (inv_d0 m s s_inv)) as Bf.
+        set (c' := stand_at (Search (now s ++ l1) (late s ++ l2) (sources s) [] []) q).
+        assert (Lv : leaves (name D q) (stand_at s q) k c') by apply goes_on.
+        assert (Sz : size k = length (steps o)) by exact (proj1 (right_size _ _ _ _ _ R q k o k_o)).
+        (* what hits an access of t or d may hit what others have done, or made *)
+        assert (Hit : forall (Z : Name Y -> seen_access (Name Y) (Address Y) -> Prop) x y, In x (l1 ++ l2) -> clash y x ->
+          In (rank y) (tainted s) -> (exists B, stands y B /\ Z (name D (rank y)) B) ->
+          may_hit k (place x) (by_others Z (name D q))).
+        { intros Z x y I C Ty (B & SB & ZB). destruct (clash_access y x C) as [_ Ax].
+          destruct (may s q n o l1 l2 split some l1_valid x k k_o I Ax) as (A & MA & SA).
+          assert (Rx : rank x = q).
+          { rewrite <- split in I. apply in_chain in I as (E & _). injection E. auto. }
+          rewrite <- Rx. rewrite <- Rx in T, Lq. apply (hits_by_others Z k x y A B); auto.
+          - exact (proj1 (inv_way m s s_inv (rank y) Ty)).
+          - intros E. rewrite E in Ty. exact (T Ty). }
+        assert (Place : forall x, In x (l1 ++ l2) -> place x <= size k).
+        { intros x I. rewrite Sz. rewrite <- split in I. now apply in_chain in I as (_ & _ & I). }
+        assert (Conclude : forall f, length l1 <= f -> 1 <= f -> issues a0 F (name D q) 0 nothing_delayed (d0 a0) k c' f ->
+          invariant m (Search (now s ++ l1) (late s ++ l2) (sources s) (party o ++ tainted s) t)).
+        { intros f L F1 Is. apply (issue_reached (sources s) t nothing_delayed (d0 a0) f); auto.
+          - apply s_inv.
+          - apply (right_nothing _ _ _ _ _ R).
+          - apply s_inv.
+          - intros. rewrite M. exact Is. }
+        assert (F4 : (exists p, p <= size k /\ may_hit k p (by_others (done F) (name D q))) ->
+          invariant m (Search (now s ++ l1) (late s ++ l2) (sources s) (party o ++ tainted s) t)).
+        { intros Ex. destruct (closed_hits_done _ _ F_closed (name D q) (stand_at s q) k c' Nn Co Lv Nb Bf Ex) as (f & De & Is).
+          apply (Conclude f); [|apply De|exact Is].
+          apply (delayed_long s q n o l1 l2 s_good split some l1_valid Free nothing_delayed (d0 a0) k f k_o); auto.
+          - apply (right_nothing _ _ _ _ _ R).
+          - apply s_inv. }
+        destruct Re as [(q' & T' & Pq')|(x & y & Ix & Iy & C)].
+        { rewrite party_one in Pq'. destruct Pq' as [<-|[]]. tauto. }
+        apply in_app_iff in Iy as [Iy|Iy].
+        { apply F4. destruct (inv_t m s s_inv y Iy) as [Ty H]; [now apply (clash_access y x)|].
+          exists (place x). split; [auto|]. now apply (Hit (done F) x y). }
+        assert (Hd : forall x y, In x l2 -> In y (late s) -> clash y x ->
+          1 <= place x <= size k /\ may_hit k (place x) (by_others (made F) (name D q))).
+        { clear x y Ix Iy C. intros x y Ix Iy C. split.
+          - destruct (l2_place q n o l1 l2 split x Ix) as [_ Lx]. rewrite Sz. destruct l1; [tauto|simpl in Lx; lia].
+          - apply (Hit (made F) x y); auto; [rewrite in_app_iff; auto|now apply late_tainted|].
+            apply (inv_d m s s_inv y Iy). now apply (clash_access y x). }
+        apply in_app_iff in Ix as [Ix|Ix]; [destruct (Free x y Ix Iy C)|]. pose proof (Hd x y Ix Iy C) as Hx.
+        destruct (closed_hits_made _ _ F_closed (name D q) (stand_at s q) k c' Nn Co Lv Nb Bf) as [Ex|(f & De & Is)].
+        - eauto.
+        - now apply F4.
+        - destruct De as [De|[F1 De]].
+          + apply (Conclude f); [|apply De|exact Is].
+            apply (delayed_long s q n o l1 l2 s_good split some l1_valid Free nothing_delayed (d0 a0) k f k_o); auto.
+            * apply (right_nothing _ _ _ _ _ R).
+            * apply s_inv.
+          + apply (Conclude f); auto. destruct l2 as [|x0 l3] eqn:El; [destruct Ix|]. rewrite <- El in *.
+            assert (I0 : In x0 l2) by (rewrite El; simpl; auto).
+            assert (P0 : place x0 = length l1).
+            { pose proof split as Sp. rewrite El in Sp. rewrite (chain_split q n o l1 x0 l3 Sp). reflexivity. }
+            rewrite <- P0. destruct First as (y0 & Iy0 & [Mu|C0]).
+            * exfalso. apply T. apply must_iff in Mu as (Ry & _). destruct (l2_place q n o l1 l2 split x0 I0) as [E0 _].
+              rewrite E0 in Ry. simpl in Ry. rewrite <- Ry. now apply late_tainted.
+            * apply De; now apply (Hd x0 y0).
+      Qed.
+    End Issue.
+  End Attacked.
 End Sound.
