@@ -767,5 +767,366 @@ Section Sound.
             * apply De; now apply (Hd x0 y0).
       Qed.
     End Issue.
+
+    (** *** A barrier (F3) *)
+    Lemma barrier_passed m s q n o l1 l2 Ss (T : list nat) (t : list event) : invariant m s -> good s -> chain q n o = l1 ++ l2 -> l1 <> [] ->
+      valid (now s ++ l1) -> is_barrier D o -> In a Ss -> (forall q0, In q0 T <-> In q0 (party o ++ tainted s)) ->
+      (forall y, In y t -> In y (l1 ++ touched s)) ->
+      invariant (next_count F m) (Search (now s ++ l1) (late s ++ l2) Ss T t).
+    Proof.
+      intros I G Ch Ne V B Ia IT It. set (s' := Search _ _ _ _ _).
+      destruct (right_barrier _ _ _ _ _ R o B) as [Qi Qs].
+      destruct (issue_allowed s q n o l1 l2 Ch Ne V) as [V0 A].
+      assert (Pa : party o = seq 0 N).
+      { pose proof (proj2 (right_ranks _ _ _ _ _ R (now s) (Event q n 0 o) V0 A eq_refl)) as E. simpl in E.
+        now rewrite B in E. }
+      assert (In_p : forall q', q' < N -> In q' (party o)) by (intros q' L; rewrite Pa; apply in_seq; lia).
+      assert (Quiet : forall x, In x (l1 ++ l2) -> access_of x = None).
+      { intros x Ix. rewrite <- Ch in Ix. apply in_chain in Ix as (_ & Eo & _). unfold access_of. rewrite Eo, Qi, Qs.
+        destruct (place x) as [|[|p]]; reflexivity. }
+      assert (Hl : holds D (lasting (behind nothing_delayed k0 (place a))) (ops (after (now s')) r) (late_of s' r)).
+      { apply (lasting_behind s q n o l1 l2 G Ch Ne V). apply I. }
+      assert (Id0 : in_d s' (d0 a0)) by (apply in_d_more; apply I).
+      assert (Go : forall q', q' < N -> exists k, represents D q' k o /\ barrier k /\
+        leaves (name D q') (stand_at s q') k (stand_at s' q')).
+      { intros q' L. destruct (right_commands _ _ _ _ _ R (now s) (Event q n 0 o) q' V0 A eq_refl (In_p q' L)) as (k & Re & Lv).
+        exists k. split; [exact Re|]. split; [now rewrite (proj2 (right_size _ _ _ _ _ R q' k o Re))|].
+        unfold stand_at. unfold s'. now rewrite (loc_behind s q n o l1 l2 G Ch Ne V). }
+      destruct (right_source _ _ _ _ _ R) as [Lr Sr].
+      (* each rank has arrived *)
+      assert (Arr : forall q', q' < N -> exists w d, arrived F (next_count F m) (name D q') (stand_at s' q') w d /\
+        holds D w (ops (after (now s)) q') (late_of s q') /\ in_d s d).
+      { assert (One : forall q', In q' (tainted s) -> q' = r \/ 1 <= m -> exists w d,
+          arrived F (next_count F m) (name D q') (stand_at s' q') w d /\
+          holds D w (ops (after (now s)) q') (late_of s q') /\ in_d s d).
+        { intros q' T0 C. destruct (inv_way m s I q' T0) as (L & w & d & W & H & Id). exists w, d. split; [|auto].
+          destruct (Go q' L) as (k & _ & Bk & Lv). apply (closed_arrive _ _ F_closed _ _ _ _ _ k _ W Lv Bk).
+          destruct C as [->|C]; auto. }
+        intros q' L. destruct (Nat.eq_dec q' r) as [->|Nr]; [apply One; [apply I|auto]|].
+        destruct (Nat.eq_dec m 0) as [M|M]; [|apply One; [now apply (inv_all m s I)|right; lia]].
+        destruct (One r (proj2 (inv_source m s I)) (or_introl eq_refl)) as (w & d & W & _).
+        destruct (Go q' L) as (k & _ & Bk & Lv). exists nothing_delayed, (d0 a0). split; [|split].
+        - rewrite M in *. apply (closed_arrive_untainted _ _ F_closed _ w d _ (stand_at s q') k _ W); auto.
+          + now apply other_name.
+          + now apply (inv_company 0 s I).
+        - apply (right_nothing _ _ _ _ _ R).
+        - apply I. }
+      split; auto.
+      - split; [exact Ia|]. apply IT, in_app_iff. left. now apply In_p.
+      - intros y Iy Ac. apply It, in_app_iff in Iy as [Iy|Iy].
+        + destruct Ac. apply Quiet. rewrite in_app_iff. auto.
+        + destruct (inv_t m s I y Iy Ac) as [Ty H]. split; [|exact H]. apply IT, in_app_iff. auto.
+      - intros y Iy Ac. apply in_app_iff in Iy as [Iy|Iy]; [now apply (inv_d m s I)|].
+        destruct Ac. apply Quiet. rewrite in_app_iff. auto.
+      - intros q' Iq'. assert (L : q' < N).
+        { apply IT, in_app_iff in Iq' as [Iq'|Iq']; [rewrite Pa in Iq'; apply in_seq in Iq'; lia|].
+          exact (proj1 (inv_way m s I q' Iq')). }
+        split; [exact L|]. destruct (Arr q' L) as (w & d & W & H & Id).
+        apply (goes_way s' q' (next_count F m) w d); auto.
+        + apply (closed_barrier _ _ F_closed (next_count F m)); [|exact W].
+          intros nm Nm. destruct (proj2 (right_names _ _ _ _ _ R) nm Nm) as (q0 & L0 & <-).
+          destruct (Arr q0 L0) as (w0 & d1 & W0 & _). eauto.
+        + apply (right_more _ _ _ _ _ R w _ (late_of s q')); [|apply late_more].
+          unfold s'. rewrite (ops_behind s q n o l1 l2 G Ch Ne V), (proj2 (in_party_iff q' o) (In_p q' L)).
+          now apply (right_pass _ _ _ _ _ R).
+        + now apply in_d_more.
+      - intros E. discriminate E.
+      - intros _ q' L. apply IT, in_app_iff. left. now apply In_p.
+    Qed.
+
+    (** *** Every move *)
+    Lemma invariant_moves m s s' : invariant m s -> good s -> move s s' -> exists m', invariant m' s'.
+    Proof.
+      intros I G M. pose proof (inv_source m s I) as [Ia Ir].
+      assert (Goes : forall q n o l1 l2, chain q n o = l1 ++ l2 -> l1 <> [] -> valid (now s ++ l1) ->
+        exists k, represents D q k o /\ forall Ss T t, leaves (name D q) (stand_at s q) k
+          (stand_at (Search (now s ++ l1) (late s ++ l2) Ss T t) q)).
+      { intros q n o l1 l2 Ch Ne V. destruct (issue_allowed s q n o l1 l2 Ch Ne V) as [V0 A].
+        destruct (command_new s q n o l1 l2 G Ch Ne V) as (Pq & _).
+        destruct (right_commands _ _ _ _ _ R (now s) (Event q n 0 o) q V0 A eq_refl Pq) as (k & Re & Lv).
+        exists k. split; [exact Re|]. intros Ss T t. unfold stand_at. now rewrite (loc_behind s q n o l1 l2 G Ch Ne V). }
+      destruct M as [w q n o V|w q n o l1 x l2 Ch Ne V|s q n o l1 l2 Src Sp Re|s q n o l1 l2 Src Sp Re|
+                     s q n o l1 z l2 a' Ia' Al Ch Ne V Free].
+      - destruct Ia.
+      - destruct Ia.
+      - pose proof Sp as (Ch & Ne & V & Free & _). destruct (is_barrier D o) eqn:B.
+        { exists (next_count F m). apply (barrier_passed m s q n o); auto; reflexivity. }
+        destruct (Goes q n o l1 l2 Ch Ne V) as (k & Rk & Lv). exists m.
+        destruct (in_dec Nat.eq_dec q (tainted s)) as [T|T].
+        + apply (tainted_goes_on m s q n o l1 l2 k); auto.
+        + apply (untainted_reached m s q n o l1 l2 k); auto.
+      - pose proof Sp as (Ch & Ne & V & Free & _). destruct (issue_allowed s q n o l1 l2 Ch Ne V) as [V0 A].
+        destruct (is_barrier D o) eqn:B.
+        { destruct Re. left. exists r. split; [exact Ir|].
+          pose proof (proj2 (right_ranks _ _ _ _ _ R (now s) (Event q n 0 o) V0 A eq_refl)) as E. simpl in E.
+          rewrite E, B. apply in_seq. pose proof (proj1 (right_source _ _ _ _ _ R)). lia. }
+        destruct (Goes q n o l1 l2 Ch Ne V) as (k & Rk & Lv). exists m.
+        apply (issue_not_reached m s q n o l1 l2 k); auto.
+        + destruct l2 as [|x l2]; [auto|]. destruct Re. now apply (forced_reached s q n).
+        + intros T. apply Re. left. exists q. split; [auto|]. apply (command_new s q n o l1 l2 G Ch Ne V).
+      - destruct (is_barrier D o) eqn:B.
+        { exfalso. apply (f_equal (@length event)) in Ch. rewrite app_length in Ch. unfold chain in Ch.
+          rewrite map_length, seq_length, (proj2 (right_barrier _ _ _ _ _ R o B)) in Ch. destruct l1; [tauto|].
+          simpl in Ch. lia. }
+        destruct (Goes q n o l1 (z :: l2) Ch Ne V) as (k & Rk & Lv). exists m.
+        destruct (in_dec Nat.eq_dec q (tainted s)) as [T|T].
+        + apply (tainted_goes_on m s q n o l1 (z :: l2) k); simpl; auto.
+        + apply (untainted_further m s q n o l1 (z :: l2) k) with (z := z) (l3 := l2) (a' := a'); simpl; auto.
+    Qed.
+
+    (** *** And nothing is e *)
+    Lemma invariant_not_found m s : invariant m s -> good s -> ~ found s.
+    Proof.
+      intros I G (b & q & n & o & l1 & l2 & x & Ib & Ch & Ne & V & Ix & Cb & Enter).
+      destruct (issue_allowed s q n o l1 l2 Ch Ne V) as [V0 A].
+      destruct (command_new s q n o l1 l2 G Ch Ne V) as (Pq & _ & New).
+      pose proof (inv_source m s I) as [Ia Ir].
+      assert (Ia' : In a (late s)) by (apply G; auto).
+      assert (Ex : command_of x = (q, n)) by exact (of_l1 q n o l1 l2 Ch x Ix).
+      assert (C : clash x a).
+      { pose proof G as (_ & _ & _ & _ & Als & _). destruct (Als b a Ib Ia) as [->|Al]; [auto|].
+        apply (clash_alike x b a Cb Al). intros ->. apply (New a); [rewrite in_app_iff; auto|auto]. }
+      destruct (clash_access x a C) as [Ax Aa].
+      assert (B : is_barrier D o = false).
+      { destruct (is_barrier D o) eqn:B; [|auto]. destruct Ax. destruct (right_barrier _ _ _ _ _ R o B) as [Qi Qs].
+        assert (I0 : In x (chain q n o)) by (rewrite Ch, in_app_iff; auto). apply in_chain in I0 as (_ & Eo & _).
+        unfold access_of. rewrite Eo, Qi, Qs. destruct (place x) as [|[|p]]; reflexivity. }
+      destruct (right_commands _ _ _ _ _ R (now s) (Event q n 0 o) q V0 A eq_refl Pq) as (k & Re & Lv).
+      pose proof (in_range s q n o l1 l2 Ch Ne V) as Lq. fold (stand_at s q) in Lv.
+      assert (Ra : forall z, In z (l1 ++ l2) -> rank z = q).
+      { intros z Iz. rewrite <- Ch in Iz. apply in_chain in Iz as (E & _). injection E. auto. }
+      destruct (may s q n o l1 l2 Ch Ne V x k Re) as (Ac & Mx & Sx); [rewrite in_app_iff; auto|auto|].
+      assert (Rx : rank x = q) by (apply Ra; rewrite in_app_iff; auto).
+      assert (Hs : may_hit k (place x) (the_source a0)).
+      { apply (hits_source k x Ac); auto. now rewrite Rx. }
+      destruct (l1_place q n o l1 l2 Ch x Ix) as [_ Lx]. pose proof (l1_length q n o l1 l2 Ch k Re) as Ll.
+      destruct (in_dec Nat.eq_dec q (tainted s)) as [T|T].
+      - destruct (inv_way m s I q T) as (_ & w & d & W & H & Id). destruct (Nat.eq_dec (place x) 0) as [Z|Z].
+        + rewrite Z in Hs. exact (no_e_bound _ _ F_no_e _ _ _ _ _ _ _ W Lv Hs).
+        + apply (no_e_step _ _ F_no_e _ _ _ _ _ _ _ (place x) W Lv); [lia| |exact Hs].
+          intros p Hp. destruct (delays w k p) eqn:E; [|auto]. exfalso.
+          pose proof (delays_long s q n o l1 l2 G Ch Ne V w k p Re H) as L. specialize (L ltac:(lia) E). lia.
+      - assert (M : m = 0).
+        { destruct (Nat.eq_dec m 0); [auto|]. destruct T. now apply (inv_all m s I). }
+        assert (Nr : q <> r) by (intros ->; tauto).
+        destruct (no_e_of_others _ _ F_no_e (name D q) (stand_at s q) k _ (place x) (other_name q Lq Nr)
+          (inv_company m s I M q Lq Nr) Lv) as [E1 E2]; [lia|exact Hs|].
+        assert (Hit : forall (Z : Name Y -> seen_access (Name Y) (Address Y) -> Prop) z y, In z (l1 ++ l2) -> clash y z ->
+          In (rank y) (tainted s) -> (exists Bc, stands y Bc /\ Z (name D (rank y)) Bc) ->
+          may_hit k (place z) (by_others Z (name D q))).
+        { intros Z z y Iz Cz Ty (Bc & SB & ZB). destruct (clash_access y z Cz) as [_ Az].
+          destruct (may s q n o l1 l2 Ch Ne V z k Re Iz Az) as (Bz & MA & SA).
+          pose proof (Ra z Iz) as Rz. rewrite <- Rz. rewrite <- Rz in T, Lq.
+          apply (hits_by_others Z k z y Bz Bc); auto.
+          - exact (proj1 (inv_way m s I (rank y) Ty)).
+          - intros E. rewrite E in Ty. exact (T Ty). }
+        assert (Size : forall z, In z (l1 ++ l2) -> place z <= size k).
+        { intros z Iz. rewrite (proj1 (right_size _ _ _ _ _ R q k o Re)). rewrite <- Ch in Iz. now apply in_chain in Iz. }
+        assert (Made : forall z y, In z (l1 ++ l2) -> In y (touched s ++ late s) -> clash y z ->
+          may_hit k (place z) (by_others (made F) (name D q))).
+        { intros z y Iz Iy Cz. destruct (clash_access y z Cz) as [Ay _]. apply (Hit (made F) z y); auto.
+          - apply in_app_iff in Iy as [Iy|Iy]; [now apply (inv_t m s I)|apply G; auto].
+          - apply in_app_iff in Iy as [Iy|Iy]; [|now apply (inv_d m s I)].
+            destruct (inv_t m s I y Iy Ay) as [_ (Bc & SB & DB)]. exists Bc. split; [auto|]. now apply (closed_done _ _ F_closed). }
+        destruct Enter as [(r' & T' & P')|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]].
+        + pose proof (proj2 (right_ranks _ _ _ _ _ R (now s) (Event q n 0 o) V0 A eq_refl)) as E. simpl in E.
+          rewrite E, B in P'. destruct P' as [<-|[]]. tauto.
+        + assert (Iz' : In z (l1 ++ l2)) by (rewrite in_app_iff; auto).
+          destruct (le_lt_dec (place z) (place x)) as [L|L].
+          * apply (E1 (place z) L). destruct (inv_t m s I y Iy) as [Ty H]; [now apply (clash_access y z)|].
+            now apply (Hit (done F) z y).
+          * apply (E2 (place z)); [split; [exact L|now apply Size]|]. apply (Made z y); auto. rewrite in_app_iff. auto.
+        + assert (Iz' : In z (l1 ++ l2)) by (rewrite in_app_iff; auto).
+          destruct (l2_place q n o l1 l2 Ch z Iz) as [_ Lz].
+          apply (E2 (place z)); [split; [lia|now apply Size]|]. now apply (Made z y).
+    Qed.
   End Attacked.
+
+  (** ** The choice of the source *)
+
+  (** Before it all ranks are in one phase. *)
+  Lemma in_a_phase s : reachable s -> sources s = [] ->
+    exists h, forall q, q < N -> in_phase h (name D q) (stand_at s q).
+  Proof.
+    induction 1 as [|s s' Re IH M]; intros E.
+    - exists first_phase. intros q L. now apply (right_start _ _ _ _ _ R).
+    - destruct M as [w q n o V|w q n o l1 x l2 Ch Ne V|s q n o l1 l2 Src Sp Rd|s q n o l1 l2 Src Sp Rd|
+                     s q n o l1 z l2 a' Ia' Al Ch Ne V Free]; try (simpl in E; congruence).
+      destruct (IH eq_refl) as (h & H). pose proof (good_reachable _ Re) as G.
+      set (s := Search w [] [] [] []) in *. assert (Ch : chain q n o = chain q n o ++ []) by now rewrite app_nil_r.
+      assert (Ne : chain q n o <> []) by (unfold chain; simpl; discriminate).
+      destruct (issue_allowed s q n o _ _ Ch Ne V) as [V0 A].
+      pose proof (proj2 (right_ranks _ _ _ _ _ R w (Event q n 0 o) V0 A eq_refl)) as Pa. simpl in Pa.
+      assert (Loc_ : forall q', stand_at (Search (w ++ chain q n o) [] [] [] []) q' =
+        control D q' (loc (after (w ++ [Event q n 0 o])) q')).
+      { intros q'. unfold stand_at. f_equal. exact (loc_behind s q n o _ _ G Ch Ne V [] [] [] q'). }
+      destruct (is_barrier D o) eqn:B.
+      + exists (next_phase h). intros q' L. rewrite Loc_.
+        assert (Go : forall q0, q0 < N -> exists k, barrier k /\ leaves (name D q0) (stand_at s q0) k
+          (control D q0 (loc (after (w ++ [Event q n 0 o])) q0))).
+        { intros q0 L0. destruct (right_commands _ _ _ _ _ R w (Event q n 0 o) q0 V0 A eq_refl) as (k & Rk & Lv).
+          { simpl. rewrite Pa. apply in_seq. lia. }
+          exists k. split; [|exact Lv]. now rewrite (proj2 (right_size _ _ _ _ _ R q0 k o Rk)). }
+        destruct (Go q' L) as (k & Bk & Lv). apply (phase_barrier phases h) with (c := stand_at s q') (k := k); auto.
+        intros nm Nm. destruct (proj2 (right_names _ _ _ _ _ R) nm Nm) as (q0 & L0 & <-).
+        destruct (Go q0 L0) as (k' & Bk' & Lv'). eauto 8.
+      + exists h. intros q' L. destruct (Nat.eq_dec q' q) as [->|Nq].
+        * rewrite Loc_. destruct (right_commands _ _ _ _ _ R w (Event q n 0 o) q V0 A eq_refl) as (k & Rk & Lv).
+          { simpl. rewrite Pa. simpl. auto. }
+          apply (phase_on phases h _ (stand_at s q) k); auto. now rewrite (proj2 (right_size _ _ _ _ _ R q k o Rk)).
+        * replace (stand_at (Search (w ++ chain q n o) [] [] [] []) q') with (stand_at s q'); [now apply H|].
+          unfold stand_at. f_equal. symmetry. apply (loc_of_others s q n o _ _ G Ch Ne V [] [] []).
+          rewrite Pa. simpl. intuition.
+  Qed.
+
+  (** No Found comes after the choice of a step that is not choosable. *)
+  Theorem infeasible_source w n o l1 a l2 k c' : reachable (Search w [] [] [] []) ->
+    chain r n o = l1 ++ a :: l2 -> l1 <> [] -> valid (w ++ l1) -> represents D r k o ->
+    leaves (name D r) (control D r (loc (after w) r)) k c' ->
+    c' = control D r (loc (after (w ++ [Event r n 0 o])) r) ->
+    infeasible (Source (name D r) (control D r (loc (after w) r)) k (length l1)) ->
+    forall s, clos_refl_trans _ move (Search (w ++ l1) (a :: l2) [a] (party o) l1) s -> ~ found s.
+  Proof.
+    intros Re Ch Ne V Rk Lv -> (F & Cl & No) s Ms.
+    pose proof (good_reachable _ Re) as G. set (s0 := Search w [] [] [] []) in *.
+    pose proof (chain_split r n o l1 a l2 Ch) as Ea.
+    assert (Pa : place a = length l1) by now rewrite Ea. rewrite <- Pa in Cl, No.
+    assert (Ra : rank a = r) by now rewrite Ea.
+    assert (Oa : represents D r k (op a)) by now rewrite Ea.
+    destruct (issue_allowed s0 r n o _ _ Ch Ne V) as [V0 A]. destruct (right_source _ _ _ _ _ R) as [Lr Sr].
+    assert (Sa : 1 <= place a <= length (steps (op a))).
+    { assert (I : In a (chain r n o)) by (rewrite Ch, in_app_iff; simpl; auto).
+      apply in_chain in I as (_ & Eo & I). rewrite Eo. destruct l1; [tauto|simpl in Pa; lia]. }
+    assert (B : is_barrier D o = false).
+    { destruct (is_barrier D o) eqn:B; [|auto]. rewrite Ea in Sa. simpl in Sa.
+      rewrite (proj2 (right_barrier _ _ _ _ _ R o B)) in Sa. simpl in Sa. lia. }
+    assert (Party : party o = [r]).
+    { pose proof (proj2 (right_ranks _ _ _ _ _ R w (Event r n 0 o) V0 A eq_refl)) as E. simpl in E. now rewrite B in E. }
+    destruct (in_a_phase s0 Re eq_refl) as (h & H).
+    set (s1 := Search (w ++ l1) (a :: l2) [a] (party o) l1).
+    destruct (closed_source _ _ Cl _ Lv) as (Do & Ma & Go).
+    assert (Hw : holds D (behind nothing_delayed k (place a)) (ops (after (now s1)) r) (late_of s1 r)).
+    { apply (holds_behind s0 r n o l1 (a :: l2) G Ch Ne V [a] (party o) l1); [auto|apply (right_nothing _ _ _ _ _ R)|lia|apply Sa]. }
+    assert (Hd : in_d s1 (d0 (Source (name D r) (control D r (loc (after w) r)) k (place a)))).
+    { apply (in_d_behind s0 r n o l1 (a :: l2) Ch Ne V [a] (party o) l1); [auto| |rewrite Pa; auto]. intros A' []. }
+    assert (Own : forall x, In x (l1 ++ a :: l2) -> rank x = r).
+    { intros x I. rewrite <- Ch in I. apply in_chain in I as (E & _). injection E. auto. }
+    assert (I1 : invariant a (control D r (loc (after w) r)) k F 0 s1).
+    { split.
+      - split; [simpl; auto|]. simpl. rewrite Party. simpl. auto.
+      - intros y Iy Ac. simpl in Iy. rewrite (Own y) by (rewrite in_app_iff; auto). split; [simpl; rewrite Party; simpl; auto|].
+        destruct (may s0 r n o l1 (a :: l2) Ch Ne V y k Rk) as (A' & MA & SA); [rewrite in_app_iff; auto|auto|].
+        exists A'. split; [auto|]. apply (Do (place y)); [|auto]. destruct (l1_place r n o l1 (a :: l2) Ch y Iy) as [_ L]. simpl. lia.
+      - intros y Iy Ac. simpl in Iy. rewrite (Own y) by (rewrite in_app_iff; auto).
+        destruct (may s0 r n o l1 (a :: l2) Ch Ne V y k Rk) as (A' & MA & SA); [rewrite in_app_iff; auto|auto|].
+        exists A'. split; [auto|]. now apply (Ma (place y)).
+      - intros q Iq. simpl in Iq. rewrite Party in Iq. destruct Iq as [<-|[]]. split; [exact Lr|].
+        apply (goes_way a (control D r (loc (after w) r)) k F s1 r 0 (behind nothing_delayed k (place a))
+          (adds (fun _ => False) k (place a))); auto.
+        + unfold stand_at. rewrite (loc_behind s0 r n o l1 (a :: l2) G Ch Ne V [a] (party o) l1). exact Go.
+        + now apply (right_lasting _ _ _ _ _ R).
+      - now apply (right_lasting _ _ _ _ _ R).
+      - exact Hd.
+      - intros _ q L Nr. exists h. split; [exact (H r Lr)|].
+        replace (stand_at s1 q) with (stand_at s0 q); [now apply H|]. unfold stand_at. f_equal. symmetry.
+        apply (loc_of_others s0 r n o l1 (a :: l2) G Ch Ne V [a] (party o) l1). rewrite Party. simpl. intuition.
+      - intros E. destruct (E eq_refl). }
+    assert (Rs1 : reachable s1) by (eapply reachable_move; [exact Re|now apply (move_source w r n o l1 a l2)]).
+    assert (All : forall s2, clos_refl_trans _ move s1 s2 -> reachable s2 /\
+      exists m, invariant a (control D r (loc (after w) r)) k F m s2).
+    { intros s2 M. apply clos_rt_rtn1 in M. induction M as [|s2 s3 M _ (R2 & m & I2)]; [eauto|].
+      split; [eapply reachable_move; eauto|].
+      apply (invariant_moves a (control D r (loc (after w) r)) k F Ra Oa Sa Cl No m s2 s3 I2 (good_reachable _ R2) M). }
+    destruct (All s Ms) as (Rs & m & I).
+    exact (invariant_not_found a (control D r (loc (after w) r)) k F Ra Oa Sa Cl No m s I (good_reachable _ Rs)).
+  Qed.
 End Sound.
+
+(** ** All sources, all ranks, all numbers of nodes *)
+
+(** A case: what is known of the ranks, and the name of the source's. *)
+Record case := Case { known : system; source_name : Name known }.
+
+(** No step is choosable for the source's rank. *)
+Definition settled (C : case) : Prop :=
+  phases_closed (known C) /\
+  forall c k c' i, (exists h, in_phase h (source_name C) c) -> leaves (source_name C) c k c' -> barrier k = false ->
+    1 <= i <= size k -> infeasible (Source (source_name C) c k i).
+
+(** The case is that of rank r of a program on N nodes. *)
+Definition is_case {Loc Op Cell Val} (P : Program Loc Op Cell Val) (N r : nat) (C : case) : Prop :=
+  exists D, right P N r (known C) D /\ name D r = source_name C.
+
+Section Robust.
+  Context {Loc Op Cell Val : Type}.
+
+  Lemma some_source (P : Program Loc Op Cell Val) (s : search) : reachable s -> sources s <> [] ->
+    exists w r n o l1 a l2, reachable (Search w [] [] [] []) /\ chain r n o = l1 ++ a :: l2 /\ l1 <> [] /\
+      valid (w ++ l1) /\ clos_refl_trans _ move (Search (w ++ l1) (a :: l2) [a] (party o) l1) s.
+  Proof.
+    induction 1 as [|s s' Re IH M]; intros E; [destruct E; reflexivity|].
+    assert (On : sources s <> [] -> exists w r n o l1 a l2, reachable (Search w [] [] [] []) /\
+      chain r n o = l1 ++ a :: l2 /\ l1 <> [] /\ valid (w ++ l1) /\
+      clos_refl_trans _ move (Search (w ++ l1) (a :: l2) [a] (party o) l1) s').
+    { intros Ne. destruct (IH Ne) as (w & r & n & o & l1 & a & l2 & H1 & H2 & H3 & H4 & H5).
+      exists w, r, n, o, l1, a, l2. repeat (split; [assumption|]). eapply rt_trans; [exact H5|]. now apply rt_step. }
+    destruct M as [w q n o V|w q n o l1 x l2 Ch Ne V|s q n o l1 l2 Src Sp Rd|s q n o l1 l2 Src Sp Rd|
+                   s q n o l1 z l2 a' Ia' Al Ch Ne V Free]; [destruct E; reflexivity| |auto|auto|].
+    - exists w, q, n, o, l1, x, l2. repeat (split; [assumption|]). apply rt_refl.
+    - apply On. intros H. rewrite H in Ia'. destruct Ia'.
+  Qed.
+
+  (** The theorem of proofs/reductions.md, section 2, for all sources: nothing is violating. *)
+  Theorem infeasible_robust (P : Program Loc Op Cell Val) (N : nat) :
+    (forall w x, valid w -> allowed (after w) x -> is_issue x -> rank x < N) ->
+    (forall r, r < N -> exists C, settled C /\ is_case P N r C) ->
+    forall w, computation w -> ~ violating w.
+  Proof.
+    intros Ranks Cases w0 C0 Vi. destruct (attack_complete w0 C0 Vi) as (s & Re & Fo).
+    assert (Ne : sources s <> []).
+    { destruct Fo as (a & r & n & o & l1 & l2 & x & Ia & _). intros E. rewrite E in Ia. destruct Ia. }
+    destruct (some_source P s Re Ne) as (w & r & n & o & l1 & a & l2 & Rw & Ch & N1 & V & Mv).
+    pose proof (good_reachable _ Rw) as G.
+    destruct (issue_allowed (Search w [] [] [] []) r n o l1 (a :: l2) Ch N1 V) as [V0 A]. simpl in V0, A.
+    pose proof (Ranks w (Event r n 0 o) V0 A eq_refl) as Lr. simpl in Lr.
+    destruct (Cases r Lr) as ([Y nm] & [Ph All] & D & R & En). simpl in *.
+    assert (Pr : In r (party o)) by (destruct A as (_ & A & _); exact A).
+    destruct (right_commands _ _ _ _ _ R w (Event r n 0 o) r V0 A eq_refl Pr) as (k & Rk & Lv).
+    assert (Sz : size k = length (steps o)) by exact (proj1 (right_size _ _ _ _ _ R r k o Rk)).
+    assert (Ia : In a (chain r n o)) by (rewrite Ch, in_app_iff; simpl; auto).
+    pose proof (chain_split r n o l1 a l2 Ch) as Ea. apply in_chain in Ia as (_ & _ & La). rewrite Ea in La. simpl in La.
+    destruct (in_a_phase N r Y D R Ph _ Rw eq_refl) as (h & H).
+    subst nm. revert Fo. apply (infeasible_source N r Y D R Ph w n o l1 a l2 k
+      (control D r (loc (after (w ++ [Event r n 0 o])) r))); auto.
+    apply (All _ k (control D r (loc (after (w ++ [Event r n 0 o])) r))); auto.
+    - exists h. now apply H.
+    - destruct (barrier k) eqn:B; [|auto]. exfalso. rewrite (proj2 (right_size _ _ _ _ _ R r k o Rk)) in B.
+      rewrite (proj2 (right_barrier _ _ _ _ _ R o B)) in La. destruct l1; [tauto|simpl in La; lia].
+    - rewrite Sz. destruct l1; [tauto|]. simpl in *. lia.
+  Qed.
+
+  (** Theorem A: finitely many cases, in none of which a step is choosable, and from n0 on every rank is one of them. *)
+  Theorem every_n (P : nat -> Program Loc Op Cell Val) (n0 : nat) (cases : list case) :
+    (forall C, In C cases -> settled C) ->
+    (forall N r, n0 <= N -> r < N -> exists C, In C cases /\ is_case (P N) N r C) ->
+    (forall N w x, n0 <= N -> valid (P := P N) w -> allowed (P := P N) (after (P := P N) w) x -> is_issue x -> rank x < N) ->
+    forall N, n0 <= N -> forall w, computation (P := P N) w -> ~ violating (K := calculus (P := P N)) w.
+  Proof.
+    intros St Is Ranks N L w. apply (infeasible_robust (P N) N).
+    - intros u x. now apply Ranks.
+    - intros r Lr. destruct (Is N r L Lr) as (C & I & H). exists C. auto.
+  Qed.
+
+  (** Theorem B, without faults: with checks below n0, every number of nodes. *)
+  Theorem every_number (P : nat -> Program Loc Op Cell Val) (n0 : nat) (cases : list case) :
+    (forall C, In C cases -> settled C) ->
+    (forall N r, n0 <= N -> r < N -> exists C, In C cases /\ is_case (P N) N r C) ->
+    (forall N w x, n0 <= N -> valid (P := P N) w -> allowed (P := P N) (after (P := P N) w) x -> is_issue x -> rank x < N) ->
+    (forall N, 2 <= N < n0 -> forall w, computation (P := P N) w -> ~ violating (K := calculus (P := P N)) w) ->
+    forall N, 2 <= N -> forall w, computation (P := P N) w -> ~ violating (K := calculus (P := P N)) w.
+  Proof.
+    intros St Is Ranks Below N L. destruct (le_lt_dec n0 N) as [H|H].
+    - now apply (every_n P n0 cases).
+    - apply Below. auto.
+  Qed.
+End Robust.
