@@ -1077,18 +1077,18 @@ Section Robust.
   Qed.
 
   (** The theorem of proofs/reductions.md, section 2, for all sources: nothing is violating. *)
-  Theorem infeasible_robust (P : Program Loc Op Cell Val) (N : nat) :
-    (forall w x, valid w -> allowed (after w) x -> is_issue x -> rank x < N) ->
+  Theorem infeasible_robust (P : Program Loc Op Cell Val) (N : nat) : 0 < N ->
     (forall r, r < N -> exists C, settled C /\ is_case P N r C) ->
     forall w, computation w -> ~ violating w.
   Proof.
-    intros Ranks Cases w0 C0 Vi. destruct (attack_complete w0 C0 Vi) as (s & Re & Fo).
+    intros Some_ Cases w0 C0 Vi. destruct (attack_complete w0 C0 Vi) as (s & Re & Fo).
     assert (Ne : sources s <> []).
     { destruct Fo as (a & r & n & o & l1 & l2 & x & Ia & _). intros E. rewrite E in Ia. destruct Ia. }
     destruct (some_source P s Re Ne) as (w & r & n & o & l1 & a & l2 & Rw & Ch & N1 & V & Mv).
     pose proof (good_reachable _ Rw) as G.
     destruct (issue_allowed (Search w [] [] [] []) r n o l1 (a :: l2) Ch N1 V) as [V0 A]. simpl in V0, A.
-    pose proof (Ranks w (Event r n 0 o) V0 A eq_refl) as Lr. simpl in Lr.
+    assert (Lr : r < N).
+    { destruct (Cases 0 Some_) as (C & _ & D & R & _). exact (proj1 (right_ranks _ _ _ _ _ R w (Event r n 0 o) V0 A eq_refl)). }
     destruct (Cases r Lr) as ([Y nm] & [Ph All] & D & R & En). simpl in *.
     assert (Pr : In r (party o)) by (destruct A as (_ & A & _); exact A).
     destruct (right_commands _ _ _ _ _ R w (Event r n 0 o) r V0 A eq_refl Pr) as (k & Rk & Lv).
@@ -1106,27 +1106,208 @@ Section Robust.
   Qed.
 
   (** Theorem A: finitely many cases, in none of which a step is choosable, and from n0 on every rank is one of them. *)
-  Theorem every_n (P : nat -> Program Loc Op Cell Val) (n0 : nat) (cases : list case) :
+  Theorem every_n (P : nat -> Program Loc Op Cell Val) (n0 : nat) (cases : list case) : 0 < n0 ->
     (forall C, In C cases -> settled C) ->
     (forall N r, n0 <= N -> r < N -> exists C, In C cases /\ is_case (P N) N r C) ->
-    (forall N w x, n0 <= N -> valid (P := P N) w -> allowed (P := P N) (after (P := P N) w) x -> is_issue x -> rank x < N) ->
     forall N, n0 <= N -> forall w, computation (P := P N) w -> ~ violating (K := calculus (P := P N)) w.
   Proof.
-    intros St Is Ranks N L w. apply (infeasible_robust (P N) N).
-    - intros u x. now apply Ranks.
-    - intros r Lr. destruct (Is N r L Lr) as (C & I & H). exists C. auto.
+    intros Pos St Is N L w. apply (infeasible_robust (P N) N); [lia|].
+    intros r Lr. destruct (Is N r L Lr) as (C & I & H). exists C. auto.
   Qed.
 
   (** Theorem B, without faults: with checks below n0, every number of nodes. *)
-  Theorem every_number (P : nat -> Program Loc Op Cell Val) (n0 : nat) (cases : list case) :
+  Theorem every_number (P : nat -> Program Loc Op Cell Val) (n0 : nat) (cases : list case) : 0 < n0 ->
     (forall C, In C cases -> settled C) ->
     (forall N r, n0 <= N -> r < N -> exists C, In C cases /\ is_case (P N) N r C) ->
-    (forall N w x, n0 <= N -> valid (P := P N) w -> allowed (P := P N) (after (P := P N) w) x -> is_issue x -> rank x < N) ->
     (forall N, 2 <= N < n0 -> forall w, computation (P := P N) w -> ~ violating (K := calculus (P := P N)) w) ->
     forall N, 2 <= N -> forall w, computation (P := P N) w -> ~ violating (K := calculus (P := P N)) w.
   Proof.
-    intros St Is Ranks Below N L. destruct (le_lt_dec n0 N) as [H|H].
+    intros Pos St Is Below N L. destruct (le_lt_dec n0 N) as [H|H].
     - now apply (every_n P n0 cases).
     - apply Below. auto.
   Qed.
 End Robust.
+
+(** ** Commands in the own memory: an example on every number of nodes
+
+    Each rank stores to its own memory, puts to a cell of rank 0, and stores to its own memory again.  One that comes after
+    the source by its put stores behind it; if that could taint others before their put, this would be an e. *)
+Module Own.
+  Inductive operation := Store (r : nat) | Put (r : nat).
+
+  Definition first_of (o : operation) : option (access (nat * bool)) :=
+    match o with Store r => Some (Access (r, false) Writes) | Put _ => None end.
+  Definition steps_of (o : operation) : list (access (nat * bool)) :=
+    match o with Store _ => [] | Put _ => [Access (0, true) Writes] end.
+  Definition rank_of (o : operation) : nat := match o with Store r | Put r => r end.
+  Definition at_place (o : operation) (l : nat) : bool := match o, l with Store _, 0 | Put _, 1 | Store _, 2 => true | _, _ => false end.
+
+  Definition program (N : nat) : Program nat operation (nat * bool) nat.
+  Proof.
+    refine {| init_loc := fun _ => 0; init_mem := fun _ => 0; nothing := 0;
+      party := fun o => [rank_of o]; at_issue := first_of; steps := steps_of;
+      next := fun r l o v => if (r =? rank_of o) && (r <? N) && at_place o l then Some (S l) else None;
+      store := fun o values old => S (rank_of o);
+      held := fun _ _ _ _ _ => false; awaits := fun _ _ _ _ => false |}.
+    - decide equality; apply Nat.eq_dec.
+    - decide equality; [apply Bool.bool_dec|apply Nat.eq_dec].
+    - intros [x|x] o' [|[|p]] p' a a' vs vs' v E _ K _ _ _; try discriminate E; try (destruct p; discriminate E);
+        injection E as <-; destruct K; reflexivity.
+    - intros o r r' _ [<-|[]] [<-|[]]. reflexivity.
+    - intros r l o v v' _ H. exact H.
+  Defined.
+
+  (** The source's rank, rank 0, all others; in one case the source's rank is 0. *)
+  Inductive names := Src | Zero | Rest.
+  Definition shared (zero : bool) : names := if zero then Src else Zero.
+  Definition is_rest (nm : names) : bool := match nm with Rest => true | _ => false end.
+  Definition private (nm : names) : seen_access names bool := Seen nm false Writes (is_rest nm).
+  Definition common (zero : bool) : seen_access names bool := Seen (shared zero) true Writes false.
+
+  Definition what (zero : bool) : system := {|
+    Name := names; Address := bool; Control := nat; Command := names * bool; Way := unit; Phase := unit;
+    named := fun nm => zero = true -> nm <> Zero;
+    single := fun nm => negb (is_rest nm);
+    leaves := fun nm c k c' => c' = S c /\ ((k = (nm, false) /\ (c = 0 \/ c = 2)) \/ (k = (nm, true) /\ c = 1));
+    barrier := fun _ => false;
+    size := fun k => if snd k then 1 else 0;
+    may_access := fun k p A => if snd k then p = 1 /\ A = common zero else p = 0 /\ A = private (fst k);
+    must_access := fun k p A => snd k = true /\ p = 1 /\ A = common zero;
+    nothing_delayed := tt; behind := fun _ _ _ => tt; lasting := fun _ => tt;
+    delays := fun _ _ _ => false; stops := fun _ _ => false;
+    first_phase := tt; next_phase := fun _ => tt; in_phase := fun _ _ _ => True |}.
+
+  Definition fixed (zero : bool) : @sets (what zero) := @Build_sets (what zero)
+    (fun nm A => A = private nm)                                              (* done *)
+    (fun nm A => A = private nm \/ A = common zero)                           (* made *)
+    (fun nm c n w d => (c = 2 \/ c = 3) /\ d = (fun A => A = common zero))     (* ways *)
+    (fun _ _ _ _ _ => False) 0.
+
+  Lemma private_common zero nm : ~ may_clash (Y := what zero) (private nm) (common zero).
+  Proof. intros ((_ & E) & _). discriminate E. Qed.
+
+  Lemma common_private zero nm : ~ may_clash (Y := what zero) (common zero) (private nm).
+  Proof. intros ((_ & E) & _). discriminate E. Qed.
+
+  (** What nobody else has done: own memory is met by nobody of the same name. *)
+  Lemma nothing_done zero nm k p : fst k = nm -> ~ may_hit (Y := what zero) k p (by_others (Y := what zero) (done (fixed zero)) nm).
+  Proof.
+    intros Ek (A & B & M & (nm' & -> & Ne) & C). destruct k as [n put]. simpl in *. subst n. destruct put; destruct M as [_ ->].
+    - now apply common_private in C.
+    - destruct C as ((E & _) & _ & O). simpl in E. subst nm'. destruct Ne as [Ne|Ne]; [auto|]. apply O.
+      destruct nm; [discriminate Ne..|]. split; reflexivity.
+  Qed.
+
+  Lemma goes_on zero nm c w : c = 2 \/ c = 3 -> forall a (d : seen_access names bool -> Prop), (forall A, A = common zero -> d A) ->
+    goes (Y := what zero) a (fixed zero) nm c 0 w d.
+  Proof. intros H a d Sub. exists w, (fun A => A = common zero). split; [split; auto|]. left. auto. Qed.
+
+  Lemma all_settled zero : settled (Case (what zero) Src).
+  Proof.
+    split; [split; intros; exact I|]. intros c k c' i _ [-> L] _ Hi. simpl in *.
+    destruct L as [[-> _]|[-> ->]]; simpl in Hi; [lia|]. replace i with 1 in * by lia.
+    exists (fixed zero). set (a := Source _ _ _ _).
+    assert (D0 : forall A, A = common zero -> d0 a A).
+    { intros A ->. right. exists 1. simpl. auto. }
+    assert (Put_ : forall nm (d : seen_access names bool -> Prop), (forall A, A = common zero -> adds (Y := what zero) d (nm, true) 1 A) ->
+      issues (Y := what zero) a (fixed zero) nm 0 tt d (nm, true) 2 1).
+    { intros nm d H. split; [|split; [|now apply goes_on; auto]]; simpl.
+      - intros p A Lp [-> _]. lia.
+      - intros p A [_ ->]. auto. }
+    assert (On : forall nm (c : nat) (k : names * bool), c = 2 \/ c = 3 ->
+      (k = (nm, false) /\ (c = 0 \/ c = 2)) \/ (k = (nm, true) /\ c = 1) -> c = 2 /\ k = (nm, false)).
+    { intros nm c k C L. destruct L as [[-> L]|[_ L]]; split; auto; lia. }
+    split; split.
+    - intros nm A H. left. exact H.
+    - intros c' [-> _]. apply (Put_ Src (fun _ => False)). intros A ->. right. exists 1. simpl. auto.
+    - intros nm c n w d k c' [C ->] [-> L] _ _ _. destruct (On nm c k C L) as [-> ->].
+      exists 1. split; [split; [auto|left; simpl; auto]|]. split; [|split].
+      + intros p A _ [_ ->]. reflexivity.
+      + intros p A [_ ->]. left. reflexivity.
+      + exists tt, (fun A => A = common zero). split; [split; auto|]. left. split; [auto|]. intros A E. left. exact E.
+    - intros. discriminate.
+    - intros. discriminate.
+    - intros n _ nm c w d [].
+    - intros nm c k c' _ _ L _ _ (p & _ & H). destruct (nothing_done zero nm k p) with (2 := H).
+      destruct L as [_ [[-> _]|[-> _]]]; reflexivity.
+    - intros nm c k c' Ne _ [-> L] _ _ (p & Lp & _). right.
+      destruct L as [[-> _]|[-> ->]]; simpl in Lp; [lia|]. exists 1. split; [right; simpl; split; [auto|]|].
+      + intros; lia.
+      + apply Put_. intros A ->. right. exists 1. simpl. auto.
+    - intros nm c k c' f A B _ _ L _ Lf M TB _ (m & E & _).
+      destruct L as [_ [[-> _]|[-> _]]]; simpl in Lf, M; [lia|]. destruct M as [_ ->]. discriminate E.
+    - intros nm c n w d k c' [C ->] [_ L] (A & B & M & TB & Cl). destruct (On nm c k C L) as [_ ->].
+      destruct M as [_ ->], TB as [_ ->]. now apply private_common in Cl.
+    - intros nm c n w d k c' p [C ->] [_ L] Lp _ _. destruct (On nm c k C L) as [_ ->]. simpl in Lp. lia.
+    - intros nm c k c' p Ne _ [-> L] Lp H. split; intros p' Lp' H'.
+      + destruct (nothing_done zero nm k p') with (2 := H'). destruct L as [[-> _]|[-> _]]; reflexivity.
+      + destruct H as (A & B & M & _), L as [[-> _]|[-> _]]; simpl in *; lia.
+  Qed.
+
+  Definition named_as (zero : bool) (r q : nat) : names := if q =? r then Src else if q =? 0 then Zero else Rest.
+
+  Definition describes (zero : bool) (N r : nat) : description (Loc := nat) (Op := operation) (Cell := nat * bool) (what zero) :=
+    @Build_description nat operation (nat * bool) (what zero) (named_as zero r) (fun _ l => l)
+      (fun q k o => q = rank_of o /\ k = (named_as zero r q, match o with Store _ => false | Put _ => true end))
+      (fun _ _ _ => True) fst snd (fun _ => false).
+
+  Lemma all_right N r : 3 <= N -> r < N -> right (program N) N r (what (r =? 0)) (describes (r =? 0) N r).
+  Proof.
+    intros LN Lr. set (zero := r =? 0).
+    assert (Names : forall q, named_as zero r q = Rest \/ (q = r /\ named_as zero r q = Src) \/
+      (q = 0 /\ q <> r /\ named_as zero r q = Zero)).
+    { intros q. unfold named_as. destruct (q =? r) eqn:E; [apply Nat.eqb_eq in E; auto|]. apply Nat.eqb_neq in E.
+      destruct (q =? 0) eqn:E0; [apply Nat.eqb_eq in E0; auto|auto]. }
+    assert (Mine : named_as zero r r = Src) by (unfold named_as; now rewrite Nat.eqb_refl).
+    assert (First_ : r <> 0 -> named_as zero r 0 = Zero).
+    { intros Ne. unfold named_as. destruct (0 =? r) eqn:E; [apply Nat.eqb_eq in E; lia|reflexivity]. }
+    assert (Others : forall q, q <> r -> q <> 0 -> named_as zero r q = Rest).
+    { intros q N1 N2. unfold named_as. apply Nat.eqb_neq in N1, N2. now rewrite N1, N2. }
+    assert (Issue : forall w x, allowed (P := program N) (after (P := program N) w) x -> is_issue x ->
+      rank x = rank_of (op x) /\ rank x < N /\ at_place (op x) (loc (after (P := program N) w) (rank x))).
+    { intros w x [_ A] H. rewrite H in A. destruct A as (Pa & _ & Go & _). simpl in Pa. destruct Pa as [E|[]].
+      specialize (Go (rank x) (or_introl E)). simpl in Go. split; [auto|].
+      destruct (rank x =? rank_of (op x)), (rank x <? N) eqn:L; simpl in Go; try tauto.
+      apply Nat.ltb_lt in L. split; [auto|]. destruct (at_place _ _); [reflexivity|tauto]. }
+    split; simpl; auto.
+    - intros [i1 i2] [j1 j2]. simpl. congruence.
+    - split; [auto|]. now rewrite Mine.
+    - intros q q' _ _ Si E. destruct (Names q) as [H|[[-> H]|(-> & Ne & H)]], (Names q') as [H'|[[-> H']|(-> & Ne' & H')]];
+        try (rewrite H in Si; discriminate Si); try reflexivity; congruence.
+    - split.
+      + intros q _ Z E. apply Nat.eqb_eq in Z. destruct (Names q) as [H|[[_ H]|(-> & Ne & _)]]; congruence.
+      + intros [| |] Nm; [exists r; auto| |].
+        * exists 0. split; [lia|]. apply First_. intros ->. now apply Nm.
+        * destruct (Nat.eq_dec r 1) as [->|Ne]; [exists 2|exists 1]; (split; [lia|apply Others; lia]).
+    - intros w x _ A H. destruct (Issue w x A H) as (E & L & _). split; [exact L|now rewrite E].
+    - discriminate.
+    - intros w x q _ A H [<-|[]]. destruct (Issue w x A H) as (E & L & Pl). rewrite <- E. eexists. split; [split; [auto|reflexivity]|].
+      assert (Lc : loc (after (P := program N) (w ++ [x])) (rank x) = S (loc (after (P := program N) w) (rank x))).
+      { rewrite after_snoc. simpl. replace (takes_part (P := program N) x (rank x)) with true.
+        - rewrite <- E, Nat.eqb_refl. apply Nat.ltb_lt in L. rewrite L. unfold is_true in Pl. rewrite Pl. reflexivity.
+        - symmetry. apply takes_part_iff. split; [auto|]. left. auto. }
+      split; [exact Lc|]. unfold at_place in Pl. destruct (op x), (loc (after w) (rank x)) as [|[|[|l]]]; try discriminate Pl; auto.
+    - intros q k o (-> & ->). destruct o; auto.
+    - intros q k o n p Lq (-> & ->) Ac. destruct o as [x|x]; simpl.
+      + destruct p as [|p]; [|destruct Ac; destruct p; reflexivity]. exists (private (named_as zero r x)). split; [auto|].
+        exists (Access (x, false) Writes). do 5 (split; [auto|]). simpl. intros O. split; [|auto].
+        destruct (named_as zero r x); try discriminate O. reflexivity.
+      + destruct p as [|[|p]]; [destruct Ac; reflexivity| |destruct Ac; destruct p; reflexivity]. exists (common zero). split; [auto|].
+        exists (Access (0, true) Writes). repeat (split; [reflexivity|]). simpl. split; [|split; [lia|discriminate]].
+        unfold shared. destruct zero eqn:Z; [apply Nat.eqb_eq in Z; now subst r|]. apply First_. now apply Nat.eqb_neq.
+    - intros q k o n p A Lq (-> & ->) (E & -> & ->). destruct o as [x|x]; [discriminate E|]. split.
+      + exists (Access (0, true) Writes). repeat (split; [reflexivity|]). simpl. split; [|split; [lia|discriminate]].
+        unfold shared. destruct zero eqn:Z; [apply Nat.eqb_eq in Z; now subst r|]. apply First_. now apply Nat.eqb_neq.
+      + unfold shared. destruct zero; reflexivity.
+    - discriminate.
+    - discriminate.
+  Qed.
+
+  Theorem own_robust N : 3 <= N -> forall w, computation (P := program N) w -> ~ violating (K := calculus (P := program N)) w.
+  Proof.
+    apply (every_n program 3 [Case (what true) Src; Case (what false) Src]); [lia|..].
+    - intros C [<-|[<-|[]]]; apply all_settled.
+    - intros M r LM Lr. exists (Case (what (r =? 0)) Src). split; [destruct (r =? 0); simpl; auto|].
+      exists (describes (r =? 0) M r). split; [now apply all_right|]. simpl. unfold named_as. now rewrite Nat.eqb_refl.
+  Qed.
+End Own.
