@@ -16,8 +16,8 @@ Arguments how {Name Address}. Arguments own {Name Address}.
 Definition ways_clash (u v : way) : Prop :=
   (u <> Reads \/ v <> Reads) /\ match u, v with Updates k, Updates k' => k <> k' | _, _ => True end.
 
-(** What is known of the ranks, on whichever number of nodes: the commands of each name, with what they may and what they
-    must access, and what is known of steps that are delayed. *)
+(** What is known of the ranks, on whichever number of nodes: the commands of each name, with what they may and what
+    they must access, and what is known of steps that are delayed. *)
 Record system := {
   Name : Type; Address : Type; Control : Type; Command : Type; Way : Type; Phase : Type;
   named : Name -> Prop;                                  (* it is the name of a rank *)
@@ -57,7 +57,8 @@ Section Rules_of_names.
   (** The phases are closed. *)
   Record phases_closed : Prop := {
     phase_on : forall h nm c k c', in_phase h nm c -> leaves nm c k c' -> barrier k = false -> in_phase h nm c';
-    phase_barrier : forall h, (forall nm, named nm -> exists c k c', in_phase h nm c /\ leaves nm c k c' /\ barrier k) ->
+    phase_barrier : forall h,
+      (forall nm, named nm -> exists c k c', in_phase h nm c /\ leaves nm c k c' /\ barrier k) ->
       forall nm c k c', in_phase h nm c -> leaves nm c k c' -> barrier k -> in_phase (next_phase h) nm c' }.
 
   (** Where the others may be while the source's rank is here. *)
@@ -188,7 +189,8 @@ Section Describes.
       stands D (Event q n p o) A /\ single (whose A);
     (* K3 *)
     right_nothing : forall l d, holds D nothing_delayed l d;
-    right_more : forall w l (d d' : nat -> nat -> Prop), holds D w l d -> (forall i p, d i p -> d' i p) -> holds D w l d';
+    right_more : forall w l (d d' : nat -> nat -> Prop),
+      holds D w l d -> (forall i p, d i p -> d' i p) -> holds D w l d';
     right_behind : forall q k o w f l (d : nat -> nat -> Prop), represents D q k o -> holds D w l d -> 1 <= f ->
       (forall p, f <= p <= length (steps o) -> d (length l) p) -> holds D (behind w k f) (l ++ [o]) d;
     right_pass : forall w l d o, holds D w l d -> is_barrier D o -> holds D w (l ++ [o]) d;
@@ -224,7 +226,8 @@ Section Sound.
     may_clash A B.
   Proof.
     intros C (ax & Ex & Wx & Ax & Nx & Hx & Ox) (ay & Ey & Wy & Ay & Ny & Hy & Oy) Far.
-    apply clash_iff in C as (_ & (k & Kx & Ky) & Cl). apply accesses_iff in Kx as (a' & E' & Kx), Ky as (a'' & E'' & Ky).
+    apply clash_iff in C as (_ & (k & Kx & Ky) & Cl). apply accesses_iff in Kx as (a' & E' & Kx), Ky as (a'' & E'' &
+      Ky).
     replace a' with ax in * by congruence. replace a'' with ay in * by congruence. rewrite Kx in *. rewrite Ky in *.
     split; [split; congruence|]. rewrite <- Wx, <- Wy. split; [now apply (ways_clash_iff x y)|].
     intros [O1 O2]. destruct (Ox O1) as [S1 R1], (Oy O2) as [_ R2].
@@ -255,7 +258,8 @@ Section Sound.
     set (i := Event q (length (ops (after w) q)) 0 o). replace (w ++ i :: l') with ((w ++ [i]) ++ l')
       by now rewrite <- app_assoc.
     assert (St : forall x, In x l' -> ~ is_issue x).
-    { intros x I H. apply in_split in I as (u & v & ->). pose proof (chain_split q (length (ops (after w) q)) o (i :: u) x (v ++ m)) as E.
+    { intros x I H. apply in_split in I as (u & v & ->). pose proof (chain_split q (length (ops (after w) q)) o (i ::
+      u) x (v ++ m)) as E.
       simpl in E, Ch. rewrite <- app_assoc in Ch. rewrite (E Ch) in H. discriminate H. }
     split; [|now apply loc_steps]. rewrite ops_steps by auto. rewrite after_snoc. reflexivity.
   Qed.
@@ -276,7 +280,8 @@ Section Sound.
 
     Lemma command_new : In q (party o) /\ n = length (ops (after (now s)) q) /\
       forall x, In x (now s ++ late s) -> command_of x <> (q, n).
-    Proof. destruct s_good as (C & St & _). exact (new_command (now s) (late s) q n o l1 l2 C St split some l1_valid). Qed.
+    Proof. destruct s_good as (C & St & _). exact (new_command (now s) (late s) q n o l1 l2 C St split some l1_valid).
+    Qed.
 
     Lemma issue_first : exists l, l1 = Event q n 0 o :: l.
     Proof. exact (chain_first q n o l1 l2 split some). Qed.
@@ -303,7 +308,8 @@ Section Sound.
     Qed.
 
     Lemma in_range : q < N.
-    Proof. destruct issue_allowed as [V A]. exact (proj1 (right_ranks _ _ _ _ _ R (now s) (Event q n 0 o) V A eq_refl)). Qed.
+    Proof. destruct issue_allowed as [V A]. exact (proj1 (right_ranks _ _ _ _ _ R (now s) (Event q n 0 o) V A
+      eq_refl)). Qed.
 
     Lemma l1_length k : represents D q k o -> length l1 <= S (size k).
     Proof using R split.
@@ -327,7 +333,8 @@ Section Sound.
 
     Lemma l2_place x : In x l2 -> x = Event q n (place x) o /\ length l1 <= place x <= length (steps o).
     Proof.
-      intros I. assert (Ic : In x (chain q n o)) by (rewrite split, in_app_iff; auto). apply in_chain in Ic as (_ & _ & Lx).
+      intros I. assert (Ic : In x (chain q n o)) by (rewrite split, in_app_iff; auto).
+      apply in_chain in Ic as (_ & _ & Lx).
       split; [|split; [|exact Lx]]; apply in_split in I as (u & v & E); pose proof split as Sp;
         rewrite E, app_assoc in Sp; rewrite (chain_split q n o (l1 ++ u) x v Sp); simpl; [reflexivity|].
       rewrite app_length. lia.
@@ -422,7 +429,8 @@ Section Sound.
 
       Lemma in_d_behind k d f : represents D q k o -> in_d s d -> length l1 <= f -> in_d s' (adds d k f).
       Proof.
-        intros Re Id L A [dA|(p & Hp & M)]; [now apply (in_d_more d Id)|]. rewrite (proj1 (right_size _ _ _ _ _ R q k o Re)) in Hp.
+        intros Re Id L A [dA|(p & Hp & M)]; [now apply (in_d_more d Id)|].
+        rewrite (proj1 (right_size _ _ _ _ _ R q k o Re)) in Hp.
         exists (Event q n p o). split; [simpl; apply in_app_iff; right; apply in_l2_at; lia|].
         exact (right_must _ _ _ _ _ R q k o n p A in_range Re M).
       Qed.
@@ -517,12 +525,14 @@ Section Sound.
 
     Lemma clash_access x y : clash x y -> access_of x <> None /\ access_of y <> None.
     Proof.
-      intros C. apply clash_iff in C as (_ & (k & Kx & Ky) & _). apply accesses_iff in Kx as (ax & Ex & _), Ky as (ay & Ey & _).
+      intros C. apply clash_iff in C as (_ & (k & Kx & Ky) & _).
+      apply accesses_iff in Kx as (ax & Ex & _), Ky as (ay & Ey & _).
       split; congruence.
     Qed.
 
     (** An access that hits what another rank has made may hit it. *)
-    Lemma hits_by_others (Z : Name Y -> seen_access (Name Y) (Address Y) -> Prop) k x y A B : rank x < N -> rank y < N ->
+    Lemma hits_by_others (Z : Name Y -> seen_access (Name Y) (Address Y) -> Prop) k x y A B :
+      rank x < N -> rank y < N ->
       rank y <> rank x -> clash y x -> stands x A -> may_access k (place x) A -> stands y B -> Z (name D (rank y)) B ->
       may_hit k (place x) (by_others Z (name D (rank x))).
     Proof.
@@ -532,7 +542,8 @@ Section Sound.
       - apply (clash_may x y); auto using clash_sym.
     Qed.
 
-    Lemma hits_source k x A : access_of a <> None -> rank x < N -> clash x a -> stands x A -> may_access k (place x) A ->
+    Lemma hits_source k x A :
+      access_of a <> None -> rank x < N -> clash x a -> stands x A -> may_access k (place x) A ->
       may_hit k (place x) (the_source a0).
     Proof.
       intros Ac Lx C Sx M. destruct (a_stands Ac) as (B & TB & Sa). exists A, B. split; [auto|]. split; [auto|].
@@ -600,7 +611,8 @@ Section Sound.
         assert (Hl : holds D (lasting (behind nothing_delayed k0 (place a))) (ops (after (now s')) r) (late_of s' r)).
         { apply (lasting_behind s q n o l1 l2 s_good split some l1_valid). apply s_inv. }
         assert (Id0 : in_d s' (d0 a0)) by (apply in_d_more; apply s_inv).
-        assert (May : forall x, In x (l1 ++ l2) -> access_of x <> None -> exists A, may_access k (place x) A /\ stands x A).
+        assert (May : forall x, In x (l1 ++ l2) -> access_of x <> None -> exists A, may_access k (place x) A /\ stands
+          x A).
         { intros x. exact (may s q n o l1 l2 split some l1_valid x k k_o). }
         assert (Own : forall x, In x (l1 ++ l2) -> rank x = q).
         { intros x I. rewrite <- split in I. apply in_chain in I as (E & _). injection E. auto. }
@@ -620,7 +632,8 @@ Section Sound.
             * now apply (holds_behind s q n o l1 l2 s_good split some l1_valid).
             * now apply (in_d_behind s q n o l1 l2 split some l1_valid).
           + destruct Iq' as [<-|Iq']; [tauto|]. destruct (inv_way m s s_inv q' Iq') as (L' & w' & d' & W & H' & Id').
-            split; [auto|]. exists w', d'. unfold s'. rewrite others_stay by auto. split; [auto|]. split; [|now apply in_d_more].
+            split; [auto|]. exists w', d'. unfold s'. rewrite others_stay by auto. split; [auto|].
+            split; [|now apply in_d_more].
             apply (right_more _ _ _ _ _ R w' _ (late_of s q')); [|apply late_more].
             rewrite (ops_behind s q n o l1 l2 s_good split some l1_valid), party_one. simpl.
             destruct (q' =? q) eqn:E; [apply Nat.eqb_eq in E; tauto|exact H'].
@@ -637,7 +650,8 @@ Section Sound.
         - intros y Iy. simpl in Iy. rewrite E, app_nil_r in Iy. now apply (inv_d m s s_inv).
         - intros q' Iq'. destruct (inv_way m s s_inv q' Iq') as (L' & w' & d' & W & H' & Id').
           assert (Ne : q' <> q) by (intros ->; exact (T Iq')).
-          split; [auto|]. exists w', d'. unfold s'. rewrite others_stay by auto. split; [auto|]. split; [|now apply in_d_more].
+          split; [auto|]. exists w', d'. unfold s'. rewrite others_stay by auto. split; [auto|].
+          split; [|now apply in_d_more].
           apply (right_more _ _ _ _ _ R w' _ (late_of s q')); [|apply late_more].
           rewrite (ops_behind s q n o l1 l2 s_good split some l1_valid), party_one. simpl.
           destruct (q' =? q) eqn:Eq; [apply Nat.eqb_eq in Eq; tauto|exact H'].
@@ -675,14 +689,17 @@ Section Sound.
         destruct (l2_place q n o l1 l2 split z Iz) as [Ez Lz].
         assert (Pz : place z = length l1).
         { rewrite El in split. rewrite (chain_split q n o l1 z l3 split). reflexivity. }
-        apply alike_iff in Al' as [Sk (key & Ka & Kz)]. apply accesses_iff in Ka as (xa & Ea & Ka), Kz as (xz & Exz & Kz).
+        apply alike_iff in Al' as [Sk (key & Ka & Kz)]. apply accesses_iff in Ka as (xa & Ea & Ka), Kz as (xz & Exz &
+          Kz).
         destruct a_stands as (B & TB & SB); [congruence|].
-        destruct (may s q n o l1 l2 split some l1_valid z k k_o) as (A & MA & SA); [rewrite in_app_iff; auto|congruence|].
+        destruct (may s q n o l1 l2 split some l1_valid z k k_o) as (A & MA & SA); [rewrite in_app_iff;
+          auto|congruence|].
         assert (F1 : 1 <= length l1) by (destruct l1; [tauto|simpl; lia]).
         apply (issue_reached Ss t nothing_delayed (d0 a0) (length l1)); auto.
         - apply (right_nothing _ _ _ _ _ R).
         - apply s_inv.
-        - intros T' t'. rewrite M. apply (closed_further _ _ F_closed (name D q) (stand_at s q) k _ (length l1) A B); auto.
+        - intros T' t'. rewrite M. apply (closed_further _ _ F_closed (name D q) (stand_at s q) k _ (length l1) A B);
+          auto.
           + now apply other_name; [apply q_range|].
           + now apply (inv_company m s s_inv); [|apply q_range|].
           + rewrite (proj2 (right_size _ _ _ _ _ R q k o k_o)). exact no_barrier.
@@ -693,7 +710,8 @@ Section Sound.
           + destruct SA as (x & Ex & Wx & _), SB as (y & Ey & Wy & _). apply same_kind_iff in Sk as [K E].
             unfold kind in K, E. rewrite Ea in K, E. rewrite Exz in E.
             replace x with xz in * by congruence. replace y with xa in * by congruence.
-            rewrite <- Wx, <- Wy. unfold kind_of in K, E. destruct (in_way xa) as [| | |u], (in_way xz) as [| | |v]; try congruence; try tauto.
+            rewrite <- Wx, <- Wy. unfold kind_of in K, E. destruct (in_way xa) as [| | |u], (in_way xz) as [| | |v];
+              try congruence; try tauto.
             exists u. injection E as <-. auto.
       Qed.
 
@@ -711,7 +729,8 @@ Section Sound.
         assert (Lv : leaves (name D q) (stand_at s q) k c') by apply goes_on.
         assert (Sz : size k = length (steps o)) by exact (proj1 (right_size _ _ _ _ _ R q k o k_o)).
         (* what hits an access of t or d may hit what others have done, or made *)
-        assert (Hit : forall (Z : Name Y -> seen_access (Name Y) (Address Y) -> Prop) x y, In x (l1 ++ l2) -> clash y x ->
+        assert (Hit : forall (Z : Name Y -> seen_access (Name Y) (Address Y) -> Prop) x y, In x (l1 ++ l2) -> clash y
+          x ->
           In (rank y) (tainted s) -> (exists B, stands y B /\ Z (name D (rank y)) B) ->
           may_hit k (place x) (by_others Z (name D q))).
         { intros Z x y I C Ty (B & SB & ZB). destruct (clash_access y x C) as [_ Ax].
@@ -723,7 +742,8 @@ Section Sound.
           - intros E. rewrite E in Ty. exact (T Ty). }
         assert (Place : forall x, In x (l1 ++ l2) -> place x <= size k).
         { intros x I. rewrite Sz. rewrite <- split in I. now apply in_chain in I as (_ & _ & I). }
-        assert (Conclude : forall f, length l1 <= f -> 1 <= f -> issues a0 F (name D q) 0 nothing_delayed (d0 a0) k c' f ->
+        assert (Conclude : forall f, length l1 <= f -> 1 <= f -> issues a0 F (name D q) 0 nothing_delayed (d0 a0) k c'
+          f ->
           invariant m (Search (now s ++ l1) (late s ++ l2) (sources s) (party o ++ tainted s) t)).
         { intros f L F1 Is. apply (issue_reached (sources s) t nothing_delayed (d0 a0) f); auto.
           - apply s_inv.
@@ -732,7 +752,8 @@ Section Sound.
           - intros. rewrite M. exact Is. }
         assert (F4 : (exists p, p <= size k /\ may_hit k p (by_others (done F) (name D q))) ->
           invariant m (Search (now s ++ l1) (late s ++ l2) (sources s) (party o ++ tainted s) t)).
-        { intros Ex. destruct (closed_hits_done _ _ F_closed (name D q) (stand_at s q) k c' Nn Co Lv Nb Bf Ex) as (f & De & Is).
+        { intros Ex. destruct (closed_hits_done _ _ F_closed (name D q) (stand_at s q) k c' Nn Co Lv Nb Bf Ex) as (f &
+          De & Is).
           apply (Conclude f); [|apply De|exact Is].
           apply (delayed_long s q n o l1 l2 s_good split some l1_valid Free nothing_delayed (d0 a0) k f k_o); auto.
           - apply (right_nothing _ _ _ _ _ R).
@@ -769,7 +790,8 @@ Section Sound.
     End Issue.
 
     (** *** A barrier (F3) *)
-    Lemma barrier_passed m s q n o l1 l2 Ss (T : list nat) (t : list event) : invariant m s -> good s -> chain q n o = l1 ++ l2 -> l1 <> [] ->
+    Lemma barrier_passed m s q n o l1 l2 Ss (T : list nat) (t : list event) :
+      invariant m s -> good s -> chain q n o = l1 ++ l2 -> l1 <> [] ->
       valid (now s ++ l1) -> is_barrier D o -> In a Ss -> (forall q0, In q0 T <-> In q0 (party o ++ tainted s)) ->
       (forall y, In y t -> In y (l1 ++ touched s)) ->
       invariant (next_count F m) (Search (now s ++ l1) (late s ++ l2) Ss T t).
@@ -789,7 +811,8 @@ Section Sound.
       assert (Id0 : in_d s' (d0 a0)) by (apply in_d_more; apply I).
       assert (Go : forall q', q' < N -> exists k, represents D q' k o /\ barrier k /\
         leaves (name D q') (stand_at s q') k (stand_at s' q')).
-      { intros q' L. destruct (right_commands _ _ _ _ _ R (now s) (Event q n 0 o) q' V0 A eq_refl (In_p q' L)) as (k & Re & Lv).
+      { intros q' L. destruct (right_commands _ _ _ _ _ R (now s) (Event q n 0 o) q' V0 A eq_refl (In_p q' L)) as (k &
+        Re & Lv).
         exists k. split; [exact Re|]. split; [now rewrite (proj2 (right_size _ _ _ _ _ R q' k o Re))|].
         unfold stand_at. unfold s'. now rewrite (loc_behind s q n o l1 l2 G Ch Ne V). }
       destruct (right_source _ _ _ _ _ R) as [Lr Sr].
@@ -844,7 +867,8 @@ Section Sound.
       { intros q n o l1 l2 Ch Ne V. destruct (issue_allowed s q n o l1 l2 Ch Ne V) as [V0 A].
         destruct (command_new s q n o l1 l2 G Ch Ne V) as (Pq & _).
         destruct (right_commands _ _ _ _ _ R (now s) (Event q n 0 o) q V0 A eq_refl Pq) as (k & Re & Lv).
-        exists k. split; [exact Re|]. intros Ss T t. unfold stand_at. now rewrite (loc_behind s q n o l1 l2 G Ch Ne V). }
+        exists k. split; [exact Re|]. intros Ss T t. unfold stand_at.
+        now rewrite (loc_behind s q n o l1 l2 G Ch Ne V). }
       destruct M as [w q n o V|w q n o l1 x l2 Ch Ne V|s q n o l1 l2 Src Sp Re|s q n o l1 l2 Src Sp Re|
                      s q n o l1 z l2 a' Ia' Al Ch Ne V Free].
       - destruct Ia.
@@ -911,7 +935,8 @@ Section Sound.
         assert (Nr : q <> r) by (intros ->; tauto).
         destruct (no_e_of_others _ _ F_no_e (name D q) (stand_at s q) k _ (place x) (other_name q Lq Nr)
           (inv_company m s I M q Lq Nr) Lv) as [E1 E2]; [lia|exact Hs|].
-        assert (Hit : forall (Z : Name Y -> seen_access (Name Y) (Address Y) -> Prop) z y, In z (l1 ++ l2) -> clash y z ->
+        assert (Hit : forall (Z : Name Y -> seen_access (Name Y) (Address Y) -> Prop) z y, In z (l1 ++ l2) -> clash y
+          z ->
           In (rank y) (tainted s) -> (exists Bc, stands y Bc /\ Z (name D (rank y)) Bc) ->
           may_hit k (place z) (by_others Z (name D q))).
         { intros Z z y Iz Cz Ty (Bc & SB & ZB). destruct (clash_access y z Cz) as [_ Az].
@@ -921,13 +946,15 @@ Section Sound.
           - exact (proj1 (inv_way m s I (rank y) Ty)).
           - intros E. rewrite E in Ty. exact (T Ty). }
         assert (Size : forall z, In z (l1 ++ l2) -> place z <= size k).
-        { intros z Iz. rewrite (proj1 (right_size _ _ _ _ _ R q k o Re)). rewrite <- Ch in Iz. now apply in_chain in Iz. }
+        { intros z Iz. rewrite (proj1 (right_size _ _ _ _ _ R q k o Re)). rewrite <- Ch in Iz.
+          now apply in_chain in Iz. }
         assert (Made : forall z y, In z (l1 ++ l2) -> In y (touched s ++ late s) -> clash y z ->
           may_hit k (place z) (by_others (made F) (name D q))).
         { intros z y Iz Iy Cz. destruct (clash_access y z Cz) as [Ay _]. apply (Hit (made F) z y); auto.
           - apply in_app_iff in Iy as [Iy|Iy]; [now apply (inv_t m s I)|apply G; auto].
           - apply in_app_iff in Iy as [Iy|Iy]; [|now apply (inv_d m s I)].
-            destruct (inv_t m s I y Iy Ay) as [_ (Bc & SB & DB)]. exists Bc. split; [auto|]. now apply (closed_done _ _ F_closed). }
+            destruct (inv_t m s I y Iy Ay) as [_ (Bc & SB & DB)]. exists Bc. split; [auto|].
+            now apply (closed_done _ _ F_closed). }
         destruct Enter as [(r' & T' & P')|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]].
         + pose proof (proj2 (right_ranks _ _ _ _ _ R (now s) (Event q n 0 o) V0 A eq_refl)) as E. simpl in E.
           rewrite E, B in P'. destruct P' as [<-|[]]. tauto.
@@ -1001,12 +1028,14 @@ Section Sound.
     { destruct (is_barrier D o) eqn:B; [|auto]. rewrite Ea in Sa. simpl in Sa.
       rewrite (proj2 (right_barrier _ _ _ _ _ R o B)) in Sa. simpl in Sa. lia. }
     assert (Party : party o = [r]).
-    { pose proof (proj2 (right_ranks _ _ _ _ _ R w (Event r n 0 o) V0 A eq_refl)) as E. simpl in E. now rewrite B in E. }
+    { pose proof (proj2 (right_ranks _ _ _ _ _ R w (Event r n 0 o) V0 A eq_refl)) as E. simpl in E.
+      now rewrite B in E. }
     destruct (in_a_phase s0 Re eq_refl) as (h & H).
     set (s1 := Search (w ++ l1) (a :: l2) [a] (party o) l1).
     destruct (closed_source _ _ Cl _ Lv) as (Do & Ma & Go).
     assert (Hw : holds D (behind nothing_delayed k (place a)) (ops (after (now s1)) r) (late_of s1 r)).
-    { apply (holds_behind s0 r n o l1 (a :: l2) G Ch Ne V [a] (party o) l1); [auto|apply (right_nothing _ _ _ _ _ R)|lia|apply Sa]. }
+    { apply (holds_behind s0 r n o l1 (a :: l2) G Ch Ne V [a] (party o) l1);
+      [auto|apply (right_nothing _ _ _ _ _ R)|lia|apply Sa]. }
     assert (Hd : in_d s1 (d0 (Source (name D r) (control D r (loc (after w) r)) k (place a)))).
     { apply (in_d_behind s0 r n o l1 (a :: l2) Ch Ne V [a] (party o) l1); [auto| |rewrite Pa; auto]. intros A' []. }
     assert (Own : forall x, In x (l1 ++ a :: l2) -> rank x = r).
@@ -1014,9 +1043,11 @@ Section Sound.
     assert (I1 : invariant a (control D r (loc (after w) r)) k F 0 s1).
     { split.
       - split; [simpl; auto|]. simpl. rewrite Party. simpl. auto.
-      - intros y Iy Ac. simpl in Iy. rewrite (Own y) by (rewrite in_app_iff; auto). split; [simpl; rewrite Party; simpl; auto|].
+      - intros y Iy Ac. simpl in Iy. rewrite (Own y) by (rewrite in_app_iff; auto).
+        split; [simpl; rewrite Party; simpl; auto|].
         destruct (may s0 r n o l1 (a :: l2) Ch Ne V y k Rk) as (A' & MA & SA); [rewrite in_app_iff; auto|auto|].
-        exists A'. split; [auto|]. apply (Do (place y)); [|auto]. destruct (l1_place r n o l1 (a :: l2) Ch y Iy) as [_ L]. simpl. lia.
+        exists A'. split; [auto|]. apply (Do (place y)); [|auto].
+        destruct (l1_place r n o l1 (a :: l2) Ch y Iy) as [_ L]. simpl. lia.
       - intros y Iy Ac. simpl in Iy. rewrite (Own y) by (rewrite in_app_iff; auto).
         destruct (may s0 r n o l1 (a :: l2) Ch Ne V y k Rk) as (A' & MA & SA); [rewrite in_app_iff; auto|auto|].
         exists A'. split; [auto|]. now apply (Ma (place y)).
@@ -1088,13 +1119,15 @@ Section Robust.
     pose proof (good_reachable _ Rw) as G.
     destruct (issue_allowed (Search w [] [] [] []) r n o l1 (a :: l2) Ch N1 V) as [V0 A]. simpl in V0, A.
     assert (Lr : r < N).
-    { destruct (Cases 0 Some_) as (C & _ & D & R & _). exact (proj1 (right_ranks _ _ _ _ _ R w (Event r n 0 o) V0 A eq_refl)). }
+    { destruct (Cases 0 Some_) as (C & _ & D & R & _). exact (proj1 (right_ranks _ _ _ _ _ R w (Event r n 0 o) V0 A
+      eq_refl)). }
     destruct (Cases r Lr) as ([Y nm] & [Ph All] & D & R & En). simpl in *.
     assert (Pr : In r (party o)) by (destruct A as (_ & A & _); exact A).
     destruct (right_commands _ _ _ _ _ R w (Event r n 0 o) r V0 A eq_refl Pr) as (k & Rk & Lv).
     assert (Sz : size k = length (steps o)) by exact (proj1 (right_size _ _ _ _ _ R r k o Rk)).
     assert (Ia : In a (chain r n o)) by (rewrite Ch, in_app_iff; simpl; auto).
-    pose proof (chain_split r n o l1 a l2 Ch) as Ea. apply in_chain in Ia as (_ & _ & La). rewrite Ea in La. simpl in La.
+    pose proof (chain_split r n o l1 a l2 Ch) as Ea. apply in_chain in Ia as (_ & _ & La). rewrite Ea in La.
+    simpl in La.
     destruct (in_a_phase N r Y D R Ph _ Rw eq_refl) as (h & H).
     subst nm. revert Fo. apply (infeasible_source N r Y D R Ph w n o l1 a l2 k
       (control D r (loc (after (w ++ [Event r n 0 o])) r))); auto.
@@ -1130,8 +1163,8 @@ End Robust.
 
 (** ** Commands in the own memory: an example on every number of nodes
 
-    Each rank stores to its own memory, puts to a cell of rank 0, and stores to its own memory again.  One that comes after
-    the source by its put stores behind it; if that could taint others before their put, this would be an e. *)
+    Each rank stores to its own memory, puts to a cell of rank 0, and stores to its own memory again.  One that comes
+    after the source by its put stores behind it; if that could taint others before their put, this would be an e. *)
 Module Own.
   Inductive operation := Store (r : nat) | Put (r : nat).
 
@@ -1140,7 +1173,8 @@ Module Own.
   Definition steps_of (o : operation) : list (access (nat * bool)) :=
     match o with Store _ => [] | Put _ => [Access (0, true) Writes] end.
   Definition rank_of (o : operation) : nat := match o with Store r | Put r => r end.
-  Definition at_place (o : operation) (l : nat) : bool := match o, l with Store _, 0 | Put _, 1 | Store _, 2 => true | _, _ => false end.
+  Definition at_place (o : operation) (l : nat) : bool :=
+    match o, l with Store _, 0 | Put _, 1 | Store _, 2 => true | _, _ => false end.
 
   Definition program (N : nat) : Program nat operation (nat * bool) nat.
   Proof.
@@ -1190,15 +1224,18 @@ Module Own.
   Proof. intros ((_ & E) & _). discriminate E. Qed.
 
   (** What nobody else has done: own memory is met by nobody of the same name. *)
-  Lemma nothing_done zero nm k p : fst k = nm -> ~ may_hit (Y := what zero) k p (by_others (Y := what zero) (done (fixed zero)) nm).
+  Lemma nothing_done zero nm k p : fst k = nm ->
+    ~ may_hit (Y := what zero) k p (by_others (Y := what zero) (done (fixed zero)) nm).
   Proof.
-    intros Ek (A & B & M & (nm' & -> & Ne) & C). destruct k as [n put]. simpl in *. subst n. destruct put; destruct M as [_ ->].
+    intros Ek (A & B & M & (nm' & -> & Ne) & C). destruct k as [n put]. simpl in *. subst n.
+    destruct put; destruct M as [_ ->].
     - now apply common_private in C.
     - destruct C as ((E & _) & _ & O). simpl in E. subst nm'. destruct Ne as [Ne|Ne]; [auto|]. apply O.
       destruct nm; [discriminate Ne..|]. split; reflexivity.
   Qed.
 
-  Lemma goes_on zero nm c w : c = 2 \/ c = 3 -> forall a (d : seen_access names bool -> Prop), (forall A, A = common zero -> d A) ->
+  Lemma goes_on zero nm c w : c = 2 \/ c = 3 -> forall a (d : seen_access names bool -> Prop),
+    (forall A, A = common zero -> d A) ->
     goes (Y := what zero) a (fixed zero) nm c 0 w d.
   Proof. intros H a d Sub. exists w, (fun A => A = common zero). split; [split; auto|]. left. auto. Qed.
 
@@ -1209,7 +1246,8 @@ Module Own.
     exists (fixed zero). set (a := Source _ _ _ _).
     assert (D0 : forall A, A = common zero -> d0 a A).
     { intros A ->. right. exists 1. simpl. auto. }
-    assert (Put_ : forall nm (d : seen_access names bool -> Prop), (forall A, A = common zero -> adds (Y := what zero) d (nm, true) 1 A) ->
+    assert (Put_ : forall nm (d : seen_access names bool -> Prop),
+      (forall A, A = common zero -> adds (Y := what zero) d (nm, true) 1 A) ->
       issues (Y := what zero) a (fixed zero) nm 0 tt d (nm, true) 2 1).
     { intros nm d H. split; [|split; [|now apply goes_on; auto]]; simpl.
       - intros p A Lp [-> _]. lia.
@@ -1246,7 +1284,8 @@ Module Own.
 
   Definition named_as (zero : bool) (r q : nat) : names := if q =? r then Src else if q =? 0 then Zero else Rest.
 
-  Definition describes (zero : bool) (N r : nat) : description (Loc := nat) (Op := operation) (Cell := nat * bool) (what zero) :=
+  Definition describes (zero : bool) (N r : nat) :
+    description (Loc := nat) (Op := operation) (Cell := nat * bool) (what zero) :=
     @Build_description nat operation (nat * bool) (what zero) (named_as zero r) (fun _ l => l)
       (fun q k o => q = rank_of o /\ k = (named_as zero r q, match o with Store _ => false | Put _ => true end))
       (fun _ _ _ => True) fst snd (fun _ => false).
@@ -1272,7 +1311,8 @@ Module Own.
     split; simpl; auto.
     - intros [i1 i2] [j1 j2]. simpl. congruence.
     - split; [auto|]. now rewrite Mine.
-    - intros q q' _ _ Si E. destruct (Names q) as [H|[[-> H]|(-> & Ne & H)]], (Names q') as [H'|[[-> H']|(-> & Ne' & H')]];
+    - intros q q' _ _ Si E. destruct (Names q) as [H|[[-> H]|(-> & Ne & H)]], (Names q') as [H'|[[-> H']|(-> & Ne' &
+      H')]];
         try (rewrite H in Si; discriminate Si); try reflexivity; congruence.
     - split.
       + intros q _ Z E. apply Nat.eqb_eq in Z. destruct (Names q) as [H|[[_ H]|(-> & Ne & _)]]; congruence.
@@ -1281,18 +1321,22 @@ Module Own.
         * destruct (Nat.eq_dec r 1) as [->|Ne]; [exists 2|exists 1]; (split; [lia|apply Others; lia]).
     - intros w x _ A H. destruct (Issue w x A H) as (E & L & _). split; [exact L|now rewrite E].
     - discriminate.
-    - intros w x q _ A H [<-|[]]. destruct (Issue w x A H) as (E & L & Pl). rewrite <- E. eexists. split; [split; [auto|reflexivity]|].
+    - intros w x q _ A H [<-|[]]. destruct (Issue w x A H) as (E & L & Pl). rewrite <- E. eexists.
+      split; [split; [auto|reflexivity]|].
       assert (Lc : loc (after (P := program N) (w ++ [x])) (rank x) = S (loc (after (P := program N) w) (rank x))).
       { rewrite after_snoc. simpl. replace (takes_part (P := program N) x (rank x)) with true.
         - rewrite <- E, Nat.eqb_refl. apply Nat.ltb_lt in L. rewrite L. unfold is_true in Pl. rewrite Pl. reflexivity.
         - symmetry. apply takes_part_iff. split; [auto|]. left. auto. }
-      split; [exact Lc|]. unfold at_place in Pl. destruct (op x), (loc (after w) (rank x)) as [|[|[|l]]]; try discriminate Pl; auto.
+      split; [exact Lc|]. unfold at_place in Pl. destruct (op x), (loc (after w) (rank x)) as [|[|[|l]]];
+        try discriminate Pl; auto.
     - intros q k o (-> & ->). destruct o; auto.
     - intros q k o n p Lq (-> & ->) Ac. destruct o as [x|x]; simpl.
-      + destruct p as [|p]; [|destruct Ac; destruct p; reflexivity]. exists (private (named_as zero r x)). split; [auto|].
+      + destruct p as [|p]; [|destruct Ac; destruct p; reflexivity]. exists (private (named_as zero r x)).
+        split; [auto|].
         exists (Access (x, false) Writes). do 5 (split; [auto|]). simpl. intros O. split; [|auto].
         destruct (named_as zero r x); try discriminate O. reflexivity.
-      + destruct p as [|[|p]]; [destruct Ac; reflexivity| |destruct Ac; destruct p; reflexivity]. exists (common zero). split; [auto|].
+      + destruct p as [|[|p]]; [destruct Ac; reflexivity| |destruct Ac; destruct p; reflexivity].
+        exists (common zero). split; [auto|].
         exists (Access (0, true) Writes). repeat (split; [reflexivity|]). simpl. split; [|split; [lia|discriminate]].
         unfold shared. destruct zero eqn:Z; [apply Nat.eqb_eq in Z; now subst r|]. apply First_. now apply Nat.eqb_neq.
     - intros q k o n p A Lq (-> & ->) (E & -> & ->). destruct o as [x|x]; [discriminate E|]. split.
@@ -1303,7 +1347,8 @@ Module Own.
     - discriminate.
   Qed.
 
-  Theorem own_robust N : 3 <= N -> forall w, computation (P := program N) w -> ~ violating (K := calculus (P := program N)) w.
+  Theorem own_robust N : 3 <= N ->
+    forall w, computation (P := program N) w -> ~ violating (K := calculus (P := program N)) w.
   Proof.
     apply (every_n program 3 [Case (what true) Src; Case (what false) Src]); [lia|..].
     - intros C [<-|[<-|[]]]; apply all_settled.
