@@ -22,6 +22,11 @@ nodes_option = click.option(
     "-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
     help="Node counts: 2, 2..5 or 2,4. Default: the program's own, or 2.",
 )  # fmt: skip
+resume_option = click.option(
+    "--resume", type=click.Path(dir_okay=False), metavar="FILE",
+    help="Keep results in FILE, and take from it those that are there, of programs, options and a version of pgasrob "
+    "that have not changed since. Several commands may share a FILE.",
+)  # fmt: skip
 paths_argument = click.argument("paths", metavar="FILE...", nargs=-1, type=click.Path())
 
 
@@ -124,6 +129,7 @@ def answer(
     files were given, so that all have to be part of some program.
     """
     from pgasrob.robustness.cluster import ClusterError
+    from pgasrob.robustness.kept import KeptError
 
     outcomes = [ERROR] * len(found.problems)
     interrupted = False
@@ -140,7 +146,7 @@ def answer(
             outcomes.append(outcome(result))
     except KeyboardInterrupt:
         interrupted = True
-    except ClusterError as error:
+    except (ClusterError, KeptError) as error:
         click.echo(f"pgasrob: {error}", err=True)
         outcomes.append(ERROR)
     printing.end()

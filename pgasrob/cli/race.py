@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from pgasrob.cli.many import (
     output_options,
     paths_argument,
     programs,
+    resume_option,
     spared,
 )
 from pgasrob.cli.memory_model import memory_model_option, races_in
@@ -76,6 +78,7 @@ Examples:
 @click.option("--no-robustness", is_flag=True,
               help="Do not say whether the program is robust all the same, which can take longer.")  # fmt: skip
 @limit_options("search")
+@resume_option
 @output_options("the run to the first race")
 @click.option("--expect", is_flag=True,
               help="Compare the number of pairs of lines with the program's header `// races: ...`.")  # fmt: skip
@@ -100,6 +103,7 @@ def race(
     timeout: float | None,
     memory_limit: int | None,
     jobs: int | None,
+    resume: str | None,
     format_: str,
     witnesses: tuple[str, ...],
     cycle_only: bool,
@@ -121,14 +125,15 @@ def race(
     from pgasrob.races.question import RaceQuestion
     from pgasrob.render.printers import RaceForm, printer
     from pgasrob.render.races_json import checked_races
-    from pgasrob.robustness.batch import Job, unwatched
+    from pgasrob.robustness.batch import Job, asked, unwatched
+    from pgasrob.robustness.kept import Kept
     from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.side_by_side import convert_all
 
     if memory_model is not None:
         if any(path.endswith(SUFFIX) for path in paths):
             raise click.UsageError(f"--memory-model is about C programs, and not about {SUFFIX} files.")
-        others = strict or no_robustness or witnesses or verbose or brief or full or cycle_only
+        others = strict or no_robustness or resume or witnesses or verbose or brief or full or cycle_only
         limits = (max_states, memory_limit, jobs) != (MOST_STATES, None, None)
         if others or limits or reading != DEFAULT_READING:
             raise click.UsageError("--memory-model goes with --nodes, --all, --timeout, --format, --expect, "
@@ -142,7 +147,9 @@ def race(
     if expect and (strict or reading != DEFAULT_READING):
         raise click.UsageError("--expect compares with headers that are about races without --strict, --failed-polls "
                                "count and --conflicts all.")  # fmt: skip
-    recorded = traces(paths, front_end, {"--nodes": nodes is not None, "--expect": expect})
+    recorded = traces(
+        paths, front_end, {"--nodes": nodes is not None, "--expect": expect, "--resume": resume is not None}
+    )
     found = recorded or programs(paths, front_end)
     writing = Witnesses(witnesses, found.files, nodes, cycle_only)
     mention_a_missing_kernel(DEFAULT_ENGINE)
@@ -156,6 +163,8 @@ def race(
         reading=reading,
         further=RaceQuestion(strict, every, "never" if no_robustness else "after"),
     )
+    if resume is not None:
+        job = replace(job, kept=Kept(resume, asked(job, "race")))
     form = RaceForm(expect, assumptions, full, verbose)
     printing = printer(found.files, form, format_ == "json", verbose, brief=brief, several_counts=len(nodes or ()) > 1)
     display = progress_display(job.limits.max_states)

@@ -19,6 +19,13 @@ def convert_all(
 
     ``convert`` is a function of a module, and what it returns can be pickled: runs and programs are too deep for that.
     """
+    results = _converted(files, job, convert, jobs, watch)
+    return job.kept.around(results) if job.kept else results
+
+
+def _converted(
+    files: Sequence[str], job: Job, convert: Callable[[Checked], T], jobs: int, watch: Watcher
+) -> Iterator[T]:
     todo = tasks(files, job)
     jobs = min(jobs, len(todo))
     # What a pipe holds can be read once, so by one process.

@@ -1,4 +1,4 @@
-"""Which pgasrob this is: one cluster must not give the verdicts of two."""
+"""Which pgasrob this is: neither a cluster nor a file of results may mix the verdicts of two."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pgasrob import __version__
 from pgasrob.robustness import native
 
-PACKAGE = Path(__file__).parents[2]
+PACKAGE = Path(__file__).parents[1]
 
 
 class Build(NamedTuple):
