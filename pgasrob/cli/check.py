@@ -14,6 +14,7 @@ from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.many import (
     answer,
     jobs_for,
+    kept_in,
     limit_options,
     output_options,
     paths_argument,
@@ -189,9 +190,8 @@ def check(
     from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import VerdictForm, printer
     from pgasrob.render.races_json import checked_with_races
-    from pgasrob.robustness.batch import Decide, Job, asked, tasks, unwatched
+    from pgasrob.robustness.batch import Decide, Job, tasks, unwatched
     from pgasrob.robustness.check import check as decide
-    from pgasrob.robustness.kept import Kept
     from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.side_by_side import convert_all
 
@@ -297,7 +297,7 @@ def check(
         every_count=every_count,
     )
     if resume is not None:
-        job = replace(job, kept=Kept(resume, asked(job, "check")))
+        job = replace(job, kept=kept_in(resume, job, "check"))
     printing = printer(
         files, VerdictForm(expect, assumptions, full), format_ == "json", verbose, strict, brief, len(counts or ()) > 1
     )

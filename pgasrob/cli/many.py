@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pgasrob.render.printers import Printer
     from pgasrob.render.progress import Display
     from pgasrob.render.table import R
+    from pgasrob.robustness.batch import Job
+    from pgasrob.robustness.kept import Kept
 
 nodes_option = click.option(
     "-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
@@ -104,6 +106,15 @@ def jobs_for(wanted: int | None, files: Sequence[str], nodes: Sequence[int] | No
     from pgasrob.robustness.limits import available_cores
 
     return min(wanted or available_cores(), max(len(files) * len(nodes or (None,)), 1))
+
+
+def kept_in(file: str, job: Job, what: str) -> Kept:
+    """Where `--resume` keeps the results of ``job``, of which ``what`` is made."""
+    from pgasrob.robustness.batch import asked
+    from pgasrob.robustness.build import whole_build
+    from pgasrob.robustness.kept import Kept
+
+    return Kept(file, f"{whole_build()} {asked(job, what)}")
 
 
 def spared(memory_limit: int | None, jobs: int, cluster: bool = False) -> int | None:

@@ -13,6 +13,7 @@ from pgasrob.cli.exit_codes import ERROR, NO_RACE, RACE, UNKNOWN
 from pgasrob.cli.many import (
     answer,
     jobs_for,
+    kept_in,
     limit_options,
     nodes_option,
     output_options,
@@ -125,8 +126,7 @@ def race(
     from pgasrob.races.question import RaceQuestion
     from pgasrob.render.printers import RaceForm, printer
     from pgasrob.render.races_json import checked_races
-    from pgasrob.robustness.batch import Job, asked, unwatched
-    from pgasrob.robustness.kept import Kept
+    from pgasrob.robustness.batch import Job, unwatched
     from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.side_by_side import convert_all
 
@@ -164,7 +164,7 @@ def race(
         further=RaceQuestion(strict, every, "never" if no_robustness else "after"),
     )
     if resume is not None:
-        job = replace(job, kept=Kept(resume, asked(job, "race")))
+        job = replace(job, kept=kept_in(resume, job, "race"))
     form = RaceForm(expect, assumptions, full, verbose)
     printing = printer(found.files, form, format_ == "json", verbose, brief=brief, several_counts=len(nodes or ()) > 1)
     display = progress_display(job.limits.max_states)

@@ -43,3 +43,12 @@ def _kernel() -> int | None:
     from pgasrob import _kernel
 
     return _kernel.FORMAT
+
+
+def whole_build() -> str:
+    """That of this process with the very kernel, which may be another one on another machine of a cluster."""
+    if not native.available():
+        return str(build())
+    from pgasrob import _kernel
+
+    return f"{build()} {hashlib.sha256(Path(_kernel.__file__).read_bytes()).hexdigest()}"

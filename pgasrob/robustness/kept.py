@@ -8,17 +8,9 @@ kept is there when the process that kept it is killed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import TypeVar
 
 from pgasrob.program.files import Copies
-from pgasrob.robustness import native
-from pgasrob.robustness.build import build
-
-T = TypeVar("T")
 
 
 class KeptError(RuntimeError):
@@ -27,8 +19,8 @@ class KeptError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The results in the file ``path`` about what is ``asked``: a text that has all that answers depend on beside the
-    programs."""
+    """The results in the file ``path`` about what is ``asked``: a text that has all that they depend on beside the
+    programs, the build (:func:`~pgasrob.robustness.build.whole_build`) too."""
 
     path: str
     asked: str
@@ -39,27 +31,5 @@ class Kept:
             (path, repr(text) if isinstance(text, Exception) else hashlib.sha256(text).hexdigest())
             for path, text in sorted(copies.kept.items())
         ]
-        whole = repr((_version(), self.asked, file, nodes, front_end, texts))
+        whole = repr((self.asked, file, nodes, front_end, texts))
         return hashlib.sha256(whole.encode(errors="surrogatepass")).hexdigest()
-
-    def around(self, results: Iterator[T]) -> Iterator[T]:
-        """``results``, of processes that keep them here. Raises :class:`KeptError` before the first one where that is
-        not possible."""
-        from pgasrob.robustness.store import Store
-
-        # A connection must not be there when processes fork.
-        Store(self.path).close()
-        try:
-            yield from results
-        finally:
-            Store(self.path).close()  # so that no log is left beside the file by processes that were killed
-
-
-@cache
-def _version() -> str:
-    """This build, with the very kernel."""
-    if not native.available():
-        return str(build())
-    from pgasrob import _kernel
-
-    return f"{build()} {hashlib.sha256(Path(_kernel.__file__).read_bytes()).hexdigest()}"
