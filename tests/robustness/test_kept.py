@@ -53,19 +53,19 @@ TWO_FILES = {
     "send.c": '#include <shmem.h>\n#include "far.h"\n'
     "void send(void) { shmem_double_put_nbi(&b, &a, 1, (shmem_my_pe() + 1) % shmem_n_pes()); }\n",
 }
-CHECKED: list[str] = []
+noted: list[str] = []
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    CHECKED.clear()
+    noted.clear()
     return tmp_path
 
 
 def noting(program: Any, *arguments: Any, **options: Any) -> Verdict:
     """Decides, and notes about what."""
-    CHECKED.append(program.source.file)
+    noted.append(program.source.file)
     return check(program, *arguments, **options)
 
 
@@ -100,10 +100,10 @@ def test_what_is_kept_is_what_was_found(jobs: int) -> None:
     assert [result["verdict"] for result in first] == [
         *("not robust", "not robust"), "error", *("not robust", "not robust"), "error"
     ]  # fmt: skip
-    CHECKED.clear()
+    noted.clear()
     again = results("main.c", "no.pgas", "not.pgas", "absent.pgas", jobs=jobs, **options)
     assert alike(again, first) and rows() == len(first)
-    assert CHECKED == ["<string>"] * (jobs - 1), "that by which all modules are there before there are processes"
+    assert noted == ["<string>"] * (jobs - 1), "that by which all modules are there before there are processes"
 
 
 def test_what_has_changed_is_checked_again() -> None:
@@ -112,9 +112,9 @@ def test_what_has_changed_is_checked_again() -> None:
     front_end = FrontEnd(units=("send.c",))
 
     def checked(**options: Any) -> list[str]:
-        CHECKED.clear()
+        noted.clear()
         results("a.pgas", "b.pgas", "main.c", **{"front_end": front_end, **options})
-        return CHECKED
+        return noted
 
     assert checked() == ["a.pgas", "b.pgas", "main.c"] and checked() == []
     Path("b.pgas").write_text(NOT_ROBUST)
