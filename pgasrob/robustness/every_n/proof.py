@@ -73,8 +73,8 @@ class Obstacle:
 class Proof:
     """What has been found: a proof for the numbers of nodes from ``cutoff`` to ``most`` if there are no ``obstacles``.
 
-    ``cases``: where the source's rank is, each with the number of steps that were looked at there. ``assumptions``: those
-    of the program that it is about.
+    ``cases``: where the source's rank is, each with the number of steps that were looked at there. ``assumptions``:
+    those of the program that it is about.
     """
 
     cutoff: int | None = None
