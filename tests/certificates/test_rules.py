@@ -17,6 +17,7 @@ from pgasrob.certificates.check.infeasible import Source
 from pgasrob.certificates.check.states import Moves
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
+from pgasrob.program.reading import Reading
 from tests.certificates.mutants import Edit, mutant, random_program, text_of
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
@@ -122,9 +123,9 @@ def test_without_a_rule_what_is_not_robust_is_accepted(rule: Rule, tmp_path: Pat
     without = mutant(tmp_path, f"mutant_{RULES.index(rule)}", *rule.edits)
     if rule.edits[0][0] == STATES:
         without.write.MOST_ACCESSES = -1  # no source is infeasible
-    written = without.write.write(program.instantiate, nodes, most_states=2_000)
-    assert without.accept.examine(program.instantiate, written.text).reason is None
-    assert examine(program.instantiate, written.text).reason is not None
+    written = without.write.write(program, nodes, most_states=2_000)
+    assert without.accept.examine(program, written.text).reason is None
+    assert examine(program, written.text).reason is not None
 
 
 @pytest.mark.parametrize("rule", OF_SOURCES, ids=lambda rule: rule.name)
@@ -133,12 +134,12 @@ def test_without_a_rule_a_source_is_infeasible_that_is_none(rule: Rule, tmp_path
     without = mutant(tmp_path, f"source_{OF_SOURCES.index(rule)}", *rule.edits)
 
     def infeasible(write: ModuleType) -> set[Source]:
-        instance = program.instantiate(nodes)
-        values = write.Values(instance, [write._files(instance, rank) for rank in range(nodes)])
+        (case,) = write.subjects(program, nodes, None, Reading())
+        values = write.Values(case, [write._files(case, rank) for rank in range(nodes)])
         assert not list(values.demands())
         phases, _ = write._phases(values.commands())
-        asked = write.Infeasible(instance, values.commands(), phases)
-        return set(write._settled(asked, write.sources_of(values.commands()), inf))
+        asked = write.Infeasible(case, values.commands(), phases)
+        return set(write._settled(asked, write.sources_of(case, values.commands()), inf))
 
     assert infeasible(write) < infeasible(without.write)
 
