@@ -11,25 +11,22 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pgasrob.certificates.check.accept import sources_of, subjects
+from pgasrob.certificates.check.accept import Instantiable, sources_of, subjects
 from pgasrob.certificates.check.format import FORMAT, Frame, Part, content_hash
 from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Phase, Source, Way
-from pgasrob.certificates.check.names import Case
+from pgasrob.certificates.check.names import Case, cutoff
 from pgasrob.certificates.check.states import Closed, State
 from pgasrob.certificates.check.values import Command, Commands, File, Files, Values
 from pgasrob.program import core
-from pgasrob.program.control import build
 from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
-
-if TYPE_CHECKING:
-    from pgasrob.frontends.lower import CProgram
 
 MOST_STATES = 20_000
 """States that a certificate may list."""
@@ -53,6 +50,10 @@ class _TooMany(NoCertificate):
     pass
 
 
+class _TooLittle(Exception):
+    """A source, or a fault, that is not excluded by names of ranks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """A certificate: its ``text``, which evidence it has (``kind``), how many sources are ``infeasible`` and how many
@@ -65,7 +66,7 @@ class Written:
 
 
 def write(
-    program: Program | CProgram,
+    program: Instantiable,
     nodes: int | None,
     reading: Reading = DEFAULT_READING,
     most_states: int = MOST_STATES,
@@ -83,32 +84,33 @@ def write(
 
 
 def write_for_every_count(
-    program: Program | CProgram, reading: Reading = DEFAULT_READING, timeout: float | None = None
+    program: Instantiable,
+    reading: Reading = DEFAULT_READING,
+    timeout: float | None = None,
+    frame: Frame | None = None,
 ) -> Written:
-    """The certificate that ``program`` is robust on every number of nodes, read so.
+    """The certificate that ``program`` is robust on every number of nodes, read so; with the names of ``frame``, None:
+    of the first that do.
 
     Raises as :func:`write`, and :class:`NoCertificate` where the small checker knows less than the proof needs.
     """
     until = inf if timeout is None else monotonic() + timeout
-    frame = _frame(program)
-    found = list(subjects(program, None, frame, reading))
-    return _written(found[0].instance, "all", frame, [_part(case, MOST_STATES, until) for case in found])
-
-
-def _frame(program: Program | CProgram) -> Frame:
-    from pgasrob.robustness.every_n.frame import frame_of
-
     if not isinstance(program, Program):
         raise NoCertificate("a C program is another one on each number of nodes")
-    numbered = [rank for process in program.processes for rank in process.ranks or ()]
     if not any(process.ranks is None for process in program.processes):
         raise NoCertificate("the program has blocks for ranks by number alone")
-    frame = frame_of([build(process.body) for process in program.processes], len(program.registers), numbered)
-    if frame.modulus > 1:
-        raise NoCertificate(f"ranks would have to be told apart by their remainders modulo {frame.modulus}")
-    if any(rank >= frame.ends for rank in numbered):
-        raise NoCertificate(f"rank {max(numbered)} has a block of its own, and no name")
-    return frame.around, frame.ends
+    for names in [frame] if frame else _frames(program):
+        with suppress(_TooLittle):
+            about = list(subjects(program, None, names, reading))
+            parts = [_part(case, MOST_STATES, until) for case in reversed(about)]  # of the cases first
+            return _written(about[0].instance, "all", names, parts[::-1])
+    raise NoCertificate("the checker does not know enough of values on every number of nodes")
+
+
+def _frames(program: Program) -> list[Frame]:
+    """How many ranks may have names, the least first; those with blocks of their own have to."""
+    least = max((rank + 1 for process in program.processes for rank in process.ranks or ()), default=1)
+    return sorted(product(range(3), range(least, least + 3)), key=lambda frame: cutoff(*frame))
 
 
 def _part(case: Case, most_states: int, until: float) -> Part:
@@ -130,7 +132,7 @@ def _part(case: Case, most_states: int, until: float) -> Part:
         settled = _settled(Infeasible(case, commands, phases), sources, until)
         if len(settled) < len(sources) or values.may_fault:
             if case.rest:
-                raise NoCertificate("the checker does not know enough of values on every number of nodes")
+                raise _TooLittle
             states = _states(Closed(values, commands, lambda *source: source not in settled), most_states, until)
     return Part(values.files, phases, back, settled, list(states.items()))
 

@@ -241,9 +241,7 @@ def check(
     files, front_end = found.files, found.front_end
     if pair is not None and len(paths) > 1 + len(found.units):
         raise click.UsageError(ONE_FILE)
-    if certificate is not None and (
-        len(found.files) != 1 or len(counts or (0,)) > 1 or cluster or cpu == "tso"
-    ):
+    if certificate is not None and (len(found.files) != 1 or len(counts or (0,)) > 1 or cluster or cpu == "tso"):
         raise click.UsageError(ONE_CERTIFICATE)
     writing = Witnesses(witnesses, files, counts, cycle_only)
     mention_a_missing_kernel(engine)

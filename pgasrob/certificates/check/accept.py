@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from pgasrob.certificates.check.format import MALFORMED, Certificate, Frame, Part, content_hash, read
 from pgasrob.certificates.check.infeasible import Infeasible, Source, phase_demands
 from pgasrob.certificates.check.names import Case, case_of, cases, cutoff
 from pgasrob.certificates.check.states import Closed
 from pgasrob.certificates.check.values import Commands, Values
+from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.program.reading import Reading
-
-if TYPE_CHECKING:
-    from pgasrob.frontends.lower import CProgram
 
 LEAST = 2
 """The first number of nodes when a certificate is about every number."""
 
 
-def subjects(program: Program | CProgram, nodes: int | None, frame: Frame | None, reading: Reading) -> Iterator[Case]:
+class Instantiable(Protocol):
+    """A program that can be put on so many nodes."""
+
+    def instantiate(self, nodes: int | None, reading: Reading, /) -> Instance: ...
+
+
+def subjects(program: Instantiable, nodes: int | None, frame: Frame | None, reading: Reading) -> Iterator[Case]:
     """What there has to be evidence about for so many nodes; with a frame for every number, those below the cutoff and
     the cases from there on."""
     for count in (nodes,) if frame is None else range(LEAST, cutoff(*frame)):
@@ -49,7 +53,7 @@ class Answer(NamedTuple):
     certificate: Certificate | None = None
 
 
-def examine(program: Program | CProgram, text: str) -> Answer:
+def examine(program: Instantiable, text: str) -> Answer:
     """Whether the certificate in ``text`` proves that ``program`` is robust.
 
     Raises :class:`~pgasrob.diagnostics.SourceError` when it is no program on so many nodes.
