@@ -175,3 +175,86 @@ Section Moves.
         apply (Closer (length l1 + S (length l2)) s1); [lia|now apply (E1 z)|auto].
   Qed.
 End Moves.
+
+(** ** Merging (section 3) *)
+
+Section Merging.
+  Context {State Move : Type}.
+  Variable go : State -> Move -> State -> Prop.
+  Variable finds : State -> Move -> Prop.
+  Variables (alike : State -> State -> Prop) (forced : State -> Move -> State -> Prop).
+  Hypothesis alike_simulates : simulates go finds alike.
+  Hypothesis alike_refl : forall s, alike s s.
+  Hypothesis alike_sym : forall s u, alike s u -> alike u s.
+  Hypothesis alike_trans : forall s u v, alike s u -> alike u v -> alike s v.
+  Hypothesis forced_goes : forall s x s', forced s x s' -> go s x s'.
+  Hypothesis forced_alike : forall s x s' u, forced s x s' -> alike s u -> exists u', forced u x u' /\ alike s' u'.
+  (* It is the only move of its rank, and moves of others stay what they are. *)
+  Hypothesis forced_moves : forall s x s' y u, forced s x s' -> go s y u ->
+    alike u s' \/ exists v v', go s' y v /\ forced u x v' /\ alike v' v.
+  Hypothesis forced_finds : forall s x s' y, forced s x s' -> finds s y -> finds s' y.
+
+  Inductive forced_run : State -> State -> Prop :=
+  | forced_none s : forced_run s s
+  | forced_more s x s' u : forced s x s' -> forced_run s' u -> forced_run s u.
+
+  (** u ≤ v *)
+  Definition before_forced u v : Prop := exists w, forced_run u w /\ alike w v.
+
+  Lemma forced_run_alike s w : forced_run s w -> forall u, alike s u -> exists w', forced_run u w' /\ alike w w'.
+  Proof.
+    induction 1 as [s|s x s' w F _ IH]; intros u A; [exists u; split; [constructor|auto]|].
+    destruct (forced_alike s x s' u F A) as (u' & F' & A'). destruct (IH u' A') as (w' & R & A'').
+    exists w'. split; [now apply forced_more with x u'|auto].
+  Qed.
+
+  Lemma forced_run_finds s w : forced_run s w -> forall x, finds s x -> finds w x.
+  Proof. induction 1 as [s|s x s' w F _ IH]; intros y Fy; [auto|]. apply IH. now apply (forced_finds s x). Qed.
+
+  Lemma forced_run_app s u w : forced_run s u -> forced_run u w -> forced_run s w.
+  Proof. induction 1 as [s|s x s' u F _ IH]; intros R; [auto|]. apply forced_more with x s'; auto. Qed.
+
+  (** A move is one of those that have been made, or can still be made. *)
+  Lemma forced_run_moves s w : forced_run s w -> forall y u, go s y u ->
+    before_forced u w \/ exists v, go w y v /\ before_forced u v.
+  Proof.
+    assert (Later : forall u x v' v w0, forced u x v' -> alike v' v -> before_forced v w0 -> before_forced u w0).
+    { intros u x v' v w0 F A (w1 & R1 & A1). destruct (forced_run_alike v w1 R1 v' (alike_sym _ _ A)) as (w2 & R2 & A2).
+      exists w2. split; [now apply forced_more with x v'|]. apply alike_trans with w1; auto. }
+    induction 1 as [s|s x s' w F R IH]; intros y u G.
+    - right. exists u. split; [auto|]. exists u. split; [constructor|auto].
+    - destruct (forced_moves s x s' y u F G) as [A|(v & v' & G' & F' & A)].
+      + left. destruct (forced_run_alike s' w R u (alike_sym _ _ A)) as (w' & R' & A'). exists w'. auto.
+      + destruct (IH y v G') as [B|(v1 & G1 & B)]; [left|right; exists v1; split; [auto|]]; now apply (Later u x v' v).
+  Qed.
+
+  (** M: each move is followed by forced ones, as many as you like. *)
+  Variable macro : State -> Move -> State -> Prop.
+  Hypothesis macro_of : forall s x s', go s x s' -> exists u, macro s x u /\ forced_run s' u.
+  Hypothesis macro_is : forall s x u, macro s x u -> exists s', go s x s' /\ forced_run s' u.
+
+  (** Lemma 1: what is found by moves is found by as many of M, from a state advanced by forced ones. *)
+  Theorem merging_keeps n s v : near go finds n s -> before_forced s v -> near macro finds n v.
+  Proof.
+    intros Ne. revert v. induction Ne as [n s x F|n s x s' G _ IH]; intros v (w & R & A).
+    - destruct (alike_simulates w v A) as [H _]. destruct (H x (forced_run_finds s w R x F)) as (y & Fy).
+      now apply near_found with y.
+    - destruct (forced_run_moves s w R x s' G) as [(w' & R' & A')|(v1 & G1 & (w' & R' & A'))].
+      + apply near_more with n; [|lia]. apply IH. exists w'. split; [auto|]. now apply alike_trans with w.
+      + destruct (alike_simulates w v A) as [_ H]. destruct (H x v1 G1) as (y & v2 & G2 & A2).
+        destruct (macro_of v y v2 G2) as (u & M & Ru). apply near_move with y u; auto. apply IH.
+        destruct (forced_run_alike v2 u Ru w') as (w2 & R2 & A3).
+        { apply alike_sym. now apply alike_trans with v1. }
+        exists w2. split; [now apply forced_run_app with w'|auto].
+  Qed.
+
+  (** And M finds nothing else. *)
+  Theorem merging_adds_nothing n s : near macro finds n s -> exists m, near go finds m s.
+  Proof.
+    induction 1 as [n s x F|n s x s' M _ (m & IH)]; [exists 1; now apply near_found with x|].
+    destruct (macro_is s x s' M) as (u & G & R). assert (H : exists k, near go finds k u).
+    { clear G M. induction R as [u|u y u' w F _ IHR]; [eauto|]. destruct (IHR IH) as (k & Nk).
+      exists (S k). apply near_move with y u'; auto. }
+    destruct H as (k & Nk). exists (S k). now apply near_move with x u.
+  Qed.
+End Merging.
