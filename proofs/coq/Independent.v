@@ -137,4 +137,273 @@ Section Independent.
       + destruct (command_eq_dec (command_of y) (command_of x)); [congruence|auto].
       + destruct (command_eq_dec (command_of x) (command_of y)); [congruence|auto].
   Qed.
+
+  (** ** Words *)
+
+  Fixpoint ok s l : Prop := match l with [] => True | x :: l => allowed s x /\ ok (happen s x) l end.
+  Notation ending s l := (fold_left happen l s).
+
+  Lemma valid_ok l : forall w, valid (w ++ l) <-> valid w /\ ok (after w) l.
+  Proof.
+    induction l as [|x l IH]; intros w; simpl; [rewrite app_nil_r; tauto|].
+    replace (w ++ x :: l) with ((w ++ [x]) ++ l) by now rewrite <- app_assoc.
+    rewrite IH, valid_snoc, after_snoc. tauto.
+  Qed.
+
+  Lemma ending_same l : forall s u, same_state s u -> same_state (ending s l) (ending u l).
+  Proof. induction l as [|x l IH]; intros s u E; [auto|]. simpl. apply IH. now apply happen_same. Qed.
+
+  Lemma ok_same l : forall s u, same_state s u -> ok s l -> ok u l.
+  Proof.
+    induction l as [|x l IH]; intros s u E; simpl; [auto|]. intros [A O]. split; [now apply (allowed_same s)|].
+    apply (IH (happen s x)); auto. now apply happen_same.
+  Qed.
+
+  Lemma ok_one x m : (forall y, In y m -> apart x y) -> forall s, allowed s x ->
+    (ok (happen s x) m <-> ok s m) /\
+    (ok s m -> allowed (ending s m) x /\ same_state (ending (happen s x) m) (happen (ending s m) x)).
+  Proof.
+    induction m as [|y m IH]; intros Ap s Ax; simpl; [split; [tauto|]; split; [auto|apply same_state_refl]|].
+    assert (Axy : apart x y) by (apply Ap; simpl; auto).
+    assert (Apm : forall z, In z m -> apart x z) by (intros z I; apply Ap; simpl; auto).
+    rewrite (allowed_apart s x y Axy).
+    assert (H : allowed s y -> same_state (happen (happen s x) y) (happen (happen s y) x) /\ allowed (happen s y) x).
+    { intros Ay. split; [now apply happen_apart|]. now apply allowed_apart; [apply apart_sym|]. }
+    split.
+    - split; intros [Ay O]; (split; [exact Ay|]); destruct (H Ay) as [E Ax']; destruct (IH Apm (happen s y) Ax') as [I1 _].
+      + apply I1. now apply (ok_same m _ _ E).
+      + apply (ok_same m _ _ (same_state_sym _ _ E)). now apply I1.
+    - intros [Ay O]. destruct (H Ay) as [E Ax']. destruct (IH Apm (happen s y) Ax') as [_ I2]. destruct (I2 O) as [B S].
+      split; [exact B|]. apply same_state_trans with (2 := S). now apply ending_same.
+  Qed.
+
+  Lemma ok_lists l m : (forall x y, In x l -> In y m -> apart x y) -> forall s, ok s l ->
+    (ok (ending s l) m <-> ok s m) /\
+    (ok s m -> ok (ending s m) l /\ same_state (ending (ending s l) m) (ending (ending s m) l)).
+  Proof.
+    induction l as [|x l IH]; intros Ap s; simpl; [intros _; split; [tauto|]; split; [auto|apply same_state_refl]|].
+    intros [Ax Ol]. destruct (ok_one x m (fun y => Ap x y (or_introl eq_refl)) s Ax) as [O1 O2].
+    destruct (IH (fun x' y I => Ap x' y (or_intror I)) (happen s x) Ol) as [L1 L2]. split; [rewrite L1; exact O1|].
+    intros Om. destruct (O2 Om) as [B S]. destruct (L2 (proj2 O1 Om)) as [Ol' S']. split; [split; [exact B|]|].
+    - now apply (ok_same l _ _ S).
+    - apply same_state_trans with (1 := S'). now apply ending_same.
+  Qed.
+
+  Lemma after_app w l : after (w ++ l) = ending (after w) l.
+  Proof. unfold after. apply fold_left_app. Qed.
+
+  Lemma words_apart w k l : (forall x y, In x k -> In y l -> apart x y) -> valid (w ++ k) ->
+    (valid ((w ++ k) ++ l) <-> valid (w ++ l)) /\
+    (valid (w ++ l) -> valid ((w ++ l) ++ k) /\ same_state (after ((w ++ k) ++ l)) (after ((w ++ l) ++ k))).
+  Proof.
+    intros Ap V. rewrite (valid_ok l (w ++ k)), (valid_ok l w), (valid_ok k (w ++ l)), (valid_ok l w), !after_app.
+    pose proof V as V'. apply valid_ok in V' as [Vw O].
+    destruct (ok_lists k l Ap (after w) O) as [H1 H2]. rewrite H1. split; [tauto|].
+    intros [_ Ol]. destruct (H2 Ol) as [O' S]. tauto.
+  Qed.
+
+  (** ** Moves of the search *)
+
+  Notation search := (@search Op).
+
+  (** States that differ in the order of words alone. *)
+  Definition same_set {A : Type} (a b : list A) : Prop := forall k : A, In k a <-> In k b.
+  Record alike (S U : search) : Prop := {
+    alike_valid : valid (now S) /\ valid (now U);
+    alike_now : same_state (after (now S)) (after (now U));
+    alike_late : same_set (late S) (late U);
+    alike_sources : same_set (sources S) (sources U);
+    alike_tainted : same_set (tainted S) (tainted U);
+    alike_touched : same_set (touched S) (touched U) }.
+
+  (** A move: the command of the rank, what happens of it now and what later, and whether a source is delayed by it. *)
+  Record label := Label { who : nat; num : nat; what : Op; first : list event; rest : list event; sourced : bool }.
+  Implicit Types (X Y : label) (S U V W : search).
+
+  Definition forced_late S X : Prop :=
+    match rest X with
+    | [] => True
+    | x :: _ => exists y, In y (late S) /\ (must (now S ++ first X) y x \/ clash y x)
+    end.
+  Definition new_source X : list event := if sourced X then firstn 1 (rest X) else [].
+
+
+  Record core S X : Prop := {
+    core_chain : chain (who X) (num X) (what X) = first X ++ rest X;
+    core_some : first X <> [];
+    core_valid : valid (now S ++ first X);
+    core_free : forall x y, In x (first X) -> In y (late S) -> ~ clash y x;
+    core_late : if sourced X then rest X <> [] else forced_late S X }.
+  Definition source_may S X : Prop := sourced X ->
+    sources S = [] \/ exists a z, In a (sources S) /\ In z (new_source X) /\ Network.alike a z.
+  Definition grows S X : Prop := sourced X \/ reached S (what X) (first X ++ rest X).
+
+  Record go S X V : Prop := {
+    go_core : core S X;
+    go_source : source_may S X;
+    go_now : now V = now S ++ first X;
+    go_late : late V = late S ++ rest X;
+    go_sources : sources V = new_source X ++ sources S;
+    go_taint : (grows S X /\ tainted V = party (what X) ++ tainted S /\ touched V = first X ++ touched S) \/
+               (~ grows S X /\ tainted V = tainted S /\ touched V = touched S) }.
+
+  Record finds S X : Prop := {
+    finds_chain : chain (who X) (num X) (what X) = first X ++ rest X;
+    finds_some : first X <> [];
+    finds_valid : valid (now S ++ first X);
+    finds_hit : exists a x, In a (sources S) /\ In x (first X) /\ clash x a;
+    finds_enter : (exists k, In k (tainted S) /\ In k (party (what X))) \/
+                  (exists z y, In z (first X) /\ In y (touched S) /\ clash y z) \/
+                  (exists z y, In z (rest X) /\ In y (touched S ++ late S) /\ clash y z) }.
+
+  Lemma found_finds S : found S <-> exists X, finds S X.
+  Proof.
+    split.
+    - intros (a & r & n & o & l1 & l2 & x & Ia & Ch & Ne & V & Ix & C & En).
+      exists (Label r n o l1 l2 false). split; simpl; auto. eauto.
+    - intros ([r n o l1 l2 b] & [Ch Ne V (a & x & Ia & Ix & C) En]). simpl in *.
+      exists a, r, n, o, l1, l2, x. auto 10.
+  Qed.
+
+  (** Without a source nothing else is there. *)
+  Definition clean S : Prop := sources S = [] -> late S = [] /\ tainted S = [] /\ touched S = [].
+
+  Lemma go_move S V X : clean S -> go S X V -> move S V.
+  Proof.
+    intros Cl [[Ch Ne Va Fr La] So No Lt Sr Ta]. destruct X as [r n o l1 l2 b], S as [w d Ss T t], V as [w' d' Ss' T' t'].
+    unfold grows, new_source, source_may, forced_late in *. simpl in *. subst w' d' Ss'.
+    destruct Ss as [|a0 Ss].
+    - destruct (Cl eq_refl) as (E1 & E2 & E3). simpl in E1, E2, E3. subst d T t. simpl in *. destruct b.
+      + destruct l2 as [|a l2]; [tauto|]. destruct Ta as [(_ & -> & ->)|(H & _)]; [|destruct H; left; reflexivity].
+        rewrite !app_nil_r. simpl. now apply (move_source w r n o l1 a l2).
+      + destruct l2 as [|x l2]; [|destruct La as (y & [] & _)]. rewrite app_nil_r in Ch.
+        destruct Ta as [([H|H] & _)|(_ & -> & ->)].
+        * discriminate H.
+        * destruct H as [(k & [] & _)|(x & y & _ & [] & _)].
+        * rewrite <- Ch in *. now apply (move_before_source w r n o).
+    - clear Cl. destruct b.
+      + destruct l2 as [|z l2]; [tauto|]. destruct Ta as [(_ & -> & ->)|(H & _)]; [|destruct H; left; reflexivity].
+        destruct (So eq_refl) as [H|(a & z' & Ia & Iz & Al)]; [discriminate H|]. simpl in Iz. destruct Iz as [<-|[]].
+        simpl. apply (move_further (Search w d (a0 :: Ss) T t) r n o l1 z l2 a); auto.
+      + simpl. assert (Sp : may_split (Search w d (a0 :: Ss) T t) r n o l1 l2) by (repeat (split; [assumption|]); exact La).
+        destruct Ta as [([H|H] & -> & ->)|(H & -> & ->)]; [discriminate H| |].
+        * apply (move_reached (Search w d (a0 :: Ss) T t) r n o); auto. simpl. discriminate.
+        * apply (move_other (Search w d (a0 :: Ss) T t) r n o); auto. simpl. discriminate.
+  Qed.
+
+  Lemma move_go S V : move S V -> exists X, go S X V.
+  Proof.
+    intros M. destruct M as [w r n o V|w r n o l1 a l2 Ch Ne V|S r n o l1 l2 Src (Ch & Ne & V & Fr & La) Re|
+                             S r n o l1 l2 Src (Ch & Ne & V & Fr & La) Re|S r n o l1 z l2 a Ia Al Ch Ne V Fr].
+    - exists (Label r n o (chain r n o) [] false). split; simpl; rewrite ?app_nil_r; auto.
+      + split; simpl; rewrite ?app_nil_r; auto; try exact I. unfold chain. simpl. discriminate.
+      + intros H. discriminate H.
+      + right. split; [|auto]. intros [H|[(k & [] & _)|(x & y & _ & [] & _)]]. discriminate H.
+    - exists (Label r n o l1 (a :: l2) true). split; simpl; rewrite ?app_nil_r; auto.
+      + split; simpl; auto. discriminate.
+      + left. auto.
+      + left. split; [left; reflexivity|auto].
+    - exists (Label r n o l1 l2 false). split; simpl; auto.
+      + split; simpl; auto.
+      + intros H. discriminate H.
+      + left. split; [right; exact Re|auto].
+    - exists (Label r n o l1 l2 false). split; simpl; auto.
+      + split; simpl; auto.
+      + intros H. discriminate H.
+      + right. split; [|auto]. intros [H|H]; [discriminate H|auto].
+    - exists (Label r n o l1 (z :: l2) true). split; simpl; auto.
+      + split; simpl; auto. discriminate.
+      + intros _. right. exists a, z. simpl. auto.
+      + left. split; [left; reflexivity|auto].
+  Qed.
+
+  Lemma clean_move S V : clean S -> move S V -> clean V.
+  Proof.
+    intros Cl M. destruct M as [w r n o Va|w r n o l1 a l2 Ch Ne Va|S r n o l1 l2 Src Sp Re|S r n o l1 l2 Src Sp Re|
+                                S r n o l1 z l2 a Ia Al Ch Ne Va Fr]; intros H; simpl in *; try discriminate H; auto; tauto.
+  Qed.
+
+  (** ** Alike states have the same moves *)
+
+  Lemma alike_refl S : valid (now S) -> alike S S.
+  Proof. intros V. split; auto using same_state_refl; intros x; reflexivity. Qed.
+
+  Lemma valid_same (w u : list event) l : valid u -> same_state (after w) (after u) -> valid (w ++ l) ->
+    valid (u ++ l) /\ same_state (after (w ++ l)) (after (u ++ l)).
+  Proof.
+    intros V E Vl. apply valid_ok in Vl as [_ O]. rewrite !after_app. split; [|now apply ending_same].
+    apply valid_ok. split; [auto|]. now apply (ok_same l (after w)).
+  Qed.
+
+  Lemma must_same (w u : list event) y x : ops (after w) (rank x) = ops (after u) (rank x) -> must w y x = must u y x.
+  Proof. intros E. unfold must, past. now rewrite E. Qed.
+
+  Lemma reached_same S U o l : alike S U -> reached S o l -> reached U o l.
+  Proof.
+    intros A [(k & I & Ik)|(x & y & Ix & Iy & C)].
+    - left. exists k. split; [now apply (alike_tainted _ _ A)|auto].
+    - right. exists x, y. split; [auto|]. split; [|auto]. rewrite in_app_iff in *.
+      rewrite <- (alike_touched _ _ A y), <- (alike_late _ _ A y). auto.
+  Qed.
+
+  Lemma same_nil {A : Type} (a b : list A) : same_set a b -> a = [] -> b = [].
+  Proof. intros E ->. destruct b as [|x b]; [auto|]. destruct (proj2 (E x)). simpl. auto. Qed.
+
+  Lemma alike_sym S U : alike S U -> alike U S.
+  Proof.
+    intros [[V1 V2] N L Sr T t]. split; auto using same_state_sym; intros x; symmetry; auto.
+  Qed.
+
+  Lemma alike_goes S U X V : alike S U -> go S X V -> exists V', go U X V' /\ alike V V'.
+  Proof.
+    intros A [[Ch Ne Va Fr La] So No Lt Sr Ta]. pose proof (alike_sym _ _ A) as A'. destruct (alike_valid _ _ A) as [_ VU].
+    destruct (valid_same (now S) (now U) (first X) VU (alike_now _ _ A) Va) as [Va' E].
+    assert (Gr : grows S X <-> grows U X).
+    { unfold grows. split; (intros [H|H]; [auto|right]); eapply reached_same; eauto. }
+    assert (C : core U X).
+    { split; auto.
+      - intros x y Ix Iy. apply Fr; auto. now apply (alike_late _ _ A).
+      - destruct (sourced X); [exact La|]. unfold forced_late in *. destruct (rest X) as [|x m]; [auto|].
+        destruct La as (y & Iy & H). exists y. split; [now apply (alike_late _ _ A)|].
+        rewrite <- (must_same (now S ++ first X)); [exact H|]. apply E. }
+    assert (So' : source_may U X).
+    { intros H. destruct (So H) as [H'|(a & z & Ia & H')].
+      - left. apply (same_nil (sources S)); auto. apply (alike_sources _ _ A).
+      - right. exists a, z. split; [now apply (alike_sources _ _ A)|auto]. }
+    assert (Same : forall T t T' t', same_set T T' -> same_set t t' ->
+      tainted V = T -> touched V = t -> 
+      alike V (Search (now U ++ first X) (late U ++ rest X) (new_source X ++ sources U) T' t')).
+    { intros T t T' t' ET Et HT Ht. split; simpl; rewrite ?No, ?Lt, ?Sr, ?HT, ?Ht; auto.
+      - intros x. rewrite !in_app_iff, (alike_late _ _ A x). tauto.
+      - intros x. rewrite !in_app_iff, (alike_sources _ _ A x). tauto. }
+    destruct Ta as [(G & HT & Ht)|(G & HT & Ht)].
+    - exists (Search (now U ++ first X) (late U ++ rest X) (new_source X ++ sources U)
+        (party (what X) ++ tainted U) (first X ++ touched U)). split.
+      + split; auto. left. split; [now apply Gr|auto].
+      + apply (Same (party (what X) ++ tainted S) (first X ++ touched S)); auto; intros x; rewrite !in_app_iff.
+        * rewrite (alike_tainted _ _ A x). tauto.
+        * rewrite (alike_touched _ _ A x). tauto.
+    - exists (Search (now U ++ first X) (late U ++ rest X) (new_source X ++ sources U) (tainted U) (touched U)). split.
+      + split; auto. right. split; [intros H; apply G, Gr, H|auto].
+      + apply (Same (tainted S) (touched S)); auto; apply A.
+  Qed.
+
+  Lemma alike_finds S U X : alike S U -> finds S X -> finds U X.
+  Proof.
+    intros A [Ch Ne Va (a & x & Ia & Hx) En]. destruct (alike_valid _ _ A) as [_ VU].
+    destruct (valid_same (now S) (now U) (first X) VU (alike_now _ _ A) Va) as [Va' _]. split; auto.
+    - exists a, x. split; [now apply (alike_sources _ _ A)|auto].
+    - destruct En as [(k & Ik & Hk)|[(z & y & Iz & Iy & C)|(z & y & Iz & Iy & C)]].
+      + left. exists k. split; [now apply (alike_tainted _ _ A)|auto].
+      + right. left. exists z, y. split; [auto|]. split; [now apply (alike_touched _ _ A)|auto].
+      + right. right. exists z, y. split; [auto|]. split; [|auto]. rewrite in_app_iff in *.
+        rewrite <- (alike_touched _ _ A y), <- (alike_late _ _ A y). auto.
+  Qed.
+
+  Theorem alike_simulates : simulates go finds alike.
+  Proof.
+    intros S U A. split.
+    - intros X F. exists X. now apply (alike_finds S).
+    - intros X V G. exists X. exact (alike_goes S U X V A G).
+  Qed.
 End Independent.
