@@ -406,4 +406,288 @@ Section Independent.
     - intros X F. exists X. now apply (alike_finds S).
     - intros X V G. exists X. exact (alike_goes S U X V A G).
   Qed.
+
+  (** ** Lemma 6 *)
+
+  Definition apart_moves Y X : Prop :=
+    who Y <> who X /\ party (what Y) = [who Y] /\ party (what X) = [who X] /\
+    forall y x, In y (chain (who Y) (num Y) (what Y)) -> In x (chain (who X) (num X) (what X)) -> ~ clash y x.
+
+  Lemma apart_moves_sym Y X : apart_moves Y X -> apart_moves X Y.
+  Proof.
+    intros (A & B & C & D). repeat split; auto. intros x y Ix Iy H. apply (D y x Iy Ix). now apply clash_sym.
+  Qed.
+
+  Lemma chains_apart Y X y x : apart_moves Y X -> In y (chain (who Y) (num Y) (what Y)) ->
+    In x (chain (who X) (num X) (what X)) -> apart y x.
+  Proof.
+    intros (A & B & C & D) Iy Ix. pose proof (D y x Iy Ix) as Nc.
+    apply in_chain in Iy as (Ey & Oy & _), Ix as (Ex & Ox & _). injection Ey as Ry _. injection Ex as Rx _.
+    unfold apart, solo. rewrite Oy, Ox, Ry, Rx. auto.
+  Qed.
+
+  Section After.
+    Variables (S V : search) (Y X : label).
+    Hypothesis S_Y : go S Y V.
+    Hypothesis Y_X : apart_moves Y X.
+    Hypothesis X_chain : chain (who X) (num X) (what X) = first X ++ rest X.
+
+    Lemma in_first Z : chain (who Z) (num Z) (what Z) = first Z ++ rest Z -> forall z,
+      In z (first Z) \/ In z (rest Z) -> In z (chain (who Z) (num Z) (what Z)).
+    Proof. intros E z I. rewrite E, in_app_iff. auto. Qed.
+
+    Lemma Y_of z : In z (first Y) \/ In z (rest Y) -> In z (chain (who Y) (num Y) (what Y)).
+    Proof. apply in_first, S_Y. Qed.
+    Lemma X_of z : In z (first X) \/ In z (rest X) -> In z (chain (who X) (num X) (what X)).
+    Proof. apply in_first, X_chain. Qed.
+
+    Lemma never_clash y x : In y (first Y) \/ In y (rest Y) -> In x (first X) \/ In x (rest X) -> ~ clash y x.
+    Proof. intros Iy Ix. destruct Y_X as (_ & _ & _ & H). apply H; [now apply Y_of|now apply X_of]. Qed.
+
+    Lemma Y_valid : valid (now S ++ first Y).
+    Proof. apply S_Y. Qed.
+
+    Lemma words : (valid (now V ++ first X) <-> valid (now S ++ first X)) /\
+      (valid (now S ++ first X) -> valid ((now S ++ first X) ++ first Y) /\
+         same_state (after (now V ++ first X)) (after ((now S ++ first X) ++ first Y))).
+    Proof.
+      rewrite (go_now _ _ _ S_Y). apply words_apart; [|apply Y_valid].
+      intros y x Iy Ix. apply (chains_apart Y X); auto using Y_of, X_of.
+    Qed.
+
+    Lemma ops_of_X : valid (now S ++ first X) -> ops (after (now V ++ first X)) (who X) = ops (after (now S ++ first X)) (who X).
+    Proof.
+      intros Va. destruct (proj2 words Va) as [_ (_ & _ & O & _)]. rewrite O, !ops_after, filter_app.
+      replace (filter (fun x => takes_part x (who X)) (first Y)) with (@nil event); [now rewrite app_nil_r|].
+      symmetry. destruct (filter _ (first Y)) as [|y m] eqn:E; [auto|].
+      assert (I : In y (filter (fun x => takes_part x (who X)) (first Y))) by (rewrite E; simpl; auto).
+      apply in_filter in I as [I T]. exfalso. destruct Y_X as (Ne & Py & _). apply takes_part_iff in T as [_ T].
+      assert (Ic : In y (chain (who Y) (num Y) (what Y))) by (apply Y_of; auto).
+      apply in_chain in Ic as (_ & Oy & _). rewrite Oy, Py in T. destruct T as [T|[]]. auto.
+    Qed.
+
+    Lemma core_after : core V X <-> core S X.
+    Proof.
+      assert (Late : forall x y, In x (first X) \/ In x (rest X) -> clash y x -> (In y (late V) <-> In y (late S))).
+      { intros x y Ix C. rewrite (go_late _ _ _ S_Y), in_app_iff. split; [intros [H|H]; [auto|]|auto].
+        destruct (never_clash y x); auto. }
+      assert (Fo : valid (now S ++ first X) -> (forced_late V X <-> forced_late S X)).
+      { intros Va. unfold forced_late. destruct (rest X) as [|x m] eqn:Er in |- *; [tauto|].
+        assert (Ix : In x (rest X)) by (rewrite Er; simpl; auto).
+        assert (Cx : In x (chain (who X) (num X) (what X))) by (apply X_of; auto).
+        apply in_chain in Cx as (Ec & _). injection Ec as Rx _.
+        assert (Mu : forall y, must (now V ++ first X) y x = must (now S ++ first X) y x).
+        { intros y. apply must_same. rewrite Rx. now apply ops_of_X. }
+        split; intros (y & Iy & H); exists y; rewrite Mu in *.
+        - split; [|exact H]. destruct H as [H|H]; [|now apply (Late x y); auto].
+          rewrite (go_late _ _ _ S_Y) in Iy. apply in_app_iff in Iy as [Iy|Iy]; [auto|exfalso].
+          apply must_iff in H as (Ry & _). assert (Cy : In y (chain (who Y) (num Y) (what Y))) by (apply Y_of; auto).
+          apply in_chain in Cy as (Ec & _). injection Ec as Ry' _. destruct Y_X as (Ne & _). congruence.
+        - split; [|exact H]. rewrite (go_late _ _ _ S_Y), in_app_iff. auto. }
+      split; intros [Ch Ne Va Fr La].
+      - assert (Va' : valid (now S ++ first X)) by now apply words. split; auto.
+        + intros x y Ix Iy C. apply (Fr x y Ix); [|auto]. now apply (Late x y); auto.
+        + destruct (sourced X); [auto|]. now apply Fo.
+      - split; auto.
+        + now apply words.
+        + intros x y Ix Iy C. apply (Fr x y Ix); [|auto]. now apply (Late x y); auto.
+        + destruct (sourced X); [auto|]. now apply Fo.
+    Qed.
+
+    Lemma touched_after y : In y (touched S) -> In y (touched V).
+    Proof. destruct (go_taint _ _ _ S_Y) as [(_ & _ & ->)|(_ & _ & ->)]; rewrite ?in_app_iff; auto. Qed.
+    Lemma touched_before y : In y (touched V) -> In y (touched S) \/ In y (first Y).
+    Proof. destruct (go_taint _ _ _ S_Y) as [(_ & _ & ->)|(_ & _ & ->)]; rewrite ?in_app_iff; tauto. Qed.
+    Lemma tainted_after k : In k (party (what X)) -> (In k (tainted V) <-> In k (tainted S)).
+    Proof.
+      intros I. destruct Y_X as (Ne & Py & Px & _). rewrite Px in I. destruct I as [<-|[]].
+      destruct (go_taint _ _ _ S_Y) as [(_ & -> & _)|(_ & -> & _)]; [|tauto]. rewrite Py. simpl. tauto.
+    Qed.
+
+    Lemma hits_after x y : In x (first X) \/ In x (rest X) -> clash y x ->
+      (In y (touched V) <-> In y (touched S)) /\ (In y (touched V ++ late V) <-> In y (touched S ++ late S)).
+    Proof.
+      intros Ix C. assert (T : In y (touched V) <-> In y (touched S)).
+      { split; [|apply touched_after]. intros H. destruct (touched_before y H) as [|Iy]; [auto|]. destruct (never_clash y x); auto. }
+      split; [exact T|]. rewrite !in_app_iff, T, (go_late _ _ _ S_Y), in_app_iff. split; [|tauto].
+      intros [H|[H|H]]; auto. destruct (never_clash y x); auto.
+    Qed.
+
+    Lemma grows_after : grows V X <-> grows S X.
+    Proof.
+      unfold grows, reached. split; (intros [H|[(k & Ik & Hk)|(x & y & Ix & Iy & C)]]; [auto|right; left|right; right]).
+      - exists k. split; [now apply tainted_after|auto].
+      - exists x, y. split; [auto|]. split; [|auto]. apply (hits_after x y); auto. now apply in_app_iff.
+      - exists k. split; [now apply tainted_after|auto].
+      - exists x, y. split; [auto|]. split; [|auto]. apply (hits_after x y); auto. now apply in_app_iff.
+    Qed.
+
+    (** e stays e, and was it before. *)
+    Lemma finds_after : finds V X <-> finds S X.
+    Proof.
+      split; intros [Ch Ne Va (a & x & Ia & Ix & C) En]; split; auto.
+      - now apply words.
+      - exists a, x. split; [|auto]. rewrite (go_sources _ _ _ S_Y), in_app_iff in Ia. destruct Ia as [Ia|Ia]; [|auto].
+        destruct (never_clash a x); auto using clash_sym. right. unfold new_source in Ia.
+        destruct (sourced Y); [|destruct Ia]. destruct (rest Y) as [|z m]; [destruct Ia|]. destruct Ia as [<-|[]]. simpl. auto.
+      - destruct En as [(k & Ik & Hk)|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]]; [left|right; left|right; right].
+        + exists k. split; [now apply tainted_after|auto].
+        + exists z, y. split; [auto|]. split; [|auto]. apply (hits_after z y); auto.
+        + exists z, y. split; [auto|]. split; [|auto]. apply (hits_after z y); auto.
+      - now apply words.
+      - exists a, x. split; [|auto]. rewrite (go_sources _ _ _ S_Y), in_app_iff. auto.
+      - destruct En as [(k & Ik & Hk)|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]]; [left|right; left|right; right].
+        + exists k. split; [now apply tainted_after|auto].
+        + exists z, y. split; [auto|]. split; [|auto]. apply (hits_after z y); auto.
+        + exists z, y. split; [auto|]. split; [|auto]. apply (hits_after z y); auto.
+    Qed.
+  End After.
+
+  (** A move, once it is known that it is there. *)
+  Lemma go_exists S X : core S X -> source_may S X -> grows S X \/ ~ grows S X -> exists V, go S X V.
+  Proof.
+    intros C So [G|G].
+    - exists (Search (now S ++ first X) (late S ++ rest X) (new_source X ++ sources S) (party (what X) ++ tainted S)
+        (first X ++ touched S)). split; auto.
+    - exists (Search (now S ++ first X) (late S ++ rest X) (new_source X ++ sources S) (tainted S) (touched S)).
+      split; auto.
+  Qed.
+
+  Lemma go_grows S X V : go S X V -> grows S X \/ ~ grows S X.
+  Proof. intros G. destruct (go_taint _ _ _ G) as [(H & _)|(H & _)]; auto. Qed.
+
+  (** In both orders they come to alike states. *)
+  Lemma square S Y V X U W W' : apart_moves Y X -> go S Y V -> go V X W -> go S X U -> go U Y W' -> alike W W'.
+  Proof.
+    intros A GY GX GX' GY'. pose proof (go_core _ _ _ GX') as CX. pose proof (apart_moves_sym _ _ A) as A'.
+    destruct (proj2 (words S V Y X GY A (core_chain _ _ CX)) (core_valid _ _ CX)) as [Va E].
+    pose proof (grows_after S V Y X GY A (core_chain _ _ CX)) as G1.
+    pose proof (grows_after S U X Y GX' A' (core_chain _ _ (go_core _ _ _ GY))) as G2.
+    split.
+    - rewrite (go_now _ _ _ GX), (go_now _ _ _ GY'), (go_now _ _ _ GX'). split; [|exact Va].
+      apply (core_valid _ _ (go_core _ _ _ GX)).
+    - rewrite (go_now _ _ _ GX), (go_now _ _ _ GY'), (go_now _ _ _ GX'). exact E.
+    - rewrite (go_late _ _ _ GX), (go_late _ _ _ GY), (go_late _ _ _ GY'), (go_late _ _ _ GX').
+      intros x. rewrite !in_app_iff. tauto.
+    - rewrite (go_sources _ _ _ GX), (go_sources _ _ _ GY), (go_sources _ _ _ GY'), (go_sources _ _ _ GX').
+      intros x. rewrite !in_app_iff. tauto.
+    - destruct (go_taint _ _ _ GX) as [(H1 & -> & _)|(H1 & -> & _)], (go_taint _ _ _ GY) as [(H2 & -> & _)|(H2 & -> & _)],
+        (go_taint _ _ _ GY') as [(H3 & -> & _)|(H3 & -> & _)], (go_taint _ _ _ GX') as [(H4 & -> & _)|(H4 & -> & _)];
+        try tauto; intros x; rewrite ?in_app_iff; tauto.
+    - destruct (go_taint _ _ _ GX) as [(H1 & _ & ->)|(H1 & _ & ->)], (go_taint _ _ _ GY) as [(H2 & _ & ->)|(H2 & _ & ->)],
+        (go_taint _ _ _ GY') as [(H3 & _ & ->)|(H3 & _ & ->)], (go_taint _ _ _ GX') as [(H4 & _ & ->)|(H4 & _ & ->)];
+        try tauto; intros x; rewrite ?in_app_iff; tauto.
+  Qed.
+
+  (** Lemma 6: the second of two moves can come first, sources included. *)
+  Theorem independent_to_front S Y V X W : apart_moves Y X -> go S Y V -> go V X W ->
+    exists U W', go S X U /\ go U Y W' /\ alike W W'.
+  Proof.
+    intros A GY GX. pose proof (go_core _ _ _ GX) as CX. pose proof (core_chain _ _ CX) as ChX.
+    pose proof (apart_moves_sym _ _ A) as A'. pose proof (go_core _ _ _ GY) as CY. pose proof (core_chain _ _ CY) as ChY.
+    assert (CX' : core S X) by now apply (core_after S V Y X GY A ChX).
+    assert (New : forall Z z, In z (new_source Z) -> sourced Z).
+    { intros Z z. unfold new_source. destruct (sourced Z); [auto|intros []]. }
+    assert (One : forall Z z z', In z (new_source Z) -> In z' (new_source Z) -> z = z').
+    { intros Z z z'. unfold new_source. destruct (sourced Z); [|intros []]. destruct (rest Z) as [|b m]; [intros []|].
+      simpl. intros [<-|[]] [<-|[]]. auto. }
+    destruct (go_exists S X CX') as (U & GU).
+    { intros Sx. destruct (go_source _ _ _ GX Sx) as [H|(a & z & Ia & Iz & Al)]; rewrite (go_sources _ _ _ GY) in *.
+      - apply app_eq_nil in H as [_ H]. auto.
+      - apply in_app_iff in Ia as [Ia|Ia]; [|right; eauto].
+        destruct (go_source _ _ _ GY (New Y a Ia)) as [H|(b & z' & Ib & Iz' & Al')]; [auto|]. right.
+        rewrite (One Y z' a Iz' Ia) in Al'. exists b, z. split; [auto|]. split; [auto|]. now apply alike_trans with a. }
+    { destruct (go_grows _ _ _ GX) as [H|H]; [left|right; intros H'; apply H];
+        now apply (grows_after S V Y X GY A ChX). }
+    destruct (go_exists U Y) as (W' & GW).
+    - now apply (core_after S U X Y GU A' ChY).
+    - intros Sy. rewrite (go_sources _ _ _ GU). destruct (go_source _ _ _ GY Sy) as [H|(b & z' & Ib & Iz' & Al')].
+      + destruct (is_true_dec (sourced X)) as [Sx|Sx]; [right|left].
+        * destruct (go_source _ _ _ GX Sx) as [H'|(a & z & Ia & Iz & Al)]; rewrite (go_sources _ _ _ GY) in *.
+          -- exfalso. apply app_eq_nil in H' as [H' _]. unfold new_source in H'. unfold is_true in Sy.
+             pose proof (core_late _ _ CY) as La. rewrite Sy in *. destruct (rest Y); [tauto|discriminate H'].
+          -- rewrite H, app_nil_r in Ia. exists z, a. rewrite in_app_iff. split; [auto|]. split; [auto|].
+             now apply Network.alike_sym.
+        * rewrite H, app_nil_r. unfold new_source. destruct (sourced X); [destruct Sx; reflexivity|auto].
+      + right. exists b, z'. rewrite in_app_iff. auto.
+    - destruct (go_grows _ _ _ GY) as [H|H]; [left|right; intros H'; apply H];
+        now apply (grows_after S U X Y GU A' ChY).
+    - exists U, W'. split; [auto|]. split; [auto|]. now apply (square S Y V X U).
+  Qed.
+
+  (** And the first one can come second, when it delays no source. *)
+  Theorem independent_along S Y V X U : apart_moves Y X -> sourced X = false -> go S Y V -> go S X U ->
+    exists W W', go V X W /\ go U Y W' /\ alike W W'.
+  Proof.
+    intros A Sx GY GX. pose proof (core_chain _ _ (go_core _ _ _ GX)) as ChX.
+    pose proof (apart_moves_sym _ _ A) as A'. pose proof (core_chain _ _ (go_core _ _ _ GY)) as ChY.
+    destruct (go_exists V X) as (W & GW).
+    { apply (core_after S V Y X GY A ChX), GX. }
+    { intros H. rewrite Sx in H. discriminate H. }
+    { destruct (go_grows _ _ _ GX) as [H|H]; [left|right; intros H'; apply H];
+        now apply (grows_after S V Y X GY A ChX). }
+    destruct (go_exists U Y) as (W' & GW').
+    { apply (core_after S U X Y GX A' ChY), GY. }
+    { intros Sy. rewrite (go_sources _ _ _ GX). replace (new_source X) with (@nil event).
+      - exact (go_source _ _ _ GY Sy).
+      - unfold new_source. now rewrite Sx. }
+    { destruct (go_grows _ _ _ GY) as [H|H]; [left|right; intros H'; apply H];
+        now apply (grows_after S U X Y GX A' ChY). }
+    exists W, W'. split; [auto|]. split; [auto|]. now apply (square S Y V X U).
+  Qed.
+
+  (** ** Section 6 for the attack search *)
+
+  (** Lemma 5, which is asked here: as long as no member of C has moved, what others do is no barrier, and conflicts with
+      nothing that a member may do then. *)
+  Definition set_apart (C : nat -> bool) S : Prop :=
+    forall (ys : list label) U Y X, run go S ys U -> (forall Z, In Z ys -> C (who Z) = false) -> C (who Y) = false -> C (who X) ->
+    (exists V, go U Y V) \/ finds U Y ->
+    (exists W, go U X W) \/ finds U X \/ (exists V W, go U Y V /\ go V X W) \/ (exists V, go U Y V /\ finds V X) ->
+    apart_moves Y X.
+
+  Theorem attack_persistent (C : nat -> bool) S : set_apart C S ->
+    persistent go finds alike (fun X => C (who X)) (fun X => negb (sourced X)) S.
+  Proof.
+    intros Ap. split.
+    - intros l U Y V X W R Non CY CX GY GX. apply (independent_to_front U Y V X W); auto.
+      apply (Ap l U); eauto 8.
+    - intros l U Y V X R Non CY CX GY FX. assert (A : apart_moves Y X) by (apply (Ap l U); eauto 8).
+      now apply (finds_after U V Y X GY A (finds_chain _ _ FX)).
+    - intros l U Y V X U' R Non CY CX Ord GY GX. apply (independent_along U Y V X U'); auto.
+      + apply (Ap l U); eauto 8.
+      + apply negb_iff in Ord. destruct (sourced X); [destruct Ord; reflexivity|auto].
+    - intros l U Y X U' R Non CY CX Ord FY GX. assert (A : apart_moves Y X) by (apply (Ap l U); eauto 8).
+      now apply (finds_after U U' X Y GX (apart_moves_sym _ _ A) (finds_chain _ _ FY)).
+  Qed.
+
+  (** The rule of section 6, with sets of ranks for which Lemma 5 holds. *)
+  Definition attack_rule (stored : list search) (found_stored : Prop) (i : nat) S : Prop :=
+    expanded go finds stored found_stored S (fun _ => true) \/
+    exists C, set_apart C S /\ expanded go finds stored found_stored S (fun X => C (who X)) /\
+      exists X V, C (who X) /\ negb (sourced X) /\ go S X V /\ stored_later go finds stored i V.
+
+  Lemma reachable_near S : reachable S ->
+    clean S /\ forall n, near go finds n S -> exists k, near go finds k (Search [] [] [] [] []).
+  Proof.
+    induction 1 as [|S V Re [Cl IH] M].
+    - split; [intros _; auto|eauto].
+    - split; [now apply (clean_move S)|]. intros n Ne. destruct (move_go S V M) as (X & G).
+      apply (IH (Datatypes.S n)). now apply near_move with X V.
+  Qed.
+
+  (** A search that stores its first state, and follows the rule at all that it stores, finds what there is. *)
+  Theorem reduced_attack_complete (stored : list search) (found_stored : Prop) :
+    (forall i S, nth_error stored i = Some S -> attack_rule stored found_stored i S) ->
+    In (Search [] [] [] [] []) stored ->
+    forall t, computation t -> violating t -> found_stored.
+  Proof.
+    intros Rules I t Ct Vt. destruct (attack_complete t Ct Vt) as (S & Re & Fo).
+    apply found_finds in Fo as (X & F). destruct (reachable_near S Re) as [_ H].
+    destruct (H 1) as (k & Ne); [now apply near_found with X|].
+    apply (persistent_sets go finds stored found_stored) with (s := Search [] [] [] [] []) (n := k); auto.
+    intros i S' Ii. destruct (Rules i S' Ii) as [E|(C & Ap & E & Y & V & CY & Oy & G & L)]; [left; exact E|right].
+    exists alike, (fun Z => C (who Z)), (fun Z => negb (sourced Z)). split; [apply alike_simulates|].
+    split; [now apply attack_persistent|]. split; [exact E|]. exists Y, V. auto.
+  Qed.
 End Independent.
