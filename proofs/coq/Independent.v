@@ -47,24 +47,32 @@ Section Independent.
     - rewrite Eg, Eg, Se. auto.
   Qed.
 
-  (** Commands of one rank, and no conflict. *)
-  Definition solo x : Prop := party (op x) = [rank x].
-  Definition apart x y : Prop := solo x /\ solo y /\ rank x <> rank y /\ ~ clash x y.
+  (** No rank takes part in both, and they do not conflict. *)
+  Definition who_takes x : list nat := rank x :: party (op x).
+  Definition apart x y : Prop := (forall r, In r (who_takes x) -> ~ In r (who_takes y)) /\ ~ clash x y.
 
   Lemma apart_sym x y : apart x y -> apart y x.
-  Proof. intros (A & B & C & D). repeat split; auto. intros H. apply D. now apply clash_sym. Qed.
+  Proof. intros [A D]. split; [intros r Ix Iy; exact (A r Iy Ix)|]. intros H. apply D. now apply clash_sym. Qed.
 
-  Lemma solo_takes x r : solo x -> takes_part x r -> r = rank x.
-  Proof. intros S T. apply takes_part_iff in T as [_ I]. rewrite S in I. destruct I as [|[]]; auto. Qed.
+  Lemma apart_rank x y : apart x y -> rank x <> rank y.
+  Proof. intros [A _] E. apply (A (rank x)); [left|rewrite E; left]; reflexivity. Qed.
 
-  Lemma no_part x r : solo x -> r <> rank x -> takes_part x r = false.
-  Proof. intros S Ne. destruct (takes_part x r) eqn:E; [|auto]. destruct Ne. now apply solo_takes. Qed.
+  Lemma no_part x y r : apart x y -> In r (who_takes y) -> takes_part x r = false.
+  Proof.
+    intros [A _] I. destruct (takes_part x r) eqn:E; [|auto]. apply takes_part_iff in E as [_ E].
+    destruct (A r); [right; exact E|exact I].
+  Qed.
+
+  Lemma takes_apart x y r : apart x y -> takes_part x r -> takes_part y r -> False.
+  Proof.
+    intros A Tx Ty. rewrite (no_part x y r A) in Tx; [discriminate Tx|]. apply takes_part_iff in Ty as [_ Ty]. right. exact Ty.
+  Qed.
 
   (** x changes no cell that y reads, and where both change one they are updates of one kind. *)
   Lemma apart_cells x y k : apart x y -> accesses k x -> accesses k y -> writes x -> same_kind x y.
   Proof.
-    intros (_ & _ & Nr & C) Kx Ky W. destruct (same_kind x y) eqn:E; [reflexivity|]. destruct C. apply clash_iff.
-    split; [intros ->; auto|]. split; [eauto|]. split; [auto|]. rewrite E. discriminate.
+    intros A Kx Ky W. destruct (same_kind x y) eqn:E; [reflexivity|]. destruct (proj2 A). apply clash_iff.
+    split; [intros ->; exact (apart_rank y y A eq_refl)|]. split; [eauto|]. split; [auto|]. rewrite E. discriminate.
   Qed.
 
   Lemma kind_reads x y : same_kind x y -> reads y = false.
@@ -82,28 +90,28 @@ Section Independent.
   Qed.
 
   Lemma command_apart x y : apart x y -> command_of y <> command_of x.
-  Proof. intros (_ & _ & Nr & _) E. injection E. intros. auto. Qed.
+  Proof. intros A E. apply (apart_rank x y A). injection E. auto. Qed.
 
   Lemma allowed_apart s x y : apart x y -> (allowed (happen s x) y <-> allowed s y).
   Proof.
-    intros A. pose proof A as (Sx & Sy & Nr & _). pose proof (seen_apart s x y A) as Se.
+    intros A. pose proof (apart_rank x y A) as Nr. pose proof (seen_apart s x y A) as Se.
     assert (G : forall i, got (happen s x) (rank y, i) = got s (rank y, i)).
     { intros i. simpl. destruct (command_eq_dec (rank y, i) (command_of x)) as [E|]; [|auto]. injection E. intros. congruence. }
     assert (O : ops (happen s x) (rank y) = ops s (rank y)).
-    { simpl. now rewrite no_part by (auto; congruence). }
-    assert (L : loc (happen s x) (rank y) = loc s (rank y)).
-    { simpl. now rewrite no_part by (auto; congruence). }
+    { simpl. rewrite (no_part x y (rank y) A); [auto|left; reflexivity]. }
+    assert (L : forall r, In r (party (op y)) -> loc (happen s x) r = loc s r).
+    { intros r I. simpl. rewrite (no_part x y r A); [auto|right; exact I]. }
     assert (Gy : got (happen s x) (command_of y) = got s (command_of y)) by apply G.
     unfold allowed, may_issue, may_step. rewrite O, Gy. clear Gy.
     assert (Ha : forall i p, happened (happen s x) (rank y) i p <-> happened s (rank y) i p).
     { intros i p. unfold happened. now rewrite G. }
     split; (intros [H1 H2]; split; [exact H1|]); destruct (is_issue y).
     - destruct H2 as (H2 & H3 & H4 & H5). split; [auto|]. split; [auto|]. split.
-      + intros r I. specialize (H4 r I). rewrite Sy in I. destruct I as [<-|[]]. now rewrite <- L, <- Se.
+      + intros r I. specialize (H4 r I). now rewrite <- L, <- Se.
       + intros i p St Aw. apply Ha. auto.
     - destruct H2 as (H2 & H3 & H4). split; [auto|]. split; [auto|]. simpl in *. intros i p St H. apply Ha. auto.
     - destruct H2 as (H2 & H3 & H4 & H5). split; [auto|]. split; [auto|]. split.
-      + intros r I. specialize (H4 r I). rewrite Sy in I. destruct I as [<-|[]]. now rewrite L, Se.
+      + intros r I. specialize (H4 r I). now rewrite L, Se.
       + intros i p St Aw. apply Ha. auto.
     - destruct H2 as (H2 & H3 & H4). split; [auto|]. split; [auto|]. simpl in *. intros i p St H. apply Ha. auto.
   Qed.
@@ -111,7 +119,7 @@ Section Independent.
   Lemma happen_apart s x y : apart x y -> allowed s x -> allowed s y ->
     same_state (happen (happen s x) y) (happen (happen s y) x).
   Proof.
-    intros A Ax Ay. pose proof (apart_sym x y A) as A'. pose proof A as (Sx & Sy & Nr & _).
+    intros A Ax Ay. pose proof (apart_sym x y A) as A'.
     pose proof (seen_apart s x y A) as Sey. pose proof (seen_apart s y x A') as Sex.
     pose proof (command_apart x y A) as Nc.
     assert (Gy : got (happen s x) (command_of y) = got s (command_of y)).
@@ -120,7 +128,7 @@ Section Independent.
     { simpl. destruct (command_eq_dec (command_of x) (command_of y)); [congruence|auto]. }
     split; [|split; [|split]]; intros k.
     - cbn [happen loc]. destruct (takes_part x k) eqn:Tx, (takes_part y k) eqn:Ty; rewrite ?Sex, ?Sey; auto.
-      apply solo_takes in Tx, Ty; auto. congruence.
+      destruct (takes_apart x y k A Tx Ty).
     - cbn [happen mem]. rewrite Gy, Gx, Sex, Sey.
       destruct (writes x && accesses k x) eqn:Wx, (writes y && accesses k y) eqn:Wy; auto.
       apply andb_iff in Wx as [Wx Kx], Wy as [Wy Ky]. pose proof (apart_cells x y k A Kx Ky Wx) as SK.
@@ -130,7 +138,7 @@ Section Independent.
       + rewrite app_length, (proj1 Ax). simpl. lia.
       + rewrite app_length, (proj1 Ay). simpl. lia.
     - cbn [happen ops]. destruct (takes_part x k) eqn:Tx, (takes_part y k) eqn:Ty; auto.
-      apply solo_takes in Tx, Ty; auto. congruence.
+      destruct (takes_apart x y k A Tx Ty).
     - cbn [happen got]. rewrite Sex, Sey.
       destruct (command_eq_dec k (command_of y)) as [Ey|Ny], (command_eq_dec k (command_of x)) as [Ex|Nx];
         try congruence.
@@ -209,7 +217,7 @@ Section Independent.
   (** States that differ in the order of words alone. *)
   Definition same_set {A : Type} (a b : list A) : Prop := forall k : A, In k a <-> In k b.
   Record alike (S U : search) : Prop := {
-    alike_valid : valid (now S) /\ valid (now U);
+    alike_valid : valid (now S) <-> valid (now U);
     alike_now : same_state (after (now S)) (after (now U));
     alike_late : same_set (late S) (late U);
     alike_sources : same_set (sources S) (sources U);
@@ -325,14 +333,14 @@ Section Independent.
 
   (** ** Alike states have the same moves *)
 
-  Lemma alike_refl S : valid (now S) -> alike S S.
-  Proof. intros V. split; auto using same_state_refl; intros x; reflexivity. Qed.
+  Lemma alike_refl S : alike S S.
+  Proof. split; auto using same_state_refl; try (intros x; reflexivity). reflexivity. Qed.
 
-  Lemma valid_same (w u : list event) l : valid u -> same_state (after w) (after u) -> valid (w ++ l) ->
+  Lemma valid_same (w u : list event) l : (valid w <-> valid u) -> same_state (after w) (after u) -> valid (w ++ l) ->
     valid (u ++ l) /\ same_state (after (w ++ l)) (after (u ++ l)).
   Proof.
-    intros V E Vl. apply valid_ok in Vl as [_ O]. rewrite !after_app. split; [|now apply ending_same].
-    apply valid_ok. split; [auto|]. now apply (ok_same l (after w)).
+    intros V E Vl. apply valid_ok in Vl as [Vw O]. rewrite !after_app. split; [|now apply ending_same].
+    apply valid_ok. split; [now apply V|]. now apply (ok_same l (after w)).
   Qed.
 
   Lemma must_same (w u : list event) y x : ops (after w) (rank x) = ops (after u) (rank x) -> must w y x = must u y x.
@@ -351,12 +359,12 @@ Section Independent.
 
   Lemma alike_sym S U : alike S U -> alike U S.
   Proof.
-    intros [[V1 V2] N L Sr T t]. split; auto using same_state_sym; intros x; symmetry; auto.
+    intros [V N L Sr T t]. split; auto using same_state_sym; try (intros x; symmetry; auto). now symmetry.
   Qed.
 
   Lemma alike_goes S U X V : alike S U -> go S X V -> exists V', go U X V' /\ alike V V'.
   Proof.
-    intros A [[Ch Ne Va Fr La] So No Lt Sr Ta]. pose proof (alike_sym _ _ A) as A'. destruct (alike_valid _ _ A) as [_ VU].
+    intros A [[Ch Ne Va Fr La] So No Lt Sr Ta]. pose proof (alike_sym _ _ A) as A'. pose proof (alike_valid _ _ A) as VU.
     destruct (valid_same (now S) (now U) (first X) VU (alike_now _ _ A) Va) as [Va' E].
     assert (Gr : grows S X <-> grows U X).
     { unfold grows. split; (intros [H|H]; [auto|right]); eapply reached_same; eauto. }
@@ -374,6 +382,7 @@ Section Independent.
       tainted V = T -> touched V = t -> 
       alike V (Search (now U ++ first X) (late U ++ rest X) (new_source X ++ sources U) T' t')).
     { intros T t T' t' ET Et HT Ht. split; simpl; rewrite ?No, ?Lt, ?Sr, ?HT, ?Ht; auto.
+      - split; auto.
       - intros x. rewrite !in_app_iff, (alike_late _ _ A x). tauto.
       - intros x. rewrite !in_app_iff, (alike_sources _ _ A x). tauto. }
     destruct Ta as [(G & HT & Ht)|(G & HT & Ht)].
@@ -390,7 +399,7 @@ Section Independent.
 
   Lemma alike_finds S U X : alike S U -> finds S X -> finds U X.
   Proof.
-    intros A [Ch Ne Va (a & x & Ia & Hx) En]. destruct (alike_valid _ _ A) as [_ VU].
+    intros A [Ch Ne Va (a & x & Ia & Hx) En]. pose proof (alike_valid _ _ A) as VU.
     destruct (valid_same (now S) (now U) (first X) VU (alike_now _ _ A) Va) as [Va' _]. split; auto.
     - exists a, x. split; [now apply (alike_sources _ _ A)|auto].
     - destruct En as [(k & Ik & Hk)|[(z & y & Iz & Iy & C)|(z & y & Iz & Iy & C)]].
@@ -409,21 +418,22 @@ Section Independent.
 
   (** ** Lemma 6 *)
 
+  Definition who_moves X : list nat := who X :: party (what X).
   Definition apart_moves Y X : Prop :=
-    who Y <> who X /\ party (what Y) = [who Y] /\ party (what X) = [who X] /\
+    (forall k, In k (who_moves Y) -> ~ In k (who_moves X)) /\
     forall y x, In y (chain (who Y) (num Y) (what Y)) -> In x (chain (who X) (num X) (what X)) -> ~ clash y x.
 
   Lemma apart_moves_sym Y X : apart_moves Y X -> apart_moves X Y.
   Proof.
-    intros (A & B & C & D). repeat split; auto. intros x y Ix Iy H. apply (D y x Iy Ix). now apply clash_sym.
+    intros [A D]. split; [intros k Ix Iy; exact (A k Iy Ix)|]. intros x y Ix Iy H. apply (D y x Iy Ix). now apply clash_sym.
   Qed.
 
   Lemma chains_apart Y X y x : apart_moves Y X -> In y (chain (who Y) (num Y) (what Y)) ->
     In x (chain (who X) (num X) (what X)) -> apart y x.
   Proof.
-    intros (A & B & C & D) Iy Ix. pose proof (D y x Iy Ix) as Nc.
+    intros [A D] Iy Ix. split; [|now apply D].
     apply in_chain in Iy as (Ey & Oy & _), Ix as (Ex & Ox & _). injection Ey as Ry _. injection Ex as Rx _.
-    unfold apart, solo. rewrite Oy, Ox, Ry, Rx. auto.
+    unfold who_takes. rewrite Oy, Ox, Ry, Rx. exact A.
   Qed.
 
   Section After.
@@ -442,7 +452,7 @@ Section Independent.
     Proof. apply in_first, X_chain. Qed.
 
     Lemma never_clash y x : In y (first Y) \/ In y (rest Y) -> In x (first X) \/ In x (rest X) -> ~ clash y x.
-    Proof. intros Iy Ix. destruct Y_X as (_ & _ & _ & H). apply H; [now apply Y_of|now apply X_of]. Qed.
+    Proof. intros Iy Ix. destruct Y_X as [_ H]. apply H; [now apply Y_of|now apply X_of]. Qed.
 
     Lemma Y_valid : valid (now S ++ first Y).
     Proof. apply S_Y. Qed.
@@ -461,9 +471,9 @@ Section Independent.
       replace (filter (fun x => takes_part x (who X)) (first Y)) with (@nil event); [now rewrite app_nil_r|].
       symmetry. destruct (filter _ (first Y)) as [|y m] eqn:E; [auto|].
       assert (I : In y (filter (fun x => takes_part x (who X)) (first Y))) by (rewrite E; simpl; auto).
-      apply in_filter in I as [I T]. exfalso. destruct Y_X as (Ne & Py & _). apply takes_part_iff in T as [_ T].
+      apply in_filter in I as [I T]. exfalso. destruct Y_X as [Ne _]. apply takes_part_iff in T as [_ T].
       assert (Ic : In y (chain (who Y) (num Y) (what Y))) by (apply Y_of; auto).
-      apply in_chain in Ic as (_ & Oy & _). rewrite Oy, Py in T. destruct T as [T|[]]. auto.
+      apply in_chain in Ic as (_ & Oy & _). rewrite Oy in T. apply (Ne (who X)); [right; exact T|left; reflexivity].
     Qed.
 
     Lemma core_after : core V X <-> core S X.
@@ -482,7 +492,8 @@ Section Independent.
         - split; [|exact H]. destruct H as [H|H]; [|now apply (Late x y); auto].
           rewrite (go_late _ _ _ S_Y) in Iy. apply in_app_iff in Iy as [Iy|Iy]; [auto|exfalso].
           apply must_iff in H as (Ry & _). assert (Cy : In y (chain (who Y) (num Y) (what Y))) by (apply Y_of; auto).
-          apply in_chain in Cy as (Ec & _). injection Ec as Ry' _. destruct Y_X as (Ne & _). congruence.
+          apply in_chain in Cy as (Ec & _). injection Ec as Ry' _. destruct Y_X as [Ne _].
+          apply (Ne (who Y)); left; congruence.
         - split; [|exact H]. rewrite (go_late _ _ _ S_Y), in_app_iff. auto. }
       split; intros [Ch Ne Va Fr La].
       - assert (Va' : valid (now S ++ first X)) by now apply words. split; auto.
@@ -500,8 +511,8 @@ Section Independent.
     Proof. destruct (go_taint _ _ _ S_Y) as [(_ & _ & ->)|(_ & _ & ->)]; rewrite ?in_app_iff; tauto. Qed.
     Lemma tainted_after k : In k (party (what X)) -> (In k (tainted V) <-> In k (tainted S)).
     Proof.
-      intros I. destruct Y_X as (Ne & Py & Px & _). rewrite Px in I. destruct I as [<-|[]].
-      destruct (go_taint _ _ _ S_Y) as [(_ & -> & _)|(_ & -> & _)]; [|tauto]. rewrite Py. simpl. tauto.
+      intros I. destruct Y_X as [Ne _]. destruct (go_taint _ _ _ S_Y) as [(_ & -> & _)|(_ & -> & _)]; [|tauto].
+      rewrite in_app_iff. split; [|auto]. intros [H|H]; [|auto]. destruct (Ne k); right; auto.
     Qed.
 
     Lemma hits_after x y : In x (first X) \/ In x (rest X) -> clash y x ->
@@ -564,7 +575,7 @@ Section Independent.
     pose proof (grows_after S V Y X GY A (core_chain _ _ CX)) as G1.
     pose proof (grows_after S U X Y GX' A' (core_chain _ _ (go_core _ _ _ GY))) as G2.
     split.
-    - rewrite (go_now _ _ _ GX), (go_now _ _ _ GY'), (go_now _ _ _ GX'). split; [|exact Va].
+    - rewrite (go_now _ _ _ GX), (go_now _ _ _ GY'), (go_now _ _ _ GX'). split; intros _; [exact Va|].
       apply (core_valid _ _ (go_core _ _ _ GX)).
     - rewrite (go_now _ _ _ GX), (go_now _ _ _ GY'), (go_now _ _ _ GX'). exact E.
     - rewrite (go_late _ _ _ GX), (go_late _ _ _ GY), (go_late _ _ _ GY'), (go_late _ _ _ GX').
