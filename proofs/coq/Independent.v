@@ -683,7 +683,7 @@ Section Independent.
   Proof.
     induction 1 as [|S V Re [Cl IH] M].
     - split; [intros _; auto|eauto].
-    - split; [now apply (clean_move S)|]. intros n Ne. destruct (move_go S V M) as (X & G).
+    - split; [exact (clean_move S V Cl M)|]. intros n Ne. destruct (move_go S V M) as (X & G).
       apply (IH (Datatypes.S n)). now apply near_move with X V.
   Qed.
 
@@ -700,5 +700,147 @@ Section Independent.
     intros i S' Ii. destruct (Rules i S' Ii) as [E|(C & Ap & E & Y & V & CY & Oy & G & L)]; [left; exact E|right].
     exists alike, (fun Z => C (who Z)), (fun Z => negb (sourced Z)). split; [apply alike_simulates|].
     split; [now apply attack_persistent|]. split; [exact E|]. exists Y, V. auto.
+  Qed.
+
+  (** ** Merging for the attack search *)
+
+  (** The rank stands before this command alone, which accesses nothing. *)
+  Record forced S X V : Prop := {
+    forced_go : go S X V;
+    forced_alone : party (what X) = [who X];
+    forced_quiet : at_issue (what X) = None /\ steps (what X) = [];
+    forced_only : forall o (value : Val), next (who X) (loc (after (now S)) (who X)) o value <> None -> o = what X }.
+
+  Lemma quiet_chain X : at_issue (what X) = None -> steps (what X) = [] -> forall x,
+    In x (chain (who X) (num X) (what X)) -> forall y, ~ clash x y /\ ~ clash y x.
+  Proof.
+    intros Qi Qs x I y. apply in_chain in I as (_ & Ox & _).
+    assert (E : access_of x = None) by (unfold access_of; rewrite Ox, Qi, Qs; destruct (place x) as [|[|p]]; reflexivity).
+    assert (H : ~ clash x y) by (unfold clash; destruct (event_eq_dec x y); [discriminate|]; rewrite E; discriminate).
+    split; [exact H|]. intros C. apply H. now apply clash_sym.
+  Qed.
+
+  (** Another command has another rank; what a rank stands before is the forced one. *)
+  Lemma forced_or_apart S X V Y : forced S X V -> chain (who Y) (num Y) (what Y) = first Y ++ rest Y -> first Y <> [] ->
+    valid (now S ++ first Y) -> (what Y = what X /\ who Y = who X /\ num Y = num X) \/ apart_moves Y X.
+  Proof.
+    intros [G Al [Qi Qs] On] Ch Ne Va. destruct (chain_first _ _ _ _ _ Ch Ne) as (m & E). rewrite E in Va.
+    destruct (allowed_at (now S) _ m Va) as [_ A]. simpl in A. destruct A as (Pa & Nu & Nx & _). simpl in Pa, Nu, Nx.
+    destruct (in_dec Nat.eq_dec (who X) (party (what Y))) as [I|I].
+    - left. assert (Eo : what Y = what X) by (apply (On (what Y) (seen (after (now S)) (Event (who Y) (num Y) 0 (what Y)))); auto).
+      rewrite Eo, Al in Pa. destruct Pa as [Pa|[]]. split; [exact Eo|]. split; [congruence|].
+      destruct (chain_first _ _ _ _ _ (core_chain _ _ (go_core _ _ _ G)) (core_some _ _ (go_core _ _ _ G))) as (m' & E').
+      pose proof (core_valid _ _ (go_core _ _ _ G)) as Vx. rewrite E' in Vx.
+      destruct (allowed_at (now S) _ m' Vx) as [_ A]. simpl in A. destruct A as (_ & Nu' & _). simpl in Nu'. congruence.
+    - right. split.
+      + intros k Iy Ix. assert (Ek : k = who X).
+        { destruct Ix as [Ix|Ix]; [auto|]. rewrite Al in Ix. destruct Ix as [Ix|[]]; auto. }
+        subst k. destruct Iy as [Iy|Iy]; [|auto]. apply I. now rewrite <- Iy.
+      + intros y x _ Ix. now apply (quiet_chain X Qi Qs x Ix y).
+  Qed.
+
+  Lemma only_event X : steps (what X) = [] -> chain (who X) (num X) (what X) = first X ++ rest X -> first X <> [] ->
+    first X = [Event (who X) (num X) 0 (what X)] /\ rest X = [].
+  Proof.
+    unfold chain. intros -> E Ne. simpl in E. destruct (first X) as [|x m]; [tauto|]. simpl in E. injection E as <- E.
+    symmetry in E. apply app_eq_nil in E as [-> ->]. auto.
+  Qed.
+
+  (** The state decides where a move leads. *)
+  Lemma go_same S X V V' : go S X V -> go S X V' -> alike V V'.
+  Proof.
+    intros G G'. split; rewrite ?(go_now _ _ _ G), ?(go_now _ _ _ G'), ?(go_late _ _ _ G), ?(go_late _ _ _ G'),
+      ?(go_sources _ _ _ G), ?(go_sources _ _ _ G'); auto using same_state_refl; try reflexivity; try (intros x; reflexivity);
+      destruct (go_taint _ _ _ G) as [(H & E1 & E2)|(H & E1 & E2)], (go_taint _ _ _ G') as [(H' & E1' & E2')|(H' & E1' & E2')];
+      try tauto; rewrite ?E1, ?E2, ?E1', ?E2'; intros x; reflexivity.
+  Qed.
+
+  Lemma alike_trans S U V : alike S U -> alike U V -> alike S V.
+  Proof.
+    intros [V1 N1 L1 S1 T1 t1] [V2 N2 L2 S2 T2 t2]. split.
+    - now rewrite V1.
+    - now apply same_state_trans with (after (now U)).
+    - intros x. now rewrite (L1 x).
+    - intros x. now rewrite (S1 x).
+    - intros x. now rewrite (T1 x).
+    - intros x. now rewrite (t1 x).
+  Qed.
+
+  Lemma forced_alike S X V U : forced S X V -> alike S U -> exists V', forced U X V' /\ alike V V'.
+  Proof.
+    intros [G Al Q On] A. destruct (alike_goes S U X V A G) as (V' & G' & A'). exists V'. split; [|auto]. split; auto.
+    intros o v. pose proof (alike_now _ _ A) as (El & _). rewrite <- El. apply On.
+  Qed.
+
+  Lemma forced_moves S X V Y U : forced S X V -> go S Y U ->
+    alike U V \/ exists W W', go V Y W /\ forced U X W' /\ alike W' W.
+  Proof.
+    intros F GY. pose proof F as [G Al [Qi Qs] On]. pose proof (go_core _ _ _ GY) as CY. pose proof (go_core _ _ _ G) as CX.
+    destruct (only_event X Qs (core_chain _ _ CX) (core_some _ _ CX)) as [Fx Rx].
+    assert (Sx : sourced X = false).
+    { pose proof (core_late _ _ CX) as H. rewrite Rx in H. destruct (sourced X); tauto. }
+    destruct (forced_or_apart S X V Y F (core_chain _ _ CY) (core_some _ _ CY) (core_valid _ _ CY)) as [(Eo & Er & En)|A].
+    - left. assert (E : Y = X).
+      { assert (Qy : steps (what Y) = []) by now rewrite Eo.
+        destruct (only_event Y Qy (core_chain _ _ CY) (core_some _ _ CY)) as [Fy Ry].
+        assert (Sy : sourced Y = false).
+        { pose proof (core_late _ _ CY) as H. rewrite Ry in H. destruct (sourced Y); tauto. }
+        destruct X, Y. simpl in *. congruence. }
+      subst Y. now apply (go_same S X).
+    - right. destruct (independent_along S Y U X V A Sx GY G) as (W' & W & GX & GY' & Al').
+      exists W, W'. split; [exact GY'|]. split; [|exact Al']. split; auto.
+      intros o v. replace (loc (after (now U)) (who X)) with (loc (after (now S)) (who X)); [apply On|].
+      rewrite (go_now _ _ _ GY). destruct (chain_first _ _ _ _ _ (core_chain _ _ CY) (core_some _ _ CY)) as (m & E).
+      assert (No : forall x, In x (first Y) -> takes_part x (who X) = false).
+      { intros x I. destruct (takes_part x (who X)) eqn:T; [|auto]. apply takes_part_iff in T as [_ T].
+        assert (Ic : In x (chain (who Y) (num Y) (what Y))) by (rewrite (core_chain _ _ CY), in_app_iff; auto).
+        apply in_chain in Ic as (_ & Oy & _). rewrite Oy in T. destruct A as [A _].
+        destruct (A (who X)); [right; exact T|left; reflexivity]. }
+      clear E m. induction (first Y) as [|x m IH] using rev_ind; [now rewrite app_nil_r|].
+      rewrite app_assoc, after_snoc. simpl. rewrite No by (rewrite in_app_iff; simpl; auto). apply IH.
+      intros x' I. apply No. rewrite in_app_iff. auto.
+  Qed.
+
+  Lemma forced_finds S X V Y : forced S X V -> finds S Y -> finds V Y.
+  Proof.
+    intros F FY. pose proof F as [G Al [Qi Qs] On].
+    destruct (forced_or_apart S X V Y F (finds_chain _ _ FY) (finds_some _ _ FY) (finds_valid _ _ FY)) as [(Eo & Er & En)|A].
+    - exfalso. destruct (finds_hit _ _ FY) as (a & x & _ & Ix & C).
+      assert (Ic : In x (chain (who Y) (num Y) (what Y))) by (rewrite (finds_chain _ _ FY), in_app_iff; auto).
+      rewrite Eo, Er, En in Ic. exact (proj1 (quiet_chain X Qi Qs x Ic a) C).
+    - apply (finds_after S V X Y G (apart_moves_sym _ _ A) (finds_chain _ _ FY)). exact FY.
+  Qed.
+
+  (** Where each move is followed by forced commands, as many as one likes, Found is reached just as well. *)
+  Theorem merged_attack_decides (macro : search -> label -> search -> Prop) S0 :
+    (forall S X V, go S X V -> exists U, macro S X U /\ forced_run forced V U) ->
+    (forall S X U, macro S X U -> exists V, go S X V /\ forced_run forced V U) ->
+    forced_run forced (Search [] [] [] [] []) S0 ->
+    ((exists t, computation t /\ violating t) <-> exists n, near macro finds n S0).
+  Proof.
+    intros Of Is R0. split.
+    - intros (t & Ct & Vt). destruct (attack_complete t Ct Vt) as (S & Re & Fo).
+      apply found_finds in Fo as (X & F). destruct (reachable_near S Re) as [_ H].
+      destruct (H 1) as (k & Ne); [now apply near_found with X|]. exists k.
+      apply (merging_keeps go finds alike forced) with (s := Search [] [] [] [] []); auto.
+      + apply alike_simulates.
+      + apply alike_refl.
+      + apply alike_sym.
+      + apply alike_trans.
+      + apply forced_alike.
+      + apply forced_moves.
+      + apply forced_finds.
+      + exists S0. split; [exact R0|apply alike_refl].
+    - assert (S0_ok : reachable S0 /\ clean S0).
+      { assert (Start : reachable (Search [] [] [] [] []) /\ clean (Search [] [] [] [] [])).
+        { split; [constructor|]. intros _. auto. }
+        revert Start. induction R0 as [S|S X V U F _ IH]; intros [Re Cl]; [auto|]. apply IH.
+        pose proof (go_move S V X Cl (forced_go _ _ _ F)) as M. split; [now apply reachable_move with S|].
+        exact (clean_move S V Cl M). }
+      intros (n & Ne). assert (G : exists k, near go finds k S0).
+      { apply (merging_adds_nothing go finds forced) with (macro := macro) (n := n); auto. apply forced_go. }
+      destruct G as (k & G). clear Ne. revert S0_ok. clear R0. induction G as [k S X F|k S X V G _ IH]; intros [Re Cl].
+      + destruct (attack_sound S Re) as (t & H); [apply found_finds; eauto|eauto].
+      + apply IH. pose proof (go_move S V X Cl G) as M. split; [now apply reachable_move with S|]. exact (clean_move S V Cl M).
   Qed.
 End Independent.
