@@ -65,7 +65,8 @@ Section Independent.
 
   Lemma takes_apart x y r : apart x y -> takes_part x r -> takes_part y r -> False.
   Proof.
-    intros A Tx Ty. rewrite (no_part x y r A) in Tx; [discriminate Tx|]. apply takes_part_iff in Ty as [_ Ty]. right. exact Ty.
+    intros A Tx Ty. rewrite (no_part x y r A) in Tx; [discriminate Tx|]. apply takes_part_iff in Ty as [_ Ty]. right.
+    exact Ty.
   Qed.
 
   (** x changes no cell that y reads, and where both change one they are updates of one kind. *)
@@ -86,7 +87,8 @@ Section Independent.
     intros A. unfold seen. destruct (access_of y) as [a|] eqn:E; [|auto]. destruct (does_read a) eqn:R; [|auto].
     simpl. destruct (writes x) eqn:W; [|auto]. destruct (accesses (at_cell a) x) eqn:K; [|auto]. simpl. exfalso.
     assert (Ky : accesses (at_cell a) y) by (apply accesses_iff; eauto).
-    pose proof (kind_reads x y (apart_cells x y (at_cell a) A K Ky W)) as H. unfold reads in H. rewrite E in H. congruence.
+    pose proof (kind_reads x y (apart_cells x y (at_cell a) A K Ky W)) as H. unfold reads in H. rewrite E in H.
+    congruence.
   Qed.
 
   Lemma command_apart x y : apart x y -> command_of y <> command_of x.
@@ -96,7 +98,8 @@ Section Independent.
   Proof.
     intros A. pose proof (apart_rank x y A) as Nr. pose proof (seen_apart s x y A) as Se.
     assert (G : forall i, got (happen s x) (rank y, i) = got s (rank y, i)).
-    { intros i. simpl. destruct (command_eq_dec (rank y, i) (command_of x)) as [E|]; [|auto]. injection E. intros. congruence. }
+    { intros i. simpl. destruct (command_eq_dec (rank y, i) (command_of x)) as [E|]; [|auto]. injection E. intros.
+      congruence. }
     assert (O : ops (happen s x) (rank y) = ops s (rank y)).
     { simpl. rewrite (no_part x y (rank y) A); [auto|left; reflexivity]. }
     assert (L : forall r, In r (party (op y)) -> loc (happen s x) r = loc s r).
@@ -178,7 +181,8 @@ Section Independent.
     assert (H : allowed s y -> same_state (happen (happen s x) y) (happen (happen s y) x) /\ allowed (happen s y) x).
     { intros Ay. split; [now apply happen_apart|]. now apply allowed_apart; [apply apart_sym|]. }
     split.
-    - split; intros [Ay O]; (split; [exact Ay|]); destruct (H Ay) as [E Ax']; destruct (IH Apm (happen s y) Ax') as [I1 _].
+    - split; intros [Ay O]; (split; [exact Ay|]); destruct (H Ay) as [E Ax'];
+      destruct (IH Apm (happen s y) Ax') as [I1 _].
       + apply I1. now apply (ok_same m _ _ E).
       + apply (ok_same m _ _ (same_state_sym _ _ E)). now apply I1.
     - intros [Ay O]. destruct (H Ay) as [E Ax']. destruct (IH Apm (happen s y) Ax') as [_ I2]. destruct (I2 O) as [B S].
@@ -278,7 +282,8 @@ Section Independent.
 
   Lemma go_move S V X : clean S -> go S X V -> move S V.
   Proof.
-    intros Cl [[Ch Ne Va Fr La] So No Lt Sr Ta]. destruct X as [r n o l1 l2 b], S as [w d Ss T t], V as [w' d' Ss' T' t'].
+    intros Cl [[Ch Ne Va Fr La] So No Lt Sr Ta]. destruct X as [r n o l1 l2 b], S as [w d Ss T t],
+      V as [w' d' Ss' T' t'].
     unfold grows, new_source, source_may, forced_late in *. simpl in *. subst w' d' Ss'.
     destruct Ss as [|a0 Ss].
     - destruct (Cl eq_refl) as (E1 & E2 & E3). simpl in E1, E2, E3. subst d T t. simpl in *. destruct b.
@@ -293,7 +298,8 @@ Section Independent.
       + destruct l2 as [|z l2]; [tauto|]. destruct Ta as [(_ & -> & ->)|(H & _)]; [|destruct H; left; reflexivity].
         destruct (So eq_refl) as [H|(a & z' & Ia & Iz & Al)]; [discriminate H|]. simpl in Iz. destruct Iz as [<-|[]].
         simpl. apply (move_further (Search w d (a0 :: Ss) T t) r n o l1 z l2 a); auto.
-      + simpl. assert (Sp : may_split (Search w d (a0 :: Ss) T t) r n o l1 l2) by (repeat (split; [assumption|]); exact La).
+      + simpl. assert (Sp : may_split (Search w d (a0 :: Ss) T t) r n o l1 l2) by (repeat (split; [assumption|]);
+        exact La).
         destruct Ta as [([H|H] & -> & ->)|(H & -> & ->)]; [discriminate H| |].
         * apply (move_reached (Search w d (a0 :: Ss) T t) r n o); auto. simpl. discriminate.
         * apply (move_other (Search w d (a0 :: Ss) T t) r n o); auto. simpl. discriminate.
@@ -328,7 +334,8 @@ Section Independent.
   Lemma clean_move S V : clean S -> move S V -> clean V.
   Proof.
     intros Cl M. destruct M as [w r n o Va|w r n o l1 a l2 Ch Ne Va|S r n o l1 l2 Src Sp Re|S r n o l1 l2 Src Sp Re|
-                                S r n o l1 z l2 a Ia Al Ch Ne Va Fr]; intros H; simpl in *; try discriminate H; auto; tauto.
+                                S r n o l1 z l2 a Ia Al Ch Ne Va Fr]; intros H; simpl in *; try discriminate H; auto;
+                                  tauto.
   Qed.
 
   (** ** Alike states have the same moves *)
@@ -364,7 +371,8 @@ Section Independent.
 
   Lemma alike_goes S U X V : alike S U -> go S X V -> exists V', go U X V' /\ alike V V'.
   Proof.
-    intros A [[Ch Ne Va Fr La] So No Lt Sr Ta]. pose proof (alike_sym _ _ A) as A'. pose proof (alike_valid _ _ A) as VU.
+    intros A [[Ch Ne Va Fr La] So No Lt Sr Ta]. pose proof (alike_sym _ _ A) as A'.
+    pose proof (alike_valid _ _ A) as VU.
     destruct (valid_same (now S) (now U) (first X) VU (alike_now _ _ A) Va) as [Va' E].
     assert (Gr : grows S X <-> grows U X).
     { unfold grows. split; (intros [H|H]; [auto|right]); eapply reached_same; eauto. }
@@ -379,7 +387,7 @@ Section Independent.
       - left. apply (same_nil (sources S)); auto. apply (alike_sources _ _ A).
       - right. exists a, z. split; [now apply (alike_sources _ _ A)|auto]. }
     assert (Same : forall T t T' t', same_set T T' -> same_set t t' ->
-      tainted V = T -> touched V = t -> 
+      tainted V = T -> touched V = t ->
       alike V (Search (now U ++ first X) (late U ++ rest X) (new_source X ++ sources U) T' t')).
     { intros T t T' t' ET Et HT Ht. split; simpl; rewrite ?No, ?Lt, ?Sr, ?HT, ?Ht; auto.
       - split; auto.
@@ -425,7 +433,8 @@ Section Independent.
 
   Lemma apart_moves_sym Y X : apart_moves Y X -> apart_moves X Y.
   Proof.
-    intros [A D]. split; [intros k Ix Iy; exact (A k Iy Ix)|]. intros x y Ix Iy H. apply (D y x Iy Ix). now apply clash_sym.
+    intros [A D]. split; [intros k Ix Iy; exact (A k Iy Ix)|]. intros x y Ix Iy H. apply (D y x Iy Ix).
+    now apply clash_sym.
   Qed.
 
   Lemma chains_apart Y X y x : apart_moves Y X -> In y (chain (who Y) (num Y) (what Y)) ->
@@ -465,7 +474,8 @@ Section Independent.
       intros y x Iy Ix. apply (chains_apart Y X); auto using Y_of, X_of.
     Qed.
 
-    Lemma ops_of_X : valid (now S ++ first X) -> ops (after (now V ++ first X)) (who X) = ops (after (now S ++ first X)) (who X).
+    Lemma ops_of_X : valid (now S ++ first X) ->
+      ops (after (now V ++ first X)) (who X) = ops (after (now S ++ first X)) (who X).
     Proof.
       intros Va. destruct (proj2 words Va) as [_ (_ & _ & O & _)]. rewrite O, !ops_after, filter_app.
       replace (filter (fun x => takes_part x (who X)) (first Y)) with (@nil event); [now rewrite app_nil_r|].
@@ -519,7 +529,8 @@ Section Independent.
       (In y (touched V) <-> In y (touched S)) /\ (In y (touched V ++ late V) <-> In y (touched S ++ late S)).
     Proof.
       intros Ix C. assert (T : In y (touched V) <-> In y (touched S)).
-      { split; [|apply touched_after]. intros H. destruct (touched_before y H) as [|Iy]; [auto|]. destruct (never_clash y x); auto. }
+      { split; [|apply touched_after]. intros H. destruct (touched_before y H) as [|Iy]; [auto|].
+        destruct (never_clash y x); auto. }
       split; [exact T|]. rewrite !in_app_iff, T, (go_late _ _ _ S_Y), in_app_iff. split; [|tauto].
       intros [H|[H|H]]; auto. destruct (never_clash y x); auto.
     Qed.
@@ -540,7 +551,8 @@ Section Independent.
       - now apply words.
       - exists a, x. split; [|auto]. rewrite (go_sources _ _ _ S_Y), in_app_iff in Ia. destruct Ia as [Ia|Ia]; [|auto].
         destruct (never_clash a x); auto using clash_sym. right. unfold new_source in Ia.
-        destruct (sourced Y); [|destruct Ia]. destruct (rest Y) as [|z m]; [destruct Ia|]. destruct Ia as [<-|[]]. simpl. auto.
+        destruct (sourced Y); [|destruct Ia]. destruct (rest Y) as [|z m]; [destruct Ia|]. destruct Ia as [<-|[]].
+        simpl. auto.
       - destruct En as [(k & Ik & Hk)|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]]; [left|right; left|right; right].
         + exists k. split; [now apply tainted_after|auto].
         + exists z, y. split; [auto|]. split; [|auto]. apply (hits_after z y); auto.
@@ -582,10 +594,12 @@ Section Independent.
       intros x. rewrite !in_app_iff. tauto.
     - rewrite (go_sources _ _ _ GX), (go_sources _ _ _ GY), (go_sources _ _ _ GY'), (go_sources _ _ _ GX').
       intros x. rewrite !in_app_iff. tauto.
-    - destruct (go_taint _ _ _ GX) as [(H1 & -> & _)|(H1 & -> & _)], (go_taint _ _ _ GY) as [(H2 & -> & _)|(H2 & -> & _)],
+    - destruct (go_taint _ _ _ GX) as [(H1 & -> & _)|(H1 & -> & _)], (go_taint _ _ _ GY) as [(H2 & -> & _)|(H2 & -> &
+      _)],
         (go_taint _ _ _ GY') as [(H3 & -> & _)|(H3 & -> & _)], (go_taint _ _ _ GX') as [(H4 & -> & _)|(H4 & -> & _)];
         try tauto; intros x; rewrite ?in_app_iff; tauto.
-    - destruct (go_taint _ _ _ GX) as [(H1 & _ & ->)|(H1 & _ & ->)], (go_taint _ _ _ GY) as [(H2 & _ & ->)|(H2 & _ & ->)],
+    - destruct (go_taint _ _ _ GX) as [(H1 & _ & ->)|(H1 & _ & ->)], (go_taint _ _ _ GY) as [(H2 & _ & ->)|(H2 & _ &
+      ->)],
         (go_taint _ _ _ GY') as [(H3 & _ & ->)|(H3 & _ & ->)], (go_taint _ _ _ GX') as [(H4 & _ & ->)|(H4 & _ & ->)];
         try tauto; intros x; rewrite ?in_app_iff; tauto.
   Qed.
@@ -595,7 +609,8 @@ Section Independent.
     exists U W', go S X U /\ go U Y W' /\ alike W W'.
   Proof.
     intros A GY GX. pose proof (go_core _ _ _ GX) as CX. pose proof (core_chain _ _ CX) as ChX.
-    pose proof (apart_moves_sym _ _ A) as A'. pose proof (go_core _ _ _ GY) as CY. pose proof (core_chain _ _ CY) as ChY.
+    pose proof (apart_moves_sym _ _ A) as A'. pose proof (go_core _ _ _ GY) as CY.
+    pose proof (core_chain _ _ CY) as ChY.
     assert (CX' : core S X) by now apply (core_after S V Y X GY A ChX).
     assert (New : forall Z z, In z (new_source Z) -> sourced Z).
     { intros Z z. unfold new_source. destruct (sourced Z); [auto|intros []]. }
@@ -649,10 +664,10 @@ Section Independent.
 
   (** ** Section 6 for the attack search *)
 
-  (** Lemma 5, which is asked here: as long as no member of C has moved, what others do is no barrier, and conflicts with
-      nothing that a member may do then. *)
+  (** Lemma 5, which is asked here: as long as no member of C has moved, no rank takes part both in what others do and
+      in what a member may do, and the two do not conflict. *)
   Definition set_apart (C : nat -> bool) S : Prop :=
-    forall (ys : list label) U Y X, run go S ys U -> (forall Z, In Z ys -> C (who Z) = false) -> C (who Y) = false -> C (who X) ->
+    forall U Y X, in_front go (fun Z => C (who Z)) S U Y X ->
     (exists V, go U Y V) \/ finds U Y ->
     (exists W, go U X W) \/ finds U X \/ (exists V W, go U Y V /\ go V X W) \/ (exists V, go U Y V /\ finds V X) ->
     apart_moves Y X.
@@ -661,14 +676,13 @@ Section Independent.
     persistent go finds alike (fun X => C (who X)) (fun X => negb (sourced X)) S.
   Proof.
     intros Ap. split.
-    - intros l U Y V X W R Non CY CX GY GX. apply (independent_to_front U Y V X W); auto.
-      apply (Ap l U); eauto 8.
-    - intros l U Y V X R Non CY CX GY FX. assert (A : apart_moves Y X) by (apply (Ap l U); eauto 8).
+    - intros U Y V X W H GY GX. apply (independent_to_front U Y V X W); auto. apply (Ap U); eauto 8.
+    - intros U Y V X H GY FX. assert (A : apart_moves Y X) by (apply (Ap U); eauto 8).
       now apply (finds_after U V Y X GY A (finds_chain _ _ FX)).
-    - intros l U Y V X U' R Non CY CX Ord GY GX. apply (independent_along U Y V X U'); auto.
-      + apply (Ap l U); eauto 8.
+    - intros U Y V X U' H Ord GY GX. apply (independent_along U Y V X U'); auto.
+      + apply (Ap U); eauto 8.
       + apply negb_iff in Ord. destruct (sourced X); [destruct Ord; reflexivity|auto].
-    - intros l U Y X U' R Non CY CX Ord FY GX. assert (A : apart_moves Y X) by (apply (Ap l U); eauto 8).
+    - intros U Y X U' H Ord FY GX. assert (A : apart_moves Y X) by (apply (Ap U); eauto 8).
       now apply (finds_after U U' X Y GX (apart_moves_sym _ _ A) (finds_chain _ _ FY)).
   Qed.
 
@@ -715,7 +729,8 @@ Section Independent.
     In x (chain (who X) (num X) (what X)) -> forall y, ~ clash x y /\ ~ clash y x.
   Proof.
     intros Qi Qs x I y. apply in_chain in I as (_ & Ox & _).
-    assert (E : access_of x = None) by (unfold access_of; rewrite Ox, Qi, Qs; destruct (place x) as [|[|p]]; reflexivity).
+    assert (E : access_of x = None) by (unfold access_of; rewrite Ox, Qi, Qs; destruct (place x) as [|[|p]];
+      reflexivity).
     assert (H : ~ clash x y) by (unfold clash; destruct (event_eq_dec x y); [discriminate|]; rewrite E; discriminate).
     split; [exact H|]. intros C. apply H. now apply clash_sym.
   Qed.
@@ -727,9 +742,11 @@ Section Independent.
     intros [G Al [Qi Qs] On] Ch Ne Va. destruct (chain_first _ _ _ _ _ Ch Ne) as (m & E). rewrite E in Va.
     destruct (allowed_at (now S) _ m Va) as [_ A]. simpl in A. destruct A as (Pa & Nu & Nx & _). simpl in Pa, Nu, Nx.
     destruct (in_dec Nat.eq_dec (who X) (party (what Y))) as [I|I].
-    - left. assert (Eo : what Y = what X) by (apply (On (what Y) (seen (after (now S)) (Event (who Y) (num Y) 0 (what Y)))); auto).
+    - left. assert (Eo : what Y = what X) by (apply (On (what Y) (seen (after (now S)) (Event (who Y) (num Y) 0 (what
+      Y)))); auto).
       rewrite Eo, Al in Pa. destruct Pa as [Pa|[]]. split; [exact Eo|]. split; [congruence|].
-      destruct (chain_first _ _ _ _ _ (core_chain _ _ (go_core _ _ _ G)) (core_some _ _ (go_core _ _ _ G))) as (m' & E').
+      destruct (chain_first _ _ _ _ _ (core_chain _ _ (go_core _ _ _ G)) (core_some _ _ (go_core _ _ _ G))) as (m' &
+        E').
       pose proof (core_valid _ _ (go_core _ _ _ G)) as Vx. rewrite E' in Vx.
       destruct (allowed_at (now S) _ m' Vx) as [_ A]. simpl in A. destruct A as (_ & Nu' & _). simpl in Nu'. congruence.
     - right. split.
@@ -750,8 +767,10 @@ Section Independent.
   Lemma go_same S X V V' : go S X V -> go S X V' -> alike V V'.
   Proof.
     intros G G'. split; rewrite ?(go_now _ _ _ G), ?(go_now _ _ _ G'), ?(go_late _ _ _ G), ?(go_late _ _ _ G'),
-      ?(go_sources _ _ _ G), ?(go_sources _ _ _ G'); auto using same_state_refl; try reflexivity; try (intros x; reflexivity);
-      destruct (go_taint _ _ _ G) as [(H & E1 & E2)|(H & E1 & E2)], (go_taint _ _ _ G') as [(H' & E1' & E2')|(H' & E1' & E2')];
+      ?(go_sources _ _ _ G), ?(go_sources _ _ _ G'); auto using same_state_refl; try reflexivity; try (intros x;
+        reflexivity);
+      destruct (go_taint _ _ _ G) as [(H & E1 & E2)|(H & E1 & E2)], (go_taint _ _ _ G') as [(H' & E1' & E2')|(H' & E1'
+        & E2')];
       try tauto; rewrite ?E1, ?E2, ?E1', ?E2'; intros x; reflexivity.
   Qed.
 
@@ -775,11 +794,13 @@ Section Independent.
   Lemma forced_moves S X V Y U : forced S X V -> go S Y U ->
     alike U V \/ exists W W', go V Y W /\ forced U X W' /\ alike W' W.
   Proof.
-    intros F GY. pose proof F as [G Al [Qi Qs] On]. pose proof (go_core _ _ _ GY) as CY. pose proof (go_core _ _ _ G) as CX.
+    intros F GY. pose proof F as [G Al [Qi Qs] On]. pose proof (go_core _ _ _ GY) as CY.
+    pose proof (go_core _ _ _ G) as CX.
     destruct (only_event X Qs (core_chain _ _ CX) (core_some _ _ CX)) as [Fx Rx].
     assert (Sx : sourced X = false).
     { pose proof (core_late _ _ CX) as H. rewrite Rx in H. destruct (sourced X); tauto. }
-    destruct (forced_or_apart S X V Y F (core_chain _ _ CY) (core_some _ _ CY) (core_valid _ _ CY)) as [(Eo & Er & En)|A].
+    destruct (forced_or_apart S X V Y F (core_chain _ _ CY) (core_some _ _ CY) (core_valid _ _ CY)) as [(Eo & Er &
+      En)|A].
     - left. assert (E : Y = X).
       { assert (Qy : steps (what Y) = []) by now rewrite Eo.
         destruct (only_event Y Qy (core_chain _ _ CY) (core_some _ _ CY)) as [Fy Ry].
@@ -804,7 +825,8 @@ Section Independent.
   Lemma forced_finds S X V Y : forced S X V -> finds S Y -> finds V Y.
   Proof.
     intros F FY. pose proof F as [G Al [Qi Qs] On].
-    destruct (forced_or_apart S X V Y F (finds_chain _ _ FY) (finds_some _ _ FY) (finds_valid _ _ FY)) as [(Eo & Er & En)|A].
+    destruct (forced_or_apart S X V Y F (finds_chain _ _ FY) (finds_some _ _ FY) (finds_valid _ _ FY)) as [(Eo & Er &
+      En)|A].
     - exfalso. destruct (finds_hit _ _ FY) as (a & x & _ & Ix & C).
       assert (Ic : In x (chain (who Y) (num Y) (what Y))) by (rewrite (finds_chain _ _ FY), in_app_iff; auto).
       rewrite Eo, Er, En in Ic. exact (proj1 (quiet_chain X Qi Qs x Ic a) C).
@@ -841,6 +863,7 @@ Section Independent.
       { apply (merging_adds_nothing go finds forced) with (macro := macro) (n := n); auto. apply forced_go. }
       destruct G as (k & G). clear Ne. revert S0_ok. clear R0. induction G as [k S X F|k S X V G _ IH]; intros [Re Cl].
       + destruct (attack_sound S Re) as (t & H); [apply found_finds; eauto|eauto].
-      + apply IH. pose proof (go_move S V X Cl G) as M. split; [now apply reachable_move with S|]. exact (clean_move S V Cl M).
+      + apply IH. pose proof (go_move S V X Cl G) as M. split; [now apply reachable_move with S|].
+        exact (clean_move S V Cl M).
   Qed.
 End Independent.

@@ -32,7 +32,8 @@ Section Moves.
     - induction 1 as [n s x H|n s x s' G _ (l & u & y & R & H & L)].
       + exists [], s, x. split; [constructor|]. split; [auto|simpl; lia].
       + exists (x :: l), u, y. split; [now apply run_step with s'|]. split; [auto|simpl; lia].
-    - intros (l & u & x & R & H & L). revert n L. induction R as [s|s y s' l u G R IH]; intros [|n] L; simpl in L; try lia.
+    - intros (l & u & x & R & H & L). revert n L. induction R as [s|s y s' l u G R IH]; intros [|n] L; simpl in L;
+      try lia.
       + now apply near_found with x.
       + apply near_move with y s'; auto. apply IH; auto. lia.
   Qed.
@@ -46,24 +47,27 @@ Section Moves.
 
   Theorem simulation_near rel : simulates rel -> forall n s u, rel s u -> near n s -> near n u.
   Proof.
-    intros Sim n s u H Ne. revert u H. induction Ne as [n s x F|n s x s' G _ IH]; intros u H; destruct (Sim s u H) as [S1 S2].
+    intros Sim n s u H Ne. revert u H. induction Ne as [n s x F|n s x s' G _ IH]; intros u H;
+      destruct (Sim s u H) as [S1 S2].
     - destruct (S1 x F) as (y & Fy). now apply near_found with y.
     - destruct (S2 x s' G) as (y & u' & G' & H'). apply near_move with y u'; auto.
   Qed.
 
   (** ** Persistent sets (section 6) *)
 
-  (** Lemmas 5 and 6, as far as the theorem uses them.  [member]: moves by members of C.  As long as none has moved, moves
-      of members and others are independent, up to a relation between states that does not make Found any farther. *)
+  (** The situation of Lemmas 5 and 6: others have moved from s to u, and one of them, by y, and a member, by x, may. *)
+  Definition in_front (member : Move -> bool) s u y x : Prop :=
+    exists l, run s l u /\ (forall z, In z l -> member z = false) /\ member y = false /\ member x.
+
+  (** What the theorem uses of them: then moves of members and of others are independent, up to a relation between
+      states that does not make Found any farther.  [member]: moves by members of C. *)
   Record persistent (alike : State -> State -> Prop) (member ordinary : Move -> bool) s : Prop := {
-    to_front : forall l u y v x w, run s l u -> (forall z, In z l -> member z = false) -> member y = false -> member x ->
-      go u y v -> go v x w -> exists u' w', go u x u' /\ go u' y w' /\ alike w w';
-    finds_at_front : forall l u y v x, run s l u -> (forall z, In z l -> member z = false) -> member y = false -> member x ->
-      go u y v -> finds v x -> finds u x;
-    goes_along : forall l u y v x u', run s l u -> (forall z, In z l -> member z = false) -> member y = false -> member x ->
-      ordinary x -> go u y v -> go u x u' -> exists w w', go v x w /\ go u' y w' /\ alike w w';
-    finds_behind : forall l u y x u', run s l u -> (forall z, In z l -> member z = false) -> member y = false -> member x ->
-      ordinary x -> finds u y -> go u x u' -> finds u' y }.
+    to_front : forall u y v x w, in_front member s u y x -> go u y v -> go v x w ->
+      exists u' w', go u x u' /\ go u' y w' /\ alike w w';
+    finds_at_front : forall u y v x, in_front member s u y x -> go u y v -> finds v x -> finds u x;
+    goes_along : forall u y v x u', in_front member s u y x -> ordinary x -> go u y v -> go u x u' ->
+      exists w w', go v x w /\ go u' y w' /\ alike w w';
+    finds_behind : forall u y x u', in_front member s u y x -> ordinary x -> finds u y -> go u x u' -> finds u' y }.
 
   (** The states that are stored, in the order in which they are expanded.  What is stored for a state is as near as it;
       it is dropped only where Found cannot be reached. *)
@@ -116,12 +120,14 @@ Section Moves.
     - apply run_app in R as (t & R & R'). inversion_clear R' as [|? ? u' ? ? G R'']. inversion R''; subst. clear R''.
       assert (Non' : forall z, In z l -> member z = false) by (intros z I; apply Non; rewrite in_app_iff; auto).
       assert (My : member y = false) by (apply Non; rewrite in_app_iff; simpl; auto).
+      assert (Front : in_front member s t y x) by (exists l; auto).
       destruct (IH t R Non' x M) as [IH1 IH2]. split.
-      + intros F. apply IH1. exact (finds_at_front _ _ _ _ Pe l t y u x R Non' My M G F).
-      + intros v n Gx Ne. destruct (to_front _ _ _ _ Pe l t y u x v R Non' My M G Gx) as (t' & w' & Gt & Gy & Al).
+      + intros F. apply IH1. exact (finds_at_front _ _ _ _ Pe t y u x Front G F).
+      + intros v n Gx Ne. destruct (to_front _ _ _ _ Pe t y u x v Front G Gx) as (t' & w' & Gt & Gy & Al).
         destruct (IH2 t' (S n) Gt) as (s' & Gs & Ns).
         * apply near_move with y w'; auto. now apply (simulation_near alike Sim n v w' Al).
-        * exists s'. split; [auto|]. rewrite app_length. simpl. replace (length l + 1 + n) with (length l + S n) by lia. auto.
+        * exists s'. split; [auto|]. rewrite app_length. simpl.
+          replace (length l + 1 + n) with (length l + S n) by lia. auto.
   Qed.
 
   (** Where no member moves, one may move before. *)
@@ -135,8 +141,9 @@ Section Moves.
     - apply run_app in R as (t & R & R'). inversion_clear R' as [|? ? u' ? ? Gy R'']. inversion R''; subst. clear R''.
       assert (Non' : forall z, In z l -> member z = false) by (intros z I; apply Non; rewrite in_app_iff; auto).
       assert (My : member y = false) by (apply Non; rewrite in_app_iff; simpl; auto).
+      assert (Front : in_front member s t y x) by (exists l; auto).
       destruct (IH t R Non') as (v & Gv & Nv).
-      destruct (goes_along _ _ _ _ Pe l t y u x v R Non' My M O Gy Gv) as (w & w' & Gw & Gw' & Al).
+      destruct (goes_along _ _ _ _ Pe t y u x v Front O Gy Gv) as (w & w' & Gw & Gw' & Al).
       exists w. split; [auto|]. intros n Ne. rewrite app_length. simpl.
       replace (length l + 1 + n) with (length l + S n) by lia. apply Nv. apply near_move with y w'; auto.
       now apply (simulation_near alike Sim n w w' Al).
@@ -164,7 +171,7 @@ Section Moves.
         * destruct (member_along alike member ordinary s Sim Pe x s' M O G l u R Non) as (v & Gv & Nv).
           assert (Ns : near n s').
           { apply near_more with (length l + 1); [|lia]. apply Nv. apply near_found with y.
-            exact (finds_behind _ _ _ _ Pe l u y x v R Non My M O F Gv). }
+            exact (finds_behind _ _ _ _ Pe u y x v (ex_intro _ l (conj R (conj Non (conj My M)))) O F Gv). }
           destruct New as [(j & t & Lj & Ij & K)|Dr]; [|destruct (Dr n Ns)].
           apply (IHd (length stored - j)) with (s := t) (i := j); auto.
           assert (i < length stored) by (apply nth_error_Some; congruence). lia.
