@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 
 from pgasrob.render.schema import OUTPUTS, schema
 
@@ -17,20 +17,29 @@ _invoke = CliRunner.invoke
 
 
 @cache
-def validator(command: str) -> Any:
-    return Draft202012Validator(schema(command))
+def validators(command: str) -> list[Any]:
+    """One for each kind of object that the command prints."""
+    found = schema(command)
+    return [Draft202012Validator({**each, "$defs": found["$defs"]}) for each in found["anyOf"]]
+
+
+def fits(command: str, value: object) -> bool:
+    """Whether ``value`` is what the command may print."""
+    return any(each.is_valid(value) for each in validators(command))
 
 
 def validate(arguments: Sequence[str], stdout: str) -> None:
     """Check what was printed by the command with these ``arguments``, where that is JSON."""
     two = " ".join(arguments[:2])
     command = two if two in OUTPUTS else arguments[0] if arguments else ""
-    forms = [after for before, after in zip(arguments, arguments[1:], strict=False) if before == "--format"]
+    forms = [after for before, after in pairwise(arguments) if before == "--format"]
     if command not in OUTPUTS or forms[-1:] != ["json"]:
         return
-    for line in stdout.splitlines():
-        wrong = best_match(validator(command).iter_errors(json.loads(line)))
-        assert wrong is None, f"pgasrob {' '.join(arguments)}: {wrong.json_path}: {wrong.message[:500]}"
+    for value in map(json.loads, stdout.splitlines()):
+        if not fits(command, value):
+            wrong = min((list(each.iter_errors(value)) for each in validators(command)), key=len)
+            told = "; ".join(f"{error.json_path}: {error.message[:300]}" for error in wrong)
+            raise AssertionError(f"pgasrob {' '.join(arguments)}: {told}")
 
 
 def invoke(self: CliRunner, cli: Any, args: Any = None, *others: Any, **options: Any) -> Result:

@@ -563,7 +563,7 @@ class RunResult(TypedDict):
     assertions: None
     deadlock: None
     communicates: None
-    stats: dict[str, float]
+    stats: Stats
     witness: Witness | None
     assertion_run: None
     deadlock_run: None
