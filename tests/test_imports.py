@@ -46,7 +46,9 @@ MAY_IMPORT: dict[str, set[str]] = {
         "semantics",
         TOP,
     },
-    "explore": {"automata", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
+    "bounded": set(),
+    "explore": {"automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
+    "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "robustness", TOP},
     "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
     "cli": {
         *(
@@ -55,6 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
             "explore",
             "export",
             "frontends",
+            "lsp",
             "models",
             "program",
             "races",

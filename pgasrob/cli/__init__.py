@@ -104,6 +104,7 @@ NAMES = (
     "litmus",
     "run",
     "explore",
+    "lsp",
     "repair",
     "thrift",
     "reproduce",
