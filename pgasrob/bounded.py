@@ -6,13 +6,13 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 import anyio
 import anyio.to_process
 
-P = ParamSpec("P")
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 
 class TooLong(Exception):
@@ -23,7 +23,7 @@ class TooLarge(Exception):
     """The work took more memory than it may, or its process died."""
 
 
-async def run(seconds: float, memory: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run(seconds: float, memory: int, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
     """What ``work`` gives, a function of a module whose arguments and result can be pickled.
 
     It may take so many ``seconds``, and its process so many bytes of address space (where the system can bound that).
@@ -32,13 +32,13 @@ async def run(seconds: float, memory: int, work: Callable[P, T], *args: P.args, 
     """
     with anyio.move_on_after(seconds):
         try:
-            return await anyio.to_process.run_sync(_within, memory, work, args, kwargs, cancellable=True)
+            return await anyio.to_process.run_sync(_within, memory, work, arguments, cancellable=True)
         except (MemoryError, RecursionError, anyio.BrokenWorkerProcess):
             raise TooLarge from None
     raise TooLong
 
 
-def _within(memory: int, work: Callable[..., T], args: tuple[object, ...], kwargs: dict[str, object]) -> T:
+def _within(memory: int, work: Callable[..., T], arguments: tuple[Any, ...]) -> T:
     # The process ends with the server, and not by itself on Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
@@ -47,4 +47,4 @@ def _within(memory: int, work: Callable[..., T], args: tuple[object, ...], kwarg
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         most = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-    return work(*args, **kwargs)
+    return work(*arguments)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.options import HELP, NodeCounts, Size, c_options, reading_options, refuse, seconds
+from pgasrob.cli.options import HELP, MOST_STATES, NodeCounts, Size, c_options, reading_options, refuse, seconds
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -24,6 +26,8 @@ Examples, of what the settings of an editor name as the command:
 @click.option("-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
               help="Node counts to check on: 2..5 or 2,4. Default: the program's own, or else 2..4 where it is for "
               "any number.")  # fmt: skip
+@click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
+              help="Give up a check after so many states; 0: never.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
               callback=seconds, metavar="SECONDS", help="What a check on one node count may take.")  # fmt: skip
 @click.option("--memory-limit", type=Size(), default="1G", show_default=True, metavar="SIZE",
@@ -33,6 +37,7 @@ Examples, of what the settings of an editor name as the command:
 @c_options
 def lsp(
     nodes: tuple[int, ...] | None,
+    max_states: int,
     timeout: float,
     memory_limit: int,
     races: bool,
@@ -55,4 +60,7 @@ def lsp(
 
     if not memory_limit:
         raise click.BadParameter("an editor's checks need a limit; write 500M or 2G.", param_hint="--memory-limit")
-    server(Settings(nodes, timeout, memory_limit, races, front_end, reading)).start_io()
+    settings = Settings(nodes, timeout, memory_limit, max_states or None, races, front_end, reading)
+    # The server closes what it writes to at its end.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
+        server(settings).start_io(stdout=out)

@@ -21,7 +21,6 @@ from pgasrob.render.english import on_nodes
 from pgasrob.render.races_json import checked_with_races
 from pgasrob.render.sarif import to_sarif
 from pgasrob.robustness.batch import Checker, Job, Task, unwatched
-from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict
 
 INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
@@ -96,7 +95,7 @@ def plain(message: dict[str, str]) -> str:
 def _checker(question: Question) -> Checker:
     settings = question.settings
     job = Job(
-        limits=Limits(timeout=settings.seconds, memory=settings.memory),
+        limits=settings.limits,
         threads=1,
         front_end=settings.front_end,
         reading=settings.reading,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import traceback
 from collections.abc import AsyncIterator, Callable, Generator
-from typing import Any, ParamSpec, TypeVar
+from functools import partial
+from typing import Any, TypeVar, TypeVarTuple
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -17,11 +19,13 @@ from pgasrob.lsp import look
 from pgasrob.lsp.diagnostics import diagnostics, of_the_whole
 from pgasrob.lsp.documents import Documents, path_of
 from pgasrob.lsp.look import Found, Question, unknown
+from pgasrob.lsp.progress import progress
 from pgasrob.lsp.settings import DEBOUNCE, GRACE, MOST_AT_ONCE, MOST_TEXT, ROOM, Settings
+from pgasrob.render.english import on_nodes
 from pgasrob.robustness.limits import size_text
 
-P = ParamSpec("P")
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 
 class Protocol(LanguageServerProtocol):
@@ -108,20 +112,28 @@ class Server(LanguageServer):
         """What there is on each node count, as far as it is known: where a limit is reached none comes after it."""
         nodes = None
         try:
-            for nodes in await self._bounded(look.counts, question) or ():
-                found = await self._bounded(look.look, question, nodes)
-                yield found
-                if found.verdict in ("unknown", "error"):
-                    return
+            counts = await self._bounded(look.counts, question)
+            if counts is None:
+                return
+            async with progress(self, f"Checking {os.path.basename(question.file)}") as show:
+                for nodes in counts:
+                    found = await self._bounded(
+                        look.look, question, nodes, begun=partial(show, on_nodes(nodes).strip())
+                    )
+                    yield found
+                    if found.verdict in ("unknown", "error"):
+                        return
         except bounded.TooLong:
             yield unknown(nodes, f"it took longer than {self.settings.seconds:g} s")
         except bounded.TooLarge:
             yield unknown(nodes, f"it took more memory than {size_text(self.settings.memory)}")
 
-    async def _bounded(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def _bounded(self, work: Callable[[*Ts], T], *arguments: *Ts, begun: Callable[[], None] = lambda: None) -> T:
+        """What ``work`` gives in another process, within the limits; ``begun`` is called when there is one for it."""
         async with self._at_once:
+            begun()
             seconds, memory = self.settings.seconds + GRACE, self.settings.memory + ROOM
-            return await bounded.run(seconds, memory, work, *args, **kwargs)
+            return await bounded.run(seconds, memory, work, *arguments)
 
     def _tell(self, path: str, told: dict[str, list[types.Diagnostic]]) -> None:
         """Tell the editor what there is of the program in the file ``path``, and no more of what was told before."""

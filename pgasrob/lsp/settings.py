@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgasrob.frontends.options import FrontEnd
-from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.program.reading import Reading
+from pgasrob.robustness.limits import Limits
 
 MOST_TEXT = 256 * 1024
 """Characters of a program that is looked at while it is typed."""
@@ -21,17 +22,20 @@ ROOM = 2 << 30
 """Bytes of address space that a process may have beside what a search may take: what is loaded, stacks."""
 
 
-DEFAULT_FRONT_END = FrontEnd()
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``counts``: node counts; None for the program's own, or else :data:`COUNTS`. ``seconds`` and ``memory`` bound the
-    search on each of them. ``races``: look for these, too."""
+    """``counts``: node counts; None for the program's own, or else :data:`COUNTS`. ``seconds``, ``memory`` (bytes) and
+    ``max_states`` (None: any number) bound the check on each of them. ``races``: look for these, too."""
 
-    counts: tuple[int, ...] | None = None
-    seconds: float = 10.0
-    memory: int = 1 << 30
-    races: bool = True
-    front_end: FrontEnd = DEFAULT_FRONT_END
-    reading: Reading = DEFAULT_READING
+    counts: tuple[int, ...] | None
+    seconds: float
+    memory: int
+    max_states: int | None
+    races: bool
+    front_end: FrontEnd
+    reading: Reading
+
+    @property
+    def limits(self) -> Limits:
+        """Those of the check on a node count."""
+        return Limits(self.max_states, self.seconds, self.memory)
