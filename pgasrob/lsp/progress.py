@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from uuid import uuid4
@@ -18,7 +19,8 @@ async def progress(server: LanguageServer, title: str) -> AsyncIterator[Callable
         yield lambda message: None
         return
     token, shown = str(uuid4()), server.work_done_progress
-    await shown.create_async(token)
+    # The answer comes whether the work is still wanted or not.
+    await asyncio.shield(shown.create_async(token))
     shown.begin(token, types.WorkDoneProgressBegin(title))
     try:
         yield lambda message: shown.report(token, types.WorkDoneProgressReport(message=message))

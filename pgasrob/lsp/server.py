@@ -78,6 +78,13 @@ class Server(LanguageServer):
             self._tell(path, {})
             self._look_again(path)
 
+    async def give_up(self) -> None:
+        """Look at nothing any more."""
+        looking = list(self._looking.values())
+        for path in list(self._looking):
+            self._give_up(path)
+        await asyncio.gather(*looking, return_exceptions=True)
+
     def _look_again(self, path: str) -> None:
         for each in self.documents.programs_with(path):
             self._give_up(each)
@@ -161,5 +168,9 @@ def server(settings: Settings) -> Server:
     @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:
         made.closed(params.text_document.uri)
+
+    @made.feature(types.SHUTDOWN)
+    async def ended(params: None) -> None:
+        await made.give_up()
 
     return made

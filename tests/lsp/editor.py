@@ -14,7 +14,7 @@ from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
-PATIENCE = 20
+PATIENCE = 120
 """Seconds after which a test gives up: nothing takes that long, however busy the machine."""
 
 Told = Sequence[types.Diagnostic]
@@ -36,7 +36,14 @@ class Editor(LanguageClient):
                 self.told[params.uri] = params.version, params.diagnostics
                 self._news.notify_all()
 
-        register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: published})
+        async def progress(params: types.ProgressParams) -> None:
+            async with self._news:
+                if (message := params.value.get("message")) is not None:
+                    self.shown.append(message)
+                self._news.notify_all()
+
+        others = {types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: published, types.PROGRESS: progress}
+        register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, **others})
 
     async def until(self, holds: Callable[[], Any]) -> None:
         """Wait until what has been told is so."""
