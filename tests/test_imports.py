@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "repair": {"analysis", "diagnostics", "frontends", "program", "robustness", "semantics"},
     "render": {
         "analysis",
+        "course",
         "diagnostics",
         "frontends",
         "models",
@@ -46,11 +47,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "semantics",
         TOP,
     },
+    "course": set(),
     "explore": {"automata", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
     "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
     "cli": {
         *(
             "certificates",
+            "course",
             "diagnostics",
             "explore",
             "export",
