@@ -17,10 +17,17 @@ if TYPE_CHECKING:
     from pgasrob.render.printers import Printer
     from pgasrob.render.progress import Display
     from pgasrob.render.table import R
+    from pgasrob.robustness.batch import Job
+    from pgasrob.robustness.kept import Kept
 
 nodes_option = click.option(
     "-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
     help="Node counts: 2, 2..5 or 2,4. Default: the program's own, or 2.",
+)  # fmt: skip
+resume_option = click.option(
+    "--resume", type=click.Path(dir_okay=False), metavar="FILE",
+    help="Keep results in FILE, and take from it those that are there, of programs, options and a version of pgasrob "
+    "that have not changed since. Several commands may share a FILE.",
 )  # fmt: skip
 paths_argument = click.argument("paths", metavar="FILE...", nargs=-1, type=click.Path())
 
@@ -101,6 +108,15 @@ def jobs_for(wanted: int | None, files: Sequence[str], nodes: Sequence[int] | No
     return min(wanted or available_cores(), max(len(files) * len(nodes or (None,)), 1))
 
 
+def kept_in(file: str, job: Job, what: str) -> Kept:
+    """Where `--resume` keeps the results of ``job``, of which ``what`` is made."""
+    from pgasrob.robustness.batch import asked
+    from pgasrob.robustness.build import whole_build
+    from pgasrob.robustness.kept import Kept
+
+    return Kept(file, f"{whole_build()} {asked(job, what)}")
+
+
 def spared(memory_limit: int | None, jobs: int, cluster: bool = False) -> int | None:
     """The bytes that one may take; on a cluster what is asked for."""
     return (memory_limit or None) if cluster else memory_for(memory_limit, jobs)
@@ -124,6 +140,7 @@ def answer(
     files were given, so that all have to be part of some program.
     """
     from pgasrob.robustness.cluster import ClusterError
+    from pgasrob.robustness.kept import KeptError
 
     outcomes = [ERROR] * len(found.problems)
     interrupted = False
@@ -140,7 +157,7 @@ def answer(
             outcomes.append(outcome(result))
     except KeyboardInterrupt:
         interrupted = True
-    except ClusterError as error:
+    except (ClusterError, KeptError) as error:
         click.echo(f"pgasrob: {error}", err=True)
         outcomes.append(ERROR)
     printing.end()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,13 @@ from pgasrob.cli.exit_codes import ERROR, NO_RACE, RACE, UNKNOWN
 from pgasrob.cli.many import (
     answer,
     jobs_for,
+    kept_in,
     limit_options,
     nodes_option,
     output_options,
     paths_argument,
     programs,
+    resume_option,
     spared,
 )
 from pgasrob.cli.memory_model import memory_model_option, races_in
@@ -76,6 +79,7 @@ Examples:
 @click.option("--no-robustness", is_flag=True,
               help="Do not say whether the program is robust all the same, which can take longer.")  # fmt: skip
 @limit_options("search")
+@resume_option
 @output_options("the run to the first race")
 @click.option("--expect", is_flag=True,
               help="Compare the number of pairs of lines with the program's header `// races: ...`.")  # fmt: skip
@@ -100,6 +104,7 @@ def race(
     timeout: float | None,
     memory_limit: int | None,
     jobs: int | None,
+    resume: str | None,
     format_: str,
     witnesses: tuple[str, ...],
     cycle_only: bool,
@@ -128,7 +133,7 @@ def race(
     if memory_model is not None:
         if any(path.endswith(SUFFIX) for path in paths):
             raise click.UsageError(f"--memory-model is about C programs, and not about {SUFFIX} files.")
-        others = strict or no_robustness or witnesses or verbose or brief or full or cycle_only
+        others = strict or no_robustness or resume or witnesses or verbose or brief or full or cycle_only
         limits = (max_states, memory_limit, jobs) != (MOST_STATES, None, None)
         if others or limits or reading != DEFAULT_READING:
             raise click.UsageError("--memory-model goes with --nodes, --all, --timeout, --format, --expect, "
@@ -142,7 +147,9 @@ def race(
     if expect and (strict or reading != DEFAULT_READING):
         raise click.UsageError("--expect compares with headers that are about races without --strict, --failed-polls "
                                "count and --conflicts all.")  # fmt: skip
-    recorded = traces(paths, front_end, {"--nodes": nodes is not None, "--expect": expect})
+    recorded = traces(
+        paths, front_end, {"--nodes": nodes is not None, "--expect": expect, "--resume": resume is not None}
+    )
     found = recorded or programs(paths, front_end)
     writing = Witnesses(witnesses, found.files, nodes, cycle_only)
     mention_a_missing_kernel(DEFAULT_ENGINE)
@@ -156,6 +163,8 @@ def race(
         reading=reading,
         further=RaceQuestion(strict, every, "never" if no_robustness else "after"),
     )
+    if resume is not None:
+        job = replace(job, kept=kept_in(resume, job, "race"))
     form = RaceForm(expect, assumptions, full, verbose)
     printing = printer(found.files, form, format_ == "json", verbose, brief=brief, several_counts=len(nodes or ()) > 1)
     display = progress_display(job.limits.max_states)

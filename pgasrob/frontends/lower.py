@@ -47,6 +47,8 @@ class CProgram(Displayed):
     shared_memory: str = NO_SHARED_MEMORY
     lowered: dict[int, Program] = field(default_factory=dict)
     """By node count."""
+    symbolic: Program | None = None
+    """With `me` and `nodes` in its commands."""
     marks: dict[int, Program] = field(default_factory=dict)
     """With marks, by node count."""
 
@@ -60,6 +62,17 @@ class CProgram(Displayed):
                 self.unit, self.apis, count, self.name, self.dialects, self.pure, self.shared_memory
             )
         return self.lowered[count]
+
+    def for_every_count(self) -> Program:
+        """The program of the calculus with `me` and `nodes` in its commands, whatever the number of nodes.
+
+        Raises :class:`pgasrob.diagnostics.SourceError` where that cannot be said without the number (PG146).
+        """
+        from pgasrob.frontends.c.driver import lower
+
+        if self.symbolic is None:
+            self.symbolic = lower(self.unit, self.apis, None, self.name, self.dialects, self.pure, self.shared_memory)
+        return self.symbolic
 
     def marked(self, nodes: int | None = None) -> Program:
         """The same with marks that say which call of MPI does what, for `races.mpi`."""

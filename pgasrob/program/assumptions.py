@@ -7,7 +7,7 @@ the program (`Declared.assumptions`); what every verdict takes for granted is ad
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, assert_never
@@ -334,3 +334,12 @@ class Noted:
         for kind in Kind:
             if kind in self._about:
                 yield Assumption(kind, tuple(self._about[kind]), tuple(sorted(self._lines[kind])))
+
+
+def together(assumptions: Iterable[Assumption]) -> tuple[Assumption, ...]:
+    """``assumptions`` of several programs as those of one."""
+    noted = Noted()
+    for each in assumptions:
+        for line in each.lines or (0,):
+            noted.add(each.kind, *each.about, line=line)
+    return tuple(noted)

@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pgasrob.program.assumptions import Assumption
+from pgasrob.program.expressions import MOST_NODES
 from pgasrob.program.statements import NOWHERE, Body, Span, place_of
+
+LONGEST_SHOWN = 80
+"""Columns of C source that are shown of one command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,12 @@ class Source:
         lines = self.lines(number)
         return lines[number - 1].strip() if 0 < int(number) <= len(lines) else ""
 
+    def shown(self, span: Span) -> str:
+        """What of it stands for a command in reports: what stands at ``span``, or its beginning; "" where reports show
+        the commands themselves."""
+        piece = "" if self.shows_commands else self.piece(span)
+        return piece if len(piece) <= LONGEST_SHOWN else _cut(piece)
+
     def piece(self, span: Span) -> str:
         """What stands at ``span``, on one line."""
         lines = self.lines(span.line)[max(0, span.line - 1) : int(span.end_line)]
@@ -83,6 +93,15 @@ class Source:
         lines[-1] = lines[-1][: span.end_column - 1]
         lines[0] = lines[0][span.column - 1 :]
         return " ".join(" ".join(lines).split())
+
+
+def _cut(piece: str) -> str:
+    """The beginning of ``piece``, up to the end of an argument or at least of a word."""
+    beginning = piece[: LONGEST_SHOWN - 3]
+    for end in (", ", " "):
+        if (place := beginning.rfind(end)) > 0:
+            return f"{piece[: place + len(end)].rstrip()} ..."
+    return f"{piece[: LONGEST_SHOWN - 4]} ..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +115,8 @@ class Declared:
     has to hold for it to be what the source means. ``variables``: what the registers are called in the
     source, None for those that are no variable there; one that is left out has its own name. ``faults``: why a command
     with the address -1, -2, ... has no meaning. ``exposed``: the cells that a rank has in a window, by the name of the
-    window and the rank, where calls are marked.
+    window and the rank, where calls are marked. ``most_nodes``: on more nodes it is not what the
+    source means.
     """
 
     name: str
@@ -114,6 +134,7 @@ class Declared:
     variables: Mapping[str, str | None] = field(default_factory=dict, compare=False)
     faults: tuple[str, ...] = field(default=(), compare=False)
     exposed: Mapping[tuple[str, int], frozenset[int]] = field(default_factory=dict, compare=False)
+    most_nodes: int = field(default=MOST_NODES, compare=False)
 
     @property
     def cells(self) -> int:

@@ -45,6 +45,8 @@ class IntType:
 
 
 INT32 = IntType(32, True)
+MOST_NODES = 1 << 24
+"""What "every number of nodes" goes up to, so that ranks and small multiples of them do not wrap around."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +316,11 @@ def specialise(expr: Expr, me: int, nodes: int) -> Expr:
     return expr
 
 
+def is_of_rank(expr: Expr) -> bool:
+    """Whether ``expr`` is computed from ``me``, ``nodes`` and constants alone: the same in all runs of a rank."""
+    return not registers_of(expr)
+
+
 def depends_on_rank(expr: Expr) -> bool:
     """Whether ``me`` stands in ``expr``."""
     match expr:
@@ -385,7 +392,7 @@ def may_fault(expr: Expr) -> bool:
     """Whether the outermost operation of ``expr`` may have no value."""
     match expr:
         case Binary("/" | "%", _, right):
-            return constant(right) in (None, 0)
+            return constant(right) in (None, 0) and not isinstance(right, Nodes)
         case Binary("<<" | ">>", _, right, type):
             places = constant(right)
             return places is None or not 0 <= places < type.bits

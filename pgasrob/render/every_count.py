@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pgasrob.program.expressions import MOST_NODES
 from pgasrob.render.english import capital
 from pgasrob.render.json import Result
 
@@ -25,7 +26,13 @@ def checked(result: Result) -> str:
 
 def how(result: Result) -> str:
     """How it is known that a program is robust on every number of nodes."""
-    return f"checked on {checked(result)}, proved from {result.get('cutoff')} on"
+    return f"checked on {checked(result)}, {_proved(result)}"
+
+
+def _proved(result: Result) -> str:
+    most = result.get("most_nodes", MOST_NODES)
+    up_to = "on" if most == MOST_NODES else f"to {most:,}, which are all that the API has"
+    return f"proved from {result.get('cutoff')} {up_to}"
 
 
 def what_is_known(result: Result) -> Iterator[tuple[str, str]]:
@@ -38,7 +45,7 @@ def what_is_known(result: Result) -> Iterator[tuple[str, str]]:
         if known:
             yield f"It is robust on {known} nodes.", ""
         return
-    beyond = f"proved from {result['cutoff']} on" if result["proved"] else "not proved beyond"
+    beyond = _proved(result) if result["proved"] else "not proved beyond"
     yield (f"Robust on {known} nodes; {beyond}." if known else "Not proved for any number of nodes."), "open"
     for obstacle in result.get("obstacles", [])[1:]:  # the first one is the reason
         yield f"Besides, {obstacle['sentence']}.", "open"

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
     from pgasrob.robustness import verdict as library
     from pgasrob.robustness.batch import Checked
+    from pgasrob.robustness.every_n.proof import CommandText
     from pgasrob.robustness.verdict import EffectKind
     from pgasrob.runs.simulate import Bias
     from pgasrob.semantics.endings import Ending
@@ -401,8 +402,8 @@ class Result(TypedDict):
     the verdict rests on, else what the runs that are shown rest on.
 
     ``nodes`` is "all" for an answer about every number of nodes. Where that was asked for, ``proved`` says whether
-    there is a proof for all from ``cutoff`` on, by ``cases``, ``obstacles`` what is in its way, and ``checked`` has the
-    numbers that were checked one by one. ``one_block``: the program is for any number of nodes.
+    there is a proof for all from ``cutoff`` to ``most_nodes``, by ``cases``, ``obstacles`` what is in its way, and
+    ``checked`` has the numbers that were checked one by one. ``one_block``: the program is for any number of nodes.
 
     ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
     SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
@@ -448,6 +449,7 @@ class Result(TypedDict):
     one_block: NotRequired[bool]
     proved: NotRequired[bool]
     cutoff: NotRequired[int | None]
+    most_nodes: NotRequired[int]
     cases: NotRequired[list[ProofCase]]
     obstacles: NotRequired[list[Obstacle]]
     checked: NotRequired[list[Count]]
@@ -636,17 +638,17 @@ def to_json(verdict: library.Verdict) -> Result:
 def _add_every_count(result: Result, every: library.EveryCount) -> None:
     """Say what is known of every number of nodes."""
 
-    def place(transition: Transition | None) -> Place | None:
-        if transition is None:
+    def place(known: CommandText | None) -> Place | None:
+        if known is None:
             return None
-        span = transition.span
-        return {"command": show(transition.command), "line": span.line, "column": span.column}
+        return {"command": known.text, "line": known.span.line, "column": known.span.column}
 
     proof = every.proof
     if result["nodes"] is None:
         result["nodes"] = "all"
     result["proved"] = proof.holds
     result["cutoff"] = proof.cutoff
+    result["most_nodes"] = proof.most
     result["cases"] = [{"source": source, "steps": steps} for source, steps in proof.cases]
     result["checked"] = [{"nodes": nodes, "verdict": answer} for nodes, answer in every.checked]
     result["obstacles"] = [

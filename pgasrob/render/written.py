@@ -15,8 +15,6 @@ from pgasrob.program.declarations import Process
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Me, Nodes, Register, Symbol, Unary, specialise
 from pgasrob.program.instance import Instance
 
-LONGEST = 80
-"""Columns of C source that are shown of one command."""
 CONDITIONS = frozenset(("assume", "assert"))
 
 
@@ -37,10 +35,7 @@ class WrittenCommands:
         return {each.occurrence: self._shown(each, rank) for each in automaton.transitions}
 
     def _shown(self, transition: Transition, rank: int) -> str:
-        source = self._instance.program.source
-        piece = "" if source.shows_commands else source.piece(transition.span)
-        if len(piece) > LONGEST:
-            piece = _cut(piece)
+        piece = self._instance.program.source.shown(transition.span)
         return piece or show(self._folded(transition.command, rank))
 
     def _process(self, rank: int) -> Process:
@@ -52,15 +47,6 @@ class WrittenCommands:
         if command.kind in CONDITIONS:
             return command  # a condition that is folded into 1 says nothing
         return map_expressions(command, lambda expr: fold(expr, rank, self._instance.nodes))
-
-
-def _cut(piece: str) -> str:
-    """The beginning of ``piece``, up to the end of an argument or at least of a word."""
-    beginning = piece[: LONGEST - 3]
-    for end in (", ", " "):
-        if (place := beginning.rfind(end)) > 0:
-            return f"{piece[: place + len(end)].rstrip()} ..."
-    return f"{piece[: LONGEST - 4]} ..."
 
 
 def fold(expr: Expr, me: int, nodes: int) -> Expr:

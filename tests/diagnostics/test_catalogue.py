@@ -45,7 +45,9 @@ def report(file: Path) -> str:
             litmus.parse_file(file)
             return ""
         if file.suffix == ".c":
-            parse_c(read_source(file), str(file)).instantiate()
+            program = parse_c(read_source(file), str(file))
+            program.instantiate()
+            program.for_every_count()
             return ""
         parse_file(file)
         read_expectation(read_source(file), str(file))

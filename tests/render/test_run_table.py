@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from pgasrob.frontends.lower import parse_c
+from pgasrob.program.declarations import LONGEST_SHOWN
 from pgasrob.render.json import Result, to_json
 from pgasrob.render.lines import plain
 from pgasrob.render.report import report
-from pgasrob.render.written import LONGEST
 from pgasrob.robustness.check import check, load
 from tests.render.test_diagnosis import PROGRAMS
 
@@ -204,7 +204,7 @@ def test_what_is_initialised_and_no_cell_is_not_said_to_be_0() -> None:
 def test_a_call_is_cut_behind_an_argument() -> None:
     commands = {each["command"] for each in result("gaspi_source_reuse")["witness"]["computation"]}  # type: ignore[index]
     cut = [command for command in commands if command.endswith(" ...")]
-    assert cut and all(len(command) <= LONGEST and command.endswith(", ...") for command in cut)
+    assert cut and all(len(command) <= LONGEST_SHOWN and command.endswith(", ...") for command in cut)
 
 
 def test_no_word_is_broken_where_a_single_column_has_room_for_it() -> None:

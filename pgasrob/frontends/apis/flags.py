@@ -81,7 +81,7 @@ def barrier(steps: Steps, group: Group, collective: str = "") -> None:
     if last:
         collective += f", {number} after {', '.join(last)}"
         steps.note(group.name("order"), (0, ()))
-    if len(group.members) == call.nodes:
+    if group.members == call.everyone or len(group.members) == call.nodes:
         _caught_up(steps, group)
         usual = len(group.key) == 2 or group.key[1:] == group.members
         steps.do(Barrier(collective if usual else f"{collective} ({' '.join(map(str, group.key[1:]))})"))
@@ -232,16 +232,17 @@ def _deepened(steps: Steps, channel: Group) -> int:
     return depth
 
 
-def _ahead(group: Group, receiver: int) -> str:
+def _ahead(group: Group, receiver: int | str) -> str:
     """In the state: how many messages this rank has sent to ``receiver`` since it has heard from it, to a bound."""
     return f"{group.key[0]}.ahead.{receiver}"
 
 
 def _caught_up(steps: Steps, group: Group) -> None:
     """This rank hears from the others of the group, which most likely have received what it has sent before."""
-    for member in group.members:
-        if steps.recall(_ahead(group, member)):
-            steps.note(_ahead(group, member), 0)
+    before = _ahead(group, "")
+    for name in {*steps.call.state, *steps.state}:
+        if name.startswith(before) and steps.recall(name) and int(name.removeprefix(before)) in group.members:
+            steps.note(name, 0)
 
 
 def next_message(steps: Steps, channel: Group) -> int:
@@ -278,7 +279,7 @@ def all_at_once(steps: Steps, outcome: Outcome) -> Way:
         if isinstance(command, AwaitAdd):
             waits[command.rank, command.address, command.relation, command.value] = None
         elif isinstance(command, Await):
-            waits[Const(steps.call.rank), command.address, command.relation, command.value] = None
+            waits[steps.call.me, command.address, command.relation, command.value] = None
     way: Way = outcome
     if len(waits) < 2:
         return way  # a choice is not made before its first command can go on

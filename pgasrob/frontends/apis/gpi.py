@@ -15,7 +15,7 @@ from pgasrob.frontends.apis.arguments import limited, target
 from pgasrob.frontends.apis.flags import Group, reduce
 from pgasrob.frontends.apis.interface import Address, Api, Call, ObjectId, Outcome, Way
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, element
+from pgasrob.frontends.apis.transfers import Steps, as_value, element
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType
 from pgasrob.frontends.c.values import NULL, Known, Unknown, Value
@@ -60,8 +60,8 @@ def _constant(prototypes: str, value: Callable[[Call], Value]) -> None:
     PROTOTYPES.add(prototypes, lambda call: Outcome(result=value(call)))
 
 
-_constant("int getRankGPI(void);", lambda call: Known(call.rank))
-_constant("int getNodeCountGPI(void);", lambda call: Known(call.nodes))
+_constant("int getRankGPI(void);", lambda call: as_value(call.me))
+_constant("int getNodeCountGPI(void);", lambda call: as_value(call.count))
 
 
 def _fixed(prototypes: str, value: Value) -> None:
@@ -118,7 +118,7 @@ def allreduce(call: Call) -> Outcome:
     if not 0 <= operation < len(OPERATIONS) or not 0 <= data < len(DATA):
         call.fail("this reduction is not known", "use GPI_MIN, GPI_MAX or GPI_SUM and the types of GPI_TYPE")
     steps, type = Steps(call), DATA[data]
-    everyone = Group(("gpi", "all"), tuple(range(call.nodes)))
+    everyone = Group(("gpi", "all"), call.everyone)
     for index, value in enumerate(reduce(steps, everyone, OPERATIONS[operation], source, type, count)):
         steps.store(element(call, result, index, type), value, type)
     return steps.outcome(OK)

@@ -18,7 +18,7 @@ from typing import NoReturn, Protocol
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import UNDEFINED, Address, ObjectId, Value
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Const, Expr, Register
+from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register
 from pgasrob.program.statements import Span, Statement
 
 
@@ -90,6 +90,30 @@ class Call(Protocol):
     def rank(self) -> int: ...
     @property
     def nodes(self) -> int: ...
+    @property
+    def me(self) -> Const | Me:
+        """The rank in commands and results. `rank` is an error where the program is made for every number of nodes,
+        and so is `nodes`: what a call does has to be the same then."""
+        ...
+
+    @property
+    def count(self) -> Const | Nodes:
+        """The number of nodes in commands and results."""
+        ...
+
+    @property
+    def everyone(self) -> tuple[int, ...]:
+        """All ranks. Where their number is not known it can be compared and handed on, and nothing else."""
+        ...
+
+    def among(self, members: tuple[int, ...]) -> bool:
+        """Whether the rank is one of ``members``."""
+        ...
+
+    def at_most(self, nodes: int) -> None:
+        """More nodes than this the API does not have."""
+        ...
+
     @property
     def dialects(self) -> frozenset[str]:
         """What `--api` names: `gaspi-1.01` and the like."""
@@ -208,6 +232,15 @@ class Call(Protocol):
     def published(self, rank: int, key: str) -> Hashable | None:
         """What ``rank`` has published under ``key``; None as long as that is not known, and then the machine will run
         again once it is."""
+        ...
+
+    def own_fact(self, key: str) -> Hashable | None:
+        """What this rank has published under ``key``; where the program is made for every number of nodes, what any
+        has: for facts that collect what is ever done, or that a collective call needs to be the same on all."""
+        ...
+
+    def all_facts(self, key: str) -> list[Hashable]:
+        """What any of the ranks have published under ``key``."""
         ...
 
     def neighbours(self, about: str = "", *, of: int | None = None) -> range:

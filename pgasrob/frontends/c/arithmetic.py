@@ -13,6 +13,7 @@ from pgasrob.frontends.c.types import CType, Floating, Integer, Opaque, Pointer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.expressions import (
     INT32,
+    MOST_NODES,
     NEGATED,
     OPERATORS,
     RELATIONS,
@@ -21,6 +22,8 @@ from pgasrob.program.expressions import (
     Expr,
     Fault,
     IntType,
+    Me,
+    Nodes,
     Unary,
     constant,
     folded,
@@ -215,6 +218,8 @@ def cast(expr: Expr, of: IntType, to: IntType) -> Expr:
     """``expr`` of one integer type in another."""
     low, high = to.range
     lowest, highest = of.range
+    if isinstance(expr, Me | Nodes):
+        lowest, highest = 0, MOST_NODES
     if (low <= lowest and highest <= high) or is_truth(expr):
         return expr
     if isinstance(expr, Unary) and expr.operator == "cast" and to.bits <= expr.type.bits:

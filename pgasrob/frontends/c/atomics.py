@@ -30,7 +30,7 @@ def own_atomic(call: Call, operation: str, result: str) -> Outcome:
     if isinstance(held, Known) and all(isinstance(value, Known) for value in call.arguments[1:]):
         return _at_once(call, operation, result, held, pointed)
     owner = owner_of(call, address)
-    rank, cell = owner or Const(call.rank), call.cell(address, size_of(pointed))
+    rank, cell = owner or call.me, call.cell(address, size_of(pointed))
     register = call.register("old")
     # The processor's, which no library knows of; it does not matter as what the bits are seen.
     atomic = f"_Atomic {shown(Integer(IntType(8 * size_of(pointed), True)))}"

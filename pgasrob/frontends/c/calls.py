@@ -17,11 +17,12 @@ from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of
 from pgasrob.frontends.c.parts import pointed_to
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
+from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import LONG, Array, CType
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command
-from pgasrob.program.expressions import Const, Expr, Register
+from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register, depends_on_rank, is_of_rank
 from pgasrob.program.statements import (
     NOWHERE,
     Choose,
@@ -40,6 +41,8 @@ MOST_ELEMENTS = 4096
 """Of one transfer."""
 LONG_TRANSFER = 256
 """Elements of a transfer, beyond which it is a loop over them."""
+SOME = -1
+"""Whoever has published a fact, where one machine does what every rank does."""
 LONGEST_NAME = 40
 """Of a pointer, as which memory is shown that it points to."""
 STATEMENTS = (Do, Skip, Goto, If, While, Choose, Loop, Labelled)
@@ -56,9 +59,39 @@ class MachineCall:
         self.types = call.types
         self.texts = call.texts
         self.span: Span = machine.span
-        self.rank = machine.rank
-        self.nodes = machine.world.nodes
         self.dialects = machine.world.dialects
+
+    @property
+    def rank(self) -> int:
+        if self.machine.number is None:
+            raise NumberNeeded(f"what `{self.name}` does here is another thing on every rank", self.span)
+        return self.machine.number
+
+    @property
+    def nodes(self) -> int:
+        if self.machine.world.symbolic:
+            raise NumberNeeded(f"what `{self.name}` does here is another thing on every number of nodes", self.span)
+        return self.machine.world.nodes
+
+    @property
+    def me(self) -> Const | Me:
+        return self.machine.me
+
+    @property
+    def count(self) -> Const | Nodes:
+        number = self.machine.world.number_of_nodes
+        return Nodes() if number is None else Const(number)
+
+    @property
+    def everyone(self) -> tuple[int, ...]:
+        return self.machine.world.everyone
+
+    def among(self, members: tuple[int, ...]) -> bool:
+        return members == self.everyone or self.rank in members
+
+    def at_most(self, nodes: int) -> None:
+        world = self.machine.world
+        world.most_nodes = min(world.most_nodes, nodes)
 
     @property
     def state(self) -> Mapping[str, Hashable]:
@@ -75,6 +108,9 @@ class MachineCall:
             raise Problem("PG140", "an argument that is not known yet")
         if isinstance(value, Undefined):
             raise self._not_set(index)
+        if isinstance(value, Unknown) and is_of_rank(value.expr):
+            differs = "rank" if depends_on_rank(value.expr) else "number of nodes"
+            raise NumberNeeded(f"{self._which(index)} is another number on every {differs}", self.span)
         raise Problem(
             "PG140",
             f"{self._which(index)} is not known here",
@@ -379,10 +415,20 @@ class MachineCall:
     # Across ranks
 
     def publish(self, key: str, value: Hashable) -> None:
-        self.machine.facts.publish(self.rank, key, value)
+        self.machine.facts.publish(SOME if self.machine.number is None else self.rank, key, value)
 
     def published(self, rank: int, key: str) -> Hashable | None:
+        if self.machine.number is None:
+            raise NumberNeeded(f"`{self.name}` needs to know what rank {rank} does", self.span)
         return self.machine.facts.published.get((rank, key))
+
+    def own_fact(self, key: str) -> Hashable | None:
+        return self.machine.facts.published.get((SOME if self.machine.number is None else self.rank, key))
+
+    def all_facts(self, key: str) -> list[Hashable]:
+        ranks = (SOME,) if self.machine.number is None else self.everyone
+        found = (self.machine.facts.published.get((rank, key)) for rank in ranks)
+        return [fact for fact in found if fact is not None]
 
     def neighbours(self, about: str = "", *, of: int | None = None) -> range:
         self.machine.rests_on_memory(about or self.name)

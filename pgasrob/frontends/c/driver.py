@@ -26,7 +26,7 @@ MOST_PASSES = 300
 def lower(
     unit: Unit,
     apis: Sequence[Api],
-    nodes: int,
+    nodes: int | None,
     name: str,
     dialects: frozenset[str] = frozenset(),
     pure: frozenset[str] = frozenset(),
@@ -34,8 +34,8 @@ def lower(
     *,
     marked: bool = False,
 ) -> Program:
-    """The program that ``unit`` is on ``nodes`` nodes; with marks of the calls that say what they are, where these are
-    asked for.
+    """The program that ``unit`` is on ``nodes`` nodes, or on every number of them when None; with marks of the calls
+    that say what they are, where these are asked for.
 
     Raises :class:`pgasrob.diagnostics.SourceError` for what is not supported, not known here, or too large.
     """
@@ -67,7 +67,7 @@ def _lowered(world: World, name: str) -> Program:
             processes = into_registers(world, processes)
             return Program(
                 name,
-                world.nodes,
+                world.number_of_nodes,
                 tuple(_declared(world)),
                 tuple(world.registers),
                 tuple(Queue(each, id, unordered) for id, each, unordered in world.queues.values()),
@@ -81,6 +81,7 @@ def _lowered(world: World, name: str) -> Program:
                 {name: world.variables.get(name) for name in world.registers},
                 tuple(world.faults),
                 world.exposed(),
+                world.most_nodes,
             )
     raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
 
@@ -130,10 +131,11 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
     world.begin()
     machines: list[Machine] = []
     mistake: Problem | None = None
-    for rank in range(world.nodes):
-        machines.append(Machine(world, rank, MachineCall))
+    for rank in (None,) if world.symbolic else world.everyone:
+        machine = Machine(world, rank, MachineCall)
+        machines.append(machine)
         try:
-            machines[rank].run()
+            machine.run()
         except TryAgain:
             return None
         except Problem as problem:
@@ -143,4 +145,4 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
         return None
     if mistake is not None:
         raise mistake
-    return tuple(Process((machine.rank,), assemble(machine.nodes)) for machine in machines)
+    return tuple(Process(None if world.symbolic else (machine.rank,), assemble(machine.nodes)) for machine in machines)

@@ -42,7 +42,7 @@ class Flows(Undecided):
     """Commands without unknown values. ``read``: the registers of the latest statements that hold one; ``loops``:
     whether there is a loop in them, which may read another one each time."""
 
-    def __init__(self, world: World, rank: int) -> None:
+    def __init__(self, world: World, rank: int | None) -> None:
         super().__init__(world, rank)
         self.read: dict[int, Leaf] = {}
         self.loops = False

@@ -52,7 +52,9 @@ class _Pending:
 class Machine(Merging):
     """One rank in one pass. After ``run`` its ``nodes`` are what its process does."""
 
-    def __init__(self, world: World, rank: int, seen_by_handlers: Callable[[Machine, code.Call, str], Call]) -> None:
+    def __init__(
+        self, world: World, rank: int | None, seen_by_handlers: Callable[[Machine, code.Call, str], Call]
+    ) -> None:
         super().__init__(world, rank)
         self.seen_by_handlers = seen_by_handlers
         self.pending: list[_Pending] = []
@@ -105,7 +107,7 @@ class Machine(Merging):
     def count(self, instructions: int) -> None:
         self.instructions += instructions
         if self.instructions > MOST_INSTRUCTIONS:
-            raise self.too_large(f"rank {self.rank} executes more than {MOST_INSTRUCTIONS:,} instructions")
+            raise self.too_large(f"{self.who} executes more than {MOST_INSTRUCTIONS:,} instructions")
 
     def step(self) -> None:
         """Execute one instruction."""

@@ -307,7 +307,7 @@ class Memory(Flows):
         bits = turned(held, part.offset - whole.offset, new, type)
         as_double = DOUBLE in self.facts.objects[id].accesses.types(whole.offset)
         kind = wide.type if isinstance(wide, Integer) and not as_double else IntType(8 * size, True)
-        rank = Const(self.rank) if owner is None else owner
+        rank = self.me if owner is None else owner
         cell = self.cell(whole, size)
         before = self.register("before")
         self._issue_store(commands.FetchUpdate("xor", before, rank, cell, bits, kind, atomic="", bytes=bytes))
@@ -489,7 +489,7 @@ class Memory(Flows):
         """One of the program's own stores: who makes it notes what it stores, unless in the memory of another rank."""
         read, chosen = self.read, self.chosen
         known = self.without_unknowns((Do(store, self.span),))
-        if store.rank not in (None, Const(self.rank)):
+        if store.rank not in (None, self.me):
             self._unsettle(core.lower(store))
         super().emit(*known)
         self.read, self.chosen = read, chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable
 
-from pgasrob.frontends.c import code
+from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.code import Label, Slot
 from pgasrob.frontends.c.memory import Memory
 from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, range_of, replaced
@@ -14,7 +14,7 @@ from pgasrob.frontends.c.snapshots import Frame, Variables, various
 from pgasrob.frontends.c.values import Address, Known, Unknown
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands
-from pgasrob.program.expressions import Const, Expr, Register, registers_of
+from pgasrob.program.expressions import Const, Expr, Register, is_of_rank, registers_of
 from pgasrob.program.statements import Span
 
 MOST_SNAPSHOTS = 30_000
@@ -31,6 +31,8 @@ JOIN_STATES = 16
 """So many states there may be at a join, since the latest head of a loop, before whatever differs is generalised."""
 SILENT_HEADS, SILENT_STRIDE = 4000, 997
 """From so many iterations on in which nothing is written, every so many-th is compared with the others."""
+LARGEST_KEPT = 8
+"""Operations and leaves of what is computed from `me` and `nodes` alone, up to which it is kept as it is."""
 HOT = 16
 """So many iterations are executed instruction by instruction before a loop is translated."""
 
@@ -38,7 +40,7 @@ HOT = 16
 class Merging(Memory):
     """Merge points. ``branched``: a branch has been taken since the latest one that nobody knew."""
 
-    def __init__(self, world: World, rank: int) -> None:
+    def __init__(self, world: World, rank: int | None) -> None:
         super().__init__(world, rank)
         self.labels: dict[Hashable, str] = {}
         self.seen: dict[Hashable, list[Variables]] = defaultdict(list)
@@ -144,7 +146,7 @@ class Merging(Memory):
             self.close(label)
             return
         if len(self.labels) >= MOST_SNAPSHOTS:
-            raise self.too_large(f"more than {MOST_SNAPSHOTS:,} states of rank {self.rank}")
+            raise self.too_large(f"more than {MOST_SNAPSHOTS:,} states of {self.who}")
         if not silent:
             self._look_for_variables(group, most, head)
         node = self.fresh()
@@ -205,7 +207,7 @@ class Merging(Memory):
                 expr = value.expr if isinstance(value, Unknown) else getattr(value, "offset", 0)
                 if isinstance(expr, int):
                     continue
-                if leaves(expr):
+                if leaves(expr) or self._stays(frame, slot, expr):
                     continue
                 home = self.home(frame, slot)
                 if isinstance(value, Address):
@@ -215,6 +217,12 @@ class Merging(Memory):
                 if expr != home:
                     moves[home] = (expr, frame.set_at.get(slot, self.span))
         self._move(moves)
+
+    def _stays(self, frame: Frame, slot: Slot, expr: Expr) -> bool:
+        """Whether the value of a variable is the same in all runs of a rank, and is kept as a number would be."""
+        variable = ("slot", frame.function.name, frame.depth, frame.pc, slot)
+        small = is_of_rank(expr) and not isinstance(expr, Const) and arithmetic.size(expr) <= LARGEST_KEPT
+        return small and variable not in self.facts.generalised
 
     def _settled_variable(self, frame: Frame, slot: Slot, expr: Expr) -> Expr:
         """``expr``, with unknown values, as the value of a variable here: of registers alone, or of none."""

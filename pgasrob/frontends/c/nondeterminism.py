@@ -19,12 +19,15 @@ from pgasrob.frontends.c.values import Unknown, Value
 from pgasrob.program.expressions import (
     CONVERSIONS,
     MIRRORED,
+    MOST_NODES,
     NEGATED,
     OPERATORS,
     RELATIONS,
     Binary,
     Const,
     Expr,
+    Me,
+    Nodes,
     Register,
     Unary,
     float_bits,
@@ -129,6 +132,8 @@ def values_of(expr: Expr, assumed: Assumed) -> Bounds | None:
             found = part.low, part.high
         elif isinstance(part, Register):
             found = ANY
+        elif isinstance(part, Me | Nodes):
+            found = int(isinstance(part, Nodes)), MOST_NODES
         elif isinstance(part, Unary) and part.operator == "int" and leaves(part):
             found = _truncated(part, assumed)
         else:

@@ -9,12 +9,13 @@ from pgasrob.frontends.c.code import Slot
 from pgasrob.frontends.c.graph import Node
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.snapshots import Frame, State
+from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.values import Address, Code, Unknown, Value
 from pgasrob.frontends.c.world import World
 from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Expr, Register, registers_of
+from pgasrob.program.expressions import Const, Expr, Me, Register, registers_of
 from pgasrob.program.statements import NOWHERE, Do, Span, Statement
 
 MOST_STATEMENTS = 100_000
@@ -28,11 +29,11 @@ class Writer:
     merge point or branch.
     """
 
-    def __init__(self, world: World, rank: int) -> None:
+    def __init__(self, world: World, rank: int | None) -> None:
         self.world = world
         self.facts = world.facts
         self.unit = world.unit
-        self.rank = rank
+        self.number = rank
         self.version = world.facts.version
         self.nodes: dict[str, Node] = {}
         self.statements = 0
@@ -43,6 +44,23 @@ class Writer:
         self.state: State
         self.frame: Frame
         self.node: Node
+
+    @property
+    def rank(self) -> int:
+        """The rank. Raises :class:`NumberNeeded` for what every rank does."""
+        if self.number is None:
+            raise NumberNeeded("what is done here is another thing on every rank")
+        return self.number
+
+    @property
+    def me(self) -> Const | Me:
+        """The rank in commands."""
+        return Me() if self.number is None else Const(self.number)
+
+    @property
+    def who(self) -> str:
+        """The rank for messages."""
+        return "one rank" if self.number is None else f"rank {self.number}"
 
     @property
     def span(self) -> Span:
@@ -76,7 +94,7 @@ class Writer:
         self.quiet = False
         self.statements += len(statements)
         if self.statements > MOST_STATEMENTS:
-            raise self.too_large(f"more than {MOST_STATEMENTS:,} commands for rank {self.rank}")
+            raise self.too_large(f"more than {MOST_STATEMENTS:,} commands for {self.who}")
 
     def issue(self, command: commands.Command, span: Span | None = None) -> None:
         self.emit(Do(command, span or self.span))

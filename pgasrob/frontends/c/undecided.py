@@ -32,7 +32,19 @@ from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Unknown, Value
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands
-from pgasrob.program.expressions import Binary, Const, Expr, Fault, Register, evaluator, may_fault, parts, rewritten
+from pgasrob.program.expressions import (
+    Binary,
+    Const,
+    Expr,
+    Fault,
+    Me,
+    Nodes,
+    Register,
+    evaluator,
+    may_fault,
+    parts,
+    rewritten,
+)
 from pgasrob.program.statements import Block, Choose, Do, Span
 
 LARGEST_EXPRESSION = 16
@@ -47,7 +59,7 @@ class Undecided(Writer):
     """Unknown values of one rank. ``chosen``: the terms for which values have been chosen for the latest statements,
     with the registers that hold them."""
 
-    def __init__(self, world: World, rank: int) -> None:
+    def __init__(self, world: World, rank: int | None) -> None:
         super().__init__(world, rank)
         self.chosen: dict[Expr, Expr] = {}
 
@@ -215,7 +227,8 @@ class Undecided(Writer):
             return set()
         (leaf,) = found
         known = {each: bounds for each, bounds in self.state.assumed.items() if leaf in leaves(each)}
-        if not leaf.exact or leaf in self.state.guarded or any(leaves(each) != found for each in known):
+        of_rank = any(isinstance(part, Me | Nodes) for each in (term, *known) for part in parts(each))
+        if of_rank or not leaf.exact or leaf in self.state.guarded or any(leaves(each) != found for each in known):
             return set()
         bounds = known.pop(leaf, Bounds(leaf.low, leaf.high))
         evaluators = [(evaluator(replaced(each, leaf, Register("", 0))), limits) for each, limits in known.items()]

@@ -14,10 +14,11 @@ from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.known_loops import KnownLoop, translated
 from pgasrob.frontends.c.liveness import live_slots
 from pgasrob.frontends.c.needed import needed_slots
+from pgasrob.frontends.c.symbolic import EVERYONE, NumberNeeded
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.frontends.options import NO_SHARED_MEMORY, neighbours
 from pgasrob.program.assumptions import Noted
-from pgasrob.program.expressions import Const, Register
+from pgasrob.program.expressions import MOST_NODES, Const, Register
 
 
 @dataclass
@@ -26,7 +27,7 @@ class World:
 
     unit: Unit
     apis: Sequence[Api]
-    nodes: int
+    number_of_nodes: int | None
     facts: Facts
     dialects: frozenset[str] = frozenset()
     pure: frozenset[str] = frozenset()
@@ -53,9 +54,28 @@ class World:
     """Arrays between which transfers move values, of which it is known in this pass whether their types are alike."""
     variables: dict[str, str] = field(default_factory=dict)
     """The registers that are variables of the source, with the names that these have there."""
+    most_nodes: int = MOST_NODES
+    """Up to so many nodes the program is what is made, where it is made for every number of them."""
 
     def __post_init__(self) -> None:
         self.cells = Cells(self.facts)
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether the program is made for every number of nodes, with `me` and `nodes` in its commands."""
+        return self.number_of_nodes is None
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes. Raises :class:`NumberNeeded` where it stands for every one."""
+        if self.number_of_nodes is None:
+            raise NumberNeeded("what is done here is another thing on every number of nodes")
+        return self.number_of_nodes
+
+    @property
+    def everyone(self) -> tuple[int, ...]:
+        """All ranks."""
+        return EVERYONE if self.number_of_nodes is None else tuple(range(self.number_of_nodes))
 
     def begin(self) -> None:
         """Another pass over all ranks, with the facts as they are now."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pgasrob.program.expressions import MOST_NODES
 from pgasrob.robustness.every_n.linear import NODES, RANK, Domain, Linear, number
 
 
@@ -47,12 +48,14 @@ class Case:
 class Frame:
     """How far names reach: ``around`` the source's rank, and how many there are at each of the ``ends``.
 
-    With ``modulus`` ranks and node counts are told apart by what they leave when they are divided by it.
+    With ``modulus`` ranks and node counts are told apart by what they leave when they are divided by it. There are at
+    most ``most`` nodes.
     """
 
     around: int
     ends: int
     modulus: int = 1
+    most: int = MOST_NODES
 
     @property
     def near(self) -> int:
@@ -77,7 +80,7 @@ class Frame:
 
     def _at_an_end(self, nodes: int, place: int, side: int) -> Case:
         """The source's rank is ``place``, counted from the low end (``side`` 0) or the high end (1)."""
-        domain = Domain(self.cutoff, 0, 0, self.modulus, 0, nodes)
+        domain = Domain(self.cutoff, 0, 0, self.modulus, 0, nodes, self.most)
         near = max(self.ends, place + self.around + 1)
         beyond = max(self.ends, self.around - place)  # the neighbours of the first ranks are the last ones
         sizes = (near, beyond) if side == 0 else (beyond, near)
@@ -87,7 +90,7 @@ class Frame:
 
     def _far(self, nodes: int, rank: int) -> Case:
         """The source's rank is not near any end."""
-        domain = Domain(max(self.cutoff, 2 * self.near + 1), self.near, self.near, self.modulus, rank, nodes)
+        domain = Domain(max(self.cutoff, 2 * self.near + 1), self.near, self.near, self.modulus, rank, nodes, self.most)
         around = [_around(by, domain) for by in range(-self.around, self.around + 1) if by]
         ends = [end(p, domain) for end in (_low, _high) for p in range(self.ends)]
         return self._with_rest([_around(0, domain), *around, *ends], nodes, self.ends, self.ends)
@@ -102,7 +105,7 @@ class Frame:
             Name(
                 "any other rank" + (f" that leaves {rank} (modulo {self.modulus})" if self.modulus > 1 else ""),
                 RANK,
-                Domain(least, low, high, self.modulus, rank, nodes),
+                Domain(least, low, high, self.modulus, rank, nodes, self.most),
                 rest=True,
             )
             for rank in range(self.modulus)

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.program.assumptions import Assumption, together
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
+from pgasrob.program.statements import place_of
 from pgasrob.robustness.check import Interrupted, check, out_of_memory
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.every_n.proof import Obstacle, Proof
@@ -60,7 +63,7 @@ def check_every_count(
     ended: Reason | None = None
     try:
         proof = watch.within(PROVING, lambda: _proof(program, reading, watch))
-        for count in _counts(program, proof):
+        for count in _counts(proof):
             verdict = check(
                 program, count, engine, heads=heads, reductions=reductions, threads=threads,
                 failed_polls=failed_polls, conflicts=conflicts, effect=effect, watch=watch,
@@ -79,15 +82,22 @@ def check_every_count(
 
 def _proof(program: Program | CProgram, reading: Reading, watch: Watch) -> Proof:
     if not isinstance(program, Program):
-        text = "so far proofs are about programs in the core language (.pgas), and this is a C program"
-        return Proof(obstacles=[Obstacle("program", text)])
+        try:
+            program = program.for_every_count()
+        except SourceError as error:
+            return Proof(obstacles=[Obstacle("program", _needs_a_number(error.diagnostics[0]))])
     return prove(program, reading, lambda doing: watch.look_around("proof for every number of nodes", 0, doing))
 
 
-def _counts(program: Program | CProgram, proof: Proof) -> range:
+def _needs_a_number(problem: Diagnostic) -> str:
+    """Why a C program is one for a number of nodes only."""
+    file, line = place_of(problem.line)
+    where = f"in line {line}{f' of {file}' if file else ''}, " * bool(line)
+    return where + problem.message if problem.code == "PG146" else f"with no number of nodes, {where}{problem.message}"
+
+
+def _counts(proof: Proof) -> range:
     """The numbers of nodes that are to be checked one by one."""
-    if not isinstance(program, Program):
-        return range(0)
     return range(LEAST, proof.cutoff if proof.holds and proof.cutoff else MOST_WITHOUT_A_PROOF + 1)
 
 
@@ -122,8 +132,13 @@ def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reas
         stats=stats,
         every=every,
         hardware=verdict.hardware if whole else None,
-        assumptions=verdict.assumptions if whole else (),
+        assumptions=_assumptions(proof, checked) if whole else (),
     )
+
+
+def _assumptions(proof: Proof, checked: Sequence[Verdict]) -> tuple[Assumption, ...]:
+    """What the proof and the answers for all counts rest on."""
+    return together((*(each for verdict in checked for each in verdict.assumptions), *proof.assumptions))
 
 
 def _with_facts(verdict: Verdict, checked: list[Verdict]) -> Verdict:

@@ -73,8 +73,8 @@ class Flow:
         file = self.files[rank][state]
         return file is not None and self._legal(rank, file, form) is not None
 
-    def faults(self) -> Iterator[tuple[int, Transition, Expr]]:
-        """The operands that may have no value, or no legal one, with their commands and ranks."""
+    def faults(self) -> Iterator[tuple[int, Transition, Role, Expr]]:
+        """The operands that may have no value, or no legal one, with their ranks, commands and roles."""
         for rank, (values, files) in enumerate(zip(self.values, self.files, strict=True)):
             for file, leaving in zip(files, self.ranks[rank].automaton.out, strict=True):
                 if file is None:
@@ -82,7 +82,7 @@ class Flow:
                 for transition in leaving:
                     for role, expr in core.expressions(transition.form):
                         if values.may_fault(expr, file) or self._may_be_illegal(values, role, values.of(expr, file)):
-                            yield rank, transition, expr
+                            yield rank, transition, role, expr
 
     def _may_be_illegal(self, values: Values, role: Role, value: Value | None) -> bool:
         if value is None:

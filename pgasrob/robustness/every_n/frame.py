@@ -11,7 +11,7 @@ from math import lcm
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.core import Form, Role
-from pgasrob.program.expressions import RELATIONS, Binary, Expr, parts, registers_of
+from pgasrob.program.expressions import MOST_NODES, RELATIONS, Binary, Expr, parts, registers_of
 from pgasrob.robustness.every_n.cases import Frame
 from pgasrob.robustness.every_n.linear import ANYTHING, RANK, Domain, Linear
 from pgasrob.robustness.every_n.values import Values
@@ -23,8 +23,11 @@ _SMALL = 100
 _SOMEWHERE = Domain(10 * _SMALL, _SMALL, _SMALL)
 
 
-def frame_of(automata: Iterable[ControlAutomaton], registers: int, numbered: Sequence[int] = ()) -> Frame:
-    """The frame for a program with these control automata; the ranks in ``numbered`` have blocks of their own."""
+def frame_of(
+    automata: Iterable[ControlAutomaton], registers: int, numbered: Sequence[int] = (), most: int = MOST_NODES
+) -> Frame:
+    """The frame for a program with these control automata, on at most ``most`` nodes; the ranks in ``numbered`` have
+    blocks of their own."""
     forms = [each.form for automaton in automata for each in automaton.transitions]
     values, file = Values(_SOMEWHERE, RANK), (ANYTHING,) * registers
     around, ends, modulus = 0, 1, 1
@@ -59,7 +62,7 @@ def frame_of(automata: Iterable[ControlAutomaton], registers: int, numbered: Seq
                         if Linear(c=1) in sides and any(side and side.x for side in sides):
                             modulus = lcm(modulus, 2)
     ends = max(min(ends, MOST_ENDS), *(rank + 1 for rank in numbered), 1)
-    return Frame(min(around, MOST_AROUND), ends, modulus if modulus <= MOST_MODULUS else 1)
+    return Frame(min(around, MOST_AROUND), ends, modulus if modulus <= MOST_MODULUS else 1, most)
 
 
 def _from_an_end(form: Linear) -> int:

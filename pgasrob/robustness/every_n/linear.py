@@ -12,10 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from pgasrob.program.expressions import INT32, IntType
-
-MOST_NODES = 1 << 24
-"""What "every number of nodes" goes up to, so that ranks and small multiples of them do not wrap around."""
+from pgasrob.program.expressions import INT32, MOST_NODES, IntType
 
 
 class Linear(NamedTuple):
@@ -66,7 +63,7 @@ FALSE, TRUE, EITHER = between(0, 0), between(1, 1), between(0, 1)
 
 @dataclass(frozen=True)
 class Domain:
-    """The pairs of x and N with ``least`` <= N <= :data:`MOST_NODES` and ``low`` <= x <= N - 1 - ``high``.
+    """The pairs of x and N with ``least`` <= N <= ``most`` and ``low`` <= x <= N - 1 - ``high``.
 
     Divided by ``modulus`` they leave the remainders ``x`` and ``n``.
     """
@@ -77,6 +74,7 @@ class Domain:
     modulus: int = 1
     x: int = 0
     n: int = 0
+    most: int = MOST_NODES
 
     def __post_init__(self) -> None:
         assert self.least >= self.low + self.high + 1, "there has to be such an x"
@@ -84,7 +82,7 @@ class Domain:
     @cached_property
     def corners(self) -> Sequence[tuple[int, int]]:
         """As pairs (x, N)."""
-        counts = (self.least, MOST_NODES)
+        counts = (self.least, self.most)
         return [(x, count) for count in counts for x in (self.low, count - 1 - self.high)]
 
     def range(self, form: Linear) -> tuple[int, int]:
@@ -146,4 +144,7 @@ class Domain:
     def fitting(self, value: Value, type: IntType = INT32) -> Value:
         """``value`` as an operation in ``type`` gives it, which may wrap around."""
         low, high = self.span(value)
-        return value if type.range[0] <= low and high <= type.range[1] else any_of(type)
+        times = (low - type.range[0]) >> type.bits
+        if times != (high - type.range[0]) >> type.bits:
+            return any_of(type)
+        return value[0].shifted(-times << type.bits), value[1].shifted(-times << type.bits)

@@ -5,15 +5,38 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pgasrob.program.commands import show
+from pgasrob.program.assumptions import Assumption
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Transfer
+from pgasrob.program.expressions import MOST_NODES
+from pgasrob.program.statements import Span, place_of
 
 MOST_OPEN = 8
 """Obstacles that are told of; there may be more."""
 
 
 Kind = Literal["step", "fault", "program", "limit"]
+
+
+@dataclass(frozen=True)
+class CommandText:
+    """A command of the program, as ``text`` in its source."""
+
+    text: str
+    transition: Transition
+
+    @property
+    def span(self) -> Span:
+        return self.transition.span
+
+    def event(self, number: int) -> str:
+        """What a step of the command is called."""
+        form = self.transition.form
+        return form.steps[number].kind if isinstance(form, Transfer) else "step"
+
+    def __str__(self) -> str:
+        file, line = place_of(self.span.line)
+        return f"`{self.text}` in line {line}{f' of {file}' if file else ''}" if line else f"`{self.text}`"
 
 
 @dataclass(frozen=True)
@@ -30,37 +53,35 @@ class Obstacle:
     kind: Kind
     text: str = ""
     case: str = ""
-    source: Transition | None = None
+    source: CommandText | None = None
     number: int = 0
     rank: str = ""
-    closing: Transition | None = None
+    closing: CommandText | None = None
 
     def __str__(self) -> str:
         if self.kind == "step" and self.source and self.closing:
-            event = self.source.form.steps[self.number].kind if isinstance(self.source.form, Transfer) else "step"
             return (
-                f"could not exclude that {event} of {_told(self.source)}, where its rank is {self.case}, is late for "
-                f"{_told(self.closing)} of {self.rank}"
+                f"could not exclude that {self.source.event(self.number)} of {self.source}, where its rank is "
+                f"{self.case}, is late for {self.closing} of {self.rank}"
             )
         if self.kind == "fault" and self.source:
-            return f"could not exclude that {_told(self.source)} of {self.rank} faults: {self.text}"
+            return f"could not exclude that {self.source} of {self.rank} faults: {self.text}"
         return self.text
-
-
-def _told(transition: Transition) -> str:
-    return f"`{show(transition.command)}` in line {int(transition.span.line)}"
 
 
 @dataclass
 class Proof:
-    """What has been found: a proof for all numbers of nodes from ``cutoff`` on when there are no ``obstacles``.
+    """What has been found: a proof for the numbers of nodes from ``cutoff`` to ``most`` if there are no ``obstacles``.
 
-    ``cases``: where the source's rank is, each with the number of steps that were looked at there.
+    ``cases``: where the source's rank is, each with the number of steps that were looked at there. ``assumptions``:
+    those of the program that it is about.
     """
 
     cutoff: int | None = None
+    most: int = MOST_NODES
     cases: list[tuple[str, int]] = field(default_factory=list)
     obstacles: list[Obstacle] = field(default_factory=list)
+    assumptions: tuple[Assumption, ...] = ()
 
     @property
     def holds(self) -> bool:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pgasrob.program import core
+from pgasrob.program.commands import show
 from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways, build
 from pgasrob.program.declarations import Process
-from pgasrob.program.expressions import render
+from pgasrob.program.expressions import Const, Expr, parts, render
 from pgasrob.program.instance import MAX_WAYS
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
@@ -19,9 +20,16 @@ from pgasrob.robustness.every_n import flow as flows
 from pgasrob.robustness.every_n.cases import Case, Frame, Name
 from pgasrob.robustness.every_n.commands import Ranks, rules_of
 from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
-from pgasrob.robustness.every_n.proof import MOST_OPEN, Obstacle, Proof
+from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, Proof
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.reduction.fixpoint import Command, Fixpoint, Setting
+
+_CALLED = {
+    core.Role.RANK: "its rank",
+    core.Role.QUEUE: "its queue",
+    core.Role.ADDRESS: "its address",
+    core.Role.VALUE: "a value that it computes",
+}
 
 
 class NotCovered(Exception):
@@ -62,14 +70,14 @@ class Prover:
             raise NotCovered("it has too many ways from one command to the next") from None
         automata = [automaton for _, automaton in self._automata]
         registers = len(program.registers)
-        self.frame = frame or frame_of(automata, registers, numbered)
+        self.frame = frame or frame_of(automata, registers, numbered, program.most_nodes)
         self._initial = [value for memory in program.memory for value in memory.initial]
         self._rules = rules_of(automata, (queue.id for queue in program.queues if queue.unordered))
         made = [
             access for automaton in automata for each in automaton.transitions for access in core.accesses_of(each.form)
         ]
         self._kinds = tuple(sorted({access.commutes for access in made} - {""}))
-        self.proof = Proof(self.frame.cutoff)
+        self.proof = Proof(self.frame.cutoff, program.most_nodes, assumptions=program.assumptions)
 
     def run(self) -> Iterator[str]:
         """Go through all cases."""
@@ -86,7 +94,7 @@ class Prover:
                 looked_at += 1
                 if found is None:
                     continue
-                key = found.kind, found.source and found.source.occurrence, found.closing and found.closing.occurrence
+                key = found.kind, found.source and str(found.source), found.number, found.closing and str(found.closing)
                 if key not in seen and len(self.proof.obstacles) < MOST_OPEN:
                     self.proof.obstacles.append(found)
                 seen.add(key)
@@ -119,14 +127,22 @@ class Prover:
     def _look_for_faults(self, case: Case, flow: flows.Flow) -> None:
         """Note what may fault on the numbers of nodes that ``case`` is about, on any rank."""
         seen = set()
-        for rank, transition, expr in flow.faults():
+        for rank, transition, role, expr in flow.faults():
             if transition.span not in seen and len(self.proof.obstacles) < MOST_OPEN:
-                self.proof.obstacles.append(
-                    Obstacle(
-                        "fault", f"`{render(expr)}` may be out of range", source=transition, rank=case.names[rank].text
-                    )
-                )
+                text, place = self._why(role, expr), self._place(transition)
+                self.proof.obstacles.append(Obstacle("fault", text, source=place, rank=case.names[rank].text))
             seen.add(transition.span)
+
+    def _why(self, role: core.Role, expr: Expr) -> str:
+        """Why a command may fault."""
+        if self.program.source.shows_commands:
+            return f"`{render(expr)}` may be out of range"
+        numbers = [each.value for each in parts(expr) if role is core.Role.ADDRESS and isinstance(each, Const)]
+        told = [self.program.faults[-1 - each] for each in numbers if -len(self.program.faults) <= each < 0]
+        return told[0] if told else f"{_CALLED[role]} may be out of range"
+
+    def _place(self, transition: Transition) -> CommandText:
+        return CommandText(self.program.source.shown(transition.span) or show(transition.command), transition)
 
     def _steps(self, case: Case, flow: flows.Flow) -> Iterator[Obstacle | None]:
         """For each step that may be the source what is in the way."""
@@ -164,4 +180,11 @@ class Prover:
             for each, transition in zip(leaving, flow.ranks[rank].automaton.out[state], strict=True)
             if each is command
         )
-        return Obstacle("step", case=case.text, source=source, number=step, rank=case.names[rank].text, closing=edge)
+        return Obstacle(
+            "step",
+            case=case.text,
+            source=self._place(source),
+            number=step,
+            rank=case.names[rank].text,
+            closing=self._place(edge),
+        )

@@ -57,6 +57,7 @@ class RecordedCall:
         self.types: tuple[CType, ...] = tuple(Pointer(VOID) for _ in arguments)
         self.texts = tuple(f"argument {index}" for index in range(len(arguments)))
         self.rank, self.nodes, self.dialects = rank, nodes, frozenset(dialects)
+        self.me, self.count, self.everyone = Const(rank), Const(nodes), tuple(range(nodes))
         self.state = dict(state or {})
         self.world = world or World()
         self.names: dict[ObjectId, str] = {}
@@ -144,6 +145,18 @@ class RecordedCall:
 
     def published(self, rank: int, key: str) -> Hashable | None:
         return self.world.published.get((rank, key))
+
+    def own_fact(self, key: str) -> Hashable | None:
+        return self.published(self.rank, key)
+
+    def all_facts(self, key: str) -> list[Hashable]:
+        return [fact for rank in self.everyone if (fact := self.published(rank, key)) is not None]
+
+    def among(self, members: tuple[int, ...]) -> bool:
+        return self.rank in members
+
+    def at_most(self, nodes: int) -> None:
+        pass
 
     def queue(self, *key: int | str, name: str) -> Const:
         return Symbol(name, 0)  # type: ignore[return-value]  # to be seen by its name

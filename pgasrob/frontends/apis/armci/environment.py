@@ -11,7 +11,7 @@ from pgasrob.frontends.apis.armci import state
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, copied, element, ends_all, pairs
+from pgasrob.frontends.apis.transfers import Steps, as_value, copied, element, ends_all, pairs
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, INT, LONG, VOID, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Known
@@ -125,12 +125,12 @@ def aggregate(call: Call) -> Outcome:
 @PROTOTYPES.calls("int armci_msg_me(void);")
 def me(call: Call) -> Outcome:
     call.gets_rank()
-    return Outcome(result=Known(call.rank))
+    return Outcome(result=as_value(call.me))
 
 
 @PROTOTYPES.calls("int armci_msg_nproc(void);")
 def processes(call: Call) -> Outcome:
-    return Outcome(result=Known(call.nodes))
+    return Outcome(result=as_value(call.count))
 
 
 @PROTOTYPES.calls("double armci_timer(void);")
@@ -177,7 +177,7 @@ def copy(call: Call) -> Outcome:
 
 
 def everyone(call: Call) -> Group:
-    return Group(("armci", "all"), tuple(range(call.nodes)))
+    return Group(("armci", "all"), call.everyone)
 
 
 def barrier_of_all(steps: Steps) -> None:

@@ -51,7 +51,7 @@ def _members(call: Call, index: int) -> Members:
 
 
 def _default(call: Call) -> Made:
-    return cast(Made, call.state.get(DEFAULT, (0, tuple(range(call.nodes)))))
+    return cast(Made, call.state.get(DEFAULT, (0, call.everyone)))
 
 
 def _live(call: Call) -> tuple[Made, ...]:
@@ -128,7 +128,7 @@ def set_default(call: Call) -> Outcome:
 
 @PROTOTYPES.calls("void ARMCI_Group_get_default(ARMCI_Group *group); void ARMCI_Group_get_world(ARMCI_Group *group);")
 def get(call: Call) -> Outcome:
-    found = (0, tuple(range(call.nodes))) if call.name.endswith("world") else _default(call)
+    found = (0, call.everyone) if call.name.endswith("world") else _default(call)
     steps = Steps(call)
     steps.store(target(call, 0), Handle("armci.group", found), GROUP)
     return steps.outcome()

@@ -154,6 +154,6 @@ def notify(call: Call) -> Outcome:
 @PROTOTYPES.calls("int armci_notify_wait(int proc, int *value);")
 def notify_wait(call: Call) -> Outcome:
     """The next notification of that process. How many there were before is not told: ``value`` is undefined."""
-    command = AwaitAdd(Const(call.rank), _counter(call, call.known(0)), ">", Const(0), Const(-1))
+    command = AwaitAdd(call.me, _counter(call, call.known(0)), ">", Const(0), Const(-1))
     value = call.pointer(1)
     return Outcome(call.do(command), stores=() if value is None else ((value, UNDEFINED, INT),))

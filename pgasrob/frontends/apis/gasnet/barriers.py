@@ -30,7 +30,7 @@ BARRIER = "gasnet_barrier"
 
 
 def _everyone(call: Call) -> Group:
-    return Group(("gasnet", "barrier"), tuple(range(call.nodes)))
+    return Group(("gasnet", "barrier"), call.everyone)
 
 
 def _split(call: Call) -> bool:

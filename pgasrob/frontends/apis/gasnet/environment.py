@@ -9,7 +9,7 @@ from pgasrob.frontends.apis.gasnet import state
 from pgasrob.frontends.apis.gasnet.names import OK, SEGMENT_SIZE
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, ends_all
+from pgasrob.frontends.apis.transfers import Steps, as_value, ends_all
 from pgasrob.frontends.c.types import ULONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Known, Value
 from pgasrob.program.assumptions import Kind
@@ -47,10 +47,10 @@ def _constant(prototypes: str, value: Callable[[Call], Value]) -> None:
 @PROTOTYPES.calls("gasnet_node_t gasnet_mynode(void);")
 def rank(call: Call) -> Outcome:
     call.gets_rank()
-    return Outcome(result=Known(call.rank))
+    return Outcome(result=as_value(call.me))
 
 
-_constant("gasnet_node_t gasnet_nodes(void);", lambda call: Known(call.nodes))
+_constant("gasnet_node_t gasnet_nodes(void);", lambda call: as_value(call.count))
 
 
 def _fixed(prototypes: str, value: Value, kind: Kind = Kind.FIXED_ANSWERS) -> None:

@@ -24,7 +24,7 @@ from pgasrob.frontends.apis.gasnet.onesided import (
 )
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, put, read, write
+from pgasrob.frontends.apis.transfers import Steps, as_value, put, read, write
 from pgasrob.frontends.c.types import ULONG, VOID, Opaque, Pointer
 from pgasrob.frontends.c.values import NULL, Handle, Known, Value
 from pgasrob.program.commands import WaitLocal
@@ -57,12 +57,12 @@ def segment_attach(call: Call) -> Outcome:
 
 @PROTOTYPES.calls("gex_Rank_t gex_TM_QueryRank(gex_TM_t team); gex_Rank_t gex_System_QueryJobRank(void);")
 def rank(call: Call) -> Outcome:
-    return Outcome(result=Known(call.rank))
+    return Outcome(result=as_value(call.me))
 
 
 @PROTOTYPES.calls("gex_Rank_t gex_TM_QuerySize(gex_TM_t team); gex_Rank_t gex_System_QueryJobSize(void);")
 def size(call: Call) -> Outcome:
-    return Outcome(result=Known(call.nodes))
+    return Outcome(result=as_value(call.count))
 
 
 @PROTOTYPES.calls("void *gex_Segment_QueryAddr(gex_Segment_t segment);")

@@ -100,7 +100,7 @@ def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
     """
     address, rank = target(call, index, of_others=True), call.expression(node)
     owner = address.owner
-    if owner is None and rank == Const(call.rank):
+    if owner is None and rank == call.me:
         return address, rank
     if owner is None and address.object.kind in ("segment", "symmetric", "global"):
         call.rests_on(Kind.SAME_ADDRESSES)

@@ -12,7 +12,7 @@ from pgasrob.frontends.apis.gaspi.names import SUCCESS, TIMEOUT
 from pgasrob.frontends.apis.gaspi.state import blocks, done, members, place, timed
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, element, value_at
+from pgasrob.frontends.apis.transfers import Steps, as_value, element, value_at
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UCHAR, UINT, ULONG, USHORT, CType
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.assumptions import Kind
@@ -68,7 +68,9 @@ def group_num(call: Call) -> Outcome:
 
 @PROTOTYPES.calls("gaspi_return_t gaspi_group_size(gaspi_group_t group, gaspi_number_t *size);")
 def group_size(call: Call) -> Outcome:
-    return done(call, stores=[(1, Known(len(members(call, call.known(0)))), UINT)])
+    ranks = members(call, call.known(0))
+    size = call.count if ranks == call.everyone else Const(len(ranks))
+    return done(call, stores=[(1, as_value(size), UINT)])
 
 
 @PROTOTYPES.calls("gaspi_return_t gaspi_group_ranks(gaspi_group_t group, gaspi_rank_t *ranks);")
@@ -110,6 +112,8 @@ def _split(call: Call, timeout: int, which: Group) -> bool:
     """Whether some rank calls a barrier or a reduction with a timeout: then arriving and departing are apart."""
     if not blocks(call, timeout):
         call.publish("gaspi.timed", True)
+    if which.members == call.everyone:
+        return bool(call.all_facts("gaspi.timed"))
     return any(call.published(rank, "gaspi.timed") for rank in which.members)
 
 
@@ -234,7 +238,7 @@ def passive_receive(call: Call) -> Sequence[Outcome]:
 
 
 def _everyone(call: Call) -> Group:
-    return Group(("gaspi", "passive"), tuple(range(call.nodes)))
+    return Group(("gaspi", "passive"), call.everyone)
 
 
 def arrive_all(

@@ -10,12 +10,13 @@ from pgasrob.frontends.apis.gaspi.names import CONFIG, CONFIGURATION, QUEUES, SU
 from pgasrob.frontends.apis.gaspi.state import done, open_queues, queue, segments, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.apis.transfers import as_value
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import CHAR, FLOAT, INT, UCHAR, UINT, ULONG, USHORT, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Known, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Wait, WaitLocal
-from pgasrob.program.expressions import float_bits
+from pgasrob.program.expressions import Expr, float_bits
 
 PROTOTYPES = Prototypes()
 
@@ -138,8 +139,14 @@ def kill(call: Call) -> Outcome:
     return Outcome(result=Known(SUCCESS))
 
 
-_gives("gaspi_return_t gaspi_proc_rank(gaspi_rank_t *rank);", USHORT, lambda call: Known(call.rank))
-_gives("gaspi_return_t gaspi_proc_num(gaspi_rank_t *number);", USHORT, lambda call: Known(call.nodes))
+def _of_ranks(call: Call, number: Expr) -> Value:
+    """``number`` as a `gaspi_rank_t`, which there are no more of than fit."""
+    call.at_most(USHORT.type.range[1])
+    return as_value(number)
+
+
+_gives("gaspi_return_t gaspi_proc_rank(gaspi_rank_t *rank);", USHORT, lambda call: _of_ranks(call, call.me))
+_gives("gaspi_return_t gaspi_proc_num(gaspi_rank_t *number);", USHORT, lambda call: _of_ranks(call, call.count))
 _gives("gaspi_return_t gaspi_initialized(gaspi_number_t *flag);", UINT, _always(1))
 _gives("gaspi_return_t gaspi_network_type(gaspi_network_t *type);", INT, _always(2))
 _gives("gaspi_return_t gaspi_version(float *version);", FLOAT, _always(0))

@@ -144,7 +144,7 @@ def _read_notify(call: Call, many: bool) -> Sequence[Outcome]:
     cell, number = _notified(call, segment, call.known(after)), call.known(after + 1)
     where = queue(call, number)
     reads = transfers(call, Read, pieces, rank, where)
-    commands = [Bundle(), *reads, Signal("set", Const(1), Const(call.rank), cell, where)]
+    commands = [Bundle(), *reads, Signal("set", Const(1), call.me, cell, where)]
     return timed(call, after + 2, done(call, commands, state=posted(call, number)))
 
 
@@ -167,18 +167,15 @@ PROTOTYPES.add(
 def _notified(call: Call, segment: int, number: int) -> Expr:
     """The cell of a slot that this call sets."""
     key = f"gaspi.notified.{segment}"
-    call.publish(key, tuple(sorted({*_notified_by(call, call.rank, segment), number})))
+    before = cast("tuple[int, ...]", call.own_fact(key) or ())
+    call.publish(key, tuple(sorted({*before, number})))
     return slot(call, segment, number)
-
-
-def _notified_by(call: Call, rank: int, segment: int) -> tuple[int, ...]:
-    """The slots that ``rank`` sets somewhere, as far as is known."""
-    return cast("tuple[int, ...]", call.published(rank, f"gaspi.notified.{segment}") or ())
 
 
 def _notified_slots(call: Call, segment: int) -> list[int]:
     """The slots that any rank sets. All others are zero for ever."""
-    return sorted({number for rank in range(call.nodes) for number in _notified_by(call, rank, segment)})
+    of_ranks = cast("list[tuple[int, ...]]", call.all_facts(f"gaspi.notified.{segment}"))
+    return sorted({number for numbers in of_ranks for number in numbers})
 
 
 @PROTOTYPES.calls("""
@@ -220,7 +217,7 @@ def reset(call: Call) -> Sequence[Outcome]:
 
 def _reset(call: Call, segment: int, number: int, assumed: list[Command]) -> Outcome:
     register = call.register("notification")
-    command = Swap(register, Const(call.rank), slot(call, segment, number), Const(0))
+    command = Swap(register, call.me, slot(call, segment, number), Const(0))
     return done(call, [*assumed, command], [(2, Unknown(register), UINT)])
 
 

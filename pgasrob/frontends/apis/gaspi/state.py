@@ -55,10 +55,12 @@ def segment(call: Call, number: int, rank: Expr | None = None) -> Address:
 
     Where a rank has bound the segment to a buffer of its own (`gaspi_segment_bind`) that is what it has published.
     """
-    owner = call.rank if rank is None else rank.value if isinstance(rank, Const) else None
     if rank is None and number not in segments(call):
         call.fail(f"segment {number} does not exist here yet", "create it with gaspi_segment_create first")
-    bound = None if owner is None else call.published(owner, f"gaspi.bound.{number}")
+    bound = None
+    if call.all_facts(f"gaspi.bound.{number}"):
+        owner = call.rank if rank is None else rank.value if isinstance(rank, Const) else None
+        bound = None if owner is None else call.published(owner, f"gaspi.bound.{number}")
     if bound is not None:
         object, offset = cast("tuple[ObjectId, int]", bound)
         return Address(object, offset)
@@ -100,7 +102,7 @@ def posted(call: Call, number: int) -> dict[str, Hashable]:
 
 def members(call: Call, number: int) -> tuple[int, ...]:
     if number == 0:
-        return tuple(range(call.nodes))
+        return call.everyone
     groups = dict(cast("tuple[tuple[int, tuple[int, ...]], ...]", call.state.get("gaspi.groups", ())))
     if number not in groups:
         call.fail(f"there is no group {number}", "create it with gaspi_group_create first")

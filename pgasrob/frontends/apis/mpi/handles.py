@@ -40,7 +40,7 @@ def communicator(call: Call, index: int) -> Group:
     """The members of a communicator, of which this rank is one."""
     data = handle(call, index, "comm").data
     if data == ("world",):
-        return Group(("mpi", "world"), tuple(range(call.nodes)))
+        return Group(("mpi", "world"), call.everyone)
     if data == ("self",):
         return Group(("mpi", "self", call.rank), (call.rank,))
     key, members = data
@@ -151,7 +151,7 @@ def places(group: Group) -> list[int]:
 def outside(call: Call, index: int, values: Sequence[int]) -> Outcome:
     """The argument has none of ``values``, which is a fault: an access to a rank or a cell that there is not."""
     of_all = set(values) == {*range(call.nodes), PROC_NULL}
-    rank, cell = (call.expression(index), Const(0)) if of_all else (Const(call.rank), Const(-1))
+    rank, cell = (call.expression(index), Const(0)) if of_all else (call.me, Const(-1))
     fault = Fetch(call.register("outside"), rank, cell)
     conditions = [Assume(Binary("!=", call.expression(index), Const(value))) for value in values]
     return Outcome(call.do(*conditions, fault), SUCCESS)

@@ -82,7 +82,7 @@ class Operation:
     def _outside(self, part: Part, accessed: str, but: str) -> None:
         """The access is outside of the window, which is a mistake unless the displacement is but one of several."""
         if not isinstance(self.call.arguments[self.place + 1], Known):
-            self.steps.do(Fetch(self.call.register("outside"), Const(self.call.rank), Const(-1)))
+            self.steps.do(Fetch(self.call.register("outside"), self.call.me, Const(-1)))
             return
         self.call.fail(
             f"{self.call.name} at displacement {self.displacement} of rank {self.target} accesses {accessed} of the "

@@ -196,14 +196,16 @@ def alloc_mem(call: Call) -> Outcome:
 @calls("Comm_rank(MPI_Comm comm, int *rank)")
 def comm_rank(call: Call) -> Outcome:
     of = communicator(call, 0)
-    if of.members == tuple(range(call.nodes)):
+    if of.members == call.everyone:
         call.gets_rank(call.pointer(1))
+        return answer(call, (1, call.me, INT))
     return answer(call, (1, Known(of.place(call.rank)), INT))
 
 
 @calls("Comm_size(MPI_Comm comm, int *size)")
 def comm_size(call: Call) -> Outcome:
-    return answer(call, (1, Known(len(communicator(call, 0).members)), INT))
+    of = communicator(call, 0)
+    return answer(call, (1, call.count if of.members == call.everyone else Known(len(of.members)), INT))
 
 
 @calls("Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)")

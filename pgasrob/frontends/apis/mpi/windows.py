@@ -580,7 +580,7 @@ def _wait_for_all(steps: Steps, of: Window) -> None:
 
 
 def _take(call: Call, of: Window, what: str, rank: int) -> AwaitAdd:
-    return AwaitAdd(Const(call.rank), of.cell(call, what, rank), ">", Const(0), Const(-1))
+    return AwaitAdd(call.me, of.cell(call, what, rank), ">", Const(0), Const(-1))
 
 
 def _epoch(steps: Steps, of: Window, what: str, opened_by: str) -> tuple[int, ...]:

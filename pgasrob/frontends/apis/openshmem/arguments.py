@@ -7,10 +7,11 @@ from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.openshmem.names import CONTEXT
 from pgasrob.frontends.apis.transfers import bounded
 from pgasrob.frontends.c.layout import shown
+from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import ULONG, CType, Pointer
-from pgasrob.frontends.c.values import NULL, Address, Handle
+from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Unknown
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Binary, Const, Expr
+from pgasrob.program.expressions import Binary, Const, Expr, Nodes
 
 SIGNAL = shown(ULONG)
 """The type of signals. They exclude signals that do the same, what fetches signals, waits and tests, and no other
@@ -76,7 +77,7 @@ class Arguments:
         """The rank of a PE of the context's team."""
         number = self.expression(index)
         members = self.members
-        if members == tuple(range(self.call.nodes)):
+        if members == self.call.everyone:
             return number
         if isinstance(number, Const):
             if not 0 <= number.value < len(members):
@@ -92,7 +93,7 @@ class Arguments:
     def context(self) -> tuple[int, tuple[int, ...]]:
         """The number of the context and its members."""
         if not self.first:
-            return 0, tuple(range(self.call.nodes))
+            return 0, self.call.everyone
         return context_of(self.call, 0)
 
     @property
@@ -124,7 +125,7 @@ def context_of(call: Call, index: int) -> tuple[int, tuple[int, ...]]:
         )
     number, members, *_ = value.data
     assert isinstance(number, int)
-    return number, _ranks(members) if isinstance(members, tuple) else tuple(range(call.nodes))
+    return number, _ranks(members) if isinstance(members, tuple) else call.everyone
 
 
 def queue_of(call: Call, context: int) -> Const:
@@ -150,7 +151,7 @@ def team_of(call: Call, index: int) -> tuple[int, ...] | None:
     if isinstance(members, tuple):
         return _ranks(members)
     if members == "world":
-        return tuple(range(call.nodes))
+        return call.everyone
     return tuple(call.neighbours("SHMEM_TEAM_SHARED"))
 
 
@@ -168,9 +169,11 @@ def group_of(call: Call, index: int) -> Group:
 def active_set(call: Call, index: int) -> Group:
     """The ranks that `PE_start, logPE_stride, PE_size` name from argument ``index`` on."""
     # More than 30 doublings are as far beyond all PEs as 30 are.
+    call.rests_on(Kind.WORK_ARRAYS, call.name)
+    if call.arguments[index : index + 3] == (Known(0), Known(0), Unknown(Nodes())):
+        return everyone(call)
     start, stride, size = call.known(index), 1 << min(max(call.known(index + 1), 0), 30), bounded(call, index + 2)
     members = tuple(start + place * stride for place in range(size))
-    call.rests_on(Kind.WORK_ARRAYS, call.name)
     if not members or not 0 <= members[0] <= members[-1] < call.nodes:
         call.fail(
             f"the active set of {call.name} is {size} PEs from {start} on, {stride} apart; there are {call.nodes} PEs",
@@ -180,18 +183,18 @@ def active_set(call: Call, index: int) -> Group:
 
 
 def everyone(call: Call) -> Group:
-    return group(call, tuple(range(call.nodes)))
+    return group(call, call.everyone)
 
 
 def group(call: Call, members: tuple[int, ...]) -> Group:
     """Active sets are told apart by their members alone: their collectives come in one order on all of them."""
-    if call.rank not in members:
+    if not call.among(members):
         call.fail(
             f"PE {call.rank} calls {call.name} and is not of the set {', '.join(map(str, members))}",
             "only members of a team or active set may call its collectives",
         )
-    return Group(("shmem", *members), members)
+    return Group(("shmem", *(("all",) if members is EVERYONE else members)), members)
 
 
 def _ranks(members: tuple[object, ...]) -> tuple[int, ...]:
-    return tuple(member for member in members if isinstance(member, int))
+    return EVERYONE if members is EVERYONE else tuple(member for member in members if isinstance(member, int))

@@ -121,7 +121,7 @@ def broadcast(call: Call) -> Outcome:
     arrived = call.cell(call.internal("shmem", "broadcast", *group.key[1:], root, order, name="shmem_broadcast"), 8)
     cells = collective.cells(0, 0, collective.count(2))
     if collective.place != root:
-        steps.do(AwaitAdd(Const(call.rank), arrived, ">", Const(0), Const(-1)))
+        steps.do(AwaitAdd(call.me, arrived, ">", Const(0), Const(-1)))
         return steps.outcome(Known(0))
     queue = call.queue("shmem", "broadcast", name="shmem_broadcast")
     steps.do(Fence(queue, None))

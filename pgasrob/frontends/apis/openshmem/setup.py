@@ -11,7 +11,7 @@ from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.openshmem.arguments import PRIVATE, Arguments, context_of, is_invalid, queue_of, team_of
 from pgasrob.frontends.apis.openshmem.names import CONTEXT, FUNCTIONS, TEAM
 from pgasrob.frontends.apis.openshmem.ordering import meet
-from pgasrob.frontends.apis.transfers import Steps, copied, ends_all
+from pgasrob.frontends.apis.transfers import Steps, as_value, copied, ends_all
 from pgasrob.frontends.c.types import CHAR, INT, CType
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Value
 from pgasrob.program.assumptions import Kind
@@ -102,12 +102,12 @@ def global_exit(call: Call) -> Outcome:
 
 @FUNCTIONS.calls("int shmem_my_pe(void); int _my_pe(void); int my_pe(void)")
 def my_pe(call: Call) -> Outcome:
-    return Outcome(result=Known(call.rank))
+    return Outcome(result=as_value(call.me))
 
 
 @FUNCTIONS.calls("int shmem_n_pes(void); int _num_pes(void); int num_pes(void); int shmem_num_pes(void)")
 def n_pes(call: Call) -> Outcome:
-    return Outcome(result=Known(call.nodes))
+    return Outcome(result=as_value(call.count))
 
 
 @FUNCTIONS.calls("int shmem_pe_accessible(int pe)")
@@ -282,12 +282,16 @@ def ctx_get_team(call: Call) -> Outcome:
 @FUNCTIONS.calls("int shmem_team_my_pe(shmem_team_t team)")
 def team_my_pe(call: Call) -> Outcome:
     members = team_of(call, 0)
+    if members == call.everyone:
+        return Outcome(result=as_value(call.me))
     return Outcome(result=Known(members.index(call.rank) if members and call.rank in members else -1))
 
 
 @FUNCTIONS.calls("int shmem_team_n_pes(shmem_team_t team)")
 def team_n_pes(call: Call) -> Outcome:
     members = team_of(call, 0)
+    if members == call.everyone:
+        return Outcome(result=as_value(call.count))
     return Outcome(result=Known(-1 if members is None else len(members)))
 
 
@@ -357,11 +361,11 @@ def _configured(call: Call, *masks: int) -> None:
 def _new_teams(call: Call, *teams: tuple[int, tuple[int, ...] | None], result: int = 0) -> Outcome:
     answers, live = [], _teams(call)
     for index, members in teams:
-        own = members is not None and call.rank in members
+        own = members is not None and call.among(members)
         team: Value = Known(0)
         if members and own:
             # The team of all has the number 0.
-            first = int(members == tuple(range(call.nodes)))
+            first = int(members == call.everyone)
             number = next(number for number in count(first) if (members, number) not in live)
             live = (*live, (members, number))
             team = Handle("team", (members, number))

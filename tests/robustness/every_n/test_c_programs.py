@@ -1,0 +1,127 @@
+"""C programs on every number of nodes: which are proved, and what is made of them without a number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pgasrob
+from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.lower import CProgram, parse_c
+from pgasrob.program.program import Program
+from pgasrob.robustness.check import check
+from pgasrob.robustness.every_n.proof import Proof
+from pgasrob.robustness.every_n.prove import prove
+from pgasrob.robustness.limits import Limits
+from tests.robustness.every_n.drawn_c import drawn_c
+from tests.robustness.every_n.test_check import in_json, run
+from tests.support import examples, sampled
+
+PROGRAMS = Path(__file__).parents[3] / "programs"
+FILES = sorted(PROGRAMS.rglob("*.c"))
+LIMITS = Limits(max_states=10_000, timeout=4)
+PROVED = {
+    "1_09_exchange_barrier", "1_12_get_gaspi_wait", "1_e4_reuse_shmem_put", "1_e4_reuse_shmem_quiet",
+    "3_11_increments", "3_12_fetching", "4_03_shmem_quiet", "5_05_put_signal", "5_07_fence_put_signal",
+    "5_19_shmem_lock", "7_07_handover_fence", "7_e3_counter_barrier", "7_e4_two_slots_put", "atomic_nbi_quiet",
+    "context_quiet", "gaspi_lock_101", "gaspi_lock_atomic", "gaspi_notify_same_queue", "gaspi_pipeline",
+    "gaspi_poll_fetch_add", "gaspi_read_wait", "gaspi_wait_test_loop", "gaspi_wait_then_barrier_101",
+    "gaspi_work_queue", "gaspi_write_list_notify", "gaspi_write_notify_covers_all_101", "gpi_flag", "gpi_lock",
+    "gpi_work_counter", "lock", "message_passing_atomic_flag_add", "message_passing_fence", "own_flag",
+    "own_flag_fence", "put_barrier", "put_fence_put_signal", "put_quiet_get", "put_signal", "quiet_sync",
+    "ring_halo", "signal_numbers_fence", "source_reuse", "store_buffering_quiet", "test_lock", "ticket_lock",
+    "try_two", "two_targets_quiet",
+}  # fmt: skip
+LONG = {"gaspi_credits", "stencil_2d"}
+"""Programs of which the proof, or the lowering, takes more than a few seconds."""
+
+
+def made(program: CProgram) -> Program | None:
+    """What is made of it without a number of nodes."""
+    try:
+        return program.for_every_count()
+    except SourceError:
+        return None
+
+
+def compare(program: CProgram, without: Program, proof: Proof, counts: Iterator[int]) -> Iterator[bool]:
+    """Whether the verdict was found, for each of ``counts``: it is that on what is made for the count, and none that
+    the ``proof`` excludes."""
+    for nodes in counts:
+        one, other = (check(each, nodes, limits=LIMITS, effect=False) for each in (program, without))
+        found = [(each.verdict, each.assertions, each.deadlock) for each in (one, other)]
+        known = not any("unknown" in each for each in found)
+        assert not known or found[0] == found[1], f"{program.source.text}\non {nodes} nodes"
+        if proof.holds and proof.cutoff is not None and nodes >= proof.cutoff:
+            assert one.verdict in ("robust", "unknown"), f"{program.source.text}\non {nodes} nodes"
+        yield known
+
+
+def test_the_corpus() -> None:
+    compared = 0
+    for path in sampled(FILES, 5):
+        program = pgasrob.load(path)
+        assert isinstance(program, CProgram)
+        without = made(program) if path.stem not in LONG else None
+        if without is None:
+            assert path.stem not in PROVED
+            continue
+        proof = prove(without)
+        assert proof.holds == (path.stem in PROVED), path
+        compared += sum(compare(program, without, proof, iter((2, 3, 4, 5, 6) if proof.holds else (2, 3))))
+    assert compared > 40
+
+
+def test_random_programs() -> None:
+    found = Counter[str]()
+    for seed in range(examples(30, nightly=2_000)):
+        program = parse_c(drawn_c(seed))
+        without = made(program)
+        assert without is not None
+        proof = prove(without)
+        counts = {2, 3} if not proof.holds else {2, 3, 4, 5, proof.cutoff or 2}
+        found["compared"] += sum(compare(program, without, proof, iter(sorted(counts))))
+        found["proved"] += proof.holds
+    assert found["proved"] > 0.3 * examples(30, nightly=2_000)
+    assert found["compared"] > 2 * found["proved"]
+
+
+def test_what_is_said() -> None:
+    path = PROGRAMS / "c/openshmem/ring_halo.c"
+    code, output = run(path, "-n", "all")
+    assert code == 0 and "checked on 2..6, proved from 7 on" in " ".join(output.split())
+    path = PROGRAMS / "c/gaspi/gaspi_read_wait.c"
+    code, found = in_json(path, "-n", "all")
+    assert (code, found["proved"], found["most_nodes"]) == (0, True, 65_535)
+    assert "proved from 4 to 65,535" in " ".join(run(path, "-n", "all")[1].split())
+
+
+def test_obstacles_are_calls_and_lines_of_the_source() -> None:
+    code, found = in_json(PROGRAMS / "lectures/7_races_and_real_executions/7_01_handover.c", "-n", "all")
+    assert (code, found["verdict"], found["nodes"]) == (1, "not robust", 2)
+    place = {"command": "shmem_long_put(data, source, 2, 1)", "line": 16, "column": 9}
+    assert found["obstacles"][0]["source"] == place
+    code, found = in_json(PROGRAMS / "c/openshmem/mcs_lock.c", "-n", "all")
+    assert code == 3 and "`shmem_int_p(&locked, 0, next)` in line 32" in found["obstacles"][0]["sentence"]
+    assert "its rank may be out of range" in found["obstacles"][0]["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "why"),
+    [
+        ("int *all = shmem_malloc(4 * npes);", 4, "argument 1 `4 * npes` of `shmem_malloc` is another number"),
+        ("int all;\nshmem_int_put(&x, &all, me, 0);", 5, "argument 3 `me` of `shmem_int_put` is another number"),
+        ("shmem_int_sum_reduce(SHMEM_TEAM_WORLD, &x, &x, 1);", 4, "another thing on every rank"),
+    ],
+)
+def test_where_a_number_is_needed(body: str, line: int, why: str) -> None:
+    text = "#include <shmem.h>\nstatic int x;\nint main(void) { int me = shmem_my_pe(), npes = shmem_n_pes();\n"
+    verdict = pgasrob.check(parse_c(f"{text}{body}\n}}"), 2)
+    assert verdict.verdict == "robust"
+    with pytest.raises(SourceError) as caught:
+        parse_c(f"{text}{body}\n}}").for_every_count()
+    (problem,) = caught.value.diagnostics
+    assert (problem.code, problem.line) == ("PG146", line) and why in problem.message
