@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "repair": {"analysis", "diagnostics", "frontends", "program", "robustness", "semantics"},
     "render": {
         "analysis",
+        "course",
         "diagnostics",
         "frontends",
         "models",
@@ -49,10 +50,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bounded": set(),
     "explore": {"automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
     "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "robustness", TOP},
+    "course": set(),
     "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
     "cli": {
         *(
             "certificates",
+            "course",
             "diagnostics",
             "explore",
             "export",

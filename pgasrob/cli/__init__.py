@@ -115,6 +115,7 @@ NAMES = (
     "build",
     "record",
     "catalogue",
+    "course",
     "explain_error",
     "explain_assumption",
     "completion",
