@@ -11,18 +11,21 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from math import inf
 from time import monotonic
 from typing import Any
 
-from pgasrob.certificates.check.accept import Instantiate, sources_of
-from pgasrob.certificates.check.format import FORMAT, content_hash
+from pgasrob.certificates.check.accept import Instantiable, sources_of, subjects
+from pgasrob.certificates.check.format import FORMAT, Frame, Part, content_hash
 from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Phase, Source, Way
+from pgasrob.certificates.check.names import Case, cutoff
 from pgasrob.certificates.check.states import Closed, State
 from pgasrob.certificates.check.values import Command, Commands, File, Files, Values
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
+from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
 MOST_STATES = 20_000
@@ -47,6 +50,10 @@ class _TooMany(NoCertificate):
     pass
 
 
+class _TooLittle(Exception):
+    """A source, or a fault, that is not excluded by names of ranks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """A certificate: its ``text``, which evidence it has (``kind``), how many sources are ``infeasible`` and how many
@@ -59,66 +66,105 @@ class Written:
 
 
 def write(
-    instantiate: Instantiate,
+    program: Instantiable,
     nodes: int | None,
     reading: Reading = DEFAULT_READING,
     most_states: int = MOST_STATES,
     timeout: float | None = None,
 ) -> Written:
-    """The certificate that the program is robust which ``instantiate`` puts on ``nodes`` nodes, read so.
+    """The certificate that ``program`` is robust on ``nodes`` nodes (its own count, or 2, when None), read so.
 
     Raises :class:`NoCertificate` when it would list more than ``most_states``, when making it takes more than
-    ``timeout`` seconds, or when there is none since the program is not robust or may
-    fault, and :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
+    ``timeout`` seconds, or when there is none since the program is not robust or may fault, and
+    :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
     """
-    from pgasrob import __version__
-
     until = inf if timeout is None else monotonic() + timeout
-    instance = instantiate(nodes, reading)
-    if instance.program.gaps:
+    (case,) = subjects(program, nodes, None, reading)
+    return _written(case.instance, case.instance.nodes, None, [_part(case, most_states, until)])
+
+
+def write_for_every_count(
+    program: Instantiable,
+    reading: Reading = DEFAULT_READING,
+    timeout: float | None = None,
+    frame: Frame | None = None,
+) -> Written:
+    """The certificate that ``program`` is robust on every number of nodes, read so; with the names of ``frame``, None:
+    of the first that do.
+
+    Raises as :func:`write`, and :class:`NoCertificate` where the small checker knows less than the proof needs.
+    """
+    until = inf if timeout is None else monotonic() + timeout
+    if not isinstance(program, Program):
+        raise NoCertificate("a C program is another one on each number of nodes")
+    if not any(process.ranks is None for process in program.processes):
+        raise NoCertificate("the program has blocks for ranks by number alone")
+    for names in [frame] if frame else _frames(program):
+        with suppress(_TooLittle):
+            about = list(subjects(program, None, names, reading))
+            parts = [_part(case, MOST_STATES, until) for case in reversed(about)]  # of the cases first
+            return _written(about[0].instance, "all", names, parts[::-1])
+    raise NoCertificate("the checker does not know enough of values on every number of nodes")
+
+
+def _frames(program: Program) -> list[Frame]:
+    """How many ranks may have names, the least first; those with blocks of their own have to."""
+    least = max((rank + 1 for process in program.processes for rank in process.ranks or ()), default=1)
+    return sorted(product(range(3), range(least, least + 3)), key=lambda frame: cutoff(*frame))
+
+
+def _part(case: Case, most_states: int, until: float) -> Part:
+    if case.instance.program.gaps:
         raise NoCertificate("the program stands for more runs than its commands have")
-    values = Values(instance, [_files(instance, rank) for rank in range(instance.nodes)])
+    values = Values(case, [_files(case, rank) for rank in range(len(case.names))])
     for _ in values.demands():
         raise AssertionError("the register files are not closed")
     commands = values.commands()
     phases, back = _phases(commands)
-    sources = sources_of(commands)
+    sources = sources_of(case, commands)
     settled: dict[Source, Fixpoint] = {}
     states: dict[State, tuple[int, ...] | None] = {}
     large = sum(map(len, (leaving for own in commands for leaving in own))) > SMALL
-    if large and sources:
+    if large and sources and not case.rest:
         with suppress(_TooMany):
             states = _states(Closed(values, commands, lambda *source: True), min(most_states, FIRST), until)
     if not states:
-        settled = _settled(Infeasible(instance, commands, phases), sources, until)
+        settled = _settled(Infeasible(case, commands, phases), sources, until)
         if len(settled) < len(sources) or values.may_fault:
+            if case.rest:
+                raise _TooLittle
             states = _states(Closed(values, commands, lambda *source: source not in settled), most_states, until)
-    kind = " and ".join(["infeasibility"] * bool(settled) + ["states"] * bool(states)) or "no sources"
+    return Part(values.files, phases, back, settled, list(states.items()))
+
+
+def _written(instance: Instance, nodes: int | str, frame: Frame | None, parts: Sequence[Part]) -> Written:
+    from pgasrob import __version__
+
+    infeasible, states = sum(len(each.sources) for each in parts), sum(len(each.states) for each in parts)
+    kind = " and ".join(["infeasibility"] * bool(infeasible) + ["states"] * bool(states)) or "no sources"
     certificate = {
         "format": FORMAT,
         "version": __version__,
         "program": content_hash(instance.program),
         "name": instance.program.name,
-        "nodes": instance.nodes,
-        "failed_polls": reading.failed_polls,
-        "conflicts": reading.conflicts,
+        "nodes": nodes,
+        "frame": frame,
+        "failed_polls": instance.reading.failed_polls,
+        "conflicts": instance.reading.conflicts,
         "kind": kind,
-        "registers": [[[sorted(each.unknown), _sorted(each.files)] for each in own] for own in values.files],
-        "phases": [[sorted(states) for states in phase] for phase in phases],
-        "back": back,
-        "infeasible": [[source, *_fixpoint_to_json(each)] for source, each in settled.items()],
-        "states": [[*_state_to_json(state), members] for state, members in states.items()],
+        "parts": [_part_to_json(each) for each in parts],
     }
-    return Written(_printed(certificate), kind, len(settled), len(states))
+    return Written(_printed(certificate) + "\n", kind, infeasible, states)
 
 
-def _files(instance: Instance, rank: int) -> list[Files]:
+def _files(case: Case, rank: int) -> list[Files]:
     """The register files of a rank, as far as they are few; registers that are dead or may hold what was read are
     unknown."""
+    instance = case.instance
     automaton = instance.automata[rank]
     every = frozenset(range(len(instance.registers)))
     none = [Files(frozenset(), frozenset())] * len(automaton.out)
-    values = Values(instance, [none] * instance.nodes)
+    values = Values(case, [none] * instance.nodes)
     found = [(every - live, set[File]()) for live in live_registers(automaton)]
     fresh: list[tuple[int, File]] = []
 
@@ -317,13 +363,25 @@ def _state_to_json(state: State) -> Sequence[Any]:
     return state.control, state.registers, state.memory, [_sorted(each) for each in state.facts], begun
 
 
-def _printed(certificate: dict[str, Any]) -> str:
-    """The certificate with a line for each of its parts, and of the long lists for each element."""
-    lines = []
-    for name, value in certificate.items():
-        if isinstance(value, list) and name != "phases":
-            inner = ",\n  ".join(json.dumps(each, separators=(",", ":")) for each in value)
-            lines.append(f"{json.dumps(name)}: [{inner}]")
-        else:
-            lines.append(f"{json.dumps(name)}: {json.dumps(value)}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+def _part_to_json(part: Part) -> dict[str, Any]:
+    return {
+        "registers": [[[sorted(each.unknown), _sorted(each.files)] for each in own] for own in part.files],
+        "phases": [[sorted(states) for states in phase] for phase in part.phases],
+        "back": part.back,
+        "infeasible": [[source, *_fixpoint_to_json(each)] for source, each in part.sources.items()],
+        "states": [[*_state_to_json(state), members] for state, members in part.states],
+    }
+
+
+def _printed(value: Any) -> str:
+    """As JSON, with a line for each element of long lists."""
+    if isinstance(value, dict):
+        return "{\n" + ",\n".join(f"{json.dumps(name)}: {_printed(each)}" for name, each in value.items()) + "\n}"
+    if isinstance(value, list) and value:
+        inner = [_printed(each) if isinstance(each, dict) else _on_one_line(each) for each in value]
+        return "[" + ",\n ".join(inner) + "]"
+    return _on_one_line(value)
+
+
+def _on_one_line(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))

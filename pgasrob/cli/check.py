@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pgasrob.robustness.batch import Job
 
 ONE_FILE = "--why is about two lines of one FILE, on this machine."
-ONE_CERTIFICATE = "--certificate is about one FILE on one node count, with --cpu sc, on this machine."
+ONE_CERTIFICATE = "--certificate is about one FILE on one node count, or all, with --cpu sc, on this machine."
 EXAMPLES = """\b
 Exit code:
   0  all robust
@@ -261,9 +261,7 @@ def check(
     files, front_end = found.files, found.front_end
     if pair is not None and len(paths) > 1 + len(found.units):
         raise click.UsageError(ONE_FILE)
-    if certificate is not None and (
-        len(found.files) != 1 or every_count or len(counts or (0,)) > 1 or cluster or cpu == "tso"
-    ):
+    if certificate is not None and (len(found.files) != 1 or len(counts or (0,)) > 1 or cluster or cpu == "tso"):
         raise click.UsageError(ONE_CERTIFICATE)
     writing = Witnesses(witnesses, files, counts, cycle_only)
     mention_a_missing_kernel(engine)
@@ -377,13 +375,15 @@ def _tell_why(result: Result, pair: TwoLines, job: Job) -> None:
 
 def _certify(result: Result, path: str, job: Job) -> int:
     """Write the certificate of a ``result``; the exit code that this stands for."""
-    from pgasrob.certificates.write import NoCertificate, write
+    from pgasrob.certificates.write import NoCertificate, write, write_for_every_count
     from pgasrob.robustness.check import load
 
-    nodes = result["nodes"]
-    assert nodes != "all", "refused"
+    program, nodes = load(result["file"], job.front_end), result["nodes"]
     try:
-        written = write(load(result["file"], job.front_end).instantiate, nodes, job.reading, timeout=job.limits.timeout)
+        if nodes == "all":
+            written = write_for_every_count(program, job.reading, job.limits.timeout)
+        else:
+            written = write(program, nodes, job.reading, timeout=job.limits.timeout)
     except NoCertificate as reason:
         click.echo(f"pgasrob: no certificate is written: {reason}", err=True)
         return UNKNOWN

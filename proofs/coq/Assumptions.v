@@ -1,6 +1,6 @@
 (** What each main theorem assumes; tests/test_coq.py compares the output. *)
 Require Import Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Rearrange Pgas.Programs Pgas.NormalForm
-  Pgas.Attack Pgas.AttackComplete Pgas.Parts Pgas.Robust Pgas.Queues.
+  Pgas.Attack Pgas.AttackComplete Pgas.Parts Pgas.Robust Pgas.EveryN Pgas.Queues.
 Import Example.
 Print Assumptions same_happens_before.
 Print Assumptions swap_independent.
@@ -27,5 +27,10 @@ Print Assumptions heads_are_normal_forms.
 Print Assumptions robust_iff_heads.
 Print Assumptions queues_can_be_emptied.
 Print Assumptions robust_program_is_where_blocks_are.
+Print Assumptions infeasible_source.
+Print Assumptions infeasible_robust.
+Print Assumptions every_n.
+Print Assumptions every_number.
+Print Assumptions Own.own_robust.
 Print Assumptions word_is_a_computation.
 Print Assumptions word_is_violating.

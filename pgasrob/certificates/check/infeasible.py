@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from pgasrob.certificates.check.names import Case
 from pgasrob.certificates.check.order import Facts, Touch, Touched, after, blocks, late, meets, ways
 from pgasrob.certificates.check.values import Command, Commands, Reach, must_hit, waited_for
 from pgasrob.program import core
-from pgasrob.program.instance import Instance
 
 Phase = Sequence[frozenset[int]]
 """For each rank the control states that it may be in between two barriers."""
@@ -67,9 +67,9 @@ def phase_demands(commands: Commands, phases: Sequence[Phase], back: int) -> Ite
 class Infeasible:
     """What is asked of the evidence, with closed ``phases``."""
 
-    def __init__(self, instance: Instance, commands: Commands, phases: Sequence[Phase]) -> None:
-        self.instance, self.commands, self.phases = instance, commands, phases
-        self.waited_for = waited_for(commands)
+    def __init__(self, case: Case, commands: Commands, phases: Sequence[Phase]) -> None:
+        self.case, self.instance, self.commands, self.phases = case, case.instance, commands, phases
+        self.waited_for = waited_for(case, commands)
 
     def company(self, rank: int, state: int) -> list[frozenset[int]]:
         """Where each rank may be while ``rank`` is before ``state``."""
@@ -170,20 +170,19 @@ class Infeasible:
 
     def _by_others(self, reach: Reach, known: Accesses, rank: int) -> bool:
         """Whether an access may hit one that another rank has made."""
-        against = [way for way in ("r", "w", *self.instance.update_kinds) if meets(reach.access, way)]
-        return any(known.get((cell, way), set()) - {rank} for cell in reach.cells for way in against)
+        conflicting = [way for way in ("r", "w", *self.instance.update_kinds) if meets(reach.access, way)]
+        own = () if self.case.names[rank].rest else (rank,)
+        return any(known.get((cell, way), set()).difference(own) for cell in reach.against for way in conflicting)
 
 
 def _may_hit(reach: Reach, chosen: Reach) -> bool:
     """Whether an access may conflict with that of the source."""
-    return bool(reach.cells & chosen.cells) and any(meets(reach.access, way) for way in ways(chosen.access))
+    return bool(reach.cells & chosen.against) and any(meets(reach.access, way) for way in ways(chosen.access))
 
 
 def _certain(steps: Iterable[Reach]) -> Touched:
     """The accesses of steps that may be to one cell only."""
-    return frozenset(
-        (cell, way) for each in steps if len(each.cells) == 1 for cell in each.cells for way in ways(each.access)
-    )
+    return frozenset((each.cell, way) for each in steps if each.cell is not None for way in ways(each.access))
 
 
 def _first(delayed: Sequence[bool]) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from pgasrob.certificates.check.order import Facts, Touch, Touched, after, blocks, hits, late, meets, put, ways
-from pgasrob.certificates.check.values import Commands, File, Issued, Values, may_pass, must_hit, waited_for
+from pgasrob.certificates.check.values import Command, Commands, File, Values, must_hit, waited_for
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Registers
@@ -129,7 +129,7 @@ class Closed:
 
     def __init__(self, values: Values, commands: Commands, is_source: IsSource) -> None:
         self.instance, self.values = values.instance, values
-        self.moves = Moves(self.instance, waited_for(commands), is_source)
+        self.moves = Moves(self.instance, waited_for(values.case, commands), is_source)
 
     def refusal(self, states: Sequence[tuple[State, Sequence[int] | None]]) -> str | None:
         """Why the ``states`` are no proof; None when they are.
@@ -168,7 +168,7 @@ class Closed:
         """Whether a rank stands before a command without a value."""
         return any(issued is None for rank in range(self.instance.nodes) for issued in self._issues(state, rank))
 
-    def _issues(self, state: State, rank: int) -> list[Issued | None]:
+    def _issues(self, state: State, rank: int) -> list[Command | None]:
         """What the commands are that a rank stands before, of which all is known."""
         at, registers = state.control[rank], state.registers[rank]
         return [self.values.issue(rank, at, n, registers) for n, _ in enumerate(self.instance.automata[rank].out[at])]
@@ -206,11 +206,13 @@ class Closed:
             rank, at, file = todo.pop()
             for place, transition in enumerate(self.instance.automata[rank].out[at]):
                 issued, form = self.values.issue(rank, at, place, file), transition.form
-                if issued is None or blocks(state.facts[rank], issued.wait):
+                if issued is None or blocks(state.facts[rank], issued.operands):
                     continue
                 if isinstance(form, core.Immediate) and form.may_block:
                     cells = issued.chain[0].cells
-                    if not cells & changed and not any(may_pass(form, file, state.memory[cell]) for cell in cells):
+                    if not cells & changed and not any(
+                        self.values.may_pass(rank, form, file, state.memory[cell]) for cell in cells
+                    ):
                         waiting.append((rank, at, file))
                         continue
                 if any(cell in x.cells and meets(x.access, way) for x in issued.chain for cell, way in near):
