@@ -117,6 +117,7 @@ NAMES = (
     "record",
     "examples",
     "catalogue",
+    "schema",
     "course",
     "explain_error",
     "explain_assumption",
