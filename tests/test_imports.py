@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "bounded": set(),
     "explore": {"automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
-    "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "robustness", TOP},
+    "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "repair", "robustness", TOP},
     "course": set(),
     "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
     "cli": {

@@ -53,15 +53,21 @@ def actions(
             diagnostics=mended,
             is_preferred=number == 0,
             edit=WorkspaceEdit(
-                changes={
-                    uri(file): [_edit(change, Places(text(file))) for change in of] for file, of in each.changes.items()
-                }
+                changes={uri(file): _edits(changes, Places(text(file))) for file, changes in each.changes.items()}
             ),
         )
         for number, each in enumerate(found)
     ]
 
 
-def _edit(change: Change, places: Places) -> TextEdit:
-    begin = places.position(int(change["line"]), change["column"])
-    return TextEdit(Range(begin, places.position(int(change["end_line"]), change["end_column"])), change["text"])
+def _edits(changes: Sequence[Change], places: Places) -> list[TextEdit]:
+    return [
+        TextEdit(
+            Range(
+                places.position(int(change["line"]), change["column"]),
+                places.position(int(change["end_line"]), change["end_column"]),
+            ),
+            change["text"],
+        )
+        for change in changes
+    ]

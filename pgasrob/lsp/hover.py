@@ -42,9 +42,7 @@ def promises(question: Question, nodes: int, line: int, column: int) -> Promised
         found = [each for each in found if each.command.kind not in OWN]
     if not found:
         return None
-    span = min(
-        (each.span for each in found), key=lambda span: (span.end_line - span.line, span.end_column - span.column)
-    )
+    span = min((each.span for each in found), key=_size)
     told = dict.fromkeys(promise(each.command, program) for each in found if each.span == span)
     text = "\n\n".join(told) if len(told) == 1 else "\n".join(f"- {sentence}" for sentence in told)
     if isinstance(read, CProgram) and (source := _specification(read, span)):
@@ -55,6 +53,10 @@ def promises(question: Question, nodes: int, line: int, column: int) -> Promised
 def _commands(program: Program) -> Iterator[Do]:
     for process in program.processes:
         yield from (each for each in statements_in(process.body) if isinstance(each, Do))
+
+
+def _size(span: Span) -> tuple[int, int]:
+    return span.end_line - span.line, span.end_column - span.column
 
 
 def _holds(span: Span, line: int, column: int) -> bool:

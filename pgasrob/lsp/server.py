@@ -194,8 +194,8 @@ class Server(LanguageServer):
                     yield found
                     if found.verdict in ("unknown", "error"):
                         return
-        except bounded.TooLong:
-            yield unknown(nodes, f"it took longer than {self.settings.seconds:g} s")
+        except bounded.TooLong as limit:
+            yield unknown(nodes, str(limit))
         except bounded.TooLarge:
             yield unknown(nodes, f"it took more memory than {size_text(self.settings.memory)}")
 

@@ -18,8 +18,9 @@ MOST_AT_ONCE = 2
 """Texts that are looked at at a time, each in a process of its own."""
 REPAIR_CHECKS = 6
 """So many times what a check may take is for a search for repairs."""
-GRACE = 5.0
-"""Seconds beyond the time limit after which a process is ended that has not looked at the clock."""
+GRACE = 30.0
+"""Seconds beyond the time limit after which a process is ended that has not looked at the clock, or is still starting
+on a busy machine."""
 ROOM = 2 << 30
 """Bytes of address space that a process may have beside what a search may take: what is loaded, stacks."""
 

@@ -1,7 +1,7 @@
 """What a command promises when its rank goes on, and what it leaves to the network: a sentence or two each.
 
-They say what the definition of the command does (`program.commands`, the manual's page on the core language), so that of a
-call of C they are what the call was read as.
+They say what the definition of the command does (`program.commands`), so that of a call of C they are what the call
+was read as.
 """
 
 from __future__ import annotations
