@@ -47,7 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "semantics",
         TOP,
     },
-    "course": set(),
+    "course": {"diagnostics", "frontends", "program", "repair", "robustness"},
     "explore": {"automata", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
     "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
     "cli": {
