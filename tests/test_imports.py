@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bounded": set(),
     "explore": {"automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
     "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "repair", "robustness", TOP},
-    "course": set(),
+    "course": {"diagnostics", "frontends", "program", "repair", "robustness"},
     "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
     "cli": {
         *(
