@@ -76,7 +76,8 @@ Section ByTrace.
 
     Lemma X_w x y : ~ In x old -> ~ In y old -> (before w x y <-> before new x y).
     Proof.
-      intros Ix Iy. pose proof (fun I => Ix (proj1 (in_s x) I)) as Jx. pose proof (fun I => Iy (proj1 (in_s y) I)) as Jy.
+      intros Ix Iy. pose proof (fun I => Ix (proj1 (in_s x) I)) as Jx.
+      pose proof (fun I => Iy (proj1 (in_s y) I)) as Jy.
       unfold w, new, old in *. rewrite new_events, !before_app, !in_app_iff in *.
       assert (~ before (now S) x y) by (intros B; apply before_in in B; tauto).
       assert (~ before (late S) x y) by (intros B; apply before_in in B; tauto).
@@ -102,7 +103,8 @@ Section ByTrace.
     Lemma mixed x y : In x old -> ~ In y old -> In y w -> clash x y \/ (is_issue x /\ is_issue y) ->
       before w x y /\ ~ before w y x /\ before new x y /\ ~ before new y x.
     Proof.
-      intros Ix Ny Iy H. apply in_w in Iy. pose proof (valid_nodup _ (proj1 (proj1 (computation_valid _) w_computation))) as Nw.
+      intros Ix Ny Iy H. apply in_w in Iy. pose proof (valid_nodup _ (proj1 (proj1 (computation_valid _)
+        w_computation))) as Nw.
       assert (B : before w x y).
       { unfold w, old in *. rewrite !before_app, !in_app_iff in *. destruct Ix as [Ix|Ix]; [tauto|].
         destruct Iy as [Iy|[Iy|Iy]]; [tauto| |tauto]. exfalso. destruct H as [H|[H _]].
@@ -125,7 +127,8 @@ Section ByTrace.
         - destruct (Mixed Ix Iy) as [[_ H]|H]; [tauto|]. destruct (mixed y x) as (_ & B1 & _ & B2); try tauto.
           destruct H as [H|H]; [left; now apply clash_sym|right; tauto].
         - symmetry. now apply X_w. }
-      split; intros B; pose proof (before_in _ _ _ B) as [Ix Iy]; apply In_both; auto; try (apply in_w; now apply in_new).
+      split; intros B; pose proof (before_in _ _ _ B) as [Ix Iy]; apply In_both; auto; try (apply in_w;
+        now apply in_new).
     Qed.
 
     Lemma new_looks : looks_like w new.
@@ -179,23 +182,43 @@ Section ByTrace.
   Lemma written_app bs cs : written (bs ++ cs) = written bs ++ written cs.
   Proof. unfold written. apply flat_map_app. Qed.
 
-  (** Where a path of the search leads: its commands, written out, are an SC run that looks like what happens now and what
-      is late. *)
+  Lemma blocks_more (s l : list event) c : in_blocks s -> (forall x, In x s -> command_of x <> c) ->
+    (forall x, In x l -> command_of x = c) -> in_blocks (s ++ l).
+  Proof.
+    intros B Old New x y z Bx By E. rewrite before_app in Bx, By. simpl in *.
+    assert (Ml : forall u v, before l u v -> command_of u = c /\ command_of v = c).
+    { intros u v H. apply before_in in H as [Hu Hv]. auto. }
+    destruct Bx as [Bx|[Bx|[Ix Iz]]].
+    - destruct By as [By|[By|[_ Iy]]]; [exact (B x y z Bx By E)| |].
+      + apply Ml in By as [_ Ey]. apply before_in in Bx as [Ix _]. destruct (Old x Ix). congruence.
+      + apply before_in in Bx as [Ix _]. destruct (Old x Ix). rewrite E. now apply New.
+    - apply Ml in Bx as [Ex Ez]. congruence.
+    - destruct (Old x Ix). rewrite E. destruct By as [By|[By|[Hz _]]].
+      + apply before_in in By as [Hz _]. destruct (Old z Hz). now apply New.
+      + now apply Ml in By.
+      + destruct (Old z Hz). now apply New.
+  Qed.
+
+  (** Where a path of the search leads: its commands, written out, are an SC run that looks like what happens now and
+      what is late. *)
   Theorem path_is_run (ls : list label) S : run go start ls S ->
     reachable S /\ clean S /\ computation (written (map block_of ls)) /\
-    looks_like (now S ++ late S) (written (map block_of ls)).
+    in_blocks (written (map block_of ls)) /\ looks_like (now S ++ late S) (written (map block_of ls)).
   Proof.
     revert S. induction ls as [|X ls IH] using rev_ind; intros S R.
     - inversion R. subst. split; [constructor|]. split; [intros _; auto|].
       assert (C : computation (@nil event)) by apply (good_start).
-      split; [exact C|]. apply looks_refl. constructor.
+      split; [exact C|]. split; [intros x y z []|]. apply looks_refl. constructor.
     - apply run_app in R as (V & R & R'). inversion R' as [|? ? S' ? ? G R'']. inversion R''. subst. clear R' R''.
-      destruct (IH V R) as (Re & Cl & C & L). pose proof (go_move V S X Cl G) as M.
+      destruct (IH V R) as (Re & Cl & C & B & L). pose proof (go_move V S X Cl G) as M.
       split; [now apply reachable_move with V|]. split; [exact (clean_move V S Cl M)|].
       rewrite map_app, written_app. replace (written (map block_of [X])) with (events (block_of X))
         by (unfold written; simpl; now rewrite app_nil_r).
       rewrite (go_now _ _ _ G), (go_late _ _ _ G), <- app_assoc.
-      exact (step_is_run V X _ (good_reachable V Re) (go_core _ _ _ G) C L).
+      pose proof (good_reachable V Re) as Gd. destruct (step_is_run V X _ Gd (go_core _ _ _ G) C L) as [C' L'].
+      split; [exact C'|]. split; [|exact L']. apply (blocks_more _ _ (who X, num X)); auto.
+      + intros x I. apply (X_new V X Gd (go_core _ _ _ G)). now apply (look_events _ _ L).
+      + intros x I. now apply in_chain in I.
   Qed.
 
   (** ** Traces *)
@@ -210,7 +233,8 @@ Section ByTrace.
   (** Runs have one trace when neighbours that do not depend on each other can be swapped until they are equal. *)
   Inductive same_trace : list block -> list block -> Prop :=
   | trace_same bs : same_trace bs bs
-  | trace_swap bs b c cs ds : blocks_apart b c -> same_trace (bs ++ c :: b :: cs) ds -> same_trace (bs ++ b :: c :: cs) ds.
+  | trace_swap bs b c cs ds : blocks_apart b c ->
+      same_trace (bs ++ c :: b :: cs) ds -> same_trace (bs ++ b :: c :: cs) ds.
 
   Lemma same_trace_trans bs cs ds : same_trace bs cs -> same_trace cs ds -> same_trace bs ds.
   Proof. induction 1 as [|bs b c cs es A _ IH]; intros H; [auto|]. apply trace_swap; auto. Qed.
@@ -254,9 +278,11 @@ Section ByTrace.
   Lemma same_trace_app bs cs u v : same_trace bs cs -> same_trace (u ++ bs ++ v) (u ++ cs ++ v).
   Proof.
     induction 1 as [bs|bs b c cs ds A _ IH]; [constructor|].
-    replace (u ++ (bs ++ b :: c :: cs) ++ v) with ((u ++ bs) ++ b :: c :: (cs ++ v)) by (rewrite <- !app_assoc; reflexivity).
+    replace (u ++ (bs ++ b :: c :: cs) ++ v) with ((u ++ bs) ++ b :: c :: (cs ++ v)) by (rewrite <- !app_assoc;
+      reflexivity).
     apply trace_swap; [auto|].
-    replace ((u ++ bs) ++ c :: b :: cs ++ v) with (u ++ (bs ++ c :: b :: cs) ++ v) by (rewrite <- !app_assoc; reflexivity).
+    replace ((u ++ bs) ++ c :: b :: cs ++ v) with (u ++ (bs ++ c :: b :: cs) ++ v) by (rewrite <- !app_assoc;
+      reflexivity).
     exact IH.
   Qed.
 
@@ -281,7 +307,8 @@ Section ByTrace.
     { intros ds f. rewrite map_map. apply map_id. }
     assert (F : forall ds f, filter fst (map (@pair bool block f) ds) = if f then map (pair f) ds else []).
     { intros ds f. induction ds as [|d ds IH]; destruct f; simpl; auto. now rewrite IH. }
-    assert (G : forall ds f, filter (fun p => negb (fst p)) (map (@pair bool block f) ds) = if f then [] else map (pair f) ds).
+    assert (G : forall ds f, filter (fun p => negb (fst p)) (map (@pair bool block f) ds) = if f then [] else map
+      (pair f) ds).
     { intros ds f. induction ds as [|d ds IH]; destruct f; simpl; auto. now rewrite IH. }
     rewrite !F, !G, !T. simpl. rewrite app_nil_r. auto.
   Qed.
@@ -308,7 +335,8 @@ Section ByTrace.
       destruct (En _ C) as (cs & ds & I & T). destruct (kept_all (map block_of ls) cs) as (m & Em & K & Lo).
       destruct (marks_along _ _ T m Em) as (m' & Em' & K' & Lo').
       rewrite K in K'. rewrite Lo in Lo'. destruct (trace_decides _ _ K' ls S eq_refl R) as (ls' & S' & E' & R' & Al).
-      exists m', ls', S', X. rewrite Em'. split; [auto|]. split; [|split; [auto|split; [auto|now apply (alike_finds S)]]].
+      exists m', ls', S', X. rewrite Em'. split; [auto|]. split; [|split; [auto|split;
+        [auto|now apply (alike_finds S)]]].
       unfold ideal. rewrite Em'. apply (same_trace_trans _ (map block_of ls ++ cs)); [|exact T].
       apply same_trace_trans with (map block_of ls ++ left_out m').
       + apply (same_trace_app _ _ [] (left_out m')). now apply same_trace_sym.

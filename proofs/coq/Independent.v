@@ -884,8 +884,8 @@ Section Independent.
     Record forgets U S : Prop := {
       forget_same : now U = now S /\ late U = late S /\ sources U = sources S;
       forget_less : incl (tainted U) (tainted S) /\ incl (touched U) (touched S);
-      forget_ranks : forall k X, In k (tainted S) -> ~ In k (tainted U) -> may_come (now S) X -> In k (party (what X)) ->
-        party (what X) = [k] /\ silent X;
+      forget_ranks : forall k X, In k (tainted S) -> ~ In k (tainted U) -> may_come (now S) X ->
+        In k (party (what X)) -> party (what X) = [k] /\ silent X;
       forget_accesses : forall y X x, In y (touched S) -> ~ In y (touched U) -> may_come (now S) X ->
         In x (chain (who X) (num X) (what X)) -> ~ clash y x }.
 
@@ -915,7 +915,8 @@ Section Independent.
 
     Lemma go_determined S X V V' : go S X V -> go S X V' -> V = V'.
     Proof.
-      intros [_ _ N L Sr Ta] [_ _ N' L' Sr' Ta']. destruct V as [w d Ss T t], V' as [w' d' Ss' T' t']. simpl in *. subst.
+      intros [_ _ N L Sr Ta] [_ _ N' L' Sr' Ta']. destruct V as [w d Ss T t], V' as [w' d' Ss' T' t']. simpl in *.
+      subst.
       destruct Ta as [(G & -> & ->)|(G & -> & ->)], Ta' as [(G' & -> & ->)|(G' & -> & ->)]; auto; tauto.
     Qed.
 
@@ -925,7 +926,8 @@ Section Independent.
       intros F C So. pose proof F as [(En & El & Es) [LT Lt] FR FA].
       assert (Cm : comes (now S) X) by (split; [|split]; apply C).
       pose proof (may_come_now _ _ Cm) as M.
-      assert (Later : forall Z, may_come (now S ++ first X) Z -> may_come (now S) Z) by (intros Z; now apply may_come_later).
+      assert (Later : forall Z, may_come (now S ++ first X) Z -> may_come (now S) Z) by (intros Z;
+        now apply may_come_later).
       assert (CU : core U X).
       { destruct C as [Ch Ne Va Fr La]. split; rewrite ?En; auto.
         - intros x y. rewrite El. apply Fr.
@@ -944,9 +946,12 @@ Section Independent.
       assert (Alone : grows S X -> ~ grows U X -> exists k, In k (tainted S) /\ party (what X) = [k] /\ silent X).
       { intros G NG. destruct G as [H|[(k & Ik & Hk)|(x & y & Ix & Iy & Cl)]]; [destruct NG; left; exact H| |].
         - exists k. split; [auto|]. apply (FR k X); auto. intros I. apply NG. right. left. eauto.
-        - exfalso. apply NG. right. right. exists x, y. split; [auto|]. split; [|auto]. rewrite El. rewrite in_app_iff in *.
-          destruct Iy as [Iy|Iy]; [left|auto]. apply (enters_both U S X x y F); auto. rewrite (core_chain _ _ C), in_app_iff. exact Ix. }
-      destruct (go_taint _ _ _ GV) as [(G & TV & tV)|(G & TV & tV)], (go_taint _ _ _ GW) as [(H & TW & tW)|(H & TW & tW)].
+        - exfalso. apply NG. right. right. exists x, y. split; [auto|]. split; [|auto]. rewrite El.
+          rewrite in_app_iff in *.
+          destruct Iy as [Iy|Iy]; [left|auto]. apply (enters_both U S X x y F); auto.
+          rewrite (core_chain _ _ C), in_app_iff. exact Ix. }
+      destruct (go_taint _ _ _ GV) as [(G & TV & tV)|(G & TV & tV)], (go_taint _ _ _ GW) as [(H & TW & tW)|(H & TW &
+        tW)].
       - split; auto; rewrite ?TV, ?TW, ?tV, ?tW, ?(go_now _ _ _ GV).
         + split; intros x; rewrite !in_app_iff; intuition.
         + intros k Z Ik Nk MZ Pk. rewrite in_app_iff in Ik, Nk. apply (FR k Z); auto; tauto.
@@ -971,14 +976,17 @@ Section Independent.
         assert (Ic : forall z, In z (first X) \/ In z (rest X) -> In z (chain (who X) (num X) (what X))).
         { intros z I. now rewrite Ch, in_app_iff. }
         split; rewrite ?En; auto; [exists a, x; rewrite Es; auto|].
-        destruct En' as [(k & Ik & Hk)|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]]; [left|right; left|right; right].
+        destruct En' as [(k & Ik & Hk)|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]]; [left|right; left|right;
+          right].
         + exists k. split; [|auto]. destruct (in_dec Nat.eq_dec k (tainted U)) as [I|I]; [auto|].
-          destruct (FR k X Ik I M Hk) as [_ Si]. destruct (silent_clash X x a Si (Ic x (or_introl Ix))) as [_ H]. destruct (H C).
+          destruct (FR k X Ik I M Hk) as [_ Si]. destruct (silent_clash X x a Si (Ic x (or_introl Ix))) as [_ H].
+          destruct (H C).
         + exists z, y. split; [auto|]. split; [|auto]. apply (enters_both U S X z y F); auto.
         + exists z, y. split; [auto|]. split; [|auto]. rewrite El. rewrite in_app_iff in *.
           destruct Iy as [Iy|Iy]; [left; apply (enters_both U S X z y F); auto|auto].
       - rewrite En in Va. split; auto; [exists a, x; rewrite Es in Ia; auto|].
-        destruct En' as [(k & Ik & Hk)|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]]; [left|right; left|right; right].
+        destruct En' as [(k & Ik & Hk)|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]]; [left|right; left|right;
+          right].
         + exists k. auto.
         + exists z, y. auto.
         + exists z, y. split; [auto|]. split; [|auto]. rewrite El in Iy. rewrite in_app_iff in *. intuition.
@@ -990,7 +998,8 @@ Section Independent.
       intros F. split.
       - apply (simulation_near go finds (fun S U => forgets U S)); [|exact F]. clear S U F. intros S U F. split.
         + intros X H. exists X. now apply (forgets_finds U S).
-        + intros X V G. destruct (forgets_step U S X F (go_core _ _ _ G) (go_source _ _ _ G)) as (V' & W & GV & GW & F').
+        + intros X V G. destruct (forgets_step U S X F (go_core _ _ _ G) (go_source _ _ _ G)) as (V' & W & GV & GW &
+          F').
           exists X, W. split; [auto|]. now rewrite (go_determined S X V V' G GV).
       - apply (simulation_near go finds forgets); [|exact F]. clear S U F. intros U S F. split.
         + intros X H. exists X. now apply (forgets_finds U S).
