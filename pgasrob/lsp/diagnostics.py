@@ -10,8 +10,9 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol.types import Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, Position, Range
 from pygls.uris import to_fs_path
 
-from pgasrob.lsp.look import Found, plain
+from pgasrob.lsp.look import Found
 from pgasrob.lsp.positions import NOWHERE, Places
+from pgasrob.render.sarif import plain
 
 SOURCE = "pgasrob"
 VIOLATION = "not-robust"

@@ -20,7 +20,7 @@ from pgasrob.program.program import Program
 from pgasrob.races.question import RaceQuestion
 from pgasrob.render.english import on_nodes
 from pgasrob.render.races_json import checked_with_races
-from pgasrob.render.sarif import to_sarif
+from pgasrob.render.sarif import plain, to_sarif
 from pgasrob.robustness.batch import Checker, Job, Task, unwatched
 from pgasrob.robustness.verdict import Verdict
 
@@ -89,11 +89,6 @@ def look(question: Question, nodes: int) -> Found:
 def unknown(nodes: int | None, reason: str) -> Found:
     """That there is no answer, for a ``reason``."""
     return Found(nodes, "unknown", (), (f"Unknown{'' if nodes is None else on_nodes(nodes)}: {reason}",))
-
-
-def plain(message: dict[str, str]) -> str:
-    """The text of a SARIF message, in which braces are doubled."""
-    return message["text"].replace("{{", "{").replace("}}", "}")
 
 
 @lru_cache(maxsize=4)
