@@ -19,9 +19,10 @@ LEAST = 2
 
 
 class Instantiable(Protocol):
-    """A program that can be put on so many nodes."""
+    """A program that can be put on so many nodes, or be left with ``me`` and ``nodes`` as symbols."""
 
     def instantiate(self, nodes: int | None, reading: Reading, /) -> Instance: ...
+    def for_every_count(self) -> Program: ...
 
 
 def subjects(program: Instantiable, nodes: int | None, frame: Frame | None, reading: Reading) -> Iterator[Case]:
@@ -30,9 +31,7 @@ def subjects(program: Instantiable, nodes: int | None, frame: Frame | None, read
     for count in (nodes,) if frame is None else range(LEAST, cutoff(*frame)):
         yield case_of(program.instantiate(count, reading))
     if frame is not None:
-        if not isinstance(program, Program):
-            raise ValueError("a C program is another one on each number of nodes")
-        yield from cases(program, reading, *frame)
+        yield from cases(program.for_every_count(), reading, *frame)
 
 
 def sources_of(case: Case, commands: Commands) -> list[Source]:
