@@ -47,8 +47,10 @@ MAY_IMPORT: dict[str, set[str]] = {
         "semantics",
         TOP,
     },
+    "bounded": set(),
+    "explore": {"automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
+    "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "robustness", TOP},
     "course": set(),
-    "explore": {"automata", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
     "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
     "cli": {
         *(
@@ -58,6 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
             "explore",
             "export",
             "frontends",
+            "lsp",
             "models",
             "program",
             "races",

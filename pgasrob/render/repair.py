@@ -9,7 +9,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.english import capital, count, listed
-from pgasrob.render.json import Error, Result, errors_to_json, to_json
+from pgasrob.render.json import SCHEMA, Error, Result, errors_to_json, to_json
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.repair.edits import Edit, Origins, applied
 from pgasrob.repair.outcomes import Compared, Same
@@ -90,7 +90,7 @@ def diagnosis(witness: Witness | None) -> str:
 
 def repair_to_json(file: str, repair: Repair) -> RepairObject:
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "file": file,
         "nodes": list(repair.nodes),
         "state": repair.state,
