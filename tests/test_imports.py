@@ -49,8 +49,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "bounded": set(),
     "explore": {"automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
-    "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "robustness", TOP},
-    "course": set(),
+    "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "repair", "robustness", TOP},
+    "course": {"diagnostics", "frontends", "program", "repair", "robustness"},
     "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
     "cli": {
         *(

@@ -169,13 +169,17 @@ def changes(source: str, edits: Iterable[Edit]) -> list[Change]:
     ]
 
 
+def told(repair: Repair, answer: Answer) -> str:
+    """What ``answer`` does, and what it is good for, in a clause."""
+    return f"{listed([_told(each) for each in answer.candidates])}; then it is robust{_on(repair)}"
+
+
 def beside(repair: Repair) -> Result:
     """The first verdict that is not robust, with the first answer to be shown beside its run; else the first one."""
     verdicts = repair.verdicts
     result = to_json(next((each for each in verdicts if each.verdict == "not robust"), verdicts[0]))
     if repair.answers:
-        told = listed([_told(each) for each in repair.answers[0].candidates])
-        result["repair"] = {"told": f"{told}; then it is robust{_on(repair)}", "diff": repair.diff(repair.answers[0])}
+        result["repair"] = {"told": told(repair, repair.answers[0]), "diff": repair.diff(repair.answers[0])}
     return result
 
 
