@@ -26,7 +26,7 @@ def checked(result: Result) -> str:
 
 def where(result: Result, run: Witness) -> str:
     """`` on 3 nodes``: where ``run`` was found; nothing where the answer itself is about one number of nodes."""
-    return on_nodes(len(run["standing"])) if is_about_all(result) else ""
+    return on_nodes(run["nodes"]) if is_about_all(result) else ""
 
 
 def how(result: Result) -> str:

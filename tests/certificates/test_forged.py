@@ -328,5 +328,5 @@ def test_it_ends_and_answers(forgery: Callable[[Json], None], told: str | None) 
     ring = parse(RING.format("q"))
     certificate = json.loads(write(ring, 3).text)
     forgery(certificate)
-    reason = examine(ring.instantiate, json.dumps(certificate)).reason
+    reason = examine(ring, json.dumps(certificate)).reason
     assert reason is None if told is None else told in (reason or "") and reason.isascii()
