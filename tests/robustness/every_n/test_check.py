@@ -168,7 +168,7 @@ def test_where_an_assertion_fails_is_said(tmp_path: Path) -> None:
     assert "An assertion fails on 3 nodes, already in an SC run" in run(path, "-n", "all")[1]
     brief = run(path, "-n", "all", "--brief")[1].splitlines()
     assert brief[1:] == [f"{path}:4:19: assertion of rank 0 fails on 3 nodes: assert(r == 1)"]
-    run(path, "-n", "all", "--sarif", tmp_path / "one.sarif")
+    run(path, "-n", "all", "--witness", tmp_path / "one.sarif")
     sarif = json.loads((tmp_path / "one.sarif").read_text())
     texts = [each["message"]["text"] for each in sarif["runs"][0]["results"]]
     assert texts == ["The assertion fails in a sequentially consistent run on 3 nodes."]
