@@ -24,17 +24,19 @@ PROGRAMS = Path(__file__).parents[3] / "programs"
 FILES = sorted(PROGRAMS.rglob("*.c"))
 LIMITS = Limits(max_states=10_000, timeout=4)
 PROVED = {
-    "1_09_exchange_barrier", "1_12_get_gaspi_wait", "1_e4_reuse_shmem_put", "1_e4_reuse_shmem_quiet",
-    "3_11_increments", "3_12_fetching", "4_03_shmem_quiet", "5_05_put_signal", "5_07_fence_put_signal",
-    "5_19_shmem_lock", "7_07_handover_fence", "7_e3_counter_barrier", "7_e4_two_slots_put", "atomic_nbi_quiet",
-    "context_quiet", "gaspi_lock_101", "gaspi_lock_atomic", "gaspi_notify_same_queue", "gaspi_pipeline",
-    "gaspi_poll_fetch_add", "gaspi_read_wait", "gaspi_wait_test_loop", "gaspi_wait_then_barrier_101",
-    "gaspi_work_queue", "gaspi_write_list_notify", "gaspi_write_notify_covers_all_101", "gpi_flag", "gpi_lock",
-    "gpi_work_counter", "lock", "message_passing_atomic_flag_add", "message_passing_fence", "own_flag",
-    "own_flag_fence", "put_barrier", "put_fence_put_signal", "put_quiet_get", "put_signal", "quiet_sync",
-    "ring_halo", "signal_numbers_fence", "source_reuse", "store_buffering_quiet", "test_lock", "ticket_lock",
-    "try_two", "two_targets_quiet",
+    "accumulate_order", "atomic_nbi_quiet", "column_halo", "context_quiet", "figure_1", "figure_10",
+    "figure_11_two_fences", "figure_4c", "figure_4c_exclusive", "figure_7a", "figure_7b", "figure_7b_no_sync",
+    "figure_8_atomics", "figure_8a", "figure_8b", "figure_8d", "gaspi_lock_101", "gaspi_lock_atomic",
+    "gaspi_notify_same_queue", "gaspi_pipeline", "gaspi_poll_fetch_add", "gaspi_read_wait",
+    "gaspi_wait_test_loop", "gaspi_wait_then_barrier_101", "gaspi_work_queue", "gaspi_write_list_notify",
+    "gaspi_write_notify_covers_all_101", "gpi_allreduce", "gpi_flag", "gpi_lock", "gpi_one_to_one_wait",
+    "gpi_read_back_wait", "gpi_stencil", "gpi_work_counter", "lock", "lock_exclusive",
+    "message_passing_atomic_flag_add", "message_passing_fence", "message_passing_flush", "put_barrier",
+    "put_fence_put_signal", "put_quiet_get", "put_signal", "quiet_sync", "request_wait_flush", "rget",
+    "ring_halo", "signal_numbers_fence", "source_reuse", "spin_lock",
 }  # fmt: skip
+WEAKER = ("mcs_lock.c", "poll_fetch_and_op.c")
+"""Programs in MPI that wait for what goes to one rank, which they know by several names."""
 LONG = {"gaspi_credits", "stencil_2d"}
 """Programs of which the proof, or the lowering, takes more than a few seconds."""
 
@@ -49,12 +51,13 @@ def made(program: CProgram) -> Program | None:
 
 def compare(program: CProgram, without: Program, proof: Proof, counts: Iterator[int]) -> Iterator[bool]:
     """Whether the verdict was found, for each of ``counts``: it is that on what is made for the count, and none that
-    the ``proof`` excludes."""
+    the ``proof`` excludes. Where less is waited for without a number, it may be not robust on what is robust."""
     for nodes in counts:
         one, other = (check(each, nodes, limits=LIMITS, effect=False) for each in (program, without))
         found = [(each.verdict, each.assertions, each.deadlock) for each in (one, other)]
         known = not any("unknown" in each for each in found)
-        assert not known or found[0] == found[1], f"{program.source.text}\non {nodes} nodes"
+        weaker = (one.verdict, other.verdict) == ("robust", "not robust") and program.source.file.endswith(WEAKER)
+        assert not known or weaker or found[0] == found[1], f"{program.source.text}\non {nodes} nodes"
         if proof.holds and proof.cutoff is not None and nodes >= proof.cutoff:
             assert one.verdict in ("robust", "unknown"), f"{program.source.text}\non {nodes} nodes"
         yield known
@@ -114,7 +117,7 @@ def test_obstacles_are_calls_and_lines_of_the_source() -> None:
     [
         ("int *all = shmem_malloc(4 * npes);", 4, "argument 1 `4 * npes` of `shmem_malloc` is another number"),
         ("int all;\nshmem_int_put(&x, &all, me, 0);", 5, "argument 3 `me` of `shmem_int_put` is another number"),
-        ("shmem_int_sum_reduce(SHMEM_TEAM_WORLD, &x, &x, 1);", 4, "another thing on every rank"),
+        ("shmem_int_sum_inscan(SHMEM_TEAM_WORLD, &x, &x, 1);", 4, "another thing on every rank"),
     ],
 )
 def test_where_a_number_is_needed(body: str, line: int, why: str) -> None:
