@@ -17,6 +17,8 @@ from pgasrob import display
 
 if TYPE_CHECKING:
     from pgasrob.diagnostics import SourceError as SourceError
+    from pgasrob.program.corpus import NoExample as NoExample
+    from pgasrob.program.corpus import example as example
     from pgasrob.program.program import Program as Program
     from pgasrob.races import decide
     from pgasrob.races.verdict import RaceVerdict as RaceVerdict
@@ -36,11 +38,13 @@ __version__ = "0.1.0"
 _HOMES = {
     "Limits": "pgasrob.robustness.limits",
     "MissingKernelWarning": "pgasrob.robustness.native",
+    "NoExample": "pgasrob.program.corpus",
     "Program": "pgasrob.program.program",
     "RaceVerdict": "pgasrob.races.verdict",
     "SourceError": "pgasrob.diagnostics",
     "Verdict": "pgasrob.robustness.verdict",
     "check": "pgasrob.robustness.check",
+    "example": "pgasrob.program.corpus",
     "load": "pgasrob.robustness.check",
     "outcomes": "pgasrob.runs.outcomes",
     "race": "pgasrob.races.decide",

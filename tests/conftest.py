@@ -8,9 +8,10 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, settings
 
-from tests import tiers
+from tests import outputs, tiers
 
 COMMON: dict[str, Any] = {
     "deadline": None,
@@ -20,6 +21,9 @@ COMMON: dict[str, Any] = {
 # By default every run tries the same examples, so that a red test stays red; nightly ones are new each time.
 settings.register_profile("default", derandomize=True, max_examples=100, **COMMON)
 settings.register_profile("nightly", print_blob=True, max_examples=1_000, **COMMON)
+
+
+CliRunner.invoke = outputs.invoke  # type: ignore[method-assign]  # all that tests have commands print is checked
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -37,6 +37,26 @@ def test_the_reading_is_that_of_the_check(tmp_path: Path) -> None:
     assert "--failed-polls count --conflicts all" in run("certify", HALO, str(path)).output
 
 
+def test_every_number_of_nodes(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    assert run("check", HALO, "--nodes", "all", "--certificate", str(path)).exit_code == 0
+    found = json.loads(path.read_text())
+    assert (found["nodes"], found["frame"], len(found["parts"])) == ("all", [0, 1], 2 + 3)
+    result = run("certify", HALO, str(path))
+    assert result.exit_code == 0 and "robust on every number of nodes, read with" in result.output
+    del found["parts"][0]
+    path.write_text(json.dumps(found))
+    assert run("certify", HALO, str(path)).exit_code == 1
+
+
+def test_what_the_checker_knows_too_little_of(tmp_path: Path) -> None:
+    """Robust since memory never holds some value."""
+    path, program = tmp_path / "c.json", str(PROGRAMS / "faults" / "unreachable_fault.pgas")
+    result = run("check", program, "--nodes", "all", "--certificate", str(path))
+    assert result.exit_code == 3 and not path.exists()
+    assert "no certificate is written: the checker does not know enough of values" in result.output
+
+
 def test_c(tmp_path: Path) -> None:
     """One trace: a run, and behind each source a state at which nothing leads to a violation."""
     source, path = str(PROGRAMS / "c" / "openshmem" / "stencil.c"), tmp_path / "c.json"

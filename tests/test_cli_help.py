@@ -1,4 +1,4 @@
-"""Help, errors and the README name what is in the tables of formats, engines and reductions."""
+"""Help, errors and the manual name what is in the tables of formats, engines and reductions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pgasrob.cli import cli
 from pgasrob.render.files import FORMATS, Format
 from pgasrob.robustness import engines, reduction
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
+MANUAL = Path(__file__).parents[1] / "pgasrob" / "manual"
 
 
 def told(*arguments: str) -> str:
@@ -78,14 +78,16 @@ def test_the_list_of_commands_needs_no_table() -> None:
     assert not [name for name in imported if re.match(r"pgasrob\.(render|robustness|program|frontends)\b", name)]
 
 
-def table(heading: str) -> list[str]:
-    """The names in the first column of the README's table with ``heading``."""
-    rows = README.split(f"\n| {heading} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
+def table(page: str, heading: str) -> list[str]:
+    """The names in the first column of the table of ``page`` with ``heading``."""
+    rows = (MANUAL / page).read_text().split(f"\n| {heading} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
     return [name for row in rows for name in re.findall("`([^`]+)`", row.split("|")[1])]
 
 
-def test_the_readme_names_all() -> None:
-    assert sorted(table("ending")) == sorted(FORMATS)
-    assert table("`--engine`") == list(engines.ENGINES)
-    (sentence,) = re.findall(r"`--without NAME` leaves out\s+one of its reductions: (.*?)\.\n", README)
+def test_the_manual_names_all() -> None:
+    assert sorted(table("pictures.md", "ending")) == sorted(FORMATS)
+    assert table("engines.md", "`--engine`") == list(engines.ENGINES)
+    (sentence,) = re.findall(
+        r"`--without NAME` leaves out\s+one of its reductions: (.*?)\.\n", (MANUAL / "engines.md").read_text()
+    )
     assert tuple(re.findall("`([^`]+)`", sentence)) == reduction.REDUCTIONS

@@ -39,6 +39,21 @@ AXIOMS: dict[str, list[str]] = {
     "robust_iff_heads": [],
     "queues_can_be_emptied": [],
     "robust_program_is_where_blocks_are": [],
+    "infeasible_source": [],
+    "infeasible_robust": [],
+    "every_n": [],
+    "every_number": [],
+    "Own.own_robust": [],
+    "simulation_near": [],
+    "persistent_sets": [],
+    "merging_keeps": [],
+    "merging_adds_nothing": [],
+    "independent_to_front": [],
+    "independent_along": [],
+    "finds_after": [],
+    "attack_persistent": [],
+    "reduced_attack_complete": [],
+    "merged_attack_decides": [],
     "word_is_a_computation": [],
     "word_is_violating": [],
 }
@@ -135,7 +150,7 @@ def test_the_theorems_have_the_axioms_that_they_are_said_to_have(compiled: tuple
 def test_what_the_readme_names_is_there(compiled: tuple[Path, str]) -> None:
     folder, _ = compiled
     names = named()
-    assert {name.rpartition(".")[2] for name in names} >= set(AXIOMS)
+    assert {name.rpartition(".")[2] for name in names} >= {name.rpartition(".")[2] for name in AXIOMS}
     used = sorted({name.partition(".")[0] for name in names})
     lines = [f"Require Pgas.{file}." for file in used] + [f"Check Pgas.{name}." for name in names]
     (folder / "Named.v").write_text("\n".join(lines) + "\n")

@@ -12,6 +12,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from pgasrob.program.corpus import SUFFIXES
+
 ROOT = Path(__file__).parents[1]
 KERNEL = "pgasrob/kernel"
 
@@ -50,11 +52,14 @@ def test_the_sdist_has_the_kernels_sources_and_the_wheel_its_library(tmp_path: P
         packed = {name.partition("/")[2] for name in archive.getnames()}
     crate = {path for path in sources() if path.startswith(f"{KERNEL}/")}
     assert f"{KERNEL}/src/lib.rs" in crate and crate <= packed
+    corpus = {path for path in sources() if path.startswith("programs/") and path.endswith(SUFFIXES)}
+    assert "programs/c/mpi/barrier_halo.c" in corpus and corpus <= packed
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     with ZipFile(wheel) as archive:
         names = archive.namelist()
     assert not [name for name in names if name.startswith(f"{KERNEL}/")]
     assert "pgasrob/program/grammar.lark" in names
+    assert {f"pgasrob/{path}" for path in corpus} == {name for name in names if name.startswith("pgasrob/programs/")}
     libraries = [name for name in names if name.startswith("pgasrob/_kernel.") and not name.endswith(".pyi")]
     tag = wheel.stem.split("-", 2)[2]
     if cargo:

@@ -15,7 +15,9 @@ def test_every_slow_test_exists() -> None:
     gone = []
     for function in tiers.FUNCTIONS:
         file, _, name = function.partition("::")
-        if not (ROOT / file).exists() or not re.search(rf"^def {name}\(", (ROOT / file).read_text(), re.MULTILINE):
+        if not (ROOT / file).exists() or not re.search(
+            rf"^(async )?def {name}\(", (ROOT / file).read_text(), re.MULTILINE
+        ):
             gone.append(function)
     assert not gone, "take them out of tests/tiers.py"
 

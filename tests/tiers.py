@@ -98,6 +98,12 @@ SLOW: dict[str, str] = {
     "frontends/test_unknown_c.py": """
         chains_of_computations programs_in_disguise the_programs_are_worth_comparing
     """,
+    "lsp/test_diagnostics.py": """
+        a_change_ends_the_search it_is_told_what_is_not_known
+    """,
+    "lsp/test_features.py": """
+        repairs_are_offered_at_a_violation_and_make_it_robust repairs_of_c the_verdict_stands_above_the_program
+    """,
     "oracle/test_extensions.py": """
         hypothesis_programs_can_be_printed_and_run memo_and_no_memo_agree memo_and_no_memo_agree_hypothesis
         memo_and_no_memo_agree_with_loops some_random_programs_depend_on_every_rule

@@ -32,7 +32,8 @@ def find_symmetry(instance: Instance, every_value: bool = False) -> Symmetry:
 
 
 def _symmetry(instance: Instance, every_value: bool, known: Ranges | None) -> Symmetry:
-    types = rank_types(instance, every_value, known)
+    # Where no ranks do the same their types are of no use, and they take long to find.
+    types = rank_types(instance, every_value, known) if _classes(instance, frozenset()) else None
     classes = _classes(instance, types.fixed) if types is not None else ()
     if types is None or not classes:
         return Symmetry((), (), (None,) * len(instance.registers), (None,) * instance.size, False)

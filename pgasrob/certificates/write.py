@@ -8,21 +8,26 @@ might have no value, the states of the attack search are listed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 from math import inf
 from time import monotonic
 from typing import Any
 
-from pgasrob.certificates.check.accept import Instantiate, sources_of
-from pgasrob.certificates.check.format import FORMAT, content_hash
+from pgasrob.certificates.check.accept import Instantiable, sources_of, subjects
+from pgasrob.certificates.check.format import FORMAT, Frame, Part, content_hash
 from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Phase, Source, Way
+from pgasrob.certificates.check.names import Case, cutoff
 from pgasrob.certificates.check.states import Closed, State
 from pgasrob.certificates.check.values import Command, Commands, File, Files, Values
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
+from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
 MOST_STATES = 20_000
@@ -39,12 +44,22 @@ MOST_ACCESSES = 200_000
 written."""
 
 
+ROW = 64
+"""Cells of memory in one list, of which states share those that are alike."""
+SHORT = 12
+"""Length of a text that is written again."""
+
+
 class NoCertificate(Exception):
     """There is none; the text says why."""
 
 
 class _TooMany(NoCertificate):
     pass
+
+
+class _TooLittle(Exception):
+    """A source, or a fault, that is not excluded by names of ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,66 +74,104 @@ class Written:
 
 
 def write(
-    instantiate: Instantiate,
+    program: Instantiable,
     nodes: int | None,
     reading: Reading = DEFAULT_READING,
     most_states: int = MOST_STATES,
     timeout: float | None = None,
 ) -> Written:
-    """The certificate that the program is robust which ``instantiate`` puts on ``nodes`` nodes, read so.
+    """The certificate that ``program`` is robust on ``nodes`` nodes (its own count, or 2, when None), read so.
 
     Raises :class:`NoCertificate` when it would list more than ``most_states``, when making it takes more than
-    ``timeout`` seconds, or when there is none since the program is not robust or may
-    fault, and :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
+    ``timeout`` seconds, or when there is none since the program is not robust or may fault, and
+    :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
     """
-    from pgasrob import __version__
-
     until = inf if timeout is None else monotonic() + timeout
-    instance = instantiate(nodes, reading)
-    if instance.program.gaps:
+    (case,) = subjects(program, nodes, None, reading)
+    return _written(case.instance, case.instance.nodes, None, [_part(case, most_states, until)])
+
+
+def write_for_every_count(
+    program: Instantiable,
+    reading: Reading = DEFAULT_READING,
+    timeout: float | None = None,
+    frame: Frame | None = None,
+) -> Written:
+    """The certificate that ``program`` is robust on every number of nodes, read so; with the names of ``frame``, None:
+    of the first that do.
+
+    Raises as :func:`write`, and :class:`NoCertificate` where the small checker knows less than the proof needs.
+    """
+    until = inf if timeout is None else monotonic() + timeout
+    if not isinstance(program, Program):
+        raise NoCertificate("a C program is another one on each number of nodes")
+    if not any(process.ranks is None for process in program.processes):
+        raise NoCertificate("the program has blocks for ranks by number alone")
+    for names in [frame] if frame else _frames(program):
+        with suppress(_TooLittle):
+            about = list(subjects(program, None, names, reading))
+            parts = [_part(case, MOST_STATES, until) for case in reversed(about)]  # of the cases first
+            return _written(about[0].instance, "all", names, parts[::-1])
+    raise NoCertificate("the checker does not know enough of values on every number of nodes")
+
+
+def _frames(program: Program) -> list[Frame]:
+    """How many ranks may have names, the least first; those with blocks of their own have to."""
+    least = max((rank + 1 for process in program.processes for rank in process.ranks or ()), default=1)
+    return sorted(product(range(3), range(least, least + 3)), key=lambda frame: cutoff(*frame))
+
+
+def _part(case: Case, most_states: int, until: float) -> Part:
+    if case.instance.program.gaps:
         raise NoCertificate("the program stands for more runs than its commands have")
-    values = Values(instance, [_files(instance, rank) for rank in range(instance.nodes)])
+    values = Values(case, [_files(case, rank) for rank in range(len(case.names))])
     for _ in values.demands():
         raise AssertionError("the register files are not closed")
     commands = values.commands()
     phases, back = _phases(commands)
-    sources = sources_of(commands)
+    sources = sources_of(case, commands)
     settled: dict[Source, Fixpoint] = {}
     states: dict[State, tuple[int, ...] | None] = {}
     large = sum(map(len, (leaving for own in commands for leaving in own))) > SMALL
-    if large and sources:
+    if large and sources and not case.rest:
         with suppress(_TooMany):
             states = _states(Closed(values, commands, lambda *source: True), min(most_states, FIRST), until)
     if not states:
-        settled = _settled(Infeasible(instance, commands, phases), sources, until)
+        settled = _settled(Infeasible(case, commands, phases), sources, until)
         if len(settled) < len(sources) or values.may_fault:
+            if case.rest:
+                raise _TooLittle
             states = _states(Closed(values, commands, lambda *source: source not in settled), most_states, until)
-    kind = " and ".join(["infeasibility"] * bool(settled) + ["states"] * bool(states)) or "no sources"
+    return Part(values.files, phases, back, settled, list(states.items()))
+
+
+def _written(instance: Instance, nodes: int | str, frame: Frame | None, parts: Sequence[Part]) -> Written:
+    from pgasrob import __version__
+
+    infeasible, states = sum(len(each.sources) for each in parts), sum(len(each.states) for each in parts)
+    kind = " and ".join(["infeasibility"] * bool(infeasible) + ["states"] * bool(states)) or "no sources"
     certificate = {
         "format": FORMAT,
         "version": __version__,
         "program": content_hash(instance.program),
         "name": instance.program.name,
-        "nodes": instance.nodes,
-        "failed_polls": reading.failed_polls,
-        "conflicts": reading.conflicts,
+        "nodes": nodes,
+        "frame": frame,
+        "failed_polls": instance.reading.failed_polls,
+        "conflicts": instance.reading.conflicts,
         "kind": kind,
-        "registers": [[[sorted(each.unknown), _sorted(each.files)] for each in own] for own in values.files],
-        "phases": [[sorted(states) for states in phase] for phase in phases],
-        "back": back,
-        "infeasible": [[source, *_fixpoint_to_json(each)] for source, each in settled.items()],
-        "states": [[*_state_to_json(state), members] for state, members in states.items()],
     }
-    return Written(_printed(certificate), kind, len(settled), len(states))
+    return Written(_printed(certificate, [_part_to_json(each) for each in parts]), kind, infeasible, states)
 
 
-def _files(instance: Instance, rank: int) -> list[Files]:
+def _files(case: Case, rank: int) -> list[Files]:
     """The register files of a rank, as far as they are few; registers that are dead or may hold what was read are
     unknown."""
+    instance = case.instance
     automaton = instance.automata[rank]
     every = frozenset(range(len(instance.registers)))
     none = [Files(frozenset(), frozenset())] * len(automaton.out)
-    values = Values(instance, [none] * instance.nodes)
+    values = Values(case, [none] * instance.nodes)
     found = [(every - live, set[File]()) for live in live_registers(automaton)]
     fresh: list[tuple[int, File]] = []
 
@@ -296,34 +349,86 @@ def _sets(closed: Closed, state: State, reached: Mapping[State, tuple[int, ...]]
 # JSON
 
 
-def _sorted(found: Iterable[Any]) -> list[Any]:
-    return sorted(found, key=repr)
+def _sorted(found: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(found, key=repr))
 
 
-def _fixpoint_to_json(found: Fixpoint) -> Sequence[Any]:
-    accesses = [[[*at, sorted(ranks)] for at, ranks in sorted(each.items())] for each in (found.done, found.made)]
-    places = [
-        [at, *([_sorted(way.facts), _sorted(way.delayed)] for way in _sorted(ways))]
+def _fixpoint_to_json(found: Fixpoint) -> tuple[Any, ...]:
+    accesses = (tuple((*at, _sorted(ranks)) for at, ranks in sorted(each.items())) for each in (found.done, found.made))
+    places = (
+        (at, *((_sorted(way.facts), _sorted(way.delayed)) for way in _sorted(ways)))
         for at, ways in sorted(found.places.items())
-    ]
-    return found.last, *accesses, places
+    )
+    return found.last, *accesses, tuple(places)
 
 
-def _state_to_json(state: State) -> Sequence[Any]:
+def _state_to_json(state: State) -> tuple[Any, ...]:
     attack = state.attack
     begun = None
     if attack is not None:
-        begun = [attack.source, sorted(attack.tainted), _sorted(attack.done), _sorted(attack.delayed)]
-    return state.control, state.registers, state.memory, [_sorted(each) for each in state.facts], begun
+        begun = attack.source, _sorted(attack.tainted), _sorted(attack.done), _sorted(attack.delayed)
+    rows = tuple(state.memory[first : first + ROW] for first in range(0, len(state.memory), ROW))
+    return state.control, state.registers, rows, tuple(map(_sorted, state.facts)), begun
 
 
-def _printed(certificate: dict[str, Any]) -> str:
-    """The certificate with a line for each of its parts, and of the long lists for each element."""
-    lines = []
-    for name, value in certificate.items():
-        if isinstance(value, list) and name != "phases":
-            inner = ",\n  ".join(json.dumps(each, separators=(",", ":")) for each in value)
-            lines.append(f"{json.dumps(name)}: [{inner}]")
-        else:
-            lines.append(f"{json.dumps(name)}: {json.dumps(value)}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+def _part_to_json(part: Part) -> dict[str, Any]:
+    """Lists of what is made of tuples."""
+    return {
+        "registers": [tuple((_sorted(each.unknown), _sorted(each.files)) for each in own) for own in part.files],
+        "phases": [tuple(map(_sorted, phase)) for phase in part.phases],
+        "back": part.back,
+        "infeasible": [(source, *_fixpoint_to_json(each)) for source, each in part.sources.items()],
+        "states": [(*_state_to_json(state), members) for state, members in part.states],
+    }
+
+
+class _Shared:
+    """Tuples as JSON; what is in several of them is written once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int | str, ...], int] = {}
+        self._inside: list[tuple[int | str, ...]] = []  # numbers of lists, and the texts of all else
+        self._uses: Counter[int | str] = Counter()
+        self._marked: dict[int, int] = {}
+        self.add = cache(self._add)
+
+    def _add(self, value: Any) -> int | str:
+        """The number of a tuple; of all else its text."""
+        if not isinstance(value, tuple):
+            return json.dumps(value)
+        inside = tuple(map(self.add, value))
+        number = self._numbers.setdefault(inside, len(self._inside))
+        if number == len(self._inside):
+            self._inside.append(inside)
+            self._uses.update(inside)
+        return number
+
+    def text(self, number: int | str) -> str:
+        """What has been added, once everything has."""
+        if isinstance(number, str):
+            return number
+        if number in self._marked:
+            return f'{{"=":{self._marked[number]}}}'
+        found = f"[{','.join(map(self.text, self._inside[number]))}]"
+        if self._uses[number] > 1 and len(found) > SHORT:
+            self._marked[number] = len(self._marked)
+            return f'{{"+":{found}}}'
+        return found
+
+
+def _printed(certificate: dict[str, Any], parts: Sequence[dict[str, Any]]) -> str:
+    """The certificate with ``parts``, with a line for each element of their lists."""
+    shared = _Shared()
+    added = [[(name, _each(shared.add, value)) for name, value in part.items()] for part in parts]
+    texts = [_object((name, _each(shared.text, value)) for name, value in part) for part in added]
+    head = [(name, json.dumps(value)) for name, value in certificate.items()]
+    return _object([*head, ("parts", texts)]) + "\n"
+
+
+def _each(do: Callable[[Any], Any], value: Any) -> Any:
+    return [do(each) for each in value] if isinstance(value, list) else do(value)
+
+
+def _object(entries: Iterable[tuple[str, Any]]) -> str:
+    lines = ((name, "[" + ",\n ".join(value) + "]" if isinstance(value, list) else value) for name, value in entries)
+    return "{" + ",\n".join(f'"{name}": {value}' for name, value in lines) + "}"

@@ -31,6 +31,7 @@ Examples:
   pgasrob outcomes ring.pgas              what it can compute, and how often
   pgasrob litmus sb.litmus                what memory models allow of a small program
   pgasrob explain ring.pgas               the theory behind the answer
+  pgasrob examples                        programs to try all this on
   pgasrob explain-error PG010             what an error code means
 """
 
@@ -104,6 +105,7 @@ NAMES = (
     "litmus",
     "run",
     "explore",
+    "lsp",
     "repair",
     "thrift",
     "reproduce",
@@ -113,7 +115,10 @@ NAMES = (
     "export",
     "build",
     "record",
+    "examples",
     "catalogue",
+    "schema",
+    "course",
     "explain_error",
     "explain_assumption",
     "completion",

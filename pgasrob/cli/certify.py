@@ -23,6 +23,7 @@ Exit code:
 Examples:
   pgasrob check ring.pgas -n 4 --certificate ring.json
   pgasrob certify ring.pgas ring.json
+  pgasrob check ring.pgas --nodes all --certificate ring.json
 """
 
 
@@ -49,7 +50,7 @@ def certify(ctx: click.Context, /, file: str, certificate: str, front_end: Front
     except UnicodeDecodeError:
         text = ""
     try:
-        told = examine(load(file, front_end).instantiate, text)
+        told = examine(load(file, front_end), text)
     except SourceError as error:
         refuse(str(error))
     reason, found = told
@@ -57,7 +58,9 @@ def certify(ctx: click.Context, /, file: str, certificate: str, front_end: Front
         click.echo(f"{file}: refused: {reason}")
         ctx.exit(NOT_ROBUST)
     reading = f"--failed-polls {found.reading.failed_polls} --conflicts {found.reading.conflicts}"
-    click.echo(f"{file}: robust on {found.nodes} nodes, read with {reading}")
-    evidence = [f"{len(found.sources)} infeasible sources"] * bool(found.sources)
-    evidence += [f"{len(found.states)} states"] * bool(found.states)
+    count = "every number of" if found.nodes is None else found.nodes
+    click.echo(f"{file}: robust on {count} nodes, read with {reading}")
+    sources = sum(len(part.sources) for part in found.parts)
+    states = sum(len(part.states) for part in found.parts)
+    evidence = [f"{sources} infeasible sources"] * bool(sources) + [f"{states} states"] * bool(states)
     click.echo(f"  accepted by {' and '.join(evidence) or 'the commands, none of which has steps'}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial
 from itertools import count
 from pathlib import Path
 from shutil import copymode
@@ -57,27 +56,13 @@ def change_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def read(file: str, front_end: FrontEnd) -> tuple[AnyProgram, Parse]:
     """The program in ``file``, and how a changed text is read; ends the command when it is none."""
     from pgasrob.diagnostics import SourceError
-    from pgasrob.program.program import Program
-    from pgasrob.robustness.check import load
+    from pgasrob.repair.reading import read as read_source
 
     mention_a_missing_kernel(DEFAULT_ENGINE)
     try:
-        program = load(file, front_end)
+        return read_source(file, front_end)
     except SourceError as error:
         refuse(str(error))
-    if isinstance(program, Program):
-        from pgasrob.program.parser import parse
-
-        return program, partial(parse, file=file)
-    from pgasrob.frontends.lower import parse_c
-    from pgasrob.program.files import Overlay
-    from pgasrob.repair.texts import parts
-
-    def parse_all(text: str) -> AnyProgram:
-        first, *others = parts(text)
-        return parse_c(first.text, file, front_end, Overlay({each.file: each.text for each in others}))
-
-    return program, parse_all
 
 
 def costs_in(path: str | None) -> Costs:

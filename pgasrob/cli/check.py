@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,11 +13,14 @@ import click
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.many import (
     answer,
+    baseline_in,
     jobs_for,
+    kept_in,
     limit_options,
     output_options,
     paths_argument,
     programs,
+    resume_option,
     spared,
 )
 from pgasrob.cli.network import LITMUS, asked_for, on_network, refuse_options
@@ -47,7 +51,7 @@ if TYPE_CHECKING:
     from pgasrob.robustness.batch import Job
 
 ONE_FILE = "--why is about two lines of one FILE, on this machine."
-ONE_CERTIFICATE = "--certificate is about one FILE on one node count, with --cpu sc, on this machine."
+ONE_CERTIFICATE = "--certificate is about one FILE on one node count, or all, with --cpu sc, on this machine."
 EXAMPLES = """\b
 Exit code:
   0  all robust
@@ -68,6 +72,7 @@ Examples:
   pgasrob check programs --expect
   pgasrob check programs -v | less        with every counterexample
   pgasrob check programs --format json > verdicts.jsonl
+  pgasrob check programs --resume kept.db    goes on where it was ended
   pgasrob check ring.pgas --network rdma-tso --placed
   pgasrob check programs --cluster tcp://head:8786
   pgasrob check ring.pgas --witness ring.svg --witness ring.html
@@ -103,6 +108,7 @@ Examples:
 @click.option("--cluster", metavar="ADDRESS",
               help="Check on the workers of the Dask scheduler there (tcp://host:8786), one job per thread of theirs. "
               "The same pgasrob has to be on all machines.")  # fmt: skip
+@resume_option
 @output_options("the run")
 @click.option("--expect", is_flag=True, help="Compare every verdict with the program's header `// expect: ...`.")
 @click.option("--strict", is_flag=True,
@@ -151,8 +157,10 @@ def check(
     timeout: float | None,
     memory_limit: int | None,
     jobs: int | None,
+    resume: str | None,
     cluster: str | None,
     format_: str,
+    baseline: str | None,
     witnesses: tuple[str, ...],
     cycle_only: bool,
     expect: bool,
@@ -198,12 +206,12 @@ def check(
             raise click.UsageError(f"{option} is for the attack engine.")
     if pair is not None and (cluster is not None or any(map(os.path.isdir, paths)) or not paths):
         raise click.UsageError(ONE_FILE)
-    if brief and (verbose or full or assumptions or format_ == "json"):
-        raise click.UsageError(
-            "--brief prints a line each: leave --verbose, --full, --assumptions and --format json out."
-        )
+    if brief and (verbose or full or assumptions or format_ != "text"):
+        raise click.UsageError("--brief prints a line each: leave --verbose, --full, --assumptions and --format out.")
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine: workers of a cluster do as many jobs as they have threads.")
+    if cluster is not None and resume is not None:
+        raise click.UsageError("--resume keeps the results of this machine alone: leave --cluster out.")
     if cluster is not None and engine == "spin":
         raise click.UsageError("the spin engine works on this machine alone: leave --cluster out.")
     every_count = isinstance(nodes, str)
@@ -219,6 +227,8 @@ def check(
              "--without": bool(without), "--cpu": cpu != "sc", "--cluster": cluster is not None,
              "--witness": bool(witnesses), "--fold": cycle_only, "--strict": strict, "--report": report != "all",
              "--brief": brief, "--races": races, "--why": pair is not None, "--full": full, "--jobs": jobs is not None,
+             "--resume": resume is not None, "--baseline": baseline is not None,
+             "--format " + format_: format_ not in ("text", "json"),
              "--assumptions": assumptions, "--certificate": certificate is not None,
              "--max-sc-states": max_sc_states != MOST_SC_STATES and network != "pgas",
              "--conflicts": reading.conflicts != "commuting" and network != "pgas",
@@ -226,8 +236,19 @@ def check(
              and all(path.endswith(LITMUS) for path in paths)},
         )  # fmt: skip
         limits = Limits(max_states or None, timeout, spared(memory_limit, 1), max_sc_states or None)
-        asked = asked_for(network, not no_pcie, placed)
-        on_network(ctx, paths, counts, asked, limits, format_, expect, verbose, front_end, reading, outcome)
+        on_network(
+            ctx,
+            paths,
+            counts,
+            asked_for(network, not no_pcie, placed),
+            limits,
+            format_,
+            expect,
+            verbose,
+            front_end,
+            reading,
+            outcome,
+        )
     if no_pcie or placed:
         raise click.UsageError(f"{'--no-pcie' if no_pcie else '--placed'} is for --network rdma-tso.")
     recorded = traces(
@@ -235,17 +256,16 @@ def check(
         front_end,
         {"--nodes": nodes is not None, "--expect": expect, "--races": races, "--why": pair is not None,
          "--cluster": cluster is not None, "--engine": engine != DEFAULT_ENGINE, "--cpu": cpu != "sc",
-         "--certificate": certificate is not None},
+         "--certificate": certificate is not None, "--resume": resume is not None},
     )  # fmt: skip
     found = recorded or programs(paths, front_end)
     files, front_end = found.files, found.front_end
     if pair is not None and len(paths) > 1 + len(found.units):
         raise click.UsageError(ONE_FILE)
-    if certificate is not None and (
-        len(found.files) != 1 or every_count or len(counts or (0,)) > 1 or cluster or cpu == "tso"
-    ):
+    if certificate is not None and (len(found.files) != 1 or len(counts or (0,)) > 1 or cluster or cpu == "tso"):
         raise click.UsageError(ONE_CERTIFICATE)
-    writing = Witnesses(witnesses, files, counts, cycle_only)
+    known = baseline_in(baseline, expect)
+    writing = Witnesses(witnesses, files, counts, cycle_only, known)
     mention_a_missing_kernel(engine)
     if engine == "spin":
         _require_spin()
@@ -276,8 +296,10 @@ def check(
         machine="tso" if cpu == "tso" else "",
         every_count=every_count,
     )
+    if resume is not None:
+        job = replace(job, kept=kept_in(resume, job, "check"))
     printing = printer(
-        files, VerdictForm(expect, assumptions, full), format_ == "json", verbose, strict, brief, len(counts or ()) > 1
+        files, VerdictForm(expect, assumptions, full), format_, verbose, strict, brief, len(counts or ()) > 1, known
     )
     display = progress_display(job.limits.max_states)
     convert = checked_with_races if races else checked_to_json
@@ -311,6 +333,7 @@ def check(
         display,
         named=bool(paths),
         further=further,
+        baseline=known,
     )
 
 
@@ -355,13 +378,15 @@ def _tell_why(result: Result, pair: TwoLines, job: Job) -> None:
 
 def _certify(result: Result, path: str, job: Job) -> int:
     """Write the certificate of a ``result``; the exit code that this stands for."""
-    from pgasrob.certificates.write import NoCertificate, write
+    from pgasrob.certificates.write import NoCertificate, write, write_for_every_count
     from pgasrob.robustness.check import load
 
-    nodes = result["nodes"]
-    assert nodes != "all", "refused"
+    program, nodes = load(result["file"], job.front_end), result["nodes"]
     try:
-        written = write(load(result["file"], job.front_end).instantiate, nodes, job.reading, timeout=job.limits.timeout)
+        if nodes == "all":
+            written = write_for_every_count(program, job.reading, job.limits.timeout)
+        else:
+            written = write(program, nodes, job.reading, timeout=job.limits.timeout)
     except NoCertificate as reason:
         click.echo(f"pgasrob: no certificate is written: {reason}", err=True)
         return UNKNOWN

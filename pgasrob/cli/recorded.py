@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -74,7 +74,7 @@ def tell_alarms(result: RaceResult, front_end: FrontEnd, reading: Reading, in_js
         return
     exact = {tuple(sorted(side["line"] for side in race["accesses"])) for race in result["races"]}
     if in_json:
-        cast("dict[str, object]", result)["must_rma"] = [list(pair) for pair in lines]
+        result["must_rma"] = [list(pair) for pair in lines]
         return
     if not lines:
         click.echo(f"{result['file']}: MUST-RMA reports nothing for one order of its events.")

@@ -1,10 +1,12 @@
-"""How setuptools packs the kernel: its sources into the sdist, and into a wheel the library if it could be built.
+"""How setuptools packs what is not in the package: the kernel's sources into the sdist, its library, if it could be
+built, into a wheel, and the corpus of examples, which lies beside the package, into both.
 
 `pyproject.toml` names these classes. They are no part of the installed package.
 """
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from setuptools.command.build import build
@@ -14,12 +16,14 @@ from setuptools_rust.setuptools_ext import add_rust_extension
 
 HERE = Path("pgasrob/kernel")
 """Setuptools runs in the folder of `pyproject.toml`."""
+EXAMPLES = [path for suffix in ("pgas", "c", "h", "litmus") for path in Path("programs").rglob(f"*.{suffix}")]
+"""The programs of the corpus: `pgasrob.program.corpus` looks for them in the package and, in a checkout, beside it."""
 
 
 class Build(build):
-    """A build after which a wheel is one for every platform unless it holds the kernel.
+    """A build with the corpus, after which a wheel is one for every platform unless it holds the kernel.
 
-    That cannot be told before: cargo may be missing, too old or without a network.
+    The latter cannot be told before: cargo may be missing, too old or without a network.
     """
 
     def initialize_options(self) -> None:
@@ -30,6 +34,10 @@ class Build(build):
 
     def run(self) -> None:
         super().run()
+        for path in EXAMPLES:
+            target = Path(self.build_lib, "pgasrob", path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
         if not any(Path(self.build_lib, "pgasrob").glob("_kernel.*[!i]")):
             self.distribution.has_ext_modules = lambda: False
             wheel = self.distribution.get_command_obj("bdist_wheel", create=False)
@@ -38,9 +46,10 @@ class Build(build):
 
 
 class SourceDistribution(sdist):
-    """With the sources of the kernel, which are not in wheels as package data would be."""
+    """With the sources of the kernel, which are not in wheels as package data would be, and the corpus."""
 
     def make_distribution(self) -> None:
         patterns = ("Cargo.*", "rustfmt.toml", "packaging.py", "src/**/*.rs")
         self.filelist.extend(str(path) for pattern in patterns for path in HERE.glob(pattern))
+        self.filelist.extend(map(str, EXAMPLES))
         super().make_distribution()

@@ -486,6 +486,7 @@ class RaceResult(TypedDict):
     Where ``reason`` is not null and the verdict is "race", there may be more. ``strict``: an await and a value that
     arrives count as a race. ``robustness`` answers the other question, if it was asked beside this one. ``witness`` is
     the run to a fault, where that makes it an error. ``expected`` is "none", "1 pair", "3 pairs" or "error".
+    ``must_rma``: the pairs of lines that MUST-RMA reports, where that was asked for.
     """
 
     schema: int
@@ -511,6 +512,7 @@ class RaceResult(TypedDict):
     robustness: NotRequired[Result | None]
     witness: NotRequired[Witness | None]
     alike: NotRequired[Alike]
+    must_rma: NotRequired[list[list[int]]]
 
 
 class Simulation(TypedDict):
@@ -561,7 +563,7 @@ class RunResult(TypedDict):
     assertions: None
     deadlock: None
     communicates: None
-    stats: dict[str, float]
+    stats: Stats
     witness: Witness | None
     assertion_run: None
     deadlock_run: None

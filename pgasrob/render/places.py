@@ -13,6 +13,10 @@ LONGEST_LABEL = 20
 """Characters that the name of a file and a line take at most in a table or a box."""
 
 
+NESTED = (dict, list, tuple)
+"""What has values in it. Most values have none, and are not asked about theirs."""
+
+
 def located(file: str, line: int, column: int | None = None) -> str:
     """``line`` and ``column`` of a program with the first ``file``: `ring.c:12:3`."""
     other, number = place_of(line)
@@ -33,7 +37,7 @@ def dumps(value: object, **options: Any) -> str:
 def _with_files(value: Any) -> Any:
     match value:
         case dict():
-            found = {key: _with_files(each) for key, each in value.items()}
+            found = {key: _with_files(each) if type(each) in NESTED else each for key, each in value.items()}
             if isinstance(line := value.get("line"), Line):
                 found |= {"file": line.file, "file_name": line.name}
             if any(isinstance(line, Line) for line in value.get("lines") or ()):
@@ -41,7 +45,7 @@ def _with_files(value: Any) -> Any:
                 found["file_names"] = [line.name if isinstance(line, Line) else None for line in value["lines"]]
             return found
         case list() | tuple():
-            return [_with_files(each) for each in value]
+            return [_with_files(each) if type(each) in NESTED else each for each in value]
         case _:
             return value
 

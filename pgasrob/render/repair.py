@@ -9,7 +9,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.english import capital, count, listed
-from pgasrob.render.json import Error, Result, errors_to_json, to_json
+from pgasrob.render.json import SCHEMA, Error, Result, errors_to_json, to_json
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.repair.edits import Edit, Origins, applied
 from pgasrob.repair.outcomes import Compared, Same
@@ -90,7 +90,7 @@ def diagnosis(witness: Witness | None) -> str:
 
 def repair_to_json(file: str, repair: Repair) -> RepairObject:
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "file": file,
         "nodes": list(repair.nodes),
         "state": repair.state,
@@ -169,13 +169,17 @@ def changes(source: str, edits: Iterable[Edit]) -> list[Change]:
     ]
 
 
+def told(repair: Repair, answer: Answer) -> str:
+    """What ``answer`` does, and what it is good for, in a clause."""
+    return f"{listed([_told(each) for each in answer.candidates])}; then it is robust{_on(repair)}"
+
+
 def beside(repair: Repair) -> Result:
     """The first verdict that is not robust, with the first answer to be shown beside its run; else the first one."""
     verdicts = repair.verdicts
     result = to_json(next((each for each in verdicts if each.verdict == "not robust"), verdicts[0]))
     if repair.answers:
-        told = listed([_told(each) for each in repair.answers[0].candidates])
-        result["repair"] = {"told": f"{told}; then it is robust{_on(repair)}", "diff": repair.diff(repair.answers[0])}
+        result["repair"] = {"told": told(repair, repair.answers[0]), "diff": repair.diff(repair.answers[0])}
     return result
 
 

@@ -10,7 +10,7 @@ from pgasrob.program.statements import Line
 from pgasrob.render.calls import Calls, pieces
 from pgasrob.render.doubles import value
 from pgasrob.render.english import capital, count, listed, on_nodes
-from pgasrob.render.json import Error
+from pgasrob.render.json import SCHEMA, Error
 from pgasrob.render.lines import Line as TextLine
 from pgasrob.render.lines import headline, paragraph
 
@@ -28,7 +28,7 @@ ALL_HELD = (
 LIBRARIES = {"openshmem": "OpenSHMEM", "mpi": "MPI"}
 
 
-class ExecutionObject(TypedDict):
+class ProcessesObject(TypedDict):
     """``output``: the lines of each rank; ``exit_code``: null where the program did not end."""
 
     output: list[list[str]]
@@ -48,11 +48,16 @@ class ValueObject(TypedDict):
     reproduced: int | None
 
 
+class UntilObject(TypedDict):
+    rank: int
+    line: int
+
+
 class HeldObject(TypedDict):
     rank: int
     line: int
     call: str
-    until: dict[str, int]
+    until: UntilObject
 
 
 class ReproducedObject(TypedDict):
@@ -65,8 +70,8 @@ class ReproducedObject(TypedDict):
     state: str
     reason: str | None
     library: str | None
-    normal: ExecutionObject | None
-    reproduced: list[ExecutionObject]
+    normal: ProcessesObject | None
+    reproduced: list[ProcessesObject]
     values: list[ValueObject]
     held: list[HeldObject]
     all_held: bool
@@ -86,8 +91,8 @@ def nothing_reproduced(
     file: str, nodes: int | None, state: str, reason: str | None = None, errors: Sequence[Error] = ()
 ) -> ReproducedObject:
     return {
-        "schema": 1, "file": file, "nodes": nodes, "state": state, "reason": reason, "library": None, "normal": None,
-        "reproduced": [], "values": [], "held": [], "all_held": False,
+        "schema": SCHEMA, "file": file, "nodes": nodes, "state": state, "reason": reason, "library": None,
+        "normal": None, "reproduced": [], "values": [], "held": [], "all_held": False,
         "errors": list(errors),
     }  # fmt: skip
 
@@ -108,7 +113,7 @@ def reproduced_to_json(file: str, found: Reproduction, state: str, doubles: Coll
     }  # fmt: skip
 
 
-def _execution(execution: Execution) -> ExecutionObject:
+def _execution(execution: Execution) -> ProcessesObject:
     return {
         "output": [list(lines) for lines in execution.output],
         "assertion": execution.failed_assertion,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from pgasrob.diagnostics import visible
 from pgasrob.render.english import capital, count, listed
-from pgasrob.render.json import Error, errors_to_json
+from pgasrob.render.json import SCHEMA, Error, errors_to_json
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.repair import Change, changes, diagnosis, told_with
 from pgasrob.repair import texts
@@ -58,7 +58,7 @@ def why_not(judged: Judged, text: str) -> str:
 
 def thrift_to_json(file: str, thrift: Thrift) -> ThriftObject:
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "file": file,
         "nodes": list(thrift.nodes),
         "state": thrift.state,

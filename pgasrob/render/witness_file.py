@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator
 from types import NoneType, UnionType
-from typing import Any, Literal, NotRequired, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NotRequired, Union, cast, get_args, get_origin, is_typeddict
 
 from pgasrob.program.instance import MAX_NODES
 from pgasrob.program.statements import Line
@@ -19,6 +18,7 @@ from pgasrob.render.doubles import Double, shown
 from pgasrob.render.doubles import value as value_of
 from pgasrob.render.json import SCHEMA, Edge, Event, RaceResult, Result, RunResult, Witness, mark
 from pgasrob.render.places import with_lines
+from pgasrob.render.schema import hints
 from pgasrob.render.words import RUNS, STEPS
 
 NAMES: dict[Any, str] = {
@@ -181,17 +181,6 @@ def _simulated(value: dict[str, object]) -> Result:
 # --- Types -----------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _hints(kind: Any) -> Mapping[str, Any]:
-    from pgasrob.robustness.verdict import EffectKind
-    from pgasrob.runs.simulate import Bias
-    from pgasrob.semantics.endings import Ending
-
-    # What a module of the schema imports for the type checker alone.
-    names = {"EffectKind": EffectKind, "Ending": Ending, "Bias": Bias}
-    return get_type_hints(kind, localns=names, include_extras=True)
-
-
 def _typed(value: object, kind: Any, where: str) -> object:
     """A copy of ``value``, which is of the type ``kind`` of the schema."""
     if is_typeddict(kind):
@@ -223,7 +212,7 @@ def _object(value: object, kind: Any, where: str) -> dict[str, object]:
     if not isinstance(value, dict):
         raise _bad(value, where, NAMES[dict])
     found = {}
-    for key, hint in _hints(kind).items():
+    for key, hint in hints(kind).items():
         inside = f"{where}.{key}" if where else key
         optional = get_origin(hint) is NotRequired
         if key in value:

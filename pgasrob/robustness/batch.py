@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.expectation import read_expectation
-from pgasrob.program.files import DISK, Files, files_below
-from pgasrob.program.parser import MAX_FILE
+from pgasrob.program.files import DISK, Copies, Files, Recorder, files_below
+from pgasrob.program.parser import MAX_FILE, read_source
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
 from pgasrob.robustness.check import PREPARING, Interrupted, check, load
 from pgasrob.robustness.engines import DEFAULT_ENGINE
+from pgasrob.robustness.kept import Kept
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import Interruption, LeftUndone, NoProgram, NotAsked, Reason
+from pgasrob.robustness.reasons import Interruption, LeftUndone, NoProgram, NotAsked, Reason, would_be_the_same
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import GRACE, LimitReached, Progress, Watch
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
+    from pgasrob.robustness.store import Store
     from pgasrob.robustness.traces.parts import Found
 
 T = TypeVar("T")
@@ -49,6 +51,8 @@ class Answer(Protocol):
 
     @property
     def verdict(self) -> str: ...
+    @property
+    def reason(self) -> Reason | None: ...
     @property
     def robustness(self) -> Verdict | None: ...
     def without_runs(self, reason: Reason | None = None) -> Answer:
@@ -107,7 +111,8 @@ class Job:
 
     ``front_end`` says how C files are read, ``files`` where all are. ``further`` is asked, too.
     ``decide`` decides, for the ``machine`` whose expectation a verdict is compared with, where headers have one for it:
-    "tso", or none. ``every_count``: what decides answers for every number of nodes at once.
+    "tso", or none. ``every_count``: what decides answers for every number of nodes at once. ``kept``: results that are
+    there already, and where further ones go.
     """
 
     nodes: tuple[int, ...] | None = None
@@ -124,6 +129,7 @@ class Job:
     decide: Decide = check
     machine: str = ""
     every_count: bool = False
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +159,13 @@ class Checked:
             self.verdict, witness=None, assertion_run=None, deadlock_run=None, effect=effect, on_tso=on_tso
         )
         return replace(self, verdict=verdict, further=self.further and self.further.without_runs())
+
+    @property
+    def would_be_the_same(self) -> bool:
+        """Whether another check of the same would find the same."""
+        answers = [self.verdict, self.verdict.effect, self.further, self.further and self.further.robustness]
+        reasons = [each.reason for each in answers if each is not None]
+        return not self.interrupted and all(map(would_be_the_same, reasons))
 
 
 class Task(NamedTuple):
@@ -204,13 +217,26 @@ def told_all(
     files: Sequence[str], job: Job, convert: Callable[[Checked], T], watch: Watcher = unwatched
 ) -> Iterator[T]:
     """As :func:`check_all`, each result as ``convert`` makes it."""
-    checker = Checker(job)
-    for task in tasks(files, job):
-        checked = checker.check(task, watch)
-        if checked is not None:
-            yield checker.told(checked, convert)
-            if checked.interrupted:
-                raise KeyboardInterrupt
+    with closing(Checker(job)) as checker:
+        for task in tasks(files, job):
+            if (kept := checker.kept(task)) is not None:
+                yield kept
+            elif (checked := checker.check(task, watch)) is not None:
+                told = checker.told(checked, convert)
+                checker.keep(checked, told)
+                yield told
+                if checked.interrupted:
+                    raise KeyboardInterrupt
+
+
+def asked(job: Job, what: str) -> str:
+    """All of ``job`` that its results depend on, beside the files and how they are read; ``what`` is made of them.
+
+    Limits of memory do not count: what they have ended is asked again (:attr:`Checked.would_be_the_same`).
+    """
+    decide = f"{job.decide.__module__}.{job.decide.__qualname__}"  # type: ignore[attr-defined]  # a function
+    limits = replace(job.limits, memory=None)
+    return repr((what, job.engine, limits, job.heads, job.expect, job.reductions, job.reading, job.further, decide))
 
 
 def tasks(files: Sequence[str], job: Job) -> list[Task]:
@@ -236,6 +262,59 @@ class Checker:
         self._watch = Watch(job.limits, None, time.monotonic())
         self._file: str | None = None
         self._program: Program | CProgram | Verdict | None = None
+        self._store: Store | None = None
+        self._copied: tuple[str, Copies] | None = None
+        self._key: str | None = None
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    def kept(self, task: Task) -> Any:
+        """The result of ``task`` that is kept; None where there is none. Raises
+        :class:`~pgasrob.robustness.kept.KeptError`.
+
+        What is checked if there is none is what has been looked at here, whatever becomes of the files meanwhile.
+        """
+        job, file, self._key = self.job, task.file, None
+        if job.kept is None:
+            return None
+        if self._copied is None or self._copied[0] != file:
+            self._copied = None
+            try:
+                found = Watch(job.limits, None, time.monotonic()).within(READING, lambda: self._read(file))
+            except LimitReached:  # as the check will say
+                return None
+            self._copied = file, found
+        if self._store is None:
+            from pgasrob.robustness.store import Store
+
+            self._store = Store(job.kept.path)
+        front_end = job.front_end if file.endswith(".c") else None
+        self._key = job.kept.key(file, task.nodes, front_end, self._copied[1])
+        return self._store.get(self._key)
+
+    def _read(self, file: str) -> Copies:
+        """All that the program in ``file`` is read from."""
+        recorder = Recorder()
+        if file.endswith(".c"):  # only when it has been loaded it is known what that is
+            self._program = None
+            self._file, self._program = file, _load(file, self.job, recorder)
+        else:
+            with suppress(SourceError):
+                read_source(file, recorder)
+        return Copies(recorder.kept)
+
+    def keep(self, checked: Checked, told: object) -> None:
+        """Keep what is ``told`` of the latest task, whose result is ``checked``, if another check would say the same.
+        Raises :class:`~pgasrob.robustness.kept.KeptError`."""
+        if self._store is not None and self._key is not None and checked.would_be_the_same:
+            self._store.put(self._key, told)
+
+    @property
+    def _files(self) -> Files:
+        """Where the task at work is read from."""
+        return self.job.files if self._key is None or self._copied is None else self._copied[1]
 
     def check(self, task: Task, watch: Watcher) -> Checked | None:
         """The result of ``task``; None when the file is no program and its first task has told that.
@@ -308,6 +387,7 @@ class Checker:
         except LimitReached as limit:
             reason = checked.verdict.reason or LeftUndone("the run is not shown", limit.reason)
             without = checked.without_runs()
+            self._key = None  # it is not kept without them
             further = without.further and without.further.without_runs(reason)
             return convert(replace(without, verdict=replace(without.verdict, reason=reason), further=further))
 
@@ -323,7 +403,7 @@ class Checker:
         if not self.job.expect:
             return Checked(file, verdict, further=further)
         try:
-            expectation = read_expectation(read_text(file, self.job.files), file)
+            expectation = read_expectation(read_text(file, self._files), file)
         except SourceError as error:
             return Checked(file, verdict, True, None, tuple(error.diagnostics), further=further)
         # A text that is no program has no node count; its header is read as that of a program on the default count.
@@ -338,7 +418,7 @@ class Checker:
         """The program in ``file``, or the verdict `error` that says why there is none."""
         if self._program is None or file != self._file:
             self._program = None
-            self._file, self._program = file, _load(file, self.job)
+            self._file, self._program = file, _load(file, self.job, self._files)
         return self._program
 
 
@@ -350,10 +430,10 @@ def read_text(file: str, files: Files = DISK) -> str:
         return ""
 
 
-def _load(file: str, job: Job) -> Program | CProgram | Verdict:
+def _load(file: str, job: Job, files: Files) -> Program | CProgram | Verdict:
     """The program in ``file``, or the verdict `error` that says why there is none."""
     try:
-        return load(file, job.front_end, job.files)
+        return load(file, job.front_end, files)
     except SourceError as error:
         found = tuple(error.diagnostics)
         return Verdict(file, None, None, job.engine, "error", NoProgram(found[0].message), errors=found)

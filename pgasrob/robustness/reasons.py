@@ -351,3 +351,10 @@ class InternalError(Reason):
 
     def __str__(self) -> str:
         return f"internal error, please report it: the {self.engine} engine's run {self.run}"
+
+
+def would_be_the_same(reason: Reason | None) -> bool:
+    """Whether what has been left out for ``reason`` would be left out again: not where it was the machine or the user
+    that ended the search."""
+    by_chance = (MemoryLimit, OutOfMemory, Interruption, WorkerDied, SpinOutOfMemory, SpinFailed, InternalError)
+    return reason is None or (not isinstance(reason, by_chance) and would_be_the_same(getattr(reason, "because", None)))

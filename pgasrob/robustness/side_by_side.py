@@ -19,6 +19,25 @@ def convert_all(
 
     ``convert`` is a function of a module, and what it returns can be pickled: runs and programs are too deep for that.
     """
+    results = _converted(files, job, convert, jobs, watch)
+    return results if job.kept is None else _kept(results, job.kept.path)
+
+
+def _kept(results: Iterator[T], path: str) -> Iterator[T]:
+    """``results``, of processes that keep them in the file ``path``; :class:`~pgasrob.robustness.kept.KeptError` comes
+    before the first one where that is not possible."""
+    from pgasrob.robustness.store import Store
+
+    Store(path).close()  # a connection must not be open when processes fork
+    try:
+        yield from results
+    finally:
+        Store(path).close()  # so that no log is left beside the file by processes that were killed
+
+
+def _converted(
+    files: Sequence[str], job: Job, convert: Callable[[Checked], T], jobs: int, watch: Watcher
+) -> Iterator[T]:
     todo = tasks(files, job)
     jobs = min(jobs, len(todo))
     # What a pipe holds can be read once, so by one process.

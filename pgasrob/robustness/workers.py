@@ -24,6 +24,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pgasrob.program.parser import parse
 from pgasrob.robustness.batch import Checked, Checker, Job, Task, Watcher
+from pgasrob.robustness.kept import KeptError
 from pgasrob.robustness.native import MissingKernelWarning
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.watch import Progress
@@ -219,6 +220,8 @@ class _Crew(Generic[T]):
             assert worker.number is not None
             self._results[worker.number] = told[0]
             worker.done()
+        elif kind == "unkept":
+            raise KeptError(told[0])
         else:
             raise WorkerError(told[0])
         return True
@@ -282,7 +285,7 @@ def do(
     interrupts: Interrupts,
 ) -> None:
     """Check ``task``, and tell of it: ("title", nodes, title), ("progress", snapshot) now and then, and at the end
-    ("result", the pickled result) or ("failed", the traceback of an exception)."""
+    ("result", the pickled result), ("unkept", why nothing can be kept) or ("failed", the traceback of an exception)."""
 
     def send(*message: object) -> None:
         with interrupts.welcome(False):
@@ -295,13 +298,19 @@ def do(
         yield lambda progress: send("progress", progress)
 
     try:
-        try:
-            with interrupts.welcome():
-                interrupts.due()
-                checked = checker.check(task, watch)
-        except KeyboardInterrupt:
-            checked = checker.unknown(task.file, task.nodes, Interruption())
-        result = pickle.dumps(None if checked is None else checker.told(checked, convert))
+        if (told := checker.kept(task)) is None:
+            try:
+                with interrupts.welcome():
+                    interrupts.due()
+                    checked = checker.check(task, watch)
+            except KeyboardInterrupt:
+                checked = replace(checker.unknown(task.file, task.nodes, Interruption()), interrupted=True)
+            if checked is not None:
+                told = checker.told(checked, convert)
+                checker.keep(checked, told)
+        result = pickle.dumps(told)
+    except KeptError as error:
+        connection.send(("unkept", str(error)))
     except Exception:
         connection.send(("failed", traceback.format_exc()))
     else:

@@ -38,10 +38,10 @@ def test_the_corpus(path: Path) -> None:
     if path.stem in LARGE:
         pytest.skip("takes long")
     if expected(path, nodes) == "robust":
-        assert examine(program.instantiate, write(program.instantiate, nodes).text).reason is None
+        assert examine(program, write(program, nodes).text).reason is None
     else:
         with pytest.raises(NoCertificate, match=r"is not robust|has no value"):
-            write(program.instantiate, nodes)
+            write(program, nodes)
 
 
 def verdict(instance: Instance) -> bool | None:
@@ -58,12 +58,12 @@ def agree(program: Program, nodes: int, reading: Reading, seen: Counter[str]) ->
     if violated is None:
         return
     try:
-        written = write(program.instantiate, nodes, reading, 3_000)
+        written = write(program, nodes, reading, 3_000)
     except NoCertificate as reason:
         told = str(reason)
     else:
         told = ""
-        assert examine(program.instantiate, written.text).reason is None
+        assert examine(program, written.text).reason is None
     seen[told or written.kind] += 1
     assert not violated if not told else violated or "not robust" not in told
 

@@ -246,7 +246,7 @@ def test_more_than_can_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         await release.wait()
         return 200, "{}"
 
-    monkeypatch.setattr(worker.anyio.to_process, "run_sync", stuck)
+    monkeypatch.setattr(worker.bounded, "run", stuck)
     question = Question("x.pgas", TEXT, None, (), True, FrontEnd(), DEFAULT_READING)
     given: list[str] = []
 

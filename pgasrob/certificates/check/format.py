@@ -4,34 +4,48 @@ from __future__ import annotations
 
 import hashlib
 import json
-from itertools import product
+from collections.abc import Sequence
+from itertools import chain, product
 from typing import Any, NamedTuple, NoReturn, get_args
 
 from pgasrob.certificates.check.infeasible import Fixpoint, Phase, Source, Way
+from pgasrob.certificates.check.linear import Linear
 from pgasrob.certificates.check.states import Attack, State
 from pgasrob.certificates.check.values import Files
 from pgasrob.program import core
 from pgasrob.program.declarations import Declared
 from pgasrob.program.reading import Conflicts, FailedPolls, Reading
 
-FORMAT = 1
+FORMAT = 3
 MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
-class Certificate(NamedTuple):
-    """Evidence that a program is robust: ``files`` for `Values`, ``phases`` with the number of the one that follows the
-    last, a `Fixpoint` for each source that is infeasible, ``states`` for the other sources, each with the ranks that
-    move there (None: all)."""
+Frame = tuple[int, int]
+"""How many ranks have names around the source's, and at each of the ends."""
 
-    program: str
-    nodes: int
-    reading: Reading
-    version: str
-    files: list[list[Files]]
+
+class Part(NamedTuple):
+    """Evidence about one number of nodes, or a case of every number: ``files`` for `Values`, ``phases`` with the number
+    of the one that follows the last, a `Fixpoint` for each source that is infeasible, ``states`` for the other sources,
+    each with the ranks that move there (None: all)."""
+
+    files: Sequence[Sequence[Files]]
     phases: list[Phase]
     back: int
     sources: dict[Source, Fixpoint]
     states: list[tuple[State, tuple[int, ...] | None]]
+
+
+class Certificate(NamedTuple):
+    """Evidence that a program is robust: one part for a number of ``nodes``; where that is None, for every number, one
+    for each below the cutoff of the ``frame`` and one for each of its cases."""
+
+    program: str
+    nodes: int | None
+    frame: Frame | None
+    reading: Reading
+    version: str
+    parts: list[Part]
 
 
 def content_hash(program: Declared) -> str:
@@ -44,20 +58,40 @@ def content_hash(program: Declared) -> str:
 def read(text: str) -> Certificate:
     """The certificate in ``text``. Raises one of :data:`MALFORMED` when it is none.
 
-    No number is anything but an integer. Besides, nothing is checked: what does not belong into a set is of no use.
+    What is written again and again is so once, as ``{"+": it}``, and ``{"=": n}`` stands for the one with number n. No
+    number is anything but an integer. Besides, nothing is checked: what does not belong into a set is of no use.
     """
-    found = json.loads(text, parse_float=_refuse, parse_constant=_refuse)
+    shared: list[Any] = []
+
+    def resolved(found: dict[str, Any]) -> Any:
+        shared.extend(found[mark] for mark in found if mark == "+")
+        return shared[found["="]] if "=" in found else found.get("+", found)
+
+    found = json.loads(text, object_hook=resolved, parse_float=_refuse, parse_constant=_refuse)
     if found["format"] != FORMAT:
         raise ValueError(f"format {found['format']}, where {FORMAT} is read")
     reading = Reading(found["failed_polls"], found["conflicts"])
-    if type(found["nodes"]) is not int or reading not in product(get_args(FailedPolls), get_args(Conflicts)):
+    nodes, frame = (None, tuple(found["frame"])) if found["nodes"] == "all" else (found["nodes"], None)
+    if any(type(each) is not int for each in frame or (nodes,)) or reading not in product(
+        get_args(FailedPolls), get_args(Conflicts)
+    ):
         raise ValueError("it names no node count or no reading")
-    files = [[Files(frozenset(a), frozenset(map(tuple, b))) for a, b in of_rank] for of_rank in found["registers"]]
-    phases: list[Phase] = [[frozenset(states) for states in phase] for phase in found["phases"]]
-    sources = {(at[0], at[1], at[2], at[3]): _fixpoint(*rest) for at, *rest in found["infeasible"]}
-    states = [(_state(*each), None if members is None else tuple(members)) for *each, members in found["states"]]
-    named = found["program"], found["nodes"], reading, found["version"]
-    return Certificate(*named, files, phases, found["back"], sources, states)
+    parts = [_part(**each) for each in found["parts"]]
+    return Certificate(found["program"], nodes, frame, reading, found["version"], parts)
+
+
+def _part(registers: Any, phases: Any, back: int, infeasible: Any, states: Any) -> Part:
+    files = [
+        [Files(frozenset(a), frozenset(tuple(map(_value, file)) for file in b)) for a, b in own] for own in registers
+    ]
+    places: list[Phase] = [[frozenset(states) for states in phase] for phase in phases]
+    sources = {(at[0], at[1], at[2], at[3]): _fixpoint(*rest) for at, *rest in infeasible}
+    listed = [(_state(*each), None if members is None else tuple(members)) for *each, members in states]
+    return Part(files, places, back, sources, listed)
+
+
+def _value(found: Any) -> Any:
+    return Linear(*found) if isinstance(found, list) else found
 
 
 def _refuse(text: str) -> NoReturn:
@@ -75,8 +109,8 @@ def _state(control: Any, registers: Any, memory: Any, facts: Any, attack: Any) -
     if attack is not None:
         source, tainted, done, delayed = attack
         begun = Attack(core.Access(*source), frozenset(tainted), _tuples(done), _tuples(delayed))
-    return State(tuple(control), tuple(map(tuple, registers)), tuple(memory), tuple(map(_tuples, facts)), begun)
+    return State(tuple(control), tuple(map(tuple, registers)), tuple(chain(*memory)), tuple(map(_tuples, facts)), begun)
 
 
 def _tuples(found: Any) -> frozenset[Any]:
-    return frozenset(map(tuple, found))
+    return frozenset(tuple(map(_value, each)) for each in found)

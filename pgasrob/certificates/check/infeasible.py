@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from pgasrob.certificates.check.names import Case
 from pgasrob.certificates.check.order import Facts, Touch, Touched, after, blocks, late, meets, ways
-from pgasrob.certificates.check.values import Command, Commands, Reach, must_hit, waited_for
+from pgasrob.certificates.check.values import Command, Commands, Reach, may_hit, must_hit, waited_for
 from pgasrob.program import core
-from pgasrob.program.instance import Instance
 
 Phase = Sequence[frozenset[int]]
 """For each rank the control states that it may be in between two barriers."""
@@ -67,9 +67,9 @@ def phase_demands(commands: Commands, phases: Sequence[Phase], back: int) -> Ite
 class Infeasible:
     """What is asked of the evidence, with closed ``phases``."""
 
-    def __init__(self, instance: Instance, commands: Commands, phases: Sequence[Phase]) -> None:
-        self.instance, self.commands, self.phases = instance, commands, phases
-        self.waited_for = waited_for(commands)
+    def __init__(self, case: Case, commands: Commands, phases: Sequence[Phase]) -> None:
+        self.case, self.instance, self.commands, self.phases = case, case.instance, commands, phases
+        self.waited_for = waited_for(case, commands)
 
     def company(self, rank: int, state: int) -> list[frozenset[int]]:
         """Where each rank may be while ``rank`` is before ``state``."""
@@ -98,7 +98,7 @@ class Infeasible:
     def _go_on(self, known: Fixpoint, chosen: Reach, place: Place, way: Way, command: Command) -> Iterator[Demand]:
         """E1 and F2: a tainted rank issues a command."""
         is_late = late(self.instance, way.facts, command.operands)
-        if any(_may_hit(each, chosen) for each in command.bound + command.steps[: _first(is_late)]):
+        if any(may_hit(each, chosen) for each in command.bound + command.steps[: _first(is_late)]):
             yield E
         if blocks(way.facts, command.operands):
             return
@@ -130,7 +130,7 @@ class Infeasible:
         in_done = [self._by_others(each, known.done, rank) for each in command.chain]
         in_made = [self._by_others(each, known.made, rank) for each in command.chain]
         for place, reach in enumerate(command.chain):
-            if _may_hit(reach, chosen) and (any(in_done[: place + 1]) or any(in_made[place + 1 :])):
+            if may_hit(reach, chosen) and (any(in_done[: place + 1]) or any(in_made[place + 1 :])):
                 yield E
         steps, bound = command.steps, len(command.bound)
         if not any(must_hit(each, always.delayed) for each in command.bound):
@@ -170,20 +170,14 @@ class Infeasible:
 
     def _by_others(self, reach: Reach, known: Accesses, rank: int) -> bool:
         """Whether an access may hit one that another rank has made."""
-        against = [way for way in ("r", "w", *self.instance.update_kinds) if meets(reach.access, way)]
-        return any(known.get((cell, way), set()) - {rank} for cell in reach.cells for way in against)
-
-
-def _may_hit(reach: Reach, chosen: Reach) -> bool:
-    """Whether an access may conflict with that of the source."""
-    return bool(reach.cells & chosen.cells) and any(meets(reach.access, way) for way in ways(chosen.access))
+        conflicting = [way for way in ("r", "w", *self.instance.update_kinds) if meets(reach.access, way)]
+        own = () if self.case.names[rank].rest else (rank,)
+        return any(known.get((cell, way), set()).difference(own) for cell in reach.against for way in conflicting)
 
 
 def _certain(steps: Iterable[Reach]) -> Touched:
     """The accesses of steps that may be to one cell only."""
-    return frozenset(
-        (cell, way) for each in steps if len(each.cells) == 1 for cell in each.cells for way in ways(each.access)
-    )
+    return frozenset((each.cell, way) for each in steps if each.cell is not None for way in ways(each.access))
 
 
 def _first(delayed: Sequence[bool]) -> int:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from pgasrob.certificates.check.order import Facts, Touch, Touched, after, blocks, hits, late, meets, put, ways
-from pgasrob.certificates.check.values import Commands, File, Issued, Values, may_pass, must_hit, waited_for
+from pgasrob.certificates.check.order import Facts, Touched, after, blocks, hits, late, put, ways
+from pgasrob.certificates.check.values import Command, Commands, File, Reach, Values, may_hit, must_hit, waited_for
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Registers
@@ -129,7 +129,7 @@ class Closed:
 
     def __init__(self, values: Values, commands: Commands, is_source: IsSource) -> None:
         self.instance, self.values = values.instance, values
-        self.moves = Moves(self.instance, waited_for(commands), is_source)
+        self.moves = Moves(self.instance, waited_for(values.case, commands), is_source)
 
     def refusal(self, states: Sequence[tuple[State, Sequence[int] | None]]) -> str | None:
         """Why the ``states`` are no proof; None when they are.
@@ -168,15 +168,17 @@ class Closed:
         """Whether a rank stands before a command without a value."""
         return any(issued is None for rank in range(self.instance.nodes) for issued in self._issues(state, rank))
 
-    def _issues(self, state: State, rank: int) -> list[Issued | None]:
+    def _issues(self, state: State, rank: int) -> list[Command | None]:
         """What the commands are that a rank stands before, of which all is known."""
         at, registers = state.control[rank], state.registers[rank]
         return [self.values.issue(rank, at, n, registers) for n, _ in enumerate(self.instance.automata[rank].out[at])]
 
     def is_hopeless(self, state: State) -> bool:
         """Whether no command that may still come accesses the source's cell in conflict with it."""
-        source = None if state.attack is None else state.attack.source
-        return source is not None and self._toucher(state, (), {(source.cell, way) for way in ways(source)}) is None
+        if state.attack is None:
+            return False
+        source, cells = state.attack.source, frozenset((state.attack.source.cell,))
+        return self._toucher(state, (), [Reach(source, cells, cells, source.cell)]) is None
 
     def may_go_alone(self, state: State, members: Collection[int]) -> bool:
         """Whether no barrier can come before a move of the ``members``, and nobody disturbs them."""
@@ -188,10 +190,10 @@ class Closed:
 
     def disturber(self, state: State, members: Collection[int]) -> int | None:
         """A rank that may access in conflict what the ``members`` are about to access, before one of them moves."""
-        chain = [each for rank in members for issued in self._issues(state, rank) if issued for each in issued.chain]
-        return self._toucher(state, members, {(cell, way) for x in chain for cell in x.cells for way in ways(x.access)})
+        issues = (issued for rank in members for issued in self._issues(state, rank) if issued)
+        return self._toucher(state, members, [each for issued in issues for each in issued.chain])
 
-    def _toucher(self, state: State, members: Collection[int], near: set[Touch]) -> int | None:
+    def _toucher(self, state: State, members: Collection[int], near: Sequence[Reach]) -> int | None:
         """A rank that may make an access in conflict with one of ``near``, while the ``members`` do not move.
 
         The other ranks are followed up to waits for delayed steps, awaits for what nobody changes, and commands that
@@ -206,14 +208,16 @@ class Closed:
             rank, at, file = todo.pop()
             for place, transition in enumerate(self.instance.automata[rank].out[at]):
                 issued, form = self.values.issue(rank, at, place, file), transition.form
-                if issued is None or blocks(state.facts[rank], issued.wait):
+                if issued is None or blocks(state.facts[rank], issued.operands):
                     continue
                 if isinstance(form, core.Immediate) and form.may_block:
                     cells = issued.chain[0].cells
-                    if not cells & changed and not any(may_pass(form, file, state.memory[cell]) for cell in cells):
+                    if not cells & changed and not any(
+                        self.values.may_pass(rank, form, file, state.memory[cell]) for cell in cells
+                    ):
                         waiting.append((rank, at, file))
                         continue
-                if any(cell in x.cells and meets(x.access, way) for x in issued.chain for cell, way in near):
+                if any(may_hit(each, other) for each in issued.chain for other in near):
                     return rank
                 if not issued.written <= changed:
                     changed |= issued.written

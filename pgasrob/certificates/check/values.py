@@ -1,27 +1,25 @@
 """What registers may hold, and so what each command may access: checked to be closed under every command.
 
-The evidence has register files for every rank and control state, in which registers may be unknown. Of memory nothing
-is known. It is closed when it has the initial file, and with each file what each command leaves.
+The evidence has register files for every rank, or name of ranks, and control state, in which registers may be unknown.
+Of memory nothing is known. It is closed when it has the initial file, and with each file what each command leaves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import cache
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any, NamedTuple, TypeVar
 
-from pgasrob.certificates.check.order import Operands, Touched, meets, put
+from pgasrob.certificates.check.linear import NODES, Value, linear
+from pgasrob.certificates.check.names import Case
+from pgasrob.certificates.check.order import Operands, Touched, meets, put, ways
 from pgasrob.program import core
 from pgasrob.program.core import Place, Role
-from pgasrob.program.expressions import RELATIONS, Expr, Fault, evaluator, faults_inside, registers_of
-from pgasrob.program.instance import Instance
+from pgasrob.program.expressions import RELATIONS, Expr, Fault, may_fault, parts
 
-File = tuple[int | None, ...]
-Held = frozenset[int] | None
-"""Values; None: unknown."""
-
-run, registers_in, can_fault = cache(evaluator), cache(registers_of), cache(faults_inside)
+T = TypeVar("T")
+File = tuple[Value, ...]
 
 
 class Files(NamedTuple):
@@ -35,74 +33,74 @@ class Files(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """An access and the cells that it may be to."""
+    """An access, the cells that it may be to, those at which it may meet others, and its ``cell`` when it is certain.
 
-    access: core.Access[Place]
+    The cells of ranks that have no name are never certain. Each has two: for what such a rank accesses in its own
+    memory, where no other one of them does so, and for all else.
+    """
+
+    access: core.Access[Any]
     cells: frozenset[int]
+    against: frozenset[int]
+    cell: int | None
 
 
-class Command(NamedTuple):
-    """What a transition may do: whether it can be issued, its accesses, the operands that are certain (None is not)."""
+@dataclass(frozen=True)
+class Command:
+    """What a transition may do with one register file, or with some: the ``files`` that it leaves, as far as they are
+    known behind it, its accesses, and the rank and queue that it always names."""
 
     form: core.Form
     target: int
-    possible: bool
-    bound: tuple[Reach, ...]
-    steps: tuple[Reach, ...]
-    operands: Operands
+    files: tuple[File, ...]
+    chain: tuple[Reach, ...]
+    to: Value
+    queue: int | None
 
     @property
-    def chain(self) -> tuple[Reach, ...]:
-        return self.bound + self.steps
+    def possible(self) -> bool:
+        return bool(self.files)
+
+    @cached_property
+    def bound(self) -> tuple[Reach, ...]:
+        return self.chain[: len(self.chain) - len(core.steps_of(self.form))]
+
+    @cached_property
+    def steps(self) -> tuple[Reach, ...]:
+        return self.chain[len(self.bound) :]
+
+    @cached_property
+    def written(self) -> frozenset[int]:
+        return frozenset().union(*(each.cells for each in self.chain if each.access.writes))
+
+    @cached_property
+    def operands(self) -> Operands:
+        """Those that are certain; what is not is None."""
+        match self.form:
+            case core.Transfer() as form:
+                to = (step.access._replace(cell=reach.cell) for step, reach in zip(form.steps, self.steps, strict=True))
+                steps = tuple(step._replace(access=each) for step, each in zip(form.steps, to, strict=True))
+                return replace(form, rank=self.to, queue=self.queue, steps=steps)
+            case core.Bundle() | core.Barrier() as form:
+                return form
+            case core.Wait() as form:
+                return replace(form, queue=self.queue)
+            case core.Fence() as form if form.rank is None or self.to is not None:
+                return replace(form, queue=self.queue, rank=self.to)
+        return None
 
 
 Commands = list[list[list[Command]]]
 """Those of each rank and control state."""
 
 
-class Issued(NamedTuple):
-    """What a command does with one file: the files behind it, as far as they are known there, its accesses, what it may
-    write, and what its operands name."""
-
-    files: Sequence[File]
-    chain: tuple[Reach, ...]
-    bound: tuple[Reach, ...]
-    written: frozenset[int]
-    queues: Held
-    targets: Held
-    wait: core.Wait[Any] | None
-
-
-def is_known(expr: Expr, file: File) -> bool:
-    return all(file[each] is not None for each in registers_in(expr))
-
-
-def choices(expr: Expr, file: File) -> Held:
-    """The values that an expression may have; none where it faults."""
-    if is_known(expr, file):
-        try:
-            return frozenset((run(expr)(file),))  # type: ignore[arg-type]
-        except Fault:
-            return frozenset()
-    return None
-
-
-def may_pass(form: core.Immediate[Place, Expr], file: File, value: int) -> bool:
-    """Whether an await, or a read that may fail, may be enabled when its cell holds ``value``."""
-    wanted = None if form.condition is None else choices(form.condition.value, file)
-    if form.condition and wanted is not None and not any(RELATIONS[form.condition.relation](value, x) for x in wanted):
-        return False
-    after = file if form.register is None else put(file, form.register, value)
-    return form.until is None or not is_known(form.until.holds, after) or form.until.satisfied(after)  # type: ignore[arg-type]
-
-
 class Values:
     """The evidence. ``may_fault``: whether some command may, once all :meth:`demands` have been asked for."""
 
-    def __init__(self, instance: Instance, files: Sequence[Sequence[Files]]) -> None:
-        self.instance, self.files = instance, files
+    def __init__(self, case: Case, files: Sequence[Sequence[Files]]) -> None:
+        self.case, self.instance, self.files = case, case.instance, files
         self.may_fault = False
-        self.issue = cache(self._issue)
+        self.issue, self.cells = cache(self._issue), cache(self._cells)
 
     def demands(self) -> Iterator[tuple[int, int, File]]:
         """What is missing, by rank and control state; nothing when the evidence is closed."""
@@ -120,39 +118,82 @@ class Values:
     def has(self, rank: int, state: int, file: File) -> bool:
         return file in self.files[rank][state].files
 
-    def _issue(self, rank: int, state: int, place: int, file: File) -> Issued | None:
+    def value(self, rank: int, expr: Expr, file: File) -> Value:
+        name = self.case.names[rank]
+        return name.domain.value(expr, file, name.me)
+
+    def _can_fault(self, rank: int, expr: Expr, file: File) -> bool:
+        """Whether some operation in ``expr``, the value of which is not known, may have none."""
+        try:
+            return any(may_fault(part) and self.value(rank, part, file) is None for part in parts(expr))
+        except Fault:
+            return True
+
+    def may_pass(self, rank: int, form: core.Immediate[Place, Expr], file: File, held: int) -> bool:
+        """Whether an await, or a read that may fail, may be enabled when its cell holds ``held``."""
+        try:
+            if form.condition is not None:
+                wanted = self.value(rank, form.condition.value, file)
+                if isinstance(wanted, int) and not RELATIONS[form.condition.relation](held, wanted):
+                    return False
+            after = file if form.register is None else put(file, form.register, held)
+            return form.until is None or self.value(rank, form.until.holds, after) != 0
+        except Fault:
+            return True
+
+    def _issue(self, rank: int, state: int, place: int, file: File) -> Command | None:
         """What a transition may do; None where it always faults."""
-        form = self.instance.automata[rank].out[state][place].form
-        named: dict[Role, list[Held]] = {role: [] for role in Role}
+        transition, size = self.instance.automata[rank].out[state][place], self.instance.size
+        form, domain = transition.form, self.case.names[rank].domain
+        ends = {Role.RANK: linear(-1).plus(NODES, 1), Role.ADDRESS: linear(size - 1)}
+        named: dict[Role, list[Value]] = {role: [] for role in Role}
+        addresses: list[range] = []
         for role, expr in core.expressions(form):
-            found = choices(expr, file)
-            end = {Role.ADDRESS: self.instance.size, Role.RANK: self.instance.nodes}.get(role)
-            self.may_fault |= not is_known(expr, file) and (can_fault(expr) or role is not Role.VALUE)
-            if found is not None:
-                legal = frozenset(x for x in found if role is Role.VALUE or (x >= 0 and (end is None or x < end)))
-                self.may_fault |= not legal or legal != found
-            if (found is not None and not legal) or end == 0:
+            try:
+                value = self.value(rank, expr, file)
+            except Fault:
+                self.may_fault = True
                 return None
-            named[role].append(legal if found is not None else None if end is None else frozenset(range(end)))
-        values, targets = named[Role.VALUE], named[Role.RANK][0] if named[Role.RANK] else None
-        chain, size = [], self.instance.size
-        for access, addresses in zip(core.accesses_of(form), named[Role.ADDRESS], strict=True):
-            ranks = (rank,) if access.cell.rank is None else targets or ()
-            chain.append(Reach(access, frozenset(node * size + each for node in ranks for each in addresses or ())))
-        bound = tuple(chain[: len(chain) - len(core.steps_of(form))])
-        written = frozenset().union(*(each.cells for each in chain if each.access.writes))
+            between = 0, size - 1
+            if value is None:
+                self.may_fault |= role is not Role.VALUE or self._can_fault(rank, expr, file)
+            elif role is not Role.VALUE:
+                between = domain.range(value)
+                room = domain.range(ends[role].plus(linear(value), -1)) if role in ends else between
+                self.may_fault |= min(between[0], room[0]) < 0
+                if min(between[1], room[1]) < 0:
+                    return None
+            if role is Role.ADDRESS:
+                addresses.append(range(max(between[0], 0), min(between[1], size - 1) + 1))
+            named[role].append(value)
+        to, queue, value = (next(iter(named[role]), None) for role in (Role.RANK, Role.QUEUE, Role.VALUE))
+        accesses = zip(core.accesses_of(form), addresses, strict=True)
+        chain = tuple(self._reach(rank, access, to, within) for access, within in accesses)
         files: list[File] = [file]
         match form:
             case core.Assign(register):
-                files = [put(file, register, each) for each in each_of(values[0])]
-            case core.Test(blocks=True) if not any(each != 0 for each in each_of(values[0])):
+                files = [put(file, register, value)]
+            case core.Test(blocks=True) if value == 0:
                 files = []
             case core.Immediate(register=int(register)):
                 files = [put(file, register, None)]
-        queues = named[Role.QUEUE][0] if named[Role.QUEUE] else None
-        hidden = self.files[rank][self.instance.automata[rank].out[state][place].target].hidden
-        wait = replace(form, queue=only([queues])) if isinstance(form, core.Wait) else None  # type: ignore[arg-type]
-        return Issued(tuple(map(hidden, files)), tuple(chain), bound, written, queues, targets, wait)
+        left = tuple(map(self.files[rank][transition.target].hidden, files))
+        return Command(form, transition.target, left, chain, to, queue if isinstance(queue, int) else None)
+
+    def _reach(self, rank: int, access: core.Access[Place], target: Value, addresses: range) -> Reach:
+        names = self.case.names
+        to = names[rank].me if access.cell.rank is None else target
+        ranks = tuple(self.case.named(rank, to))
+        cells = self.cells(ranks, addresses)
+        if not names[ranks[-1]].rest:
+            return Reach(access, cells, cells, only(cells))
+        own = self.cells((len(names),), addresses)
+        if rank == ranks[0] and to == names[rank].me and not access.commutes:
+            return Reach(access, own, cells, None)
+        return Reach(access, cells, cells | own, None)
+
+    def _cells(self, ranks: tuple[int, ...], addresses: range) -> frozenset[int]:
+        return frozenset(rank * self.instance.size + each for rank in ranks for each in addresses)
 
     def commands(self) -> Commands:
         """What transitions may do with any of the files at their control states."""
@@ -164,45 +205,40 @@ class Values:
     def _command(self, rank: int, state: int, place: int) -> Command:
         """What a transition may do with any of the files at its control state."""
         transition = self.instance.automata[rank].out[state][place]
-        form, accesses = transition.form, core.accesses_of(transition.form)
         issues = (self.issue(rank, state, place, file) for file in self.files[rank][state].files)
         found = [issued for issued in issues if issued is not None]
-        cells = [frozenset().union(*(each.chain[number].cells for each in found)) for number in range(len(accesses))]
-        reaches, first = tuple(map(Reach, accesses, cells)), len(accesses) - len(core.steps_of(form))
-        queue, target = only(each.queues for each in found), only(each.targets for each in found)
-        certain: Operands = None
-        match form:
-            case core.Transfer():
-                to = [step.access._replace(cell=only([x])) for step, x in zip(form.steps, cells[first:], strict=True)]  # type: ignore[arg-type]
-                steps = tuple(step._replace(access=each) for step, each in zip(form.steps, to, strict=True))
-                certain = replace(form, rank=target, queue=queue, steps=steps)  # type: ignore[arg-type]
-            case core.Bundle() | core.Barrier():
-                certain = form
-            case core.Wait():
-                certain = replace(form, queue=queue)  # type: ignore[arg-type]
-            case core.Fence(_, named) if named is None or target is not None:
-                certain = replace(form, queue=queue, rank=target)  # type: ignore[arg-type]
-        possible = any(each.files for each in found)
-        return Command(form, transition.target, possible, reaches[:first], reaches[first:], certain)
+        chain = []
+        for number, access in enumerate(core.accesses_of(transition.form)):
+            reaches = [each.chain[number] for each in found]
+            cells = frozenset(cell for each in reaches for cell in each.cells)
+            against = frozenset(cell for each in reaches for cell in each.against)
+            chain.append(Reach(access, cells, against, only(each.cell for each in reaches)))
+        left = tuple(dict.fromkeys(file for each in found for file in each.files))
+        to, queue = only(each.to for each in found), only(each.queue for each in found)
+        return Command(transition.form, transition.target, left, tuple(chain), to, queue)
+
+
+def may_hit(one: Reach, other: Reach) -> bool:
+    """Whether two accesses may conflict."""
+    return any(meets(one.access, way) for way in ways(other.access)) and not one.cells.isdisjoint(other.against)
 
 
 def must_hit(reach: Reach, touched: Touched) -> bool:
     """Whether an access is certain to conflict with one of ``touched``."""
-    return any(reach.cells == {cell} and meets(reach.access, way) for cell, way in touched)
+    return any(reach.cell == cell and meets(reach.access, way) for cell, way in touched)
 
 
-def waited_for(commands: Commands) -> frozenset[int]:
-    """The cells for whose values some command may wait."""
+def waited_for(case: Case, commands: Commands) -> frozenset[int]:
+    """The cells for whose values some command may wait. On every number of nodes a read that may fail is as it is
+    written."""
+    reads = case.rest and case.instance.reading.failed_polls == "wait"
     every = (command for own in commands for leaving in own for command in leaving)
-    waiting = (each for each in every if isinstance(each.form, core.Immediate) and each.form.may_block)
-    return frozenset(cell for each in waiting for cell in each.chain[0].cells)
+    immediate = ((each.form, each.chain[0]) for each in every if isinstance(each.form, core.Immediate))
+    waiting = (reach for form, reach in immediate if form.may_block or (reads and form.register is not None))
+    return frozenset(cell for each in waiting for cell in each.cells | each.against)
 
 
-def each_of(values: Held) -> Iterable[int | None]:
-    return (None,) if values is None else values
-
-
-def only(sets: Iterable[Held]) -> int | None:
-    """The one value that all the sets have, when there are no others."""
-    found = {each for values in sets for each in each_of(values)}
-    return found.pop() if len(found) == 1 else None
+def only(found: Iterable[T]) -> T | None:
+    """The one value that all have."""
+    values = set(found)
+    return values.pop() if len(values) == 1 else None

@@ -17,8 +17,8 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.program.files import Copies, Recorder
 from pgasrob.program.parser import read_source
 from pgasrob.robustness.batch import Checked, Checker, Job, Task, Watcher, unwatched
+from pgasrob.robustness.build import build
 from pgasrob.robustness.cluster import ClusterError
-from pgasrob.robustness.cluster.build import build
 from pgasrob.robustness.cluster.child import Request
 from pgasrob.robustness.cluster.worker import WrongBuild
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied

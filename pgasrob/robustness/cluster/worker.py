@@ -13,7 +13,7 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from pgasrob.robustness.cluster.build import Build, build
+from pgasrob.robustness.build import Build, build
 from pgasrob.robustness.cluster.child import Request
 from pgasrob.robustness.limits import spare_memory
 from pgasrob.robustness.workers import cause_of_death

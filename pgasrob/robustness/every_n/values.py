@@ -51,7 +51,7 @@ class Values:
         self._known: dict[tuple[object, ...], Value | None] = {}
         self._mentioned: dict[
             int, tuple[Expr, tuple[int, ...]]
-        ] = {}  # by identity, which lasts as long as they do here
+        ] = {}  # by identity: they last
 
     def of(self, expr: Expr, file: File) -> Value | None:
         """The values of ``expr`` over ``file``; None: it has none."""

@@ -1,4 +1,4 @@
-"""Which pgasrob this is: one cluster must not give the verdicts of two."""
+"""Which pgasrob this is: neither a cluster nor a file of results may mix the verdicts of two."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pgasrob import __version__
 from pgasrob.robustness import native
 
-PACKAGE = Path(__file__).parents[2]
+PACKAGE = Path(__file__).parents[1]
 
 
 class Build(NamedTuple):
@@ -43,3 +43,12 @@ def _kernel() -> int | None:
     from pgasrob import _kernel
 
     return _kernel.FORMAT
+
+
+def whole_build() -> str:
+    """That of this process with the very kernel, which may be another one on another machine of a cluster."""
+    if not native.available():
+        return str(build())
+    from pgasrob import _kernel
+
+    return f"{build()} {hashlib.sha256(Path(_kernel.__file__).read_bytes()).hexdigest()}"

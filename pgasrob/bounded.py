@@ -1,0 +1,50 @@
+"""Work in processes of their own, so that a server answers meanwhile, and what takes too long or too much can be ended
+(AnyIO)."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar, TypeVarTuple
+
+import anyio
+import anyio.to_process
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+class TooLong(Exception):
+    """The work took longer than it may, which the text says."""
+
+
+class TooLarge(Exception):
+    """The work took more memory than it may, or its process died."""
+
+
+async def run(seconds: float, memory: int, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
+    """What ``work`` gives, a function of a module whose arguments and result can be pickled.
+
+    It may take so many ``seconds``, and its process so many bytes of address space (where the system can bound that).
+    Where the caller is cancelled or the time is over the process is killed, and there is a new one for the next call;
+    else it is kept for that. Raises :class:`TooLong` and :class:`TooLarge`.
+    """
+    with anyio.move_on_after(seconds):
+        try:
+            return await anyio.to_process.run_sync(_within, memory, work, arguments, cancellable=True)
+        except (MemoryError, RecursionError, anyio.BrokenWorkerProcess):
+            raise TooLarge from None
+    raise TooLong(f"it took longer than {seconds:g} s")
+
+
+def _within(memory: int, work: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+    # The process ends with the server, and not by itself on Ctrl-C.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    return work(*arguments)

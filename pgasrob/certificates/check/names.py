@@ -1,0 +1,104 @@
+"""Names of ranks: the ranks of an instance, or names on every number of nodes (`proofs/every-n.md`, section 1).
+
+In each case the source's rank is the first name, ranks around it and at both ends have names, and all others are the
+rest, the last name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from pgasrob.certificates.check.linear import NODES, RANK, Domain, Linear, Value, linear
+from pgasrob.program import core
+from pgasrob.program.control import build
+from pgasrob.program.declarations import Declared
+from pgasrob.program.instance import Instance
+from pgasrob.program.reading import Reading
+
+MOST_NODES = 1 << 24
+
+
+class Name(NamedTuple):
+    """A rank, or all that have no other name, the ``rest``; ``me`` is its number over ``domain``, of the rest x."""
+
+    me: int | Linear
+    domain: Domain
+    rest: bool = False
+
+
+class Case(NamedTuple):
+    """What evidence is about: ``names`` for the ranks of an instance."""
+
+    instance: Instance
+    names: list[Name]
+
+    @property
+    def rest(self) -> bool:
+        """Whether it is about every number of nodes."""
+        return self.names[-1].rest
+
+    def named(self, rank: int, value: Value) -> list[int]:
+        """The names that a rank operand of a rank may be."""
+        of, every = self.names[rank], range(len(self.names))
+        if value is None or value == of.me:
+            return [rank] if value == of.me else list(every)
+        to = linear(value)
+        if of.rest and to.x:  # which one it is depends on which rank of the rest it is of
+            return [n for n in every if self.names[n].rest or self._from_rest(of, to, self.names[n])]
+        exact = [n for n in every if self.names[n].me == value and not self.names[n].rest]
+        return exact or [n for n in every if self.names[n].rest or self._may_be(to, self.names[n])]
+
+    def _range(self, one: Linear, other: int | Linear) -> tuple[int, int]:
+        return self.names[0].domain.range(one.plus(linear(other), -1))
+
+    def _may_be(self, to: Linear, other: Name) -> bool:
+        low, high = self._range(to, other.me)
+        return low <= 0 <= high
+
+    def _from_rest(self, rest: Name, to: Linear, other: Name) -> bool:
+        """Whether there may be a rank of the rest for which ``to`` is the rank ``other``."""
+        if to.x not in (1, -1):
+            return True
+        origin = Linear(0, 0, 0).plus(linear(other.me).plus(to._replace(x=0), -1), to.x)
+        below, above = self._range(origin, rest.domain.low), self._range(origin, _last(rest.domain.high))
+        return below[1] >= 0 >= above[0] and all(linear(each.me) != origin for each in self.names[:-1])
+
+
+def case_of(instance: Instance) -> Case:
+    return Case(instance, [Name(rank, Domain(instance.nodes, instance.nodes)) for rank in range(instance.nodes)])
+
+
+def _last(place: int) -> Linear:
+    return NODES.plus(Linear(0, 0, -1 - place), 1)
+
+
+def cutoff(around: int, ends: int) -> int:
+    """The number of nodes that the cases begin with."""
+    near = ends + 2 * around
+    return 1 + max(near + 2 * around + max(ends, around), 2 * around + 1 + 2 * ends)
+
+
+def cases(program: Declared, reading: Reading, around: int, ends: int) -> Iterator[Case]:
+    """The cases of ``program``: the source's rank is near one end or the other, or far from both; refused
+    (:class:`ValueError`) when a rank that is none of the ``ends`` first ones has a block of its own."""
+    if min(around, ends) < 0 or any(rank >= ends for process in program.processes for rank in process.ranks or ()):
+        raise ValueError("the ranks with blocks of their own have no names")
+    blocks = {rank: build(process.body) for process in program.processes for rank in process.ranks or (None,)}
+    if reading.conflicts == "all":
+        blocks = {rank: automaton.with_forms(core.all_in_conflict) for rank, automaton in blocks.items()}
+
+    def case(domain: Domain, first: Iterable[int | Linear], low: int, high: int) -> Case:
+        """With names for the ``first``, and so many at both ends."""
+        named = dict.fromkeys([*first, *range(low), *(_last(place) for place in range(high))])
+        names = [*(Name(me, domain) for me in named), Name(RANK, domain._replace(low=low, high=high), rest=True)]
+        automata = (blocks.get(name.me if isinstance(name.me, int) else None, blocks[None]) for name in names)
+        return Case(Instance(program, len(names), tuple(automata), reading), names)
+
+    near, least = ends + 2 * around, cutoff(around, ends)
+    for place in range(near):
+        domain, sizes = Domain(least, MOST_NODES), (max(ends, place + around + 1), max(ends, around - place))
+        yield case(domain, [place], *sizes)
+        yield case(domain, [_last(place)], *reversed(sizes))
+    domain = Domain(max(least, 2 * near + 1), MOST_NODES, near, near)
+    yield case(domain, [RANK._replace(c=by) for by in sorted(range(-around, around + 1), key=abs)], ends, ends)

@@ -1,0 +1,226 @@
+"""`pgasrob course`: slides of lecture pages, hand-outs, and marks for what is handed in."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pgasrob.cli.check import check
+from pgasrob.cli.exit_codes import UNKNOWN
+from pgasrob.cli.options import (
+    DEFAULT_ENGINE,
+    HELP,
+    MOST_STATES,
+    Size,
+    memory_for,
+    mention_a_missing_kernel,
+    print_json,
+    refuse,
+    seconds,
+)
+from pgasrob.cli.race import race
+
+if TYPE_CHECKING:
+    from pgasrob.course.pages import Part
+    from pgasrob.render.json import Result
+
+EXAMPLES = """\b
+Examples:
+  pgasrob course slides programs/lectures/*/lecture.md -o slides
+  pgasrob course handout programs/lectures/1_one_sided_communication -o week1
+  pgasrob course grade key students/* --format csv > marks.csv
+"""
+DRAWN = {"check": check, "race": race}
+"""The commands whose runs are drawn on slides."""
+
+
+@click.group(context_settings=HELP, epilog=EXAMPLES)
+def course() -> None:
+    """Teach with the lectures: slides, hand-outs, marks."""
+
+
+pages_argument = click.argument("pages", metavar="PAGE...", nargs=-1, required=True, type=click.Path())
+folder_option = click.option(
+    "-o", "--output", "folder", type=click.Path(file_okay=False), default=".", metavar="FOLDER",
+    help="Where to write. Default: here.",
+)  # fmt: skip
+
+
+@course.command(context_settings=HELP)
+@pages_argument
+@folder_option
+@click.option("--solutions/--no-solutions", default=True, show_default=True,
+              help="With the solutions of the exercises.")  # fmt: skip
+def slides(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
+    """Make slides of lecture pages: an HTML file each, which needs nothing else.
+
+    Run it in the folder that the commands on the pages are for, that with `programs` in it: runs that a page shows are
+    checked again and drawn. Keys: arrows and space (step by step through a run), page up and down, home, end, n for the
+    speaker's notes.
+    """
+    from pgasrob.render.slides import to_slides
+
+    for page in pages:
+        parts = _parts(page)
+        try:
+            deck = to_slides(_name(page), parts, Path(page).parent, _result, solutions)
+        except OSError as error:
+            refuse(f"pgasrob: {page}: cannot read {error.filename}: {error.strerror}")
+        _write(folder, f"{_name(page)}.html", deck)
+
+
+@course.command(context_settings=HELP)
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True))
+@click.option("-o", "--output", "folder", type=click.Path(file_okay=False), required=True, metavar="FOLDER",
+              help="Where to write.")  # fmt: skip
+def handout(paths: tuple[str, ...], folder: str) -> None:
+    """Copy programs without what their headers say.
+
+    The comments at the head of a program say what is expected of it and why: they are left blank, so that lines keep
+    their numbers. Folders are searched for .pgas and .c files, and those named `solutions` left out.
+    """
+    from pgasrob.course.handout import ENDINGS, handed_out, to_hand_out
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.program.files import DISK
+    from pgasrob.program.parser import read_source
+
+    for file, place in to_hand_out(paths):
+        if file.suffix not in ENDINGS:
+            refuse(f"pgasrob: {file}: programs to hand out end in {' or '.join(ENDINGS)}")
+        try:
+            _write(folder, str(place), handed_out(read_source(file, DISK), str(file)))
+        except SourceError as error:
+            refuse(str(error))
+
+
+GRADING = """\b
+Exit code:
+  0  everything has been graded
+  2  something is wrong with the key, or wrong usage
+  3  something is undecided: a limit was hit
+"""
+
+
+@course.command(context_settings=HELP, epilog=GRADING)
+@click.argument("key", type=click.Path(exists=True, file_okay=False))
+@click.argument(
+    "students", metavar="STUDENT...", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False)
+)
+@click.option("--handout", "given", type=click.Path(exists=True, file_okay=False), metavar="FOLDER",
+              help="What was handed out, for exercises in which nothing may be taken away. Default: the programs of "
+              "KEY.")  # fmt: skip
+@click.option("--format", "format_", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True,
+              help="json: one object per student, one per line; csv: one row per student and exercise.")  # fmt: skip
+@click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
+              help="Give up on a check (undecided) after so many states; 0: never.")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+              callback=seconds, metavar="SECONDS",
+              help="Give up on a check (undecided) after so many seconds.")  # fmt: skip
+@click.option("--memory-limit", type=Size(), metavar="SIZE",
+              help="Give up on a check (undecided) that takes so much memory: 500M, 2G; 0: never. Default: three "
+              "quarters of what is available.")  # fmt: skip
+def grade(
+    key: str,
+    students: tuple[str, ...],
+    given: str | None,
+    format_: str,
+    max_states: int,
+    timeout: float | None,
+    memory_limit: int | None,
+) -> None:
+    """Mark what students have handed in.
+
+    KEY is a folder of programs whose headers say what is expected of the programs of these names in each folder
+    STUDENT: `// expect: robust at 2..3`; and, if need be, `// points: 2`, `// changes: insertions` (nothing of the
+    hand-out may be gone), or `// asks: verdict` (the student writes the `// expect:`, and leaves the program as it is).
+
+    Node counts are those of the key. A program that is to be robust has to end, in sequentially consistent runs, as the
+    one of the key, with the same values in the memory of that; it may get there in another way. What a limit leaves
+    open is undecided, and neither right nor wrong.
+    """
+    from pgasrob.course.grade import BadKey, Grader
+    from pgasrob.render.grades import graded_to_json, grades_csv, grades_report
+    from pgasrob.render.lines import terminal_width, write
+    from pgasrob.robustness.limits import Limits
+
+    limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
+    mention_a_missing_kernel(DEFAULT_ENGINE)
+    try:
+        grader = Grader(Path(key), limits, None if given is None else Path(given))
+        graded = [grader.grade(Path(student)) for student in students]
+    except BadKey as error:
+        refuse(f"pgasrob: {error}")
+    if format_ == "json":
+        for each in graded:
+            print_json(graded_to_json(each))
+    elif format_ == "csv":
+        click.echo(grades_csv(graded), nl=False)
+    else:
+        write(grades_report(grader.exercises, graded, terminal_width()), sys.stdout)
+    if any(each.undecided for each in graded):
+        raise click.exceptions.Exit(UNKNOWN)
+
+
+def _name(page: str) -> str:
+    """What is made of a page is called as the folder of a lecture, or as another page."""
+    path = Path(page).resolve()
+    return path.parent.name if path.stem == "lecture" else path.stem
+
+
+def _parts(page: str) -> list[Part]:
+    from pgasrob.course.pages import BadPage, parts
+
+    try:
+        return parts(Path(page).read_text(encoding="utf-8"))
+    except OSError as error:
+        refuse(f"pgasrob: cannot read {page}: {error.strerror}")
+    except UnicodeDecodeError:
+        refuse(f"pgasrob: {page} is no text")
+    except BadPage as error:
+        refuse(f"pgasrob: {page}: {error}")
+
+
+def _write(folder: str, name: str, text: str) -> None:
+    from pgasrob.render.files import replace_file
+
+    path = os.path.join(folder, name)
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        replace_file(path, text)
+    except OSError as error:
+        refuse(f"pgasrob: cannot write {path}: {error.strerror}")
+    click.echo(path)
+
+
+def _result(command: str) -> Result | None:
+    """The result of a ``command`` line of a page with the run to draw; None for a command whose runs are not drawn, and
+    for one that writes none."""
+    import tempfile
+
+    from pgasrob.render.files import drawable
+    from pgasrob.render.witness_file import read_results
+
+    words = shlex.split(command)
+    missing = [word for word in words[2:] if word.startswith("programs/") and not os.path.exists(word)]
+    if missing:
+        refuse(f"pgasrob: there is no {missing[0]} here; run this in the folder that the commands on the page are for")
+    if words[1] not in DRAWN:
+        return None
+    if "--witness" in words:  # which the page has its picture from
+        del words[words.index("--witness") : words.index("--witness") + 2]
+    with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
+        path = os.path.join(folder, "run.json")
+        quiet = contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere)
+        # A refusal leaves no file: of recorded runs that are not here, of models that have runs of their own.
+        with quiet[0], quiet[1], contextlib.suppress(click.ClickException):
+            DRAWN[words[1]].main([*words[2:], "--witness", path], prog_name="pgasrob", standalone_mode=False)
+        if not os.path.exists(path):
+            click.echo(f"pgasrob: the run stays a text: {command}", err=True)
+            return None
+        return drawable(read_results(Path(path).read_bytes())[0])

@@ -1,0 +1,120 @@
+"""What there is to say of a text on a node count; runs in a process of its own, which keeps what it has read last."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.apis.registry import API_MODULES, Registry
+from pgasrob.frontends.c.preprocessor import preprocess
+from pgasrob.frontends.c.tokens import Source
+from pgasrob.frontends.sources import has_main
+from pgasrob.lsp.settings import COUNTS, Settings
+from pgasrob.program.files import Overlay
+from pgasrob.program.parser import read_source
+from pgasrob.program.program import Program
+from pgasrob.races.question import RaceQuestion
+from pgasrob.render.english import on_nodes
+from pgasrob.render.races_json import checked_with_races
+from pgasrob.render.sarif import plain, to_sarif
+from pgasrob.robustness.batch import Checker, Job, Task, unwatched
+from pgasrob.robustness.verdict import Verdict
+
+INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``file`` is a path, and ``texts`` are those of the editor by their paths, that of the file among them."""
+
+    file: str
+    texts: tuple[tuple[str, str], ...]
+    settings: Settings
+
+    @property
+    def files(self) -> Overlay:
+        """The disk, with the texts of the editor in place of the files there."""
+        return Overlay(dict(self.texts))
+
+    def text(self, path: str | None = None) -> str:
+        """The text of a file of the program; the first one unless ``path`` says otherwise."""
+        return read_source(path or self.file, self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The ``verdict`` ("robust", "not robust", "unknown", "error") on so many ``nodes`` (None: that was not found out),
+    the ``results`` as SARIF has them, and ``notes`` on what is not known."""
+
+    nodes: int | None
+    verdict: str
+    results: tuple[dict[str, Any], ...]
+    notes: tuple[str, ...]
+
+
+def counts(question: Question) -> tuple[int, ...] | None:
+    """The node counts on which the program of ``question`` is to be looked at; None: it is not about programs of ours,
+    or part of one that begins elsewhere."""
+    settings, file = question.settings, question.file
+    if file.endswith(".c") and not (_has_api(question) and has_main(file, settings.front_end.told(), question.files)):
+        return None
+    if settings.counts:
+        return settings.counts
+    program = checker(question).load(file)
+    if isinstance(program, Verdict):
+        return COUNTS[:1]  # what is wrong is told of once
+    if program.nodes is not None:
+        return (program.nodes,)
+    named = isinstance(program, Program) and all(process.ranks is not None for process in program.processes)
+    return COUNTS[:1] if named else COUNTS
+
+
+def look(question: Question, nodes: int) -> Found:
+    """Check the program of ``question`` on ``nodes`` nodes."""
+    checking = checker(question)
+    checked = checking.check(Task(question.file, nodes, question.file, True), unwatched)
+    assert checked is not None, "the first task of its file"
+    result = checking.told(checked, checked_with_races)
+    (run,) = json.loads(to_sarif([result]))["runs"]
+    notes = [
+        plain(note["message"]) for invocation in run["invocations"] for note in invocation["toolExecutionNotifications"]
+    ]
+    return Found(nodes, result["verdict"], tuple(run["results"]), tuple(notes))
+
+
+def unknown(nodes: int | None, reason: str) -> Found:
+    """That there is no answer, for a ``reason``."""
+    return Found(nodes, "unknown", (), (f"Unknown{'' if nodes is None else on_nodes(nodes)}: {reason}",))
+
+
+@lru_cache(maxsize=4)
+def checker(question: Question) -> Checker:
+    """What checks the program of ``question``, and has read it once it has been asked for."""
+    settings = question.settings
+    job = Job(
+        limits=settings.limits,
+        threads=1,
+        front_end=settings.front_end,
+        reading=settings.reading,
+        files=question.files,
+        further=RaceQuestion() if settings.races else None,
+    )
+    return Checker(job)
+
+
+def _has_api(question: Question) -> bool:
+    """Whether the C file includes the header of an API, itself or by what it includes; or does not name any, but that
+    cannot be found out for errors in it."""
+    text = dict(question.texts)[question.file]
+    for flags in question.settings.front_end.told().ways(question.file):
+        try:
+            headers = preprocess(Source(question.file, text), Registry(), flags, question.files).headers
+        except SourceError:
+            headers = tuple(INCLUDED.findall(text))
+        if any(header in API_MODULES for header in headers):
+            return True
+    return False

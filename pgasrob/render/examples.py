@@ -1,0 +1,41 @@
+"""The corpus of examples as a list: its folders, or the programs of one with what is expected of them and why."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable
+from itertools import takewhile
+from pathlib import PurePath
+
+from pgasrob.render.catalogue import SETTINGS
+
+EXPECT = "expect:"
+FOLDER = 20
+"""Characters for the name of a folder; a longer one moves what follows it."""
+
+
+def folder_lines(paths: Iterable[PurePath], width: int) -> list[str]:
+    """The folders of ``paths``, each with how many programs it has and their names, as far as they fit."""
+    paths = list(paths)
+    counts = Counter(path.parent.as_posix() for path in paths)
+    lines = []
+    for folder, count in counts.items():
+        names = ", ".join(path.stem for path in paths if path.parent.as_posix() == folder)
+        head = f"{folder:<{FOLDER}}  {count:>3}  "
+        lines.append(head + textwrap.shorten(names, max(16, width - len(head)), placeholder=" ..."))
+    return lines
+
+
+def program_lines(programs: Iterable[tuple[PurePath, str]], width: int) -> list[str]:
+    """Each program of ``programs``, which have their texts: what is expected of it and, below, its reason."""
+    lines = []
+    for path, text in programs:
+        comments = [
+            line.removeprefix("//").strip() for line in takewhile(lambda line: line.startswith("//"), text.splitlines())
+        ]
+        expected = next((each.removeprefix(EXPECT).strip() for each in comments if each.startswith(EXPECT)), "")
+        why = " ".join(each for each in comments if not each.startswith((EXPECT, *SETTINGS)))
+        lines.append(f"{path.as_posix()}{expected and ': '}{expected}")
+        lines += textwrap.wrap(why, width, initial_indent="    ", subsequent_indent="    ")
+    return lines

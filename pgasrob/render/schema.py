@@ -1,0 +1,105 @@
+"""JSON Schemas of what commands print, made from the types of the objects, so that they cannot differ from those."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from inspect import cleandoc
+from types import NoneType, UnionType
+from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from pgasrob.render.generated import GeneratedResult
+from pgasrob.render.json import SCHEMA, RaceResult, Result, RunResult
+from pgasrob.render.litmus_json import LitmusResult
+from pgasrob.render.memory_model import ModelResult
+from pgasrob.render.network_json import NetworkResult
+from pgasrob.render.outcomes_json import OutcomesResult
+from pgasrob.render.repair import RepairObject
+from pgasrob.render.reproduced import ReproducedObject
+from pgasrob.render.thrift import ThriftObject
+
+OUTPUTS: Mapping[str, tuple[Any, ...]] = {
+    "check": (Result, NetworkResult),
+    "race": (RaceResult, ModelResult),
+    "outcomes": (OutcomesResult, LitmusResult),
+    "litmus": (LitmusResult,),
+    "litmus generate": (GeneratedResult,),
+    "run": (RunResult,),
+    "repair": (RepairObject,),
+    "thrift": (ThriftObject,),
+    "reproduce": (ReproducedObject,),
+}
+"""What the commands print with `--format json`: one of these objects a line."""
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+PLAIN = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
+
+Schema = dict[str, Any]
+
+
+def schema(command: str | None = None) -> Schema:
+    """The JSON Schema of the objects that ``command`` prints; that of all objects, when it is None."""
+    kinds = dict.fromkeys(kind for name, kinds in OUTPUTS.items() if command in (None, name) for kind in kinds)
+    definitions: dict[str, Schema] = {}
+    found = {"$schema": DIALECT, "title": f"pgasrob {command or ''}".strip(), "version": SCHEMA}
+    return found | {"anyOf": [_of(kind, definitions) for kind in kinds], "$defs": definitions}
+
+
+@cache
+def hints(kind: Any) -> Mapping[str, Any]:
+    """The types of the keys of ``kind``, NotRequired among them."""
+    from pgasrob.robustness.verdict import EffectKind
+    from pgasrob.runs.simulate import Bias
+    from pgasrob.semantics.endings import Ending
+
+    # What a module of the types imports for the type checker alone.
+    names = {"EffectKind": EffectKind, "Ending": Ending, "Bias": Bias}
+    return get_type_hints(kind, localns=names, include_extras=True)
+
+
+def _of(kind: Any, definitions: dict[str, Schema]) -> Schema:
+    """The schema of a type; what it refers to is put into ``definitions``."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if is_typeddict(kind):
+        if kind.__name__ not in definitions:
+            definitions[kind.__name__] = {}  # it may be within itself
+            definitions[kind.__name__] |= _object(kind, definitions)
+        return {"$ref": f"#/$defs/{kind.__name__}"}
+    if kind in PLAIN:
+        return {"type": PLAIN[kind]}
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin in (Union, UnionType):
+        each = [_of(one, definitions) for one in arguments]
+        plain = [one["type"] for one in each if one.keys() == {"type"}]
+        others = [one for one in each if one.keys() != {"type"}]
+        types = {"type": plain[0] if len(plain) == 1 else plain}
+        return {"anyOf": [*others, *([types] if plain else [])]} if others else types
+    if origin is list:
+        return {"type": "array", "items": _of(arguments[0], definitions)}
+    assert origin is dict, f"{kind} has no schema"
+    return {"type": "object", "additionalProperties": _of(arguments[1], definitions)}
+
+
+def _object(kind: Any, definitions: dict[str, Schema]) -> Schema:
+    keys = hints(kind)
+    required = [key for key, hint in keys.items() if get_origin(hint) is not NotRequired]
+    properties = {
+        key: {"const": SCHEMA} if key == "schema" else _of(hint if key in required else get_args(hint)[0], definitions)
+        for key, hint in keys.items()
+    }
+    # Which file a line is in is added when it is printed (`render.places`).
+    name = {"type": ["string", "null"]}
+    if "line" in keys:
+        properties |= {"file": {"type": "string"}, "file_name": {"type": "string"}}
+    if "lines" in keys:
+        properties |= {key: {"type": "array", "items": name} for key in ("files", "file_names")}
+    found = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    told = kind.__doc__ or ""
+    return found if told == dict.__doc__ else {"description": _plain(told), **found}
+
+
+def _plain(text: str) -> str:
+    """The text of a docstring without its markup, in one line."""
+    text = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", cleandoc(text).replace("``", "`"))
+    return " ".join(text.split())

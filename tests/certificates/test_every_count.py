@@ -1,0 +1,182 @@
+# ruff: noqa: E501
+"""Certificates of every number of nodes: those of the corpus, of random programs, forged ones, and what each rule is
+for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from math import inf
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+
+from pgasrob.certificates import write
+from pgasrob.certificates.check.accept import examine
+from pgasrob.certificates.check.format import Frame
+from pgasrob.certificates.check.linear import RANK, linear
+from pgasrob.certificates.check.names import cases, cutoff
+from pgasrob.certificates.write import NoCertificate, write_for_every_count
+from pgasrob.program.parser import parse
+from pgasrob.program.program import Program
+from pgasrob.program.reading import Reading
+from pgasrob.robustness.check import check
+from pgasrob.robustness.every_n.prove import prove
+from pgasrob.robustness.limits import Limits
+from tests.certificates.mutants import Edit, mutant
+from tests.robustness.every_n.drawn import drawn
+from tests.robustness.every_n.test_corpus import PROVED, programs
+from tests.support import examples, sampled
+
+MEMORY = {"unreachable_fault", "unreachable_violation"}
+"""Robust since memory never holds some value; of that the checker knows nothing."""
+FRAMES = (None, (0, 1), (1, 1), (1, 2))
+"""Proofs are right with whatever frame; None: the one that fits the program."""
+LIMITS = Limits(max_states=4_000, timeout=3)
+
+
+def test_the_corpus() -> None:
+    """One program in twelve, with --nightly all."""
+    for name in sampled([Path(each) for each in sorted(PROVED)], 12):
+        program = programs()[name.stem]
+        if name.stem in MEMORY:
+            with pytest.raises(NoCertificate, match="enough of values"):
+                write_for_every_count(program)
+        else:
+            assert examine(program, write_for_every_count(program).text).reason is None
+
+
+def test_no_random_program_is_accepted_wrongly() -> None:
+    """What decides has nothing in common with the checker (`traces`)."""
+    found = Counter[str]()
+    for seed in range(examples(20, nightly=5_000)):
+        program, frame = parse(drawn(seed)), FRAMES[seed % len(FRAMES)]
+        try:
+            certificate = write_for_every_count(program, frame=frame)
+        except NoCertificate:
+            found["none"] += 1
+            continue
+        assert examine(program, certificate.text).reason is None
+        first = prove(program).cutoff if frame is None else cutoff(*frame)
+        assert first is not None
+        for nodes in (2, 3, first - 1, first, first + 1):
+            verdict = check(program, nodes, "traces", LIMITS, effect=False).verdict
+            assert verdict not in ("not robust", "error"), f"the program of {seed} on {nodes} nodes"
+            found[verdict] += 1
+    assert found["robust"] > found["none"] > 0
+
+
+def test_names_are_different_ranks() -> None:
+    """(N1) of `proofs/every-n.md`, on the first numbers of nodes."""
+    program = parse("program p;\nprocess { skip; }")
+    for around, ends in product(range(4), repeat=2):
+        first = cutoff(around, ends)
+        found = list(cases(program, Reading(), around, ends))
+        for nodes in range(first, first + 12):
+            sources = set()
+            for case in found:
+                domain = case.names[0].domain
+                far = case.names[0].me == RANK
+                for source in range(domain.low, nodes - domain.high) if far else (0,):
+                    if nodes < domain.least:
+                        continue
+                    x, n, c = zip(*(linear(name.me) for name in case.names[:-1]), strict=True)
+                    ranks = [a * source + b * nodes + d for a, b, d in zip(x, n, c, strict=True)]
+                    assert len(set(ranks)) == len(ranks) and all(0 <= rank < nodes for rank in ranks)
+                    rest = case.names[-1].domain
+                    others = set(range(nodes)) - set(ranks)
+                    assert others and min(others) >= rest.low and max(others) <= nodes - 1 - rest.high
+                    sources.add(ranks[0])
+            assert sources == set(range(nodes))
+
+
+# What each rule is for
+
+HEADER = (
+    "program some;\nmemory x, y, z, a, w, b;\nregister r, s;\nqueue q, u unordered, v unordered;\nprocess {{ {} }}\n"
+)
+BAD = "write(x, me, y, q); r <- mem[y];"
+"""A violation of one rank."""
+TWO = "r <- fetch_add(0, z, 1); }} or {{ r <- fetch(0, z); {}"
+"""The end of what one rank does, and the beginning of what another one does after it."""
+
+
+def in_the_middle(branches: str) -> str:
+    return f"if (me >= 1 && me < nodes - 1) {{ choose {{ {branches} }} }}"
+
+
+class Rule(NamedTuple):
+    """What is changed, a program that is accepted then, a frame, and a number of nodes on which it is not robust, or in
+    error; None: one that is out of reach."""
+
+    name: str
+    block: str
+    nodes: int | None
+    frame: Frame | None
+    edits: tuple[Edit, ...]
+    blocks: str = ""
+
+
+ACCEPT, LINEAR, NAMES, VALUES, INFEASIBLE = (
+    f"check/{name}.py" for name in ("accept", "linear", "names", "values", "infeasible")
+)
+RULES = [
+    Rule("numbers below the cutoff", f"if (nodes == 3) {{ {BAD} }}", 3, None, ((ACCEPT, "range(LEAST, cutoff(*frame))", "()"),)),
+    Rule("faults", "write(x, me + 1, y, q); wait(q);", 7, None, ((ACCEPT, "if values.may_fault else None", "if False else None"), ("write.py", " or values.may_fault:", ":"))),
+    Rule("the cases near the low end", f"if (me == 1) {{ {BAD} }}", 7, (0, 2), ((NAMES, "        yield case(domain, [place], *sizes)\n", ""), (ACCEPT, "range(LEAST, cutoff(*frame))", "()"))),
+    Rule("the cases near the high end", f"if (me == nodes - 2) {{ {BAD} }}", 7, (0, 2), ((NAMES, "        yield case(domain, [_last(place)], *reversed(sizes))\n", ""), (ACCEPT, "range(LEAST, cutoff(*frame))", "()"))),
+    Rule("the cases far from both", f"if (me > 1 && me < nodes - 2) {{ {BAD} }}", 7, (0, 2), ((NAMES, "    yield case(domain, [RANK._replace(c=by) for by in sorted(range(-around, around + 1), key=abs)], ends, ends)\n", ""), (ACCEPT, "range(LEAST, cutoff(*frame))", "()"))),
+    Rule("blocks of ranks that have no names", "skip;", 4, (0, 1), ((NAMES, "if min(around, ends) < 0 or any(rank >= ends for", "if any(False for"), (ACCEPT, "range(LEAST, cutoff(*frame))", "()")), blocks=f"process 2 {{ {BAD} }}"),
+    Rule("names from the rest", in_the_middle("write(x, me, y, q); " + TWO.format("r <- fetch((me + 1) % nodes, y);")), 5, (0, 1), ((NAMES, "if self.names[n].rest or self._from_rest(of, to, self.names[n])]", "if self.names[n].rest]"),)),
+    Rule("the rest by names", in_the_middle("update(add, 1, me + 1, y, q); " + TWO.format("r <- mem[y];")), 5, (0, 1), ((NAMES, "return exact or [n for n in every if self.names[n].rest or", "return exact or [n for n in every if"),)),
+    Rule("accesses from elsewhere to own memory", "if (me == 2) { write(x, me + 1, y, q); r <- fetch_add(0, z, 1); } if (me == 3) { r <- fetch(0, z); r <- mem[y]; }", 8, (0, 3), ((VALUES, "Reach(access, cells, cells | own, None)", "Reach(access, cells, cells, None)"), (ACCEPT, "range(LEAST, cutoff(*frame))", "()"))),
+    Rule("own accesses meet others", in_the_middle("write(x, 0, y, q); mem[z @ me + 1] <- 1; }} or {{ r <- mem[z]; r <- fetch(0, y);".format()), 6, (0, 1), ((VALUES, "return Reach(access, own, cells, None)", "return Reach(access, own, frozenset(), None)"),)),
+    Rule("other ranks of the rest", in_the_middle("write(x, 0, y, q); " + TWO.format("mem[a @ 0] <- 1; } or { r <- fetch(0, a); r <- fetch(0, y);")), 5, (0, 1), ((INFEASIBLE, "own = () if self.case.names[rank].rest else (rank,)", "own = (rank,)"),)),
+    Rule("fences are about one target", "choose { write(x, 0, y, u); fence(u); write(x, 1, a, u); } or { r <- fetch(1, a); r <- fetch(0, y); }", 6, None, ((VALUES, "replace(form, rank=self.to, queue=self.queue, steps=steps)", "replace(form, rank=0, queue=self.queue, steps=steps)"),)),
+    Rule("barriers", "write(x, (me + 1) % nodes, y, q); barrier; r <- mem[y];", 7, None, ((INFEASIBLE, "enumerate(arrived) if all(arrived) else ():", "():"),)),
+    Rule("forms that are equal somewhere", f"if (me + me == nodes) {{ {BAD} }}", 8, None, ((LINEAR, "[0] * (low <= 0 <= high)", "[0] * (low == 0 == high)"), (ACCEPT, "range(LEAST, cutoff(*frame))", "()"))),
+    Rule("forms that are less somewhere", f"if (me * 2 < nodes && me * 3 > nodes) {{ {BAD} }}", 8, None, ((LINEAR, "[-1] * (low < 0)", "[-1] * (high < 0)"), (ACCEPT, "range(LEAST, cutoff(*frame))", "()"))),
+    Rule("forms that are greater somewhere", f"if (me * 2 > nodes && me * 3 < nodes + nodes) {{ {BAD} }}", 8, None, ((LINEAR, "[1] * (high > 0)", "[1] * (low > 0)"), (ACCEPT, "range(LEAST, cutoff(*frame))", "()"))),
+    Rule("remainders are less than the divisor", f"r <- (me + 1) % nodes; if (r == 0) {{ {BAD} }}", 8, None, ((LINEAR, "self.range(other.plus(rest, -1))[0] > 0", "self.range(other.plus(rest, -1))[0] >= 0"), (ACCEPT, "range(LEAST, cutoff(*frame))", "()"))),
+    Rule("remainders are no less than 0", f"r <- (me - 1) % nodes; if (r == 0 - 1) {{ {BAD} }}", 8, None, ((LINEAR, "for rest in (one, one.plus(other, -1)):\n                    if self.range(rest)[0] >= 0 and", "for rest in (one.plus(other, -1), one.plus(other, 1)):\n                    if"), (ACCEPT, "range(LEAST, cutoff(*frame))", "()"))),
+    Rule("numbers of nodes up to the greatest", f"if (nodes == 20) {{ {BAD} }}", 20, None, ((LINEAR, "for count in self[:2]", "for count in self[:1]"),)),
+    Rule("what wraps around", f"if (me * 1000 < 0) {{ {BAD} }}", None, None, ((LINEAR, "return found if type.range[0] <= low and high <= type.range[1] else None", "return found"),)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_without_a_rule_what_is_not_robust_is_accepted(rule: Rule, tmp_path: Path) -> None:
+    program = parse(HEADER.format(rule.block) + rule.blocks)
+    if rule.nodes is not None:
+        assert check(program, rule.nodes, effect=False).verdict in ("not robust", "error")
+    without = mutant(tmp_path, f"every_{RULES.index(rule)}", *rule.edits)
+    written = without.write.write_for_every_count(program, frame=rule.frame)
+    assert without.accept.examine(program, written.text).reason is None
+    assert examine(program, written.text).reason is not None
+
+
+def test_reads_that_fail_are_waited_for(tmp_path: Path) -> None:
+    """On every number of nodes by F6: otherwise sources are infeasible that are none."""
+    update = "update(add, 1, 0, w, u);"
+    program = parse(HEADER.format(f"if (me == 0) {{ {update} r <- mem[w]; assume(r == 0); }} else {{ {update} }}"))
+    without = mutant(tmp_path, "reads", (VALUES, "reads = case.rest and", "reads = False and"))
+
+    def infeasible(module: ModuleType) -> int:
+        case = list(module.subjects(program, None, (0, 1), Reading()))[-1]
+        values = module.Values(case, [module._files(case, rank) for rank in range(len(case.names))])
+        commands = values.commands()
+        asked = module.Infeasible(case, commands, module._phases(commands)[0])
+        return len(module._settled(asked, module.sources_of(case, commands), inf))
+
+    assert (infeasible(write), infeasible(without.write)) == (0, 1)
+
+
+def test_programs_in_c_have_none() -> None:
+    import pgasrob
+
+    program = pgasrob.load(Path(__file__).parents[2] / "programs" / "c" / "openshmem" / "stencil.c")
+    assert not isinstance(program, Program)
+    with pytest.raises(NoCertificate, match="another one on each number of nodes"):
+        write_for_every_count(program)

@@ -1,0 +1,285 @@
+"""Results that are kept: what is there is not checked again, what has changed is, and nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import sqlite3
+import subprocess
+import sys
+import zlib
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from pgasrob.cli import cli
+from pgasrob.frontends.options import FrontEnd
+from pgasrob.races.verdict import RaceVerdict
+from pgasrob.render.json import checked_to_json
+from pgasrob.robustness import build
+from pgasrob.robustness.batch import Checked, Job, asked
+from pgasrob.robustness.check import check
+from pgasrob.robustness.kept import Kept, KeptError
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import (
+    FaultPossible,
+    Interruption,
+    LeftUndone,
+    MemoryLimit,
+    NoProgram,
+    Reason,
+    StateLimit,
+    TimeLimit,
+    WorkerDied,
+)
+from pgasrob.robustness.side_by_side import convert_all
+from pgasrob.robustness.store import Store
+from pgasrob.robustness.verdict import Effect, Verdict
+from tests.bench.small import write_small_programs
+
+ROOT = Path(__file__).parents[2]
+ROBUST = "memory x; process { mem[x] <- 1; }"
+NOT_ROBUST = "memory x; queue q; nodes 1; process { write(x, 0, x, q); mem[x] <- 1; }"
+TWO_FILES = {
+    "main.c": '#include <shmem.h>\n#include "far.h"\ndouble a = 0.5, b;\nvoid send(void);\n'
+    "int main(void) { shmem_init(); send(); a = WANTED; shmem_barrier_all(); shmem_finalize(); return 0; }\n",
+    "far.h": "#define WANTED 2.25\nextern double a, b;\n",
+    "send.c": '#include <shmem.h>\n#include "far.h"\n'
+    "void send(void) { shmem_double_put_nbi(&b, &a, 1, (shmem_my_pe() + 1) % shmem_n_pes()); }\n",
+}
+noted: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    noted.clear()
+    return tmp_path
+
+
+def noting(program: Any, *arguments: Any, **options: Any) -> Verdict:
+    """Decides, and notes about what."""
+    noted.append(program.source.file)
+    return check(program, *arguments, **options)
+
+
+def results(*files: str, jobs: int = 1, **options: Any) -> list[Any]:
+    """Check the files that are not kept; all results."""
+    job = Job(decide=noting, **options)
+    return list(convert_all(files, replace(job, kept=Kept("kept.db", asked(job, "check"))), checked_to_json, jobs))
+
+
+def rows(path: str = "kept.db") -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        found: int = connection.execute("select count(*) from results").fetchone()[0]
+    return found
+
+
+def alike(one: object, other: object) -> bool:
+    """Whether they are equal, and of the same types all through: doubles and lines of other files are integers."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return type(one) is type(other) and str(one) == str(other)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_is_kept_is_what_was_found(jobs: int) -> None:
+    """To the last place of a double, with lines of other files, files that are no programs and what headers say."""
+    for name, text in {**TWO_FILES, "no.pgas": "process { skip }", "not.pgas": NOT_ROBUST}.items():
+        Path(name).write_text(text)
+    options: dict[str, Any] = {"nodes": (2, 3), "expect": True, "front_end": FrontEnd(units=("send.c",))}
+    first = results("main.c", "no.pgas", "not.pgas", "absent.pgas", jobs=jobs, **options)
+    assert [result["verdict"] for result in first] == [
+        *("not robust", "not robust"), "error", *("not robust", "not robust"), "error"
+    ]  # fmt: skip
+    noted.clear()
+    again = results("main.c", "no.pgas", "not.pgas", "absent.pgas", jobs=jobs, **options)
+    assert alike(again, first) and rows() == len(first)
+    assert noted == ["<string>"] * (jobs - 1), "that by which all modules are there before there are processes"
+
+
+def test_what_has_changed_is_checked_again() -> None:
+    for name, text in {**TWO_FILES, "a.pgas": ROBUST, "b.pgas": ROBUST}.items():
+        Path(name).write_text(text)
+    front_end = FrontEnd(units=("send.c",))
+
+    def checked(**options: Any) -> list[str]:
+        noted.clear()
+        results("a.pgas", "b.pgas", "main.c", **{"front_end": front_end, **options})
+        return noted
+
+    assert checked() == ["a.pgas", "b.pgas", "main.c"] and checked() == []
+    Path("b.pgas").write_text(NOT_ROBUST)
+    assert checked() == ["b.pgas"] and checked() == []
+    for part in ("far.h", "send.c"):
+        Path(part).write_text(Path(part).read_text() + "\n/* changed */\n")
+        assert checked() == ["main.c"] and checked() == []
+    Path("b.pgas").write_text(ROBUST)
+    assert checked() == []
+    assert checked(front_end=FrontEnd(units=("send.c",), defines=(("N", "2"),))) == ["main.c"]
+    for options in ({"engine": "attack"}, {"nodes": (3,)}, {"expect": True}, {"limits": Limits(max_states=99)}):
+        assert checked(**options) == ["a.pgas", "b.pgas", "main.c"]
+        assert checked(**options, front_end=front_end) == []
+    # That of the memory is of the machine, and what it has ended is not kept.
+    assert checked(limits=Limits(memory=999_999_999)) == []
+
+
+def test_another_build_takes_nothing_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("a.pgas").write_text(ROBUST)
+    for rebuilt, expected in ((False, 1), (False, 1), (True, 2)):
+        if rebuilt:
+            monkeypatch.setattr(build, "build", lambda: "another")
+        assert CliRunner().invoke(cli, ["check", "a.pgas", "--resume", "kept.db"]).exit_code == 0
+        assert rows() == expected
+
+
+def test_a_result_is_about_what_it_is_kept_for() -> None:
+    """Though the file changes meanwhile."""
+    Path("a.pgas").write_text(ROBUST)
+
+    def changing(program: Any, *arguments: Any, **options: Any) -> Verdict:
+        Path("a.pgas").write_text(NOT_ROBUST)
+        return check(program, *arguments, **options)
+
+    job = Job((2, 3), decide=changing)
+    job = replace(job, kept=Kept("kept.db", asked(job, "check")))
+    found = convert_all(["a.pgas"], job, checked_to_json)
+    assert [result["verdict"] for result in found] == ["robust"] * 2
+
+
+@pytest.mark.parametrize(
+    ("reason", "keeps"),
+    [
+        (None, True),
+        (StateLimit(5), True),
+        (TimeLimit(1.0), True),
+        (NoProgram("no"), True),
+        (MemoryLimit(5), False),
+        (FaultPossible(MemoryLimit(5)), False),
+        (LeftUndone("the run is long", FaultPossible(WorkerDied("is gone"))), False),
+        (Interruption(), False),
+    ],
+)
+def test_what_ended_by_chance_is_asked_again(reason: Reason | None, keeps: bool) -> None:
+    verdict = Verdict("a.pgas", None, 2, "portfolio", "unknown", reason)
+    assert Checked("a.pgas", verdict).would_be_the_same == keeps
+    assert not Checked("a.pgas", verdict, interrupted=True).would_be_the_same
+    effect = replace(verdict, reason=None, effect=Effect("none found", reason))
+    assert Checked("a.pgas", effect).would_be_the_same == keeps
+    assert (
+        Checked("a.pgas", replace(verdict, reason=None), further=verdict_as_answer(reason)).would_be_the_same == keeps
+    )
+
+
+def verdict_as_answer(reason: Reason | None) -> Any:
+
+    return RaceVerdict("a.pgas", None, 2, "races", "unknown", reason=reason)
+
+
+# The command
+
+
+def command(*arguments: str) -> subprocess.Popen[str]:
+    """`pgasrob check .` as a process, and all that it starts, of a group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pgasrob", "check", ".", "--format", "json", "--resume", "kept.db", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def told(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
+    output, _ = process.communicate(timeout=120)
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def test_after_a_kill_no_result_is_lost_or_doubled(folder: Path) -> None:
+    names = write_small_programs(folder, 60)
+    process = command("--jobs", "2")
+    assert process.stdout is not None
+    before = [json.loads(process.stdout.readline()) for _ in range(20)]
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    there = rows()
+    assert 20 <= there < 60
+    after = told(command("--jobs", "2"))
+    assert [result["file"] for result in after] == names and rows() == 60
+    assert after[:20] == before, "with the seconds that they took: they are not checked again"
+    assert sorted(path.name for path in folder.iterdir() if path.suffix != ".pgas") == ["kept.db"]
+
+
+def test_two_commands_share_a_file(folder: Path) -> None:
+    """Which neither of them finds there."""
+    names = write_small_programs(folder, 30)
+    both = [command("--jobs", "2"), command("--jobs", "2")]
+    for found in map(told, both):
+        assert [result["file"] for result in found] == names
+    assert rows() == 30
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["check", "a.pgas", "--resume", "a.pgas"], "cannot keep results in a.pgas: file is not a database"),
+        (["check", ".", "-j2", "--resume", "none/kept.db"], "cannot keep results in none/kept.db: unable to open"),
+        (["race", "a.pgas", "--resume", "a.pgas"], "cannot keep results in a.pgas: file is not a database"),
+        (["check", "a.pgas", "--resume", "k", "--cluster", "tcp://x:1"], "--resume keeps the results of this machine"),
+        (["check", "a.pgas", "--resume", "k", "--network", "corerma"], "--resume"),
+    ],
+)
+def test_where_nothing_can_be_kept(folder: Path, arguments: list[str], says: str) -> None:
+    Path("a.pgas").write_text(ROBUST)
+    Path("b.pgas").write_text(ROBUST)
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 2 and says in result.stderr and "Traceback" not in result.stderr
+
+
+def test_a_worker_that_cannot_keep_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in "abc":
+        Path(f"{name}.pgas").write_text(ROBUST)
+
+    def full(store: Store, key: str, result: object) -> None:
+        raise KeptError("cannot keep results in kept.db: database or disk is full")
+
+    monkeypatch.setattr(Store, "put", full)
+    result = CliRunner().invoke(cli, ["check", ".", "--jobs", "2", "--resume", "kept.db"])
+    assert result.exit_code == 2 and "disk is full" in result.stderr and "Traceback" not in result.stderr
+
+
+def test_races_are_kept_apart() -> None:
+    Path("a.pgas").write_text("nodes 2; memory x; process 0 { mem[x] <- 1; } process 1 { mem[x @ 0] <- 2; }")
+    found = [
+        [json.loads(line) for line in CliRunner().invoke(cli, [*words, "--resume", "k.db"]).stdout.splitlines()]
+        for words in 2 * (
+            ["check", "a.pgas", "--format", "json"],
+            ["check", "a.pgas", "--format", "json", "--races"],
+            ["race", "a.pgas", "--format", "json"],
+            ["race", "a.pgas", "--format", "json", "--all"],
+        )
+    ]  # fmt: skip
+    assert found[:4] == found[4:] and rows("k.db") == 4
+    assert [("races" in each[0], each[0].get("all")) for each in found[:4]] == [
+        (False, None), (True, None), (True, False), (True, True)
+    ]  # fmt: skip
+
+
+class Evil:
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return os.system, ("touch evil",)
+
+
+def test_no_code_is_run_that_somebody_has_put_there(folder: Path) -> None:
+    Path("a.pgas").write_text(ROBUST)
+    results("a.pgas")
+    with closing(sqlite3.connect("kept.db")) as connection, connection:
+        connection.execute("update results set result = ?", (zlib.compress(pickle.dumps(Evil())),))
+    with pytest.raises(KeptError, match="part of no result"):
+        results("a.pgas")
+    assert not Path("evil").exists()
