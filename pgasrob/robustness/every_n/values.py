@@ -49,9 +49,7 @@ class Values:
     def __init__(self, domain: Domain, me: Linear) -> None:
         self.domain, self.me = domain, me
         self._known: dict[tuple[object, ...], Value | None] = {}
-        self._mentioned: dict[
-            int, tuple[Expr, tuple[int, ...]]
-        ] = {}  # by identity: they last
+        self._mentioned: dict[int, tuple[Expr, tuple[int, ...]]] = {}  # by identity: they last
 
     def of(self, expr: Expr, file: File) -> Value | None:
         """The values of ``expr`` over ``file``; None: it has none."""
