@@ -10,6 +10,7 @@ from pgasrob.certificates.check.infeasible import Infeasible, Source, phase_dema
 from pgasrob.certificates.check.names import Case, case_of, cases, cutoff
 from pgasrob.certificates.check.states import Closed
 from pgasrob.certificates.check.values import Commands, Values
+from pgasrob.diagnostics import SourceError
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.program.reading import Reading
@@ -53,10 +54,7 @@ class Answer(NamedTuple):
 
 
 def examine(program: Instantiable, text: str) -> Answer:
-    """Whether the certificate in ``text`` proves that ``program`` is robust.
-
-    Raises :class:`~pgasrob.diagnostics.SourceError` when it is no program on so many nodes.
-    """
+    """Whether the certificate in ``text`` proves that ``program`` is robust."""
     try:
         certificate = read(text)
         about = subjects(program, certificate.nodes, certificate.frame, certificate.reading)
@@ -65,6 +63,8 @@ def examine(program: Instantiable, text: str) -> Answer:
             if reason is not None:
                 return Answer(f"in part {number}: {reason}" if certificate.frame else reason, certificate)
         return Answer(None, certificate)
+    except SourceError as error:
+        return Answer(f"on so many nodes it is no program: {error.diagnostics[0].message}")
     except MALFORMED as error:
         return Answer(f"it is malformed: {type(error).__name__}: {error}")
 
