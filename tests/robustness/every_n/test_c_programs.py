@@ -10,7 +10,9 @@ import pytest
 
 import pgasrob
 from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.apis.mpi import windows
 from pgasrob.frontends.lower import CProgram, parse_c
+from pgasrob.program.expressions import render
 from pgasrob.program.program import Program
 from pgasrob.robustness.check import check
 from pgasrob.robustness.every_n.check import check_every_count
@@ -200,3 +202,23 @@ def test_a_reduction_over_all_ranks_orders_them() -> None:
     text += "int r = x; return r; }}"
     assert prove(parse_c(text.format("shmem_quiet();")).for_every_count()).holds
     assert not prove(parse_c(text.format("")).for_every_count()).holds
+
+
+def test_a_target_that_is_read_has_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The flush is of another rank than the put, by the same variable: if that were a name, there would be a proof."""
+    loop = "if (i == 0) MPI_Put(&y, 1, MPI_INT, peer, 0, 1, MPI_INT, win); else MPI_Win_flush(peer, win);"
+    text = """#include <mpi.h>
+    static int window[2], y, kept;
+    int main(void) {
+      int me, n; MPI_Win win;
+      MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &me); MPI_Comm_size(MPI_COMM_WORLD, &n);
+      MPI_Win_create(window, 8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win); MPI_Win_lock_all(0, win);
+      MPI_Put(&y, 1, MPI_INT, 0, 1, 1, MPI_INT, win); MPI_Win_flush(0, win); MPI_Barrier(MPI_COMM_WORLD);
+      int peer = window[1]; if (peer < 0 || peer >= n) peer = 0;
+      for (int i = 0; i < 2; i++) { LOOP peer = (peer + 1) % n; if (window[1] > 9) kept = 1; }
+      MPI_Barrier(MPI_COMM_WORLD); y = window[0]; MPI_Win_unlock_all(win);
+    }""".replace("LOOP", loop)
+    assert check(parse_c(text), 3, effect=False).verdict == "not robust"
+    assert not prove(parse_c(text).for_every_count()).holds
+    monkeypatch.setattr(windows, "named", lambda target: target if isinstance(target, int) else render(target))
+    assert prove(parse_c(text).for_every_count()).holds
