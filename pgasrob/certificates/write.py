@@ -103,11 +103,10 @@ def write_for_every_count(
     Raises as :func:`write`, and :class:`NoCertificate` where the small checker knows less than the proof needs.
     """
     until = inf if timeout is None else monotonic() + timeout
-    if not isinstance(program, Program):
-        raise NoCertificate("a C program is another one on each number of nodes")
-    if not any(process.ranks is None for process in program.processes):
+    symbolic = program.for_every_count()
+    if not any(process.ranks is None for process in symbolic.processes):
         raise NoCertificate("the program has blocks for ranks by number alone")
-    for names in [frame] if frame else _frames(program):
+    for names in [frame] if frame else _frames(symbolic):
         with suppress(_TooLittle):
             about = list(subjects(program, None, names, reading))
             parts = [_part(case, MOST_STATES, until) for case in reversed(about)]  # of the cases first

@@ -324,3 +324,21 @@ def test_programs_with_gaps_are_refused() -> None:
     robust, _ = SIBLINGS["wait"]
     certificate = written(robust)
     assert "more runs" in str(reason(replace(robust, gaps=("somebody calls rand",)), certificate))
+
+
+@pytest.mark.parametrize(
+    ("forgery", "told"),
+    [
+        (lambda it: it["parts"][0]["infeasible"][0].__setitem__(1, 10**15), None),
+        (lambda it: it.update(format="\ud800"), "format '\\ud800'"),
+        (lambda it: it.update(nodes=0), "on so many nodes it is no program"),
+        (lambda it: it.update(nodes=10**30), "on so many nodes it is no program"),
+    ],
+    ids=["a phase far away", "half a character", "no nodes", "too many nodes"],
+)
+def test_it_ends_and_answers(forgery: Callable[[Json], None], told: str | None) -> None:
+    ring = parse(RING.format("q"))
+    certificate = json.loads(write(ring, 3).text)
+    forgery(certificate)
+    reason = examine(ring, json.dumps(certificate)).reason
+    assert reason is None if told is None else told in (reason or "") and reason.isascii()

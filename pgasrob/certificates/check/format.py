@@ -69,7 +69,7 @@ def read(text: str) -> Certificate:
 
     found = json.loads(text, object_hook=resolved, parse_float=_refuse, parse_constant=_refuse)
     if found["format"] != FORMAT:
-        raise ValueError(f"format {found['format']}, where {FORMAT} is read")
+        raise ValueError(f"format {found['format']!a}, where {FORMAT} is read")
     reading = Reading(found["failed_polls"], found["conflicts"])
     nodes, frame = (None, tuple(found["frame"])) if found["nodes"] == "all" else (found["nodes"], None)
     if any(type(each) is not int for each in frame or (nodes,)) or reading not in product(

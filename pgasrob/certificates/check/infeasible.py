@@ -108,7 +108,7 @@ class Infeasible:
 
     def _barriers(self, known: Fixpoint, rank: int, company: list[frozenset[int]], always: Way) -> Iterator[Demand]:
         """F3"""
-        for phase in range(known.last + 1):
+        for phase in {0, *(at for _, _, at in known.places)}:
             arrived: list[set[tuple[int, Way]]] = [set() for _ in company]
             for (tainted, state, at), found in list(known.places.items()):
                 if at == phase and (tainted == rank or phase):
