@@ -21,7 +21,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.diagnostics.catalogue import CATALOGUE
 from pgasrob.program.statements import place_of
 from pgasrob.render import english, every_count, words
-from pgasrob.render.json import Error, Fault, NextCommand, Race, RaceResult, Result, Witness
+from pgasrob.render.json import Error, Fault, Fix, NextCommand, Race, RaceResult, Result, Witness
 from pgasrob.render.races_json import is_about_races, with_accesses
 from pgasrob.render.races_text import phrases, sentence
 from pgasrob.robustness.reasons import InternalError
@@ -184,7 +184,31 @@ def _violation(result: Result, witness: Witness) -> Object:
     # An order that no outcome was found to depend on.
     found["level"] = "warning" if result.get("effect") == "none found" else "error"
     found["properties"] |= {"effect": result.get("effect"), "brief": short}
+    if fixes := result.get("fixes"):
+        found["fixes"] = [_fix(result, witness, fix) for fix in fixes]
     return _with_run(found, result, witness)
+
+
+def _fix(result: Result, witness: Witness, fix: Fix) -> Object:
+    """A repair; where nothing is taken away the region is empty, so that its end has to be said."""
+    changed: dict[str, list[Object]] = {}
+    for edit in fix["edits"]:
+        (other, line), end = place_of(edit["line"]), int(edit["end_line"])
+        lines = _lines(witness.get("sources", {}).get(other, "") if other else witness["source"])
+        region = {
+            "startLine": line,
+            "startColumn": _utf16(lines, line - 1, edit["column"]),
+            "endLine": end,
+            "endColumn": _utf16(lines, end - 1, edit["end_column"]),
+        }
+        replacement = {"deletedRegion": region, "insertedContent": {"text": edit["text"]}}
+        changed.setdefault(other or result["file"], []).append(replacement)
+    return {
+        "description": _message(fix["told"]),
+        "artifactChanges": [
+            {"artifactLocation": artifact(file), "replacements": each} for file, each in changed.items()
+        ],
+    }
 
 
 def _race(result: RaceResult, race: Race, robustness: Result | None) -> Object:
