@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial
 from itertools import count
 from pathlib import Path
 from shutil import copymode
@@ -57,7 +56,7 @@ def change_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def read(file: str, front_end: FrontEnd) -> tuple[AnyProgram, Parse]:
     """The program in ``file``, and how a changed text is read; ends the command when it is none."""
     from pgasrob.diagnostics import SourceError
-    from pgasrob.program.program import Program
+    from pgasrob.repair.verifier import reads_like
     from pgasrob.robustness.check import load
 
     mention_a_missing_kernel(DEFAULT_ENGINE)
@@ -65,19 +64,7 @@ def read(file: str, front_end: FrontEnd) -> tuple[AnyProgram, Parse]:
         program = load(file, front_end)
     except SourceError as error:
         refuse(str(error))
-    if isinstance(program, Program):
-        from pgasrob.program.parser import parse
-
-        return program, partial(parse, file=file)
-    from pgasrob.frontends.lower import parse_c
-    from pgasrob.program.files import Overlay
-    from pgasrob.repair.texts import parts
-
-    def parse_all(text: str) -> AnyProgram:
-        first, *others = parts(text)
-        return parse_c(first.text, file, front_end, Overlay({each.file: each.text for each in others}))
-
-    return program, parse_all
+    return program, reads_like(program)
 
 
 def costs_in(path: str | None) -> Costs:

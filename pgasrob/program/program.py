@@ -12,7 +12,7 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 DEFAULT_NODES = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Program(Declared, Displayed):
     """A PGAS program before the number of nodes is known."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.diagnostics import Diagnostic
-from pgasrob.display import Displayed
+from pgasrob.display import Result
 from pgasrob.program.commands import show
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
@@ -186,7 +186,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict(Displayed):
+class Verdict(Result):
     """The answer for one program at one node count; the output contract is the design's section 6.
 
     ``reason``: why there is no answer, or not the whole one; its ``str`` is a sentence.

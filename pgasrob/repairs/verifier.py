@@ -29,6 +29,30 @@ class Parse(Protocol):
     def __call__(self, text: str) -> AnyProgram: ...
 
 
+def reads_like(program: AnyProgram) -> Parse:
+    """Reads changed texts as ``program`` was read. Raises ValueError for one that was made without a text."""
+    from pgasrob.program.program import Program
+
+    file = program.source.file
+    if not program.source.text:
+        raise ValueError(f"{program.name or 'the program'} has no text that could be changed")
+    if isinstance(program, Program):
+        from pgasrob.program.parser import parse
+
+        return partial(parse, file=file)
+    from pgasrob.frontends.lower import parse_c
+    from pgasrob.program.files import Overlay
+    from pgasrob.repair.texts import parts
+
+    front_end = program.front_end
+
+    def parse_all(text: str) -> AnyProgram:
+        first, *others = parts(text)
+        return parse_c(first.text, file, front_end, Overlay({each.file: each.text for each in others}))
+
+    return parse_all
+
+
 @dataclass(frozen=True, slots=True)
 class Tried:
     """What a changed text is: ``violation`` where it is not robust, else ``why`` it does not do, "" when it does.

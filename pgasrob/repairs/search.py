@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from pgasrob.display import Result
 from pgasrob.repair.candidates import Candidate, Clauses, Costs
 from pgasrob.repair.cheapest import Cheapest
 from pgasrob.repair.edits import Edit, overlap
@@ -61,8 +62,8 @@ class Rejected:
     left: Broken | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+@dataclass(frozen=True, slots=True, repr=False)
+class Repair(Result):
     """What has been found out: `robust` (nothing to repair), `repaired`, `not repaired` (nothing in the catalogue
     helps: ``survivor`` is a violation that is left by what was tried last), `unknown` (a limit) or `error`.
 
@@ -80,7 +81,6 @@ class Repair:
     checks: int = 0
     seconds: float = 0.0
     reason: str = ""
-
     text: str = ""
 
     def diff(self, answer: Answer) -> str:
