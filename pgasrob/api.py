@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.models.answers import Answers
     from pgasrob.races.verdict import RaceVerdict
-    from pgasrob.repair import Costs, Repair
+    from pgasrob.repairs import Costs, Repair
     from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.verdict import Verdict
     from pgasrob.robustness.watch import Progress
@@ -179,8 +179,8 @@ def repair(
     >>> found.answers[0].candidates[0].text
     'shmem_fence();'
     """
-    from pgasrob.repair import repair as find
-    from pgasrob.repair.verifier import reads_like
+    from pgasrob.repairs import repair as find
+    from pgasrob.repairs.reading import reads_like
 
     loaded = load(program)
     if nodes is None:

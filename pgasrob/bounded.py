@@ -16,7 +16,7 @@ Ts = TypeVarTuple("Ts")
 
 
 class TooLong(Exception):
-    """The work took longer than it may."""
+    """The work took longer than it may, which the text says."""
 
 
 class TooLarge(Exception):
@@ -35,7 +35,7 @@ async def run(seconds: float, memory: int, work: Callable[[*Ts], T], *arguments:
             return await anyio.to_process.run_sync(_within, memory, work, arguments, cancellable=True)
         except (MemoryError, RecursionError, anyio.BrokenWorkerProcess):
             raise TooLarge from None
-    raise TooLong
+    raise TooLong(f"it took longer than {seconds:g} s")
 
 
 def _within(memory: int, work: Callable[..., T], arguments: tuple[Any, ...]) -> T:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from pathlib import Path
 
 import pytest
@@ -41,3 +44,59 @@ def test_a_page_that_is_none(tmp_path: Path) -> None:
     assert result.exit_code == 2 and "a.pgas: No such file" in result.stderr
     page.write_text("A\n")
     assert "line 1: a lecture page begins with its title" in course("slides", page).stderr
+
+
+ASSIGNMENT = ROOT / "tests" / "course" / "assignment"
+
+
+def test_marks_as_text_json_and_csv(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ASSIGNMENT)
+    arguments = ("grade", "key", "students/ada", "students/ben", "--handout", "handout")
+    result = course(*arguments)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[:7] == [
+        "     1_two_queues  2_which_wait  3_reuse  points",
+        "of              2             1        3       6",
+        "ada             2             1        3       6",
+        "ben             0             1        0       1",
+        "",
+        "ben:",
+        "  1. 1_two_queues.pgas (0 of 2): it is not robust on 2 nodes, and should be",
+    ]
+    assert all(len(line) <= 80 for line in result.stdout.splitlines())
+    assert "Rank 0 reads y in line 13 before the write of rank 1" in " ".join(result.stdout.split())
+    objects = [json.loads(line) for line in course(*arguments, "--format", "json").stdout.splitlines()]
+    assert [(each["student"], each["points"], each["undecided"], each["of"]) for each in objects] == [
+        ("ada", 6, 0, 6), ("ben", 1, 0, 6)
+    ]  # fmt: skip
+    rows = list(csv.DictReader(io.StringIO(course(*arguments, "--format", "csv").stdout)))
+    assert [(row["student"], row["exercise"], row["state"], row["points"]) for row in rows][3:] == [
+        ("ben", "1_two_queues.pgas", "wrong", "0"),
+        ("ben", "2_which_wait.pgas", "right", "1"),
+        ("ben", "3_reuse.c", "no program", "0"),
+    ]
+
+
+def test_what_is_undecided_is_in_the_exit_code_and_no_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ASSIGNMENT)
+    result = course("grade", "key", "students/ada", "--handout", "handout", "--timeout", "1e-6")
+    assert result.exit_code == 3
+    assert "ada             ?             1        ?       1  5 undecided" in result.stdout
+
+
+def test_a_spreadsheet_computes_nothing(tmp_path: Path) -> None:
+    name = "=HYPERLINK(1)"
+    (tmp_path / name).mkdir()
+    found = course("grade", ASSIGNMENT / "key", tmp_path / name, "--format", "csv").stdout
+    assert "\n'=HYPERLINK(1),1_two_queues.pgas,missing,0,0,2,there is no such file.\n" in found
+
+
+def test_hand_outs_are_written_without_answers(tmp_path: Path) -> None:
+    folder = ROOT / "programs" / "lectures" / "1_one_sided_communication"
+    result = course("handout", folder, "-o", tmp_path / "week")
+    assert result.exit_code == 0
+    names = {path.name for path in (tmp_path / "week").iterdir()}
+    assert "1_e1_two_queues.pgas" in names and "solutions" not in names
+    assert not [path for path in (tmp_path / "week").iterdir() if "expect" in path.read_text()]
+    refused = course("handout", folder / "lecture.md", "-o", tmp_path / "week")
+    assert refused.exit_code == 2 and "programs to hand out end in .pgas or .c" in refused.stderr

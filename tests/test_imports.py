@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"frontends", "program", "robustness", "semantics"},
     "runs": {"diagnostics", "program", "robustness", "semantics"},
     "certificates": {"program", "semantics", TOP},
-    "repair": {"analysis", "diagnostics", "frontends", "program", "robustness", "semantics"},
+    "repairs": {"analysis", "diagnostics", "frontends", "program", "robustness", "semantics"},
     "render": {
         "analysis",
         "course",
@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "models",
         "program",
         "races",
-        "repair",
+        "repairs",
         "robustness",
         "runs",
         "runtime",
@@ -49,8 +49,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "bounded": set(),
     "explore": {"automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
-    "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "robustness", TOP},
-    "course": set(),
+    "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "repairs", "robustness", TOP},
+    "course": {"diagnostics", "frontends", "program", "repairs", "robustness"},
     "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
     "cli": {
         *(
@@ -66,7 +66,7 @@ MAY_IMPORT: dict[str, set[str]] = {
             "races",
             "recording",
             "render",
-            "repair",
+            "repairs",
             "robustness",
             "runs",
             "runtime",

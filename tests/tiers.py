@@ -101,6 +101,9 @@ SLOW: dict[str, str] = {
     "lsp/test_diagnostics.py": """
         a_change_ends_the_search it_is_told_what_is_not_known
     """,
+    "lsp/test_features.py": """
+        repairs_are_offered_at_a_violation_and_make_it_robust repairs_of_c the_verdict_stands_above_the_program
+    """,
     "oracle/test_extensions.py": """
         hypothesis_programs_can_be_printed_and_run memo_and_no_memo_agree memo_and_no_memo_agree_hypothesis
         memo_and_no_memo_agree_with_loops some_random_programs_depend_on_every_rule
@@ -235,7 +238,7 @@ SLOW: dict[str, str] = {
     "render/test_witness_file.py": """
         mutants_are_refused_or_can_be_drawn
     """,
-    "repair/test_seeded.py": """
+    "repairs/test_seeded.py": """
         the_fix_by_hand_or_a_cheaper_one
     """,
     "robustness/every_n/test_check.py": """

@@ -13,6 +13,7 @@ import click
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.many import (
     answer,
+    baseline_in,
     jobs_for,
     kept_in,
     limit_options,
@@ -159,6 +160,7 @@ def check(
     resume: str | None,
     cluster: str | None,
     format_: str,
+    baseline: str | None,
     witnesses: tuple[str, ...],
     cycle_only: bool,
     expect: bool,
@@ -204,10 +206,8 @@ def check(
             raise click.UsageError(f"{option} is for the attack engine.")
     if pair is not None and (cluster is not None or any(map(os.path.isdir, paths)) or not paths):
         raise click.UsageError(ONE_FILE)
-    if brief and (verbose or full or assumptions or format_ == "json"):
-        raise click.UsageError(
-            "--brief prints a line each: leave --verbose, --full, --assumptions and --format json out."
-        )
+    if brief and (verbose or full or assumptions or format_ != "text"):
+        raise click.UsageError("--brief prints a line each: leave --verbose, --full, --assumptions and --format out.")
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine: workers of a cluster do as many jobs as they have threads.")
     if cluster is not None and resume is not None:
@@ -227,7 +227,8 @@ def check(
              "--without": bool(without), "--cpu": cpu != "sc", "--cluster": cluster is not None,
              "--witness": bool(witnesses), "--fold": cycle_only, "--strict": strict, "--report": report != "all",
              "--brief": brief, "--races": races, "--why": pair is not None, "--full": full, "--jobs": jobs is not None,
-             "--resume": resume is not None,
+             "--resume": resume is not None, "--baseline": baseline is not None,
+             "--format " + format_: format_ not in ("text", "json"),
              "--assumptions": assumptions, "--certificate": certificate is not None,
              "--max-sc-states": max_sc_states != MOST_SC_STATES and network != "pgas",
              "--conflicts": reading.conflicts != "commuting" and network != "pgas",
@@ -263,7 +264,8 @@ def check(
         raise click.UsageError(ONE_FILE)
     if certificate is not None and (len(found.files) != 1 or len(counts or (0,)) > 1 or cluster or cpu == "tso"):
         raise click.UsageError(ONE_CERTIFICATE)
-    writing = Witnesses(witnesses, files, counts, cycle_only)
+    known = baseline_in(baseline, expect)
+    writing = Witnesses(witnesses, files, counts, cycle_only, known)
     mention_a_missing_kernel(engine)
     if engine == "spin":
         _require_spin()
@@ -297,7 +299,7 @@ def check(
     if resume is not None:
         job = replace(job, kept=kept_in(resume, job, "check"))
     printing = printer(
-        files, VerdictForm(expect, assumptions, full), format_ == "json", verbose, strict, brief, len(counts or ()) > 1
+        files, VerdictForm(expect, assumptions, full), format_, verbose, strict, brief, len(counts or ()) > 1, known
     )
     display = progress_display(job.limits.max_states)
     convert = checked_with_races if races else checked_to_json
@@ -331,6 +333,7 @@ def check(
         display,
         named=bool(paths),
         further=further,
+        baseline=known,
     )
 
 

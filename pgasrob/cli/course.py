@@ -1,17 +1,29 @@
-"""`pgasrob course`: slides of lecture pages."""
+"""`pgasrob course`: slides of lecture pages, hand-outs, and marks for what is handed in."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pgasrob.cli.check import check
-from pgasrob.cli.options import HELP, refuse
+from pgasrob.cli.exit_codes import UNKNOWN
+from pgasrob.cli.options import (
+    DEFAULT_ENGINE,
+    HELP,
+    MOST_STATES,
+    Size,
+    memory_for,
+    mention_a_missing_kernel,
+    print_json,
+    refuse,
+    seconds,
+)
 from pgasrob.cli.race import race
 
 if TYPE_CHECKING:
@@ -21,6 +33,8 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Examples:
   pgasrob course slides programs/lectures/*/lecture.md -o slides
+  pgasrob course handout programs/lectures/1_one_sided_communication -o week1
+  pgasrob course grade key students/* --format csv > marks.csv
 """
 DRAWN = {"check": check, "race": race}
 """The commands whose runs are drawn on slides."""
@@ -28,7 +42,7 @@ DRAWN = {"check": check, "race": race}
 
 @click.group(context_settings=HELP, epilog=EXAMPLES)
 def course() -> None:
-    """Teach with the lectures: slides."""
+    """Teach with the lectures: slides, hand-outs, marks."""
 
 
 pages_argument = click.argument("pages", metavar="PAGE...", nargs=-1, required=True, type=click.Path())
@@ -61,6 +75,98 @@ def slides(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
         _write(folder, f"{_name(page)}.html", deck)
 
 
+@course.command(context_settings=HELP)
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True))
+@click.option("-o", "--output", "folder", type=click.Path(file_okay=False), required=True, metavar="FOLDER",
+              help="Where to write.")  # fmt: skip
+def handout(paths: tuple[str, ...], folder: str) -> None:
+    """Copy programs without what their headers say.
+
+    The comments at the head of a program say what is expected of it and why: they are left blank, so that lines keep
+    their numbers. Folders are searched for .pgas and .c files, and those named `solutions` left out.
+    """
+    from pgasrob.course.handout import ENDINGS, handed_out, to_hand_out
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.program.files import DISK
+    from pgasrob.program.parser import read_source
+
+    for file, place in to_hand_out(paths):
+        if file.suffix not in ENDINGS:
+            refuse(f"pgasrob: {file}: programs to hand out end in {' or '.join(ENDINGS)}")
+        try:
+            _write(folder, str(place), handed_out(read_source(file, DISK), str(file)))
+        except SourceError as error:
+            refuse(str(error))
+
+
+GRADING = """\b
+Exit code:
+  0  everything has been graded
+  2  something is wrong with the key, or wrong usage
+  3  something is undecided: a limit was hit
+"""
+
+
+@course.command(context_settings=HELP, epilog=GRADING)
+@click.argument("key", type=click.Path(exists=True, file_okay=False))
+@click.argument(
+    "students", metavar="STUDENT...", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False)
+)
+@click.option("--handout", "given", type=click.Path(exists=True, file_okay=False), metavar="FOLDER",
+              help="What was handed out, for exercises in which nothing may be taken away. Default: the programs of "
+              "KEY.")  # fmt: skip
+@click.option("--format", "format_", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True,
+              help="json: one object per student, one per line; csv: one row per student and exercise.")  # fmt: skip
+@click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
+              help="Give up on a check (undecided) after so many states; 0: never.")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+              callback=seconds, metavar="SECONDS",
+              help="Give up on a check (undecided) after so many seconds.")  # fmt: skip
+@click.option("--memory-limit", type=Size(), metavar="SIZE",
+              help="Give up on a check (undecided) that takes so much memory: 500M, 2G; 0: never. Default: three "
+              "quarters of what is available.")  # fmt: skip
+def grade(
+    key: str,
+    students: tuple[str, ...],
+    given: str | None,
+    format_: str,
+    max_states: int,
+    timeout: float | None,
+    memory_limit: int | None,
+) -> None:
+    """Mark what students have handed in.
+
+    KEY is a folder of programs whose headers say what is expected of the programs of these names in each folder
+    STUDENT: `// expect: robust at 2..3`; and, if need be, `// points: 2`, `// changes: insertions` (nothing of the
+    hand-out may be gone), or `// asks: verdict` (the student writes the `// expect:`, and leaves the program as it is).
+
+    Node counts are those of the key. A program that is to be robust has to end, in sequentially consistent runs, as the
+    one of the key, with the same values in the memory of that; it may get there in another way. What a limit leaves
+    open is undecided, and neither right nor wrong.
+    """
+    from pgasrob.course.grade import BadKey, Grader
+    from pgasrob.render.grades import graded_to_json, grades_csv, grades_report
+    from pgasrob.render.lines import terminal_width, write
+    from pgasrob.robustness.limits import Limits
+
+    limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
+    mention_a_missing_kernel(DEFAULT_ENGINE)
+    try:
+        grader = Grader(Path(key), limits, None if given is None else Path(given))
+        graded = [grader.grade(Path(student)) for student in students]
+    except BadKey as error:
+        refuse(f"pgasrob: {error}")
+    if format_ == "json":
+        for each in graded:
+            print_json(graded_to_json(each))
+    elif format_ == "csv":
+        click.echo(grades_csv(graded), nl=False)
+    else:
+        write(grades_report(grader.exercises, graded, terminal_width()), sys.stdout)
+    if any(each.undecided for each in graded):
+        raise click.exceptions.Exit(UNKNOWN)
+
+
 def _name(page: str) -> str:
     """What is made of a page is called as the folder of a lecture, or as another page."""
     path = Path(page).resolve()
@@ -85,7 +191,7 @@ def _write(folder: str, name: str, text: str) -> None:
 
     path = os.path.join(folder, name)
     try:
-        os.makedirs(folder, exist_ok=True)
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         replace_file(path, text)
     except OSError as error:
         refuse(f"pgasrob: cannot write {path}: {error.strerror}")

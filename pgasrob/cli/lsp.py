@@ -54,9 +54,9 @@ def lsp(
         from pgasrob.lsp.server import server
         from pgasrob.lsp.settings import Settings
     except ModuleNotFoundError as missing:
-        if missing.name not in ("pygls", "lsprotocol", "anyio"):
+        if (name := (missing.name or "").partition(".")[0]) not in ("pygls", "lsprotocol", "anyio"):
             raise
-        refuse(f"pgasrob: lsp needs {missing.name}: pip install 'pgasrob[lsp]'")
+        refuse(f"pgasrob: lsp needs {name}: pip install 'pgasrob[lsp]'")
 
     if not memory_limit:
         raise click.BadParameter("an editor's checks need a limit; write 500M or 2G.", param_hint="--memory-limit")

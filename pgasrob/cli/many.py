@@ -14,11 +14,14 @@ from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, WitnessPath
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.render.baseline import Baseline
     from pgasrob.render.printers import Printer
     from pgasrob.render.progress import Display
     from pgasrob.render.table import R
     from pgasrob.robustness.batch import Job
     from pgasrob.robustness.kept import Kept
+
+FORMATS = ["text", "json", "csv", "gcc", "github"]
 
 nodes_option = click.option(
     "-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
@@ -51,8 +54,12 @@ def limit_options(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 def output_options(runs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The options `--format`, `--witness` and `--fold`, of which ``runs`` says what is written."""
     options = (
-        click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
-                     help="json: one object per program and node count, one per line."),
+        click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True,
+                     help="json: one object per program and node count, one per line; csv: a row each; gcc: what is "
+                     "found in lines as compilers print them; github: in annotations of GitHub Actions."),
+        click.option("--baseline", type=click.Path(dir_okay=False), metavar="OLD.SARIF",
+                     help="What has been found before does not count: for the exit code and in the formats gcc and "
+                     "github there are new findings only; a .sarif that is written says which are new."),
         click.option("--witness", "witnesses", type=WitnessPath(), multiple=True, metavar="PATH",
                      cls=FromTable, told=lambda: f"Write {runs} to a file: {endings()} by its ending. Of several "
                      f"results {holding_many()} hold all; else say {listed(PLACEHOLDERS_SHOWN)} in PATH. Can be "
@@ -117,6 +124,24 @@ def kept_in(file: str, job: Job, what: str) -> Kept:
     return Kept(file, f"{whole_build()} {asked(job, what)}")
 
 
+def baseline_in(file: str | None, expect: bool) -> Baseline | None:
+    """The baseline in the ``file`` of `--baseline`. Ends the command where there is none in it."""
+    if file is None:
+        return None
+    from pgasrob.render.baseline import BadBaseline, Baseline
+
+    if expect:
+        raise click.UsageError("--baseline and --expect both say what does not count: leave one of them out.")
+    try:
+        with open(file, encoding="utf-8") as opened:
+            return Baseline(opened.read())
+    except OSError as error:
+        raise click.UsageError(f"--baseline {file}: {error.strerror}.") from None
+    except (BadBaseline, UnicodeDecodeError) as error:
+        told = "no text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
+        raise click.UsageError(f"--baseline {file}: {told}.") from None
+
+
 def spared(memory_limit: int | None, jobs: int, cluster: bool = False) -> int | None:
     """The bytes that one may take; on a cluster what is asked for."""
     return (memory_limit or None) if cluster else memory_for(memory_limit, jobs)
@@ -133,17 +158,18 @@ def answer(
     display: Display | None,
     named: bool,
     further: Callable[[R], None] | None = None,
+    baseline: Baseline | None = None,
 ) -> None:
     """Print and write ``results`` as they come, and end with the exit code of them all.
 
     ``outcome``: the exit code that a result alone stands for. ``further`` puts something into each. ``named``: the
-    files were given, so that all have to be part of some program.
+    files were given, so that all have to be part of some program. ``baseline``: what does not count.
     """
     from pgasrob.robustness.cluster import ClusterError
     from pgasrob.robustness.kept import KeptError
 
     outcomes = [ERROR] * len(found.problems)
-    interrupted = False
+    interrupted, known = False, 0
     try:
         for result in results:
             if display:
@@ -154,6 +180,9 @@ def answer(
             finally:  # Ctrl-C leaves what is known
                 printing.result(result)
             writing.result(result)
+            if baseline is not None:
+                known += baseline.number_known(result)
+                result = baseline.without_known(result)
             outcomes.append(outcome(result))
     except KeyboardInterrupt:
         interrupted = True
@@ -161,6 +190,8 @@ def answer(
         click.echo(f"pgasrob: {error}", err=True)
         outcomes.append(ERROR)
     printing.end()
+    if known:
+        click.echo(f"pgasrob: {known} of the findings are in the baseline and do not count", err=True)
     if unused := _unused(found.units, printing.results) if named else "":
         click.echo(f"pgasrob: {unused}", err=True)
         outcomes.append(ERROR)

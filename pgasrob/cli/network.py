@@ -107,7 +107,7 @@ def _in_the_calculus(
 
     if others := [path for path in paths if not path.endswith(LITMUS)]:
         raise click.UsageError(f"{others[0]} is no litmus test: give programs and litmus tests apart, or a --network.")
-    printing = printer(list(paths), VerdictForm(expect), format_ == "json", verbose)
+    printing = printer(list(paths), VerdictForm(expect), format_, verbose)
     outcomes = []
     for path in paths:
         result = checked_to_json(checked(path, limits, reading, expect))

@@ -12,6 +12,7 @@ import click
 from pgasrob.cli.exit_codes import ERROR, NO_RACE, RACE, UNKNOWN
 from pgasrob.cli.many import (
     answer,
+    baseline_in,
     jobs_for,
     kept_in,
     limit_options,
@@ -106,6 +107,7 @@ def race(
     jobs: int | None,
     resume: str | None,
     format_: str,
+    baseline: str | None,
     witnesses: tuple[str, ...],
     cycle_only: bool,
     expect: bool,
@@ -133,17 +135,15 @@ def race(
     if memory_model is not None:
         if any(path.endswith(SUFFIX) for path in paths):
             raise click.UsageError(f"--memory-model is about C programs, and not about {SUFFIX} files.")
-        others = strict or no_robustness or resume or witnesses or verbose or brief or full or cycle_only
+        others = strict or no_robustness or witnesses or verbose or brief or full or cycle_only or resume or baseline
         limits = (max_states, memory_limit, jobs) != (MOST_STATES, None, None)
-        if others or limits or reading != DEFAULT_READING:
+        if others or limits or reading != DEFAULT_READING or format_ not in ("text", "json"):
             raise click.UsageError("--memory-model goes with --nodes, --all, --timeout, --format, --expect, "
                                    "--assumptions and what says how C is read; `pgasrob explain --memory-model` "
                                    "draws an execution.")  # fmt: skip
         races_in(ctx, paths, nodes, memory_model, every, timeout, format_, expect, assumptions, front_end)
-    if brief and (verbose or full or assumptions or format_ == "json"):
-        raise click.UsageError(
-            "--brief prints a line each: leave --verbose, --full, --assumptions and --format json out."
-        )
+    if brief and (verbose or full or assumptions or format_ != "text"):
+        raise click.UsageError("--brief prints a line each: leave --verbose, --full, --assumptions and --format out.")
     if expect and (strict or reading != DEFAULT_READING):
         raise click.UsageError("--expect compares with headers that are about races without --strict, --failed-polls "
                                "count and --conflicts all.")  # fmt: skip
@@ -151,7 +151,8 @@ def race(
         paths, front_end, {"--nodes": nodes is not None, "--expect": expect, "--resume": resume is not None}
     )
     found = recorded or programs(paths, front_end)
-    writing = Witnesses(witnesses, found.files, nodes, cycle_only)
+    known = baseline_in(baseline, expect)
+    writing = Witnesses(witnesses, found.files, nodes, cycle_only, known)
     mention_a_missing_kernel(DEFAULT_ENGINE)
     jobs = jobs_for(jobs, found.files, nodes)
     every = every or expect
@@ -166,7 +167,9 @@ def race(
     if resume is not None:
         job = replace(job, kept=kept_in(resume, job, "race"))
     form = RaceForm(expect, assumptions, full, verbose)
-    printing = printer(found.files, form, format_ == "json", verbose, brief=brief, several_counts=len(nodes or ()) > 1)
+    printing = printer(
+        found.files, form, format_, verbose, brief=brief, several_counts=len(nodes or ()) > 1, baseline=known
+    )
     display = progress_display(job.limits.max_states)
     results: Iterable[RaceResult]
     if recorded is not None:
@@ -174,7 +177,7 @@ def race(
     else:
         convert = partial(checked_races, strict=strict, every=every)
         results = convert_all(found.files, job, convert, jobs, display or unwatched)
-    beside = partial(tell_alarms, front_end=found.front_end, reading=reading, in_json=format_ == "json")
+    beside = partial(tell_alarms, front_end=found.front_end, reading=reading, in_json=format_ != "text")
     answer(
         ctx,
         found,
@@ -186,6 +189,7 @@ def race(
         display,
         named=bool(paths),
         further=beside if analysis == "must-rma" else None,
+        baseline=known,
     )
 
 

@@ -13,6 +13,7 @@ import click
 from pgasrob.cli.options import FromTable, listed
 
 if TYPE_CHECKING:
+    from pgasrob.render.baseline import Baseline
     from pgasrob.render.files import Format
     from pgasrob.render.json import RaceResult, Result, RunResult
 
@@ -85,17 +86,24 @@ class Witnesses:
     """Writes results to the files that `--witness` names, each as soon as the file is complete.
 
     ``files`` at each of ``nodes`` (None: at a file's own count) are what there will be results of. ``cycle_only``: in
-    pictures, what the cycle does not pass is folded away. Raises click.UsageError where two would go to one file that
-    cannot hold both, where a folder is missing, or where there is no picture to fold.
+    pictures, what the cycle does not pass is folded away. ``baseline``: what has been found before.
+
+    Raises click.UsageError where two would go to one file that cannot hold both, where a folder is missing, or where
+    there is no picture to fold.
     """
 
     def __init__(
-        self, paths: Sequence[str], files: Sequence[str], nodes: Sequence[int] | None, cycle_only: bool = False
+        self,
+        paths: Sequence[str],
+        files: Sequence[str],
+        nodes: Sequence[int] | None,
+        cycle_only: bool = False,
+        baseline: Baseline | None = None,
     ) -> None:
         from pgasrob.render.files import format_of
 
         need_a_drawing(cycle_only, "--witness", paths)
-        self.cycle_only = cycle_only
+        self.cycle_only, self.baseline, self.files = cycle_only, baseline, files
         self.formats = {path: format_of(path) for path in dict.fromkeys(paths)}
         self.kept: dict[str, list[Result | RaceResult]] = {}
         self.nothing: list[tuple[str, Result | RaceResult]] = []
@@ -131,10 +139,15 @@ class Witnesses:
         return not self.failed
 
     def _write(self, results: list[Result | RaceResult], target: str) -> None:
-        from pgasrob.render.files import write
+        from pgasrob.render.files import format_of, replace_file, write
 
         try:
-            write(results, target, self.cycle_only)
+            if self.baseline is not None and format_of(target).ending == ".sarif":
+                from pgasrob.render.sarif import to_sarif
+
+                replace_file(target, self.baseline.compared(to_sarif(results), self.files))
+            else:
+                write(results, target, self.cycle_only)
             self.written.append(target)
         except OSError as error:
             self.failed = True

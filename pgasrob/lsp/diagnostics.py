@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -11,14 +10,15 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol.types import Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, Position, Range
 from pygls.uris import to_fs_path
 
-from pgasrob.lsp.look import Found, plain
+from pgasrob.lsp.look import Found
+from pgasrob.lsp.positions import NOWHERE, Places
+from pgasrob.render.sarif import plain
 
 SOURCE = "pgasrob"
+VIOLATION = "not-robust"
 SEVERITIES = {"error": DiagnosticSeverity.Error, "warning": DiagnosticSeverity.Warning}
 RACES = {"error": DiagnosticSeverity.Warning, "warning": DiagnosticSeverity.Information}
 """A race is told of beside the violation that makes it an error; of a robust program it may well be meant."""
-WORD = re.compile(r"\w+|\S")
-NOWHERE = Range(Position(0, 0), Position(0, 0))
 
 Object = dict[str, Any]
 Uri = Callable[[str], str]
@@ -78,7 +78,7 @@ def _place(location: Object, texts: Mapping[str, str]) -> tuple[str, Range]:
     start = Position(region["startLine"] - 1, region.get("startColumn", 1) - 1)
     if "endColumn" in region:
         return path, Range(start, Position(region["endLine"] - 1, region["endColumn"] - 1))
-    return path, Range(start, Position(start.line, start.character + _word(texts.get(path, ""), start)))
+    return path, Places(texts.get(path, "")).word(start)
 
 
 def _path(artifact: Object) -> str:
@@ -89,13 +89,3 @@ def _path(artifact: Object) -> str:
         assert path is not None, "a file"
         return path
     return os.path.abspath(unquote(address))
-
-
-def _word(text: str, start: Position) -> int:
-    """The length of the word at ``start``, of which the beginning alone is known."""
-    lines = text.split("\n", start.line + 1)
-    if start.line >= len(lines):
-        return 0
-    rest = lines[start.line].encode("utf-16-le")[2 * start.character :].decode("utf-16-le", errors="replace")
-    word = WORD.match(rest)
-    return len(word[0].encode("utf-16-le")) // 2 if word else 0

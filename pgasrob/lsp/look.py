@@ -15,11 +15,12 @@ from pgasrob.frontends.c.tokens import Source
 from pgasrob.frontends.sources import has_main
 from pgasrob.lsp.settings import COUNTS, Settings
 from pgasrob.program.files import Overlay
+from pgasrob.program.parser import read_source
 from pgasrob.program.program import Program
 from pgasrob.races.question import RaceQuestion
 from pgasrob.render.english import on_nodes
 from pgasrob.render.races_json import checked_with_races
-from pgasrob.render.sarif import to_sarif
+from pgasrob.render.sarif import plain, to_sarif
 from pgasrob.robustness.batch import Checker, Job, Task, unwatched
 from pgasrob.robustness.verdict import Verdict
 
@@ -38,6 +39,10 @@ class Question:
     def files(self) -> Overlay:
         """The disk, with the texts of the editor in place of the files there."""
         return Overlay(dict(self.texts))
+
+    def text(self, path: str | None = None) -> str:
+        """The text of a file of the program; the first one unless ``path`` says otherwise."""
+        return read_source(path or self.file, self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ def counts(question: Question) -> tuple[int, ...] | None:
         return None
     if settings.counts:
         return settings.counts
-    program = _checker(question).load(file)
+    program = checker(question).load(file)
     if isinstance(program, Verdict):
         return COUNTS[:1]  # what is wrong is told of once
     if program.nodes is not None:
@@ -70,10 +75,10 @@ def counts(question: Question) -> tuple[int, ...] | None:
 
 def look(question: Question, nodes: int) -> Found:
     """Check the program of ``question`` on ``nodes`` nodes."""
-    checker = _checker(question)
-    checked = checker.check(Task(question.file, nodes, question.file, True), unwatched)
+    checking = checker(question)
+    checked = checking.check(Task(question.file, nodes, question.file, True), unwatched)
     assert checked is not None, "the first task of its file"
-    result = checker.told(checked, checked_with_races)
+    result = checking.told(checked, checked_with_races)
     (run,) = json.loads(to_sarif([result]))["runs"]
     notes = [
         plain(note["message"]) for invocation in run["invocations"] for note in invocation["toolExecutionNotifications"]
@@ -86,13 +91,9 @@ def unknown(nodes: int | None, reason: str) -> Found:
     return Found(nodes, "unknown", (), (f"Unknown{'' if nodes is None else on_nodes(nodes)}: {reason}",))
 
 
-def plain(message: dict[str, str]) -> str:
-    """The text of a SARIF message, in which braces are doubled."""
-    return message["text"].replace("{{", "{").replace("}}", "}")
-
-
 @lru_cache(maxsize=4)
-def _checker(question: Question) -> Checker:
+def checker(question: Question) -> Checker:
+    """What checks the program of ``question``, and has read it once it has been asked for."""
     settings = question.settings
     job = Job(
         limits=settings.limits,

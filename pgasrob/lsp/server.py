@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import traceback
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar, TypeVarTuple
 from urllib.parse import unquote
@@ -16,11 +17,15 @@ from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 from pgasrob import __version__, bounded
 from pgasrob.lsp import look
-from pgasrob.lsp.diagnostics import diagnostics, of_the_whole
+from pgasrob.lsp.actions import Repaired, actions, repairs
+from pgasrob.lsp.diagnostics import SOURCE, VIOLATION, diagnostics, of_the_whole
 from pgasrob.lsp.documents import Documents, path_of
+from pgasrob.lsp.hover import promises
+from pgasrob.lsp.lens import lenses
 from pgasrob.lsp.look import Found, Question, unknown
+from pgasrob.lsp.positions import Places
 from pgasrob.lsp.progress import progress
-from pgasrob.lsp.settings import DEBOUNCE, GRACE, MOST_AT_ONCE, MOST_TEXT, ROOM, Settings
+from pgasrob.lsp.settings import COUNTS, DEBOUNCE, GRACE, MOST_AT_ONCE, MOST_TEXT, REPAIR_CHECKS, ROOM, Settings
 from pgasrob.render.english import on_nodes
 from pgasrob.robustness.limits import size_text
 
@@ -39,6 +44,30 @@ class Protocol(LanguageServerProtocol):
         return (yield from super().lsp_initialize(params))
 
 
+@dataclass(eq=False, slots=True)
+class Work:
+    """What is done about a text of a program, whose ``question`` it is: the ``task`` that looks at it, what it has
+    ``found``, and the search for repairs once somebody has asked for them."""
+
+    question: Question
+    documents: Documents
+    found: list[Found] = field(default_factory=list)
+    task: asyncio.Task[None] | None = None
+    repairing: asyncio.Task[list[Repaired]] | None = None
+
+    async def done(self) -> None:
+        """Wait until all is found, or the text is another one."""
+        if self.task is not None:
+            await asyncio.wait([self.task])
+
+    def give_up(self) -> list[asyncio.Task[Any]]:
+        """End what is at work; gives what ends."""
+        tasks = [task for task in (self.task, self.repairing) if task is not None]
+        for task in tasks:
+            task.cancel()
+        return tasks
+
+
 class Server(LanguageServer):
     """Looks at each open program, again when its text has changed, and tells what it finds."""
 
@@ -53,16 +82,14 @@ class Server(LanguageServer):
         )
         self.settings = settings
         self._at_once = asyncio.Semaphore(MOST_AT_ONCE)
+        self._answers = asyncio.Semaphore()
+        """Somebody waits for these, and not for what is looked at meanwhile."""
         self._paths: dict[str, str] = {}
         """Of what is open, by the URI."""
-        self._looking: dict[str, asyncio.Task[None]] = {}
+        self._works: dict[str, Work] = {}
         """By the path of the program."""
         self._told: dict[str, dict[str, list[types.Diagnostic]]] = {}
         """By the path of the program, and the URI of the file that they are in."""
-
-    @property
-    def documents(self) -> Documents:
-        return Documents(self.workspace.text_documents.values())
 
     def changed(self, uri: str) -> None:
         """There is another text of a document: look at it, and at what it may be part of, soon."""
@@ -74,72 +101,131 @@ class Server(LanguageServer):
     def closed(self, uri: str) -> None:
         """A document is not open any more: what is on the disk counts."""
         if (path := self._paths.pop(uri, None)) is not None:
-            self._give_up(path)
+            if work := self._works.pop(path, None):
+                work.give_up()
             self._tell(path, {})
             self._look_again(path)
 
     async def give_up(self) -> None:
         """Look at nothing any more."""
-        looking = list(self._looking.values())
-        for path in list(self._looking):
-            self._give_up(path)
-        await asyncio.gather(*looking, return_exceptions=True)
+        ending = [task for work in self._works.values() for task in work.give_up()]
+        self._works.clear()
+        await asyncio.gather(*ending, return_exceptions=True)
+
+    async def lenses(self, uri: str) -> list[types.CodeLens]:
+        """The verdicts on a document, once they are known."""
+        if (work := self._work(uri)) is None:
+            return []
+        await work.done()
+        return lenses(work.question.file, work.question.text(), work.found)
+
+    async def hover(self, uri: str, position: types.Position) -> types.Hover | None:
+        """What the command or call at ``position`` promises."""
+        if (work := self._work(uri)) is None:
+            return None
+        places = Places(work.question.text())
+        nodes = next((each.nodes for each in work.found if each.nodes), (self.settings.counts or COUNTS)[0])
+        try:
+            found = await self._bounded(self._answers, promises, work.question, nodes, *places.column(position))
+        except (bounded.TooLong, bounded.TooLarge):
+            return None
+        if found is None:
+            return None
+        span = found.span
+        begin, end = places.position(span.line, span.column), places.position(int(span.end_line), span.end_column)
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, found.text), types.Range(begin, end))
+
+    async def actions(self, uri: str, mended: Sequence[types.Diagnostic]) -> list[types.CodeAction]:
+        """The repairs of a document with violations that are to be ``mended``; they are searched for when somebody asks
+        for the first time."""
+        if not mended or (work := self._work(uri)) is None:
+            return []
+        await work.done()
+        if work.repairing is None:
+            work.repairing = asyncio.get_running_loop().create_task(self._repairs(work))
+        await asyncio.wait([work.repairing])
+        if work.repairing.cancelled():
+            return []
+        return actions(work.repairing.result(), mended, work.documents.uri, work.question.text)
+
+    def _work(self, uri: str) -> Work | None:
+        path = self._paths.get(uri)
+        return None if path is None else self._works.get(path)
 
     def _look_again(self, path: str) -> None:
-        for each in self.documents.programs_with(path):
-            self._give_up(each)
-            self._looking[each] = asyncio.get_running_loop().create_task(self._look_at(each))
+        documents = Documents(self.workspace.text_documents.values())
+        for each in documents.programs_with(path):
+            if work := self._works.get(each):
+                work.give_up()
+            question = Question(each, tuple(documents.texts_for(each).items()), self.settings)
+            work = self._works[each] = Work(question, documents)
+            work.task = asyncio.get_running_loop().create_task(self._look_at(work))
 
-    def _give_up(self, path: str) -> None:
-        if looking := self._looking.pop(path, None):
-            looking.cancel()
-
-    async def _look_at(self, path: str) -> None:
-        """Look at the program in the file ``path``, once nothing has changed for a while, and tell what is found."""
+    async def _look_at(self, work: Work) -> None:
+        """Look at a text, once nothing has changed for a while, and tell what is found."""
         await asyncio.sleep(DEBOUNCE)
-        documents = self.documents
-        texts = documents.texts_for(path)
-        question = Question(path, tuple(texts.items()), self.settings)
+        path, texts = work.question.file, dict(work.question.texts)
+        here = work.documents.uri(path)
         if (size := len(texts[path])) > MOST_TEXT:
             much = f"The text has {size:,} characters, and at most {MOST_TEXT:,} are looked at while it is edited: ask"
-            self._tell(path, {documents.uri(path): [of_the_whole(f"{much} `pgasrob check` about it.")]})
+            self._tell(path, {here: [of_the_whole(f"{much} `pgasrob check` about it.")]})
             return
-        found: list[Found] = []
         try:
-            async for each in self._found(question):
-                found.append(each)
-                self._tell(path, diagnostics(found, path, documents.uri, texts))
-            if not found:
-                self._tell(path, {documents.uri(path): []})
+            async for each in self._found(work.question):
+                work.found.append(each)
+                self._tell(path, diagnostics(work.found, path, work.documents.uri, texts))
+            if not work.found:
+                self._tell(path, {here: []})
         except Exception as error:
-            self._tell(path, {documents.uri(path): [of_the_whole(f"Internal error, please report it: {error!r}")]})
+            self._tell(path, {here: [of_the_whole(f"Internal error, please report it: {error!r}")]})
             self.window_log_message(types.LogMessageParams(types.MessageType.Error, traceback.format_exc()))
 
     async def _found(self, question: Question) -> AsyncIterator[Found]:
         """What there is on each node count, as far as it is known: where a limit is reached none comes after it."""
         nodes = None
         try:
-            counts = await self._bounded(look.counts, question)
+            counts = await self._bounded(self._at_once, look.counts, question)
             if counts is None:
                 return
             async with progress(self, f"Checking {os.path.basename(question.file)}") as show:
                 for nodes in counts:
-                    found = await self._bounded(
-                        look.look, question, nodes, begun=partial(show, on_nodes(nodes).strip())
-                    )
+                    begun = partial(show, on_nodes(nodes).strip())
+                    found = await self._bounded(self._at_once, look.look, question, nodes, begun=begun)
                     yield found
                     if found.verdict in ("unknown", "error"):
                         return
-        except bounded.TooLong:
-            yield unknown(nodes, f"it took longer than {self.settings.seconds:g} s")
+        except bounded.TooLong as limit:
+            yield unknown(nodes, str(limit))
         except bounded.TooLarge:
             yield unknown(nodes, f"it took more memory than {size_text(self.settings.memory)}")
 
-    async def _bounded(self, work: Callable[[*Ts], T], *arguments: *Ts, begun: Callable[[], None] = lambda: None) -> T:
-        """What ``work`` gives in another process, within the limits; ``begun`` is called when there is one for it."""
-        async with self._at_once:
+    async def _repairs(self, work: Work) -> list[Repaired]:
+        """The repairs of a program, on the node counts on which its verdict is known."""
+        name = os.path.basename(work.question.file)
+        counts = [each.nodes for each in work.found if each.nodes and each.verdict in ("robust", "not robust")]
+        try:
+            async with progress(self, f"Looking for repairs of {name}"):
+                found = await self._bounded(self._at_once, repairs, work.question, counts, checks=REPAIR_CHECKS)
+        except (bounded.TooLong, bounded.TooLarge):
+            found = []
+        if not found:
+            told = f"No repair of {name} was found within the limits; `pgasrob repair` says what was tried."
+            self.window_log_message(types.LogMessageParams(types.MessageType.Info, told))
+        return found
+
+    async def _bounded(
+        self,
+        at_once: asyncio.Semaphore,
+        work: Callable[[*Ts], T],
+        *arguments: *Ts,
+        begun: Callable[[], None] = lambda: None,
+        checks: int = 1,
+    ) -> T:
+        """What ``work`` gives in another process, within the limits of so many ``checks``; ``begun`` is called when it
+        is its turn."""
+        async with at_once:
             begun()
-            seconds, memory = self.settings.seconds + GRACE, self.settings.memory + ROOM
+            seconds, memory = checks * self.settings.seconds + GRACE, self.settings.memory + ROOM
             return await bounded.run(seconds, memory, work, *arguments)
 
     def _tell(self, path: str, told: dict[str, list[types.Diagnostic]]) -> None:
@@ -168,6 +254,21 @@ def server(settings: Settings) -> Server:
     @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:
         made.closed(params.text_document.uri)
+
+    @made.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    async def lens(params: types.CodeLensParams) -> list[types.CodeLens]:
+        return await made.lenses(params.text_document.uri)
+
+    @made.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hover(params: types.HoverParams) -> types.Hover | None:
+        return await made.hover(params.text_document.uri, params.position)
+
+    @made.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+    )
+    async def action(params: types.CodeActionParams) -> list[types.CodeAction]:
+        mended = [each for each in params.context.diagnostics if (each.source, each.code) == (SOURCE, VIOLATION)]
+        return await made.actions(params.text_document.uri, mended)
 
     @made.feature(types.SHUTDOWN)
     async def ended(params: None) -> None:

@@ -16,8 +16,11 @@ DEBOUNCE = 0.3
 """Seconds without a change after which a text is looked at."""
 MOST_AT_ONCE = 2
 """Texts that are looked at at a time, each in a process of its own."""
-GRACE = 5.0
-"""Seconds beyond the time limit after which a process is ended that has not looked at the clock."""
+REPAIR_CHECKS = 6
+"""So many times what a check may take is for a search for repairs."""
+GRACE = 30.0
+"""Seconds beyond the time limit after which a process is ended that has not looked at the clock, or is still starting
+on a busy machine."""
 ROOM = 2 << 30
 """Bytes of address space that a process may have beside what a search may take: what is loaded, stacks."""
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Generic
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, cast
 
+from pgasrob.diagnostics import visible
 from pgasrob.render import words
+from pgasrob.render.baseline import Baseline
+from pgasrob.render.findings import first_place, gcc, github, of_result
 from pgasrob.render.json import RaceResult, Result, Witness
 from pgasrob.render.lines import Glyphs, Line, glyphs_for, paragraph, terminal_width, write
 from pgasrob.render.places import dumps
@@ -28,6 +32,13 @@ class Form(ABC, Generic[R]):
     def __init__(self, expect: bool = False, list_assumptions: bool = False, full: bool = False) -> None:
         self.expect, self.list_assumptions, self.full = expect, list_assumptions, full
 
+    def common(self, result: R) -> dict[str, object]:
+        """The first columns of a row."""
+        found: dict[str, object] = {"file": result["file"], "nodes": result["nodes"], "verdict": result["verdict"]}
+        if self.expect:
+            found |= {"expected": result.get("expected"), "as_expected": result.get("as_expected")}
+        return found
+
     @abstractmethod
     def brief(self, result: R, several: bool) -> Iterator[str]:
         """``result`` in lines as compilers print them."""
@@ -39,6 +50,10 @@ class Form(ABC, Generic[R]):
     @abstractmethod
     def table(self, files: Sequence[str], width: int, glyphs: Glyphs) -> Table[R]:
         """The table for results of ``files``."""
+
+    @abstractmethod
+    def row(self, result: R) -> dict[str, object]:
+        """``result`` as a row of a file of values, by the names of its columns."""
 
     @abstractmethod
     def kept(self, result: R) -> R:
@@ -66,6 +81,18 @@ class VerdictForm(Form[Result]):
 
     def table(self, files: Sequence[str], width: int, glyphs: Glyphs) -> VerdictTable:
         return VerdictTable(files, width, self.expect, glyphs)
+
+    def row(self, result: Result) -> dict[str, object]:
+        line, column, told = first_place(result)
+        found = {
+            "assertions": result["assertions"],
+            "deadlock": result["deadlock"],
+            "effect": result.get("effect"),
+            "line": line,
+            "column": column,
+            "message": told,
+        }
+        return self.common(result) | found | cast(dict[str, object], result["stats"])
 
     def kept(self, result: Result) -> Result:
         witness = result["witness"]
@@ -103,6 +130,20 @@ class RaceForm(Form[RaceResult]):
         from pgasrob.render.races_table import RaceTable
 
         return RaceTable(files, width, self.expect, glyphs)
+
+    def row(self, result: RaceResult) -> dict[str, object]:
+        from pgasrob.render.races_json import number_of_pairs
+
+        line, column, told = first_place(result)
+        other = result.get("robustness")
+        found = {
+            "pairs": number_of_pairs(result),
+            "robustness": other and other["verdict"],
+            "line": line,
+            "column": column,
+            "message": told,
+        }
+        return self.common(result) | found | cast(dict[str, object], result["stats"])
 
     def kept(self, result: RaceResult) -> RaceResult:
         other = result.get("robustness")
@@ -160,6 +201,49 @@ class JsonLines(Printer[R]):
         self.keep(result)
 
 
+class Csv(Printer[R]):
+    """A row of values per result, below one with their names."""
+
+    def result(self, result: R) -> None:
+        row = self.form.row(result) | {"settled_by": result["stats"].get("settled_by")}
+        writer = csv.DictWriter(sys.stdout, row, lineterminator="\n")
+        if not self.results:
+            writer.writeheader()
+        writer.writerow({name: _value(value) for name, value in row.items()})
+        sys.stdout.flush()
+        self.keep(result)
+
+
+def _value(value: object) -> object:
+    """As in JSON, and nothing for null."""
+    return {None: "", True: "true", False: "false"}[value] if value is None or isinstance(value, bool) else value
+
+
+class Findings(Printer[R]):
+    """A line per finding that the ``baseline`` does not know, and nothing else."""
+
+    lines: Callable[[dict[str, Any]], Iterator[str]]
+    baseline: Baseline | None = None
+
+    def result(self, result: R) -> None:
+        for finding in of_result(result):
+            if self.baseline is None or not self.baseline.knows(finding):
+                self.write([[(visible(line), "")] for line in self.lines(finding)])
+        self.keep(result)
+
+
+class Gcc(Findings[R]):
+    """Lines of gcc."""
+
+    lines = staticmethod(gcc)
+
+
+class Github(Findings[R]):
+    """Annotations of GitHub."""
+
+    lines = staticmethod(github)
+
+
 class Brief(Printer[R]):
     """A line per result, and nothing else."""
 
@@ -203,20 +287,29 @@ class Rows(Printer[R]):
             self.write([[(self.form.hint, "faint")]])
 
 
+KINDS: dict[str, type[Printer[Any]]] = {"json": JsonLines, "csv": Csv, "gcc": Gcc, "github": Github}
+"""The printers by the formats that are not for people."""
+
+
 def printer(
     files: Sequence[str],
     form: Form[R],
-    as_json: bool,
+    format_: str,
     verbose: bool,
     strict: bool = False,
     brief: bool = False,
     several_counts: bool = False,
+    baseline: Baseline | None = None,
 ) -> Printer[R]:
-    """The printer for results of ``files``: a line each when ``brief``, reports for a single file or when ``verbose``
-    or when assumptions are to be listed, else rows."""
+    """The printer for results of ``files`` in the ``format_``: that of text, or of :data:`KINDS`. As text a line each
+    when ``brief``, reports for a single file or when ``verbose`` or when assumptions are to be listed, else rows.
+    ``baseline``: what is no finding."""
     if hasattr(sys.stdout, "reconfigure"):
         # A file name or source text that the encoding does not have is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
     reports = verbose or form.list_assumptions or form.full or len(files) == 1
-    kind: type[Printer[R]] = JsonLines if as_json else Brief if brief else Reports if reports else Rows
-    return kind(files, form, strict, several_counts)
+    text: type[Printer[R]] = Brief if brief else Reports if reports else Rows
+    made = KINDS.get(format_, text)(files, form, strict, several_counts)
+    if isinstance(made, Findings):
+        made.baseline = baseline
+    return made

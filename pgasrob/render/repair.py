@@ -11,14 +11,14 @@ from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.english import capital, count, listed
 from pgasrob.render.json import SCHEMA, Error, Result, errors_to_json, to_json
 from pgasrob.render.lines import Line, paragraph
-from pgasrob.repair.edits import Edit, Origins, applied
-from pgasrob.repair.outcomes import Compared, Same
-from pgasrob.repair.statements import Statements
+from pgasrob.repairs.edits import Edit, Origins, applied
+from pgasrob.repairs.outcomes import Compared, Same
+from pgasrob.repairs.statements import Statements
 from pgasrob.robustness.diagnosis import late_operations
 from pgasrob.robustness.verdict import Witness
 
 if TYPE_CHECKING:
-    from pgasrob.repair import Answer, Broken, Candidate, Rejected, Repair
+    from pgasrob.repairs import Answer, Broken, Candidate, Rejected, Repair
 
 MOST_BROKEN = 2
 """Violations that are told of one candidate."""
@@ -169,13 +169,17 @@ def changes(source: str, edits: Iterable[Edit]) -> list[Change]:
     ]
 
 
+def told(repair: Repair, answer: Answer) -> str:
+    """What ``answer`` does, and what it is good for, in a clause."""
+    return f"{listed([_told(each) for each in answer.candidates])}; then it is robust{_on(repair)}"
+
+
 def beside(repair: Repair) -> Result:
     """The first verdict that is not robust, with the first answer to be shown beside its run; else the first one."""
     verdicts = repair.verdicts
     result = to_json(next((each for each in verdicts if each.verdict == "not robust"), verdicts[0]))
     if repair.answers:
-        told = listed([_told(each) for each in repair.answers[0].candidates])
-        result["repair"] = {"told": f"{told}; then it is robust{_on(repair)}", "diff": repair.diff(repair.answers[0])}
+        result["repair"] = {"told": told(repair, repair.answers[0]), "diff": repair.diff(repair.answers[0])}
     return result
 
 

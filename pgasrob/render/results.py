@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pgasrob.races.verdict import RaceVerdict
     from pgasrob.render.json import RaceResult, Result
     from pgasrob.render.lines import Line
-    from pgasrob.repair import Repair
+    from pgasrob.repairs import Repair
     from pgasrob.robustness.verdict import Verdict
     from pgasrob.runs.outcomes import Outcomes
     from pgasrob.runs.simulate import Simulated
@@ -34,7 +34,7 @@ def to_json(answer: Answered) -> Any:
     """``answer`` as the command prints it in JSON: an object, and a list of these, one a model, for a litmus test."""
     from pgasrob.models.answers import Answers
     from pgasrob.races.verdict import RaceVerdict
-    from pgasrob.repair import Repair
+    from pgasrob.repairs import Repair
     from pgasrob.robustness.verdict import Verdict
     from pgasrob.runs.outcomes import Outcomes
     from pgasrob.runs.simulate import Simulated
@@ -77,7 +77,7 @@ def text(answer: Answered, width: int = WIDTH) -> str:
 
 def _report(answer: Answered, width: int) -> list[Line]:
     from pgasrob.models.answers import Answers
-    from pgasrob.repair import Repair
+    from pgasrob.repairs import Repair
     from pgasrob.runs.outcomes import Outcomes
     from pgasrob.runs.simulate import Simulated
 
@@ -107,7 +107,7 @@ def short(shown: Answered | Program | CProgram) -> str:
     """``shown`` in a line, for the interactive Python."""
     from pgasrob.models.answers import Answers
     from pgasrob.races.verdict import RaceVerdict
-    from pgasrob.repair import Repair
+    from pgasrob.repairs import Repair
     from pgasrob.robustness.verdict import Verdict
     from pgasrob.runs.outcomes import Outcomes
     from pgasrob.runs.simulate import Simulated
@@ -143,7 +143,7 @@ def save(answer: Answered, path: str | PathLike[str], cycle_only: bool = False) 
     from pgasrob.render.files import UnknownFormat, format_of, replace_file, write
     from pgasrob.render.places import dumps
     from pgasrob.render.run_graph import NoRun
-    from pgasrob.repair import Repair
+    from pgasrob.repairs import Repair
     from pgasrob.runs.outcomes import Outcomes
     from pgasrob.runs.simulate import Simulated
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, cast
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from pgasrob import __version__
 from pgasrob.diagnostics import visible
@@ -33,8 +34,12 @@ Object = dict[str, Any]
 Position = tuple[int, int, int, int]
 """Line and column, and line and column behind the end."""
 
+NOT_ROBUST = "not-robust"
+THEORY = "https://arxiv.org/abs/1307.6590"
+"""The paper that says what robustness is. What the other rules mean is in their help alone."""
+FINGERPRINT = "commands/v2"
 RULES = {
-    "not-robust": (
+    NOT_ROBUST: (
         "NotRobust",
         "A run on the network that no sequentially consistent run looks like",
         "The happens-before relation of the run has a cycle: some command would have to come before itself. "
@@ -63,13 +68,13 @@ UNKNOWN = "unknown"
 
 def to_sarif(results: Sequence[Result | RaceResult]) -> str:
     """All ``results`` as one SARIF log."""
-    found = [each for result in results for each in _results(result)]
+    found = [each for result in results for each in findings(result)]
     used = sorted({each["ruleId"] for each in found} - set(RULES))
     rules = [*(_rule(name, *texts) for name, texts in RULES.items()), *map(_catalogued, used)]
     indices = {rule["id"]: index for index, rule in enumerate(rules)}
     for each in found:
         each["ruleIndex"] = indices[each["ruleId"]]
-    notifications = [each for result in results for each in _notifications(result)]
+    notices = [each for result in results for each in notifications(result)]
     driver: Object = {
         "name": "pgasrob",
         "version": __version__,
@@ -78,7 +83,7 @@ def to_sarif(results: Sequence[Result | RaceResult]) -> str:
     }
     invocation: Object = {
         "executionSuccessful": all(result.get("reason_code") != InternalError.code for result in results),
-        "toolExecutionNotifications": notifications,
+        "toolExecutionNotifications": notices,
     }
     run: Object = {
         "tool": {"driver": driver},
@@ -90,6 +95,7 @@ def to_sarif(results: Sequence[Result | RaceResult]) -> str:
 
 
 def _rule(name: str, pascal: str, title: str, explanation: str) -> Object:
+    more = {"helpUri": THEORY} if name == NOT_ROBUST else {}
     return {
         "id": name,
         "name": pascal,
@@ -97,6 +103,7 @@ def _rule(name: str, pascal: str, title: str, explanation: str) -> Object:
         "fullDescription": _message(explanation),
         "help": _message(explanation),
         "defaultConfiguration": {"level": "error"},
+        **more,
     }
 
 
@@ -110,6 +117,21 @@ def _catalogued(code: str) -> Object:
 
 
 # --- Results ---------------------------------------------------------------------------------------------------------
+
+
+def findings(result: Result | RaceResult) -> list[Object]:
+    """The results, in the sense of SARIF, that ``result`` has.
+
+    Each has a fingerprint of its own, which stays when lines move: of several that are alike, say two races by the same
+    commands, their order tells them apart.
+    """
+    found = list(_results(result))
+    met: Counter[str] = Counter()
+    for each in found:
+        prints = each["partialFingerprints"]
+        met[prints[FINGERPRINT]] += 1
+        prints[FINGERPRINT] += f":{met[prints[FINGERPRINT]]}"
+    return found
 
 
 def _results(result: Result | RaceResult) -> Iterator[Object]:
@@ -150,7 +172,7 @@ def _violation(result: Result, witness: Witness) -> Object:
     if not cycle:
         return _with_run(_result(result, "not-robust", text, _location(result, None), ""), result, witness)
     late = words.diagnosis(witness)
-    text = f"Not robust{_on(result)}: {late}" if late else text
+    text = short = f"Not robust{_on(result)}: {late}" if late else text
     text += f" {' '.join(map(_begun, sentences))} {words.contradiction(cycle)}"
     commands = " ".join(computation[edge["from"]]["command"] for edge in cycle)
     text += f" {words.effect(result)}" if result.get("effect") else ""
@@ -161,7 +183,7 @@ def _violation(result: Result, witness: Witness) -> Object:
     ]
     # An order that no outcome was found to depend on.
     found["level"] = "warning" if result.get("effect") == "none found" else "error"
-    found["properties"]["effect"] = result.get("effect")
+    found["properties"] |= {"effect": result.get("effect"), "brief": short}
     return _with_run(found, result, witness)
 
 
@@ -217,13 +239,13 @@ def _deadlock(result: Result, witness: Witness) -> Object:
 
 def _result(result: Result | RaceResult, rule: str, text: str, location: Object, commands: str) -> Object:
     """A result. ``commands`` is what identifies it when lines have moved."""
-    identity = "\n".join([rule, visible(result["file"]), str(result["nodes"]), commands])
+    identity = "\n".join([rule, artifact(result["file"])["uri"], str(result["nodes"]), commands])
     return {
         "ruleId": rule,
         "level": "error",
         "message": _message(text),
         "locations": [location],
-        "partialFingerprints": {"commands/v1": hashlib.sha256(identity.encode(errors="replace")).hexdigest()},
+        "partialFingerprints": {FINGERPRINT: hashlib.sha256(identity.encode(errors="replace")).hexdigest()},
         "properties": {
             "nodes": result["nodes"],
             "engine": result["engine"],
@@ -255,7 +277,7 @@ def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> O
     return found
 
 
-def _notifications(result: Result | RaceResult) -> Iterator[Object]:
+def notifications(result: Result | RaceResult) -> Iterator[Object]:
     """That a search came to no answer, or that a program is in error for a reason that has no place in the text."""
     witness = result.get("witness")
     told = result["errors"] or (witness and witness["fault"])
@@ -302,6 +324,17 @@ def artifact(file: str) -> Object:
     if path.split(os.sep)[0] == os.pardir:
         return {"uri": f"file://{quote(os.path.abspath(file).replace(os.sep, '/'))}"}
     return {"uri": quote(path.replace(os.sep, "/")), "uriBaseId": BASE}
+
+
+def path_of(artifact: Object) -> str:
+    """The path that the address of an :func:`artifact` stands for, relative where that is."""
+    return unquote(artifact["uri"].removeprefix("file://"))
+
+
+def plain(message: Object) -> str:
+    """The text of a message, in which braces are doubled."""
+    text: str = message["text"].replace("{{", "{").replace("}}", "}")
+    return text
 
 
 def _region(lines: Sequence[str], first: int, position: Position) -> Object | None:

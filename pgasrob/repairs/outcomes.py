@@ -64,27 +64,38 @@ class Before:
     def __init__(self, program: Program | CProgram) -> None:
         self._program = program
         self._instances: dict[int, tuple[Instance, set[str]]] = {}
-        self._ends: dict[tuple[int, frozenset[str], int], _Ends | None] = {}
+        self._ends: dict[tuple[int, frozenset[str], int, bool], _Ends | None] = {}
 
-    def compared(self, after: Program | CProgram, nodes: Sequence[int], acts_in_sc: bool, reads: bool) -> Same:
+    def _begun(self, count: int) -> tuple[Instance, set[str]]:
+        """The program on ``count`` nodes, and the names of its cells."""
+        if count not in self._instances:
+            instance = self._program.instantiate(count)
+            self._instances[count] = instance, _names(instance)
+        return self._instances[count]
+
+    def missing(self, after: Program | CProgram, nodes: Sequence[int]) -> set[str]:
+        """Cells of the program that ``after`` does not have, which :meth:`compared` does not look at."""
+        return {name for count in nodes for name in self._begun(count)[1] - _names(after.instantiate(count))}
+
+    def compared(
+        self, after: Program | CProgram, nodes: Sequence[int], acts_in_sc: bool, reads: bool, registers: bool = True
+    ) -> Same:
         """Whether SC runs of ``after`` end as those of the program do: as to their ending and the cells that both have.
 
         What is read is compared if ``reads``, for another call may read at another place: place by place where
         something that was changed ``acts_in_sc`` runs, else by the cells, since what is waited for may be computed
-        away. Where there are too many runs, they do unless something acts in them.
+        away. Where there are too many runs, they do unless something acts in them. ``registers``: of `.pgas` programs
+        these are compared, too, which have to be the same then.
         """
         total, most = 0, MOST_STATES[acts_in_sc]
         for count in nodes:
-            if count not in self._instances:
-                instance = self._program.instantiate(count)
-                self._instances[count] = instance, _names(instance)
-            (first, own), second = self._instances[count], after.instantiate(count)
+            (first, own), second = self._begun(count), after.instantiate(count)
             names = frozenset(own & _names(second))
-            key = count, names, most
+            key = count, names, most, registers
             if key not in self._ends:
-                self._ends[key] = _ends(first, names, most)
+                self._ends[key] = _ends(first, names, most, registers)
             old = self._ends[key]
-            new = None if old is None else _ends(second, names, most)
+            new = None if old is None else _ends(second, names, most, registers)
             if old is None or new is None:
                 if not acts_in_sc:
                     return Same(Compared.UNTOUCHED)
@@ -110,7 +121,7 @@ def _names(instance: Instance) -> set[str]:
     }
 
 
-def _ends(instance: Instance, names: Collection[str], most: int) -> _Ends | None:
+def _ends(instance: Instance, names: Collection[str], most: int, with_registers: bool) -> _Ends | None:
     """How SC runs end, what the cells ``names`` hold then, and what is read of them; None: too many states."""
     runs = Runs.under_sc(Viewer(instance))
     addresses = [address for address in range(instance.size) if instance.program.cell_name(address) in names]
@@ -135,7 +146,7 @@ def _ends(instance: Instance, names: Collection[str], most: int) -> _Ends | None
             continue
         (state, _, _), what = seen
         if isinstance(what, End):
-            registers = () if in_c else state.registers
+            registers = () if in_c or not with_registers else state.registers
             ends.add((what.ending, registers, *(state.memory[cell] for cell in cells)))
         else:
             note([what])

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.display import Result
-from pgasrob.repair.candidates import Candidate, Clauses, Costs
-from pgasrob.repair.cheapest import Cheapest
-from pgasrob.repair.edits import Edit, overlap
-from pgasrob.repair.outcomes import Same
-from pgasrob.repair.texts import diff
-from pgasrob.repair.verifier import Parse, Tried, Verifier
+from pgasrob.repairs.candidates import Candidate, Clauses, Costs
+from pgasrob.repairs.cheapest import Cheapest
+from pgasrob.repairs.edits import Edit, overlap
+from pgasrob.repairs.outcomes import Same
+from pgasrob.repairs.texts import diff
+from pgasrob.repairs.verifier import Parse, Tried, Verifier
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict, Witness
 
 if TYPE_CHECKING:
-    from pgasrob.repair.verifier import AnyProgram
+    from pgasrob.repairs.verifier import AnyProgram
 
 MOST_CHECKS = 400
 """Changed programs that are tried at most."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pgasrob.diagnostics import SourceError
-from pgasrob.repair.edits import Edit, Overlap, applied
-from pgasrob.repair.outcomes import Before, Compared, Same
-from pgasrob.repair.statements import Statements
+from pgasrob.repairs.edits import Edit, Overlap, applied
+from pgasrob.repairs.outcomes import Before, Compared, Same
+from pgasrob.repairs.statements import Statements
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict
@@ -27,30 +27,6 @@ class Parse(Protocol):
     """Reads a changed text as the source was read."""
 
     def __call__(self, text: str) -> AnyProgram: ...
-
-
-def reads_like(program: AnyProgram) -> Parse:
-    """Reads changed texts as ``program`` was read. Raises ValueError for one that was made without a text."""
-    from pgasrob.program.program import Program
-
-    file = program.source.file
-    if not program.source.text:
-        raise ValueError(f"{program.name or 'the program'} has no text that could be changed")
-    if isinstance(program, Program):
-        from pgasrob.program.parser import parse
-
-        return partial(parse, file=file)
-    from pgasrob.frontends.lower import parse_c
-    from pgasrob.program.files import Overlay
-    from pgasrob.repair.texts import parts
-
-    front_end = program.front_end
-
-    def parse_all(text: str) -> AnyProgram:
-        first, *others = parts(text)
-        return parse_c(first.text, file, front_end, Overlay({each.file: each.text for each in others}))
-
-    return parse_all
 
 
 @dataclass(frozen=True, slots=True)

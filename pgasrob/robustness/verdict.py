@@ -185,7 +185,7 @@ class Stats:
     settled_by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict(Result):
     """The answer for one program at one node count; the output contract is the design's section 6.
 

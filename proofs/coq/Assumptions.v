@@ -1,6 +1,6 @@
 (** What each main theorem assumes; tests/test_coq.py compares the output. *)
 Require Import Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Rearrange Pgas.Programs Pgas.NormalForm
-  Pgas.Attack Pgas.AttackComplete Pgas.Parts Pgas.Robust Pgas.EveryN Pgas.Queues.
+  Pgas.Attack Pgas.AttackComplete Pgas.Parts Pgas.Robust Pgas.EveryN Pgas.Reductions Pgas.Independent Pgas.Queues.
 Import Example.
 Print Assumptions same_happens_before.
 Print Assumptions swap_independent.
@@ -32,5 +32,15 @@ Print Assumptions infeasible_robust.
 Print Assumptions every_n.
 Print Assumptions every_number.
 Print Assumptions Own.own_robust.
+Print Assumptions simulation_near.
+Print Assumptions persistent_sets.
+Print Assumptions merging_keeps.
+Print Assumptions merging_adds_nothing.
+Print Assumptions independent_to_front.
+Print Assumptions independent_along.
+Print Assumptions finds_after.
+Print Assumptions attack_persistent.
+Print Assumptions reduced_attack_complete.
+Print Assumptions merged_attack_decides.
 Print Assumptions word_is_a_computation.
 Print Assumptions word_is_violating.

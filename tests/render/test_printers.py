@@ -24,7 +24,9 @@ def printed(
     verbose: bool = False,
     strict: bool = False,
 ) -> str:
-    printing = printer(sorted({each["file"] for each in results}), VerdictForm(expect), as_json, verbose, strict)
+    printing = printer(
+        sorted({each["file"] for each in results}), VerdictForm(expect), "json" if as_json else "text", verbose, strict
+    )
     for each in results:
         printing.result(each)
     printing.end()

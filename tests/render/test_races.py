@@ -260,7 +260,7 @@ def test_sarif_has_both_accesses_and_the_way_there() -> None:
     assert regions == [7, 8]
     steps = found[0]["codeFlows"][0]["threadFlows"][0]["locations"]
     assert [step["importance"] for step in steps] == ["important", "important", "essential", "essential"]
-    assert len({each["partialFingerprints"]["commands/v1"] for each in found[1:]}) == 3
+    assert len({each["partialFingerprints"]["commands/v2"] for each in found[1:]}) == 3
 
 
 @pytest.mark.parametrize("text", [REMOTE, BUFFER, THREE, QUIET, C, FAULT])

@@ -1,0 +1,73 @@
+"""Repairs of a program, as code actions; `repairs` runs in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lsprotocol.types import CodeAction, CodeActionKind, Diagnostic, Range, TextEdit, WorkspaceEdit
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.lsp.look import Question
+from pgasrob.lsp.positions import Places
+from pgasrob.program.statements import place_of
+from pgasrob.render.english import capital
+from pgasrob.render.repair import Change, changes, told
+from pgasrob.repairs import repair
+from pgasrob.repairs.reading import read
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What a repair does, in a sentence, and its changes by the file that they are in."""
+
+    title: str
+    changes: Mapping[str, Sequence[Change]]
+
+
+def repairs(question: Question, counts: Sequence[int]) -> list[Repaired]:
+    """The cheapest repairs of the program of ``question``, checked on ``counts``."""
+    settings = question.settings
+    try:
+        program, parse = read(question.file, settings.front_end, question.files)
+    except SourceError:
+        return []
+    found = repair(program, parse, counts, limits=settings.limits)
+    answers = []
+    for answer in found.answers:
+        by_file: dict[str, list[Change]] = {}
+        for change in changes(found.text, [edit for candidate in answer.candidates for edit in candidate.edits]):
+            by_file.setdefault(place_of(change["line"])[0] or question.file, []).append(change)
+        answers.append(Repaired(capital(told(found, answer)), by_file))
+    return answers
+
+
+def actions(
+    found: Sequence[Repaired], mended: Sequence[Diagnostic], uri: Callable[[str], str], text: Callable[[str], str]
+) -> list[CodeAction]:
+    """The repairs that were ``found``, of the violations that are to be ``mended``; the first is the one to prefer."""
+    return [
+        CodeAction(
+            each.title,
+            kind=CodeActionKind.QuickFix,
+            diagnostics=mended,
+            is_preferred=number == 0,
+            edit=WorkspaceEdit(
+                changes={uri(file): _edits(changes, Places(text(file))) for file, changes in each.changes.items()}
+            ),
+        )
+        for number, each in enumerate(found)
+    ]
+
+
+def _edits(changes: Sequence[Change], places: Places) -> list[TextEdit]:
+    return [
+        TextEdit(
+            Range(
+                places.position(int(change["line"]), change["column"]),
+                places.position(int(change["end_line"]), change["end_column"]),
+            ),
+            change["text"],
+        )
+        for change in changes
+    ]

@@ -1,0 +1,74 @@
+"""What the command or call at a place promises, as a hover; `promises` runs in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.lower import CProgram
+from pgasrob.lsp.look import Question, checker
+from pgasrob.program.commands import Kind
+from pgasrob.program.program import Program
+from pgasrob.program.statements import Do, Span, place_of, statements_in
+from pgasrob.render.calls import CALL
+from pgasrob.render.promises import promise
+from pgasrob.robustness.verdict import Verdict
+
+OWN: frozenset[Kind] = frozenset(("load", "store", "assign", "assume", "assert"))
+"""What a C program does by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """What is promised where, in Markdown."""
+
+    span: Span
+    text: str
+
+
+def promises(question: Question, nodes: int, line: int, column: int) -> Promised | None:
+    """What the innermost command or call at ``line`` and ``column`` (from 1) of the file promises, by what it does on
+    ``nodes`` nodes on all ranks that come to it; None where there is none, or the program cannot be read."""
+    read = checker(question).load(question.file)
+    if isinstance(read, Verdict):
+        return None
+    try:
+        program = read.program(nodes) if isinstance(read, CProgram) else read
+    except SourceError:
+        return None
+    found = [each for each in _commands(program) if _holds(each.span, line, column)]
+    if isinstance(read, CProgram):
+        found = [each for each in found if each.command.kind not in OWN]
+    if not found:
+        return None
+    span = min((each.span for each in found), key=_size)
+    told = dict.fromkeys(promise(each.command, program) for each in found if each.span == span)
+    text = "\n\n".join(told) if len(told) == 1 else "\n".join(f"- {sentence}" for sentence in told)
+    if isinstance(read, CProgram) and (source := _specification(read, span)):
+        text += f"\n\nBy {source}"
+    return Promised(span, text)
+
+
+def _commands(program: Program) -> Iterator[Do]:
+    for process in program.processes:
+        yield from (each for each in statements_in(process.body) if isinstance(each, Do))
+
+
+def _size(span: Span) -> tuple[int, int]:
+    return span.end_line - span.line, span.end_column - span.column
+
+
+def _holds(span: Span, line: int, column: int) -> bool:
+    return not place_of(span.line)[0] and (span.line, span.column) <= (line, column) < (span.end_line, span.end_column)
+
+
+def _specification(program: CProgram, span: Span) -> str | None:
+    """What the call at ``span`` is read off."""
+    line = program.source.text.split("\n")[span.line - 1]
+    name = CALL.search(line, span.column - 1)
+    api = name and next((each for each in program.apis if name[0] in each.functions), None)
+    if not api:
+        return None
+    dialects = (*sorted(program.dialects), "")
+    return next(filter(None, map(api.specifications.get, dialects)), None)

@@ -1,0 +1,78 @@
+"""What has been found before: the findings of a SARIF log, told from new ones by their fingerprints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, cast
+
+from pgasrob.render.json import RaceResult, Result
+from pgasrob.render.sarif import FINGERPRINT, NOT_ROBUST, artifact, findings
+from pgasrob.render.table import R
+
+Object = dict[str, Any]
+
+
+class BadBaseline(ValueError):
+    """A text that is no SARIF log by this tool; the message says why not."""
+
+
+class Baseline:
+    """The findings of the log that ``text`` is. Raises :class:`BadBaseline`."""
+
+    def __init__(self, text: str) -> None:
+        try:
+            runs = [run for run in json.loads(text)["runs"] if run["tool"]["driver"]["name"] == "pgasrob"]
+            self._known: dict[str, Object] = {
+                found["partialFingerprints"][FINGERPRINT]: found
+                for run in runs
+                for found in run.get("results", [])
+                if found.get("baselineState") != "absent"
+            }
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            raise BadBaseline(
+                "no SARIF log that this version of pgasrob has written; "
+                "`pgasrob check FILE... --witness old.sarif` writes one"
+            ) from None
+        if not runs:
+            raise BadBaseline("a SARIF log of another tool")
+
+    def knows(self, finding: Object) -> bool:
+        """Whether it is in the log; what is unknown is no finding."""
+        return finding.get("partialFingerprints", {}).get(FINGERPRINT) in self._known
+
+    def without_known(self, result: R) -> R:
+        """``result`` as if what is known of it were not so: what an exit code is to be of."""
+        new = [found for found in findings(result) if not self.knows(found)]
+        rules = {found["ruleId"] for found in new}
+        left = cast(dict[str, Any], dict(result))
+        if result["verdict"] == "error" and not new and any(map(self.knows, findings(result))):
+            left["verdict"] = "no race" if "races" in result and "assertions" not in result else "robust"
+        if result["verdict"] == "not robust" and NOT_ROBUST not in rules:
+            left["verdict"] = "robust"
+        if result["verdict"] == "race" and "race" not in rules:
+            left["verdict"] = "no race"
+        if left.get("assertions") == "violated" and "failing-assertion" not in rules:
+            left["assertions"] = "hold"
+        if left.get("deadlock") is True and "deadlock" not in rules:
+            left["deadlock"] = False
+        return cast(R, left)
+
+    def number_known(self, result: Result | RaceResult) -> int:
+        """How many findings of ``result`` are in the log."""
+        return sum(map(self.knows, findings(result)))
+
+    def compared(self, log: str, files: Sequence[str]) -> str:
+        """``log``, the findings in ``files``, with what is new, unchanged or absent since."""
+        whole = json.loads(log)
+        (run,) = whole["runs"]
+        addresses = {artifact(file)["uri"] for file in files}
+        there = {found["partialFingerprints"][FINGERPRINT] for found in run["results"]}
+        for found in run["results"]:
+            found["baselineState"] = "unchanged" if self.knows(found) else "new"
+        for print_, found in self._known.items():
+            address = found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+            if print_ not in there and address in addresses:
+                gone = {key: value for key, value in found.items() if key != "ruleIndex"}
+                run["results"].append({**gone, "baselineState": "absent"})
+        return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,71 @@
+"""Findings in the forms in which compilers and services print them: lines of gcc, annotations of GitHub, rows of CSV.
+
+They are those of the SARIF log: what is wrong, with a place. What is robust has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pgasrob.render.json import RaceResult, Result
+from pgasrob.render.sarif import UNKNOWN, findings, notifications, path_of, plain
+
+Object = dict[str, Any]
+GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
+"""The kinds of annotations by SARIF's levels."""
+
+
+def of_result(result: Result | RaceResult) -> Iterator[Object]:
+    """The findings of ``result``, and that it is unknown."""
+    yield from findings(result)
+    for each in notifications(result):
+        yield {**each, "ruleId": UNKNOWN}
+
+
+def gcc(finding: Object) -> Iterator[str]:
+    """``finding`` as gcc prints its own: a line, and a note for each place that belongs to it."""
+    (where,) = finding["locations"]
+    yield f"{_place(where)}: {finding['level']}: {_brief(finding)} [{finding['ruleId']}]"
+    for each in finding.get("relatedLocations", ()):
+        yield f"{_place(each)}: note: {plain(each['message'])}"
+
+
+def _brief(finding: Object) -> str:
+    """What is wrong, without the steps that show it, which have notes."""
+    return finding.get("properties", {}).get("brief") or plain(finding["message"])
+
+
+def _place(location: Object) -> str:
+    physical = location["physicalLocation"]
+    region = physical.get("region", {})
+    numbers = [region[key] for key in ("startLine", "startColumn") if key in region]
+    return ":".join([path_of(physical["artifactLocation"]), *map(str, numbers)])
+
+
+def github(finding: Object) -> Iterator[str]:
+    """``finding`` as an annotation, a workflow command of GitHub Actions."""
+    physical = finding["locations"][0]["physicalLocation"]
+    region = physical.get("region", {})
+    told = {
+        "file": path_of(physical["artifactLocation"]),
+        "line": region.get("startLine"),
+        "endLine": region.get("endLine"),
+    }
+    if region.get("startLine") == region.get("endLine"):  # GitHub wants columns of one line alone
+        told |= {"col": region.get("startColumn"), "endColumn": region.get("endColumn")}
+    told["title"] = f"pgasrob: {finding['ruleId']}"
+    properties = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in told.items() if value is not None)
+    yield f"::{GITHUB[finding['level']]} {properties}::{_escaped(plain(finding['message']))}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    return "".join(f"%{ord(char):02X}" if char in f"%\r\n{more}" else char for char in text)
+
+
+def first_place(result: Result | RaceResult) -> tuple[int | None, int | None, str]:
+    """Line, column and sentence of the first finding of ``result``; of what has none the reason, if there is one."""
+    for finding in findings(result):
+        region = finding["locations"][0]["physicalLocation"].get("region", {})
+        return region.get("startLine"), region.get("startColumn"), _brief(finding)
+    return None, None, result["reason"] or ""

@@ -1,0 +1,142 @@
+"""What a command promises when its rank goes on, and what it leaves to the network: a sentence or two each.
+
+They say what the definition of the command does (`program.commands`), so that of a call of C they are what the call
+was read as.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from pgasrob.program.commands import (
+    Assert,
+    Assign,
+    Assume,
+    Await,
+    AwaitAdd,
+    Barrier,
+    Bundle,
+    Command,
+    CompareSwap,
+    Exit,
+    Fence,
+    Fetch,
+    FetchAdd,
+    FetchUpdate,
+    Load,
+    Notify,
+    Put,
+    Read,
+    Signal,
+    Store,
+    Swap,
+    Update,
+    UpdateFrom,
+    Wait,
+    WaitLocal,
+    Write,
+)
+from pgasrob.program.declarations import Queue
+from pgasrob.program.expressions import Const, Expr, Symbol, render
+from pgasrob.program.program import Program
+
+LATER = "some time later"
+
+
+def promise(command: Command, program: Program) -> str:
+    """What ``command`` of ``program`` promises."""
+    match command:
+        case Load(rank=rank):
+            return f"Reads memory of {_whose(rank)} at once."
+        case Store(rank=rank):
+            return f"Writes memory of {_whose(rank)} at once."
+        case Assign():
+            return "Sets a register, which no other rank sees."
+        case Assume():
+            return "Goes on only where the condition holds."
+        case Assert():
+            return "Claims that the condition holds."
+        case Read(queue=queue):
+            get = "Starts a get and goes on: the source is read, and the value comes here, some time later"
+            return f"{get}; a wait for local completion says when. {_order(queue, program)}"
+        case Write(queue=queue):
+            put = "Starts a put and goes on: its source is read some time later, and may not change before a wait for"
+            return f"{put} local completion; the value arrives {LATER}. {_order(queue, program)}"
+        case Put(queue=queue):
+            return (
+                f"Starts a put and goes on once its source is read: the value arrives {LATER}. {_order(queue, program)}"
+            )
+        case Update(result=result, located=located, queue=queue):
+            return _atomic("", result, located, queue, program)
+        case UpdateFrom(result=result, located=located, queue=queue):
+            return _atomic(" Its operand is read some time later, too.", result, located, queue, program)
+        case Notify(everywhere=everywhere, queue=queue):
+            which = "any queue" if everywhere else _queue(queue, program)
+            after = f"all earlier puts to that rank in {which} have arrived"
+            return f"Changes a cell of the target {LATER}, after {after}. Later puts are not ordered after it."
+        case Bundle():
+            return "Begins the operations that the next signal comes after."
+        case Signal():
+            return f"Changes a cell of the target {LATER}, after all operations since the bundle began are complete."
+        case Barrier():
+            return "Goes on when all its ranks have come here. It completes and orders no operation by itself."
+        case Exit():
+            return "The run may end here for all ranks."
+        case Wait(queue):
+            return f"Goes on when {_earlier(queue, program)} are complete here and at their targets."
+        case WaitLocal(queue):
+            done = f"Goes on when {_earlier(queue, program)} are complete here: sources have been read, and what was"
+            return f"{done} fetched has come. Puts may not have arrived at their targets."
+        case Fence(queue, rank):
+            whom = "each rank, by itself" if rank is None else f"rank {render(rank)}"
+            puts = f"Orders earlier puts of this rank in {_queue(queue, program)} before later ones, to {whom}"
+            return f"{puts}. It waits for nothing, and gets are not ordered."
+        case Await():
+            return "Goes on when the cell here satisfies the comparison."
+        case AwaitAdd():
+            return "Waits until the cell satisfies the comparison, and adds to it at once."
+        case Fetch() | FetchAdd() | FetchUpdate() | Swap() | CompareSwap():
+            return "An atomic that happens at once, and gives the old value. Earlier operations may still be under way."
+        case _:
+            assert_never(command)
+
+
+def _whose(rank: Expr | None) -> str:
+    return "its own node" if rank is None else f"rank {render(rank)}, which it shares,"
+
+
+def _earlier(queue: Expr, program: Program) -> str:
+    return f"all earlier operations of this rank in {_queue(queue, program)}"
+
+
+def _queue(queue: Expr, program: Program) -> str:
+    declared = _declared(queue, program)
+    return f"queue {declared.name if declared else render(queue)}"
+
+
+def _order(queue: Expr, program: Program) -> str:
+    """How an operation in ``queue`` is ordered."""
+    name, declared = _queue(queue, program), _declared(queue, program)
+    if declared is None:
+        return f"It is in {name}."
+    if declared.unordered:
+        return f"Others in {name} may overtake it."
+    return f"Operations in {name} read, and write, in the order of issue; others may overtake it."
+
+
+def _declared(queue: Expr, program: Program) -> Queue | None:
+    """The queue that an expression is, where that is known."""
+    match queue:
+        case Const(id):
+            return next((each for each in program.queues if each.id == id), None)
+        case Symbol(name):
+            return next((each for each in program.queues if each.name == name), None)
+        case _:
+            return None
+
+
+def _atomic(operand: str, result: Expr | None, located: bool, queue: Expr, program: Program) -> str:
+    old = "" if result is None else " The old value comes here some time after that."
+    order = " It comes after earlier ones of this rank to the same cell." if located else ""
+    begun = f"Starts an atomic and goes on: the cell changes {LATER}.{operand}{old}{order}"
+    return f"{begun} {_order(queue, program)}"

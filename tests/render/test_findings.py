@@ -1,0 +1,188 @@
+"""What other programs read: lines of gcc, annotations of GitHub, rows of CSV, and what a baseline takes away."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pgasrob.cli import cli
+from pgasrob.render.baseline import BadBaseline, Baseline
+from pgasrob.render.findings import github
+from pgasrob.render.sarif import FINGERPRINT
+from tests.render.test_json import DEADLOCK, ONE_TO_ONE
+from tests.render.test_sarif import VALIDATOR
+
+LATE = "Not robust on 2 nodes: Rank 0 reads y in line 8 before the write of rank 1 in line 6 has arrived there"
+ENDLESS = "memory x; register r; process { loop { r <- r + 1; write(x, r % 2, x, r % 3); } }"
+ROBUST = ONE_TO_ONE.replace("barrier", "wait(q); barrier")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    texts = {"good": ROBUST, "bad": ONE_TO_ONE, "syntax": "process { skip }", "stuck": DEADLOCK, "long": ENDLESS}
+    for name, text in texts.items():
+        Path(f"{name}.pgas").write_text(text)
+    return tmp_path
+
+
+def run(words: str) -> Result:
+    return CliRunner().invoke(cli, words.split())
+
+
+def sarif(path: str) -> list[dict[str, Any]]:
+    """The results in a log, which is one of the standard."""
+    log = json.loads(Path(path).read_text())
+    VALIDATOR.validate(log)
+    found: list[dict[str, Any]] = log["runs"][0]["results"]
+    return found
+
+
+def test_gcc() -> None:
+    """What gcc's problem matchers, of editors and of CI, take apart."""
+    result = run("check good.pgas bad.pgas syntax.pgas absent.pgas --format gcc")
+    unknown = run("check long.pgas --max-states 5 --format gcc")
+    assert (result.exit_code, unknown.exit_code) == (2, 3)
+    lines = (result.stdout + unknown.stdout).splitlines()
+    taken = [
+        re.fullmatch(r"([^:]+)(?::(\d+):(\d+))?: (error|warning|note): (.+?)(?: \[([\w-]+)\])?", line) for line in lines
+    ]
+    assert all(taken)
+    found = [(each[1], each[2], each[3], each[4], each[6]) for each in taken if each and each[4] != "note"]
+    assert found == [
+        ("bad.pgas", "8", "3", "error", "not-robust"),
+        ("syntax.pgas", "1", "15", "error", "PG011"),
+        ("absent.pgas", None, None, "error", "PG001"),
+        ("long.pgas", None, None, "warning", "unknown"),
+    ]
+    assert lines[0].startswith(f"bad.pgas:8:3: error: {LATE}") and "Step 8" not in lines[0]
+    assert [line.split(": ")[0] for line in lines[1:6]] == [f"bad.pgas:{place}:3" for place in (8, 6, 6, 7, 7)]
+
+
+def test_github() -> None:
+    result = run("check bad.pgas syntax.pgas --format github")
+    violation, syntax = result.stdout.splitlines()
+    where, _, text = violation.removeprefix("::").partition("::")
+    assert where == "error file=bad.pgas,line=8,endLine=8,col=3,endColumn=14,title=pgasrob%3A not-robust"
+    assert text.startswith(LATE)
+    assert syntax.startswith("::error file=syntax.pgas,line=1,endLine=1,col=15,endColumn=16,title=pgasrob%3A PG011::")
+
+
+def test_what_github_would_take_for_its_own_is_escaped() -> None:
+    where = {"physicalLocation": {"artifactLocation": {"uri": "a%2Cb%3A%25.c"}}}
+    (line,) = github({"level": "note", "ruleId": "r", "message": {"text": "100 %\n::error::"}, "locations": [where]})
+    assert line == "::notice file=a%2Cb%3A%25.c,title=pgasrob%3A r::100 %25%0A::error::"
+
+
+@pytest.mark.parametrize("command", ["check", "race"])
+def test_csv(command: str) -> None:
+    result = run(f"{command} good.pgas bad.pgas syntax.pgas -n 2,3 --format csv")
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    told = [
+        json.loads(line)
+        for line in run(f"{command} good.pgas bad.pgas syntax.pgas -n 2,3 --format json").stdout.splitlines()
+    ]
+    assert [(row["file"], row["nodes"], row["verdict"]) for row in rows] == [
+        (each["file"], str(each["nodes"] or ""), each["verdict"]) for each in told
+    ]
+    assert [row["states"] for row in rows] == [str(each["stats"]["states"]) for each in told]
+    assert rows[2]["line"] == ("8" if command == "check" else "6") and rows[0]["line"] == ""
+    if command == "check":
+        assert rows[2]["message"].startswith(LATE) and (rows[2]["deadlock"], rows[4]["deadlock"]) == ("false", "")
+    else:
+        assert (rows[2]["pairs"], rows[2]["robustness"]) == ("1 pair", "not robust")
+    expected = run(f"{command} good.pgas --expect --format csv").stdout.splitlines()
+    assert expected[0].startswith("file,nodes,verdict,expected,as_expected,")
+
+
+def test_only_what_is_new_counts() -> None:
+    assert run("check bad.pgas stuck.pgas --strict --witness old.sarif").exit_code == 1
+    kept = "--baseline old.sarif --strict --format gcc"
+    result = run(f"check bad.pgas stuck.pgas {kept}")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "3 of the findings are in the baseline and do not count" in result.stderr
+    Path("bad.pgas").write_text("\n\n" + ONE_TO_ONE)  # the same, some lines on
+    assert run(f"check bad.pgas stuck.pgas {kept}").exit_code == 0
+    Path("good.pgas").write_text(ONE_TO_ONE)  # the same in another file
+    result = run(f"check bad.pgas stuck.pgas good.pgas {kept} --witness new.sarif")
+    assert result.exit_code == 1 and [line for line in result.stdout.splitlines() if "note: " not in line] == [
+        line for line in result.stdout.splitlines() if line.startswith("good.pgas:8:3: error: Not robust")
+    ]
+    states = [
+        (each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], each["baselineState"])
+        for each in sarif("new.sarif")
+    ]
+    assert states == [
+        ("bad.pgas", "unchanged"), ("stuck.pgas", "unchanged"), ("stuck.pgas", "unchanged"), ("good.pgas", "new")
+    ]  # fmt: skip
+    assert run(f"check bad.pgas -n 3 {kept}").exit_code == 1, "on another number of nodes it is another one"
+    assert run(f"check long.pgas --max-states 5 {kept}").exit_code == 3
+
+
+def test_what_is_gone_is_absent_in_the_files_that_were_checked() -> None:
+    run("check bad.pgas stuck.pgas --witness old.sarif")
+    Path("bad.pgas").write_text(ROBUST)
+    assert run("check bad.pgas --baseline old.sarif --witness new.sarif").exit_code == 0
+    (gone,) = sarif("new.sarif")
+    assert (gone["baselineState"], gone["ruleId"]) == ("absent", "not-robust")
+    # What was gone once is new when it comes back.
+    Path("bad.pgas").write_text(ONE_TO_ONE)
+    assert run("check bad.pgas --baseline new.sarif").exit_code == 1
+
+
+def test_errors_and_races_that_are_known() -> None:
+    run("check syntax.pgas --witness old.sarif")
+    assert run("check syntax.pgas --baseline old.sarif").exit_code == 0
+    Path("syntax.pgas").write_text("process { skip; sk }")
+    assert run("check syntax.pgas --baseline old.sarif").exit_code == 2
+    run("race bad.pgas --witness races.sarif")
+    assert run("race bad.pgas --baseline races.sarif").exit_code == 0
+    assert run("check bad.pgas --baseline races.sarif").exit_code == 1, "a race is no violation"
+
+
+def test_findings_that_are_alike_have_fingerprints_of_their_own() -> None:
+    twice = "nodes 2; memory x, y; process 0 {\n mem[x] <- 1;\n mem[x] <- 1;\n}\nprocess 1 {\n mem[x @ 0] <- 2;\n}\n"
+    Path("twice.pgas").write_text(twice)
+    run("race twice.pgas --all --witness races.sarif")
+    found = [each["partialFingerprints"][FINGERPRINT] for each in sarif("races.sarif")]
+    assert len(found) == len(set(found)) == 2
+    assert found[0].partition(":")[0] == found[1].partition(":")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no SARIF log that this version"),
+        ("[]", "no SARIF log that this version"),
+        ('{"runs": [{"tool": {"driver": {"name": "pgasrob"}}, "results": [{}]}]}', "no SARIF log that this version"),
+        ('{"runs": [{"tool": {"driver": {"name": "other"}}}]}', "of another tool"),
+        ("[" * 100_000, "no SARIF log that this version"),
+    ],
+)
+def test_what_is_no_baseline(text: str, says: str) -> None:
+    with pytest.raises(BadBaseline, match=says):
+        Baseline(text)
+    Path("old.sarif").write_text(text)
+    result = run("check good.pgas --baseline old.sarif")
+    assert result.exit_code == 2 and says in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "check good.pgas --baseline absent.sarif",
+        "check good.pgas --expect --baseline old.sarif",
+        "check good.pgas --network corerma --format gcc",
+        "check good.pgas --network corerma --baseline old.sarif",
+        "check good.pgas --brief --format csv",
+    ],
+)
+def test_what_does_not_go_together(words: str) -> None:
+    result = run(words)
+    assert result.exit_code == 2 and "Error: " in result.stderr
