@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pgasrob import display
+from pgasrob.version import VERSION
 
 if TYPE_CHECKING:
     from pgasrob.api import check as check
@@ -22,27 +23,38 @@ if TYPE_CHECKING:
     from pgasrob.api import load as load
     from pgasrob.api import outcomes as outcomes
     from pgasrob.api import race as race
+    from pgasrob.api import repair as repair
     from pgasrob.api import simulate as simulate
     from pgasrob.diagnostics import SourceError as SourceError
     from pgasrob.frontends.options import FrontEnd as FrontEnd
+    from pgasrob.models.answers import Answers as Answers
     from pgasrob.program.corpus import NoExample as NoExample
     from pgasrob.program.corpus import example as example
     from pgasrob.program.program import Program as Program
     from pgasrob.races.verdict import RaceVerdict as RaceVerdict
+    from pgasrob.repairs.candidates import Costs as Costs
+    from pgasrob.repairs.search import Repair as Repair
     from pgasrob.robustness.limits import Limits as Limits
     from pgasrob.robustness.native import MissingKernelWarning as MissingKernelWarning
     from pgasrob.robustness.verdict import Verdict as Verdict
+    from pgasrob.runs.outcomes import Outcomes as Outcomes
+    from pgasrob.runs.simulate import Simulated as Simulated
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 # Loaded when first asked for, so that `import pgasrob` costs nothing.
 _HOMES = {
+    "Answers": "pgasrob.models.answers",
+    "Costs": "pgasrob.repairs.candidates",
     "FrontEnd": "pgasrob.frontends.options",
     "Limits": "pgasrob.robustness.limits",
     "MissingKernelWarning": "pgasrob.robustness.native",
     "NoExample": "pgasrob.program.corpus",
+    "Outcomes": "pgasrob.runs.outcomes",
     "Program": "pgasrob.program.program",
     "RaceVerdict": "pgasrob.races.verdict",
+    "Repair": "pgasrob.repairs.search",
+    "Simulated": "pgasrob.runs.simulate",
     "SourceError": "pgasrob.diagnostics",
     "Verdict": "pgasrob.robustness.verdict",
     "check": "pgasrob.api",
@@ -51,6 +63,7 @@ _HOMES = {
     "load": "pgasrob.api",
     "outcomes": "pgasrob.api",
     "race": "pgasrob.api",
+    "repair": "pgasrob.api",
     "simulate": "pgasrob.api",
 }
 __all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604

@@ -45,7 +45,7 @@ def load(program: Given, front_end: FrontEnd | None = None) -> Program | CProgra
     True
     >>> pgasrob.load("process { mem[y] <- 1; }")
     Traceback (most recent call last):
-    pgasrob.diagnostics.SourceError: <string>:1:15: error[PG...
+    pgasrob.diagnostics.diagnostic.SourceError: <string>:1:15: error[PG050]: unknown name `y`...
     """
     from pgasrob.robustness.check import load as load_file
 
@@ -133,7 +133,7 @@ def outcomes(
     ``of`` chooses registers and cells, ``["r@0", "x@1"]``, all when None. Raises ValueError for a program with a loop
     and for a name that nothing has, and :class:`SourceError`.
 
-    >>> found = pgasrob.outcomes(pgasrob.example("store_buffering.pgas"))
+    >>> found = pgasrob.outcomes(pgasrob.example("store_buffering.pgas"), of=["r@0", "r@1"])
     >>> [outcome.values for outcome in found.network_only]
     [(0, 0)]
     """

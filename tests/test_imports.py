@@ -16,6 +16,7 @@ TOP = "pgasrob"
 MAY_IMPORT: dict[str, set[str]] = {
     "diagnostics": set(),
     "display": set(),
+    "version": set(),
     "automata": set(),
     "program": {"automata", "diagnostics", "display"},
     "semantics": {"automata", "program"},
@@ -29,9 +30,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "races": {"analysis", "automata", "diagnostics", "display", "frontends", "program", "robustness", "semantics"},
     "recording": {"analysis", "diagnostics", "program", "races", "robustness", "runtime", "semantics"},
     "runtime": {"frontends", "program", "robustness", "semantics"},
-    "runs": {"diagnostics", "program", "robustness", "semantics"},
+    "runs": {"diagnostics", "display", "program", "robustness", "semantics"},
     "certificates": {"program", "semantics", TOP},
-    "repairs": {"analysis", "diagnostics", "frontends", "program", "robustness", "semantics"},
+    "repairs": {"analysis", "diagnostics", "display", "frontends", "program", "robustness", "semantics"},
     "render": {
         "analysis",
         "course",
@@ -45,13 +46,23 @@ MAY_IMPORT: dict[str, set[str]] = {
         "runs",
         "runtime",
         "semantics",
-        TOP,
+        "version",
     },
     "bounded": set(),
     "explore": {"automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
     "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "repairs", "robustness", TOP},
     "course": {"diagnostics", "frontends", "program", "repairs", "robustness"},
-    "models": {"analysis", "automata", "diagnostics", "frontends", "program", "robustness", "runs", "semantics"},
+    "models": {
+        "analysis",
+        "automata",
+        "diagnostics",
+        "display",
+        "frontends",
+        "program",
+        "robustness",
+        "runs",
+        "semantics",
+    },
     "cli": {
         *(
             "certificates",
@@ -74,7 +85,21 @@ MAY_IMPORT: dict[str, set[str]] = {
         TOP,
     },
     "__main__": {"cli"},
-    TOP: {"diagnostics", "display", "program", "races", "render", "robustness", "runs"},
+    "api": {"frontends", "models", "program", "races", "repairs", "robustness", "runs"},
+    TOP: {
+        "api",
+        "diagnostics",
+        "display",
+        "frontends",
+        "models",
+        "program",
+        "races",
+        "render",
+        "repairs",
+        "robustness",
+        "runs",
+        "version",
+    },
 }
 """The rooms, the top-level folders and modules of the package, and whom each may import. All of it is needed."""
 

@@ -13,7 +13,7 @@ DEFAULT_NODES = 2
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Program(Declared, Displayed):
+class Program(Displayed, Declared):
     """A PGAS program before the number of nodes is known."""
 
     def instantiate(self, nodes: int | None = None, reading: Reading = DEFAULT_READING) -> Instance:

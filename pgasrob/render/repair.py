@@ -230,7 +230,7 @@ def repair_lines(file: str, repair: Repair, width: int) -> list[Line]:
     for verdict in repair.verdicts:
         for error in verdict.errors:
             lines += [[(line, "")] for line in error.render().splitlines()]
-    for sentence, style in _sentences(repair):
+    for sentence, style in sentences(repair):
         lines += paragraph(sentence, width, style, "  ")
     for number, answer in enumerate(repair.answers, 1):
         lines += [[], *_answer(repair, answer, number, width)]
@@ -256,7 +256,8 @@ def _on(repair: Repair) -> str:
     return f" on {listed(repair.nodes)} node{'' if repair.nodes == (1,) else 's'}"
 
 
-def _sentences(repair: Repair) -> Iterator[tuple[str, str]]:
+def sentences(repair: Repair) -> Iterator[tuple[str, str]]:
+    """What is said of ``repair`` before its answers, each with a style."""
     first = next((each for each in repair.verdicts if each.verdict == "not robust"), None)
     if first is not None and repair.state not in ("not repaired", "error"):
         yield diagnosis(first.witness), "bad"

@@ -72,7 +72,7 @@ def text(answer: Answered, width: int = WIDTH) -> str:
     """The report of the command line, without colours."""
     from pgasrob.render.lines import plain
 
-    return "\n".join(plain(_report(answer, width)))
+    return plain(_report(answer, width)).rstrip("\n")
 
 
 def _report(answer: Answered, width: int) -> list[Line]:
@@ -113,7 +113,10 @@ def short(shown: Answered | Program | CProgram) -> str:
     from pgasrob.runs.simulate import Simulated
 
     match shown:
-        case Verdict() | RaceVerdict():
+        case Verdict():
+            on = english.on_nodes("all" if shown.every and shown.nodes is None else shown.nodes)
+            file, told = shown.file, f"{shown.verdict}{on}"
+        case RaceVerdict():
             file, told = shown.file, f"{shown.verdict}{english.on_nodes(shown.nodes)}"
         case Outcomes():
             file, count = shown.instance.program.source.file, english.count(len(shown.outcomes), "outcome")

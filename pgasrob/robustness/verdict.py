@@ -187,7 +187,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict(Result):
-    """The answer for one program at one node count; the output contract is the design's section 6.
+    """The answer for one program at one node count, or about all.
 
     ``reason``: why there is no answer, or not the whole one; its ``str`` is a sentence.
     ``assertions`` and ``deadlock`` are about SC runs; for a robust program they hold for every run on the network.
