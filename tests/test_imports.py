@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recording": {"analysis", "diagnostics", "program", "races", "robustness", "runtime", "semantics"},
     "runtime": {"frontends", "program", "robustness", "semantics"},
     "runs": {"diagnostics", "display", "program", "robustness", "semantics"},
-    "certificates": {"program", "semantics", TOP},
+    "certificates": {"diagnostics", "program", "semantics", TOP},
     "repairs": {"analysis", "diagnostics", "display", "frontends", "program", "robustness", "semantics"},
     "render": {
         "analysis",
