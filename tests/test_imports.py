@@ -30,7 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recording": {"analysis", "diagnostics", "program", "races", "robustness", "runtime", "semantics"},
     "runtime": {"frontends", "program", "robustness", "semantics"},
     "runs": {"diagnostics", "program", "robustness", "semantics"},
-    "certificates": {"program", "semantics", TOP},
+    "certificates": {"diagnostics", "program", "semantics", TOP},
     "repair": {"analysis", "diagnostics", "frontends", "program", "robustness", "semantics"},
     "render": {
         "analysis",

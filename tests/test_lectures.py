@@ -207,8 +207,8 @@ def test_programs_are_shown_as_they_are(page: Path) -> None:
         assert fits(text.splitlines(), listing(page.parent, name).splitlines()), name
 
 
-def test_there_are_eight_lectures_with_enough_in_them() -> None:
-    assert [folder.name[0] for folder in FOLDERS] == list("12345678")
+def test_there_are_nine_lectures_with_enough_in_them() -> None:
+    assert [folder.name[0] for folder in FOLDERS] == list("123456789")
     for page in PAGES:
         assert len(commands(page.read_text())) >= 12, page
     assert len(FILES) >= 80

@@ -8,9 +8,11 @@ might have no value, the states of the attack search are listed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from math import inf
 from time import monotonic
@@ -40,6 +42,12 @@ PHASES, PHASES_AFTER, WAYS = 16, 4, 4
 MOST_ACCESSES = 200_000
 """Accesses and places in the evidence for one source, and for all of them so many times that; beyond it is not
 written."""
+
+
+ROW = 64
+"""Cells of memory in one list, of which states share those that are alike."""
+SHORT = 12
+"""Length of a text that is written again."""
 
 
 class NoCertificate(Exception):
@@ -95,11 +103,10 @@ def write_for_every_count(
     Raises as :func:`write`, and :class:`NoCertificate` where the small checker knows less than the proof needs.
     """
     until = inf if timeout is None else monotonic() + timeout
-    if not isinstance(program, Program):
-        raise NoCertificate("a C program is another one on each number of nodes")
-    if not any(process.ranks is None for process in program.processes):
+    symbolic = program.for_every_count()
+    if not any(process.ranks is None for process in symbolic.processes):
         raise NoCertificate("the program has blocks for ranks by number alone")
-    for names in [frame] if frame else _frames(program):
+    for names in [frame] if frame else _frames(symbolic):
         with suppress(_TooLittle):
             about = list(subjects(program, None, names, reading))
             parts = [_part(case, MOST_STATES, until) for case in reversed(about)]  # of the cases first
@@ -152,9 +159,8 @@ def _written(instance: Instance, nodes: int | str, frame: Frame | None, parts: S
         "failed_polls": instance.reading.failed_polls,
         "conflicts": instance.reading.conflicts,
         "kind": kind,
-        "parts": [_part_to_json(each) for each in parts],
     }
-    return Written(_printed(certificate) + "\n", kind, infeasible, states)
+    return Written(_printed(certificate, [_part_to_json(each) for each in parts]), kind, infeasible, states)
 
 
 def _files(case: Case, rank: int) -> list[Files]:
@@ -342,46 +348,86 @@ def _sets(closed: Closed, state: State, reached: Mapping[State, tuple[int, ...]]
 # JSON
 
 
-def _sorted(found: Iterable[Any]) -> list[Any]:
-    return sorted(found, key=repr)
+def _sorted(found: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(found, key=repr))
 
 
-def _fixpoint_to_json(found: Fixpoint) -> Sequence[Any]:
-    accesses = [[[*at, sorted(ranks)] for at, ranks in sorted(each.items())] for each in (found.done, found.made)]
-    places = [
-        [at, *([_sorted(way.facts), _sorted(way.delayed)] for way in _sorted(ways))]
+def _fixpoint_to_json(found: Fixpoint) -> tuple[Any, ...]:
+    accesses = (tuple((*at, _sorted(ranks)) for at, ranks in sorted(each.items())) for each in (found.done, found.made))
+    places = (
+        (at, *((_sorted(way.facts), _sorted(way.delayed)) for way in _sorted(ways)))
         for at, ways in sorted(found.places.items())
-    ]
-    return found.last, *accesses, places
+    )
+    return found.last, *accesses, tuple(places)
 
 
-def _state_to_json(state: State) -> Sequence[Any]:
+def _state_to_json(state: State) -> tuple[Any, ...]:
     attack = state.attack
     begun = None
     if attack is not None:
-        begun = [attack.source, sorted(attack.tainted), _sorted(attack.done), _sorted(attack.delayed)]
-    return state.control, state.registers, state.memory, [_sorted(each) for each in state.facts], begun
+        begun = attack.source, _sorted(attack.tainted), _sorted(attack.done), _sorted(attack.delayed)
+    rows = tuple(state.memory[first : first + ROW] for first in range(0, len(state.memory), ROW))
+    return state.control, state.registers, rows, tuple(map(_sorted, state.facts)), begun
 
 
 def _part_to_json(part: Part) -> dict[str, Any]:
+    """Lists of what is made of tuples."""
     return {
-        "registers": [[[sorted(each.unknown), _sorted(each.files)] for each in own] for own in part.files],
-        "phases": [[sorted(states) for states in phase] for phase in part.phases],
+        "registers": [tuple((_sorted(each.unknown), _sorted(each.files)) for each in own) for own in part.files],
+        "phases": [tuple(map(_sorted, phase)) for phase in part.phases],
         "back": part.back,
-        "infeasible": [[source, *_fixpoint_to_json(each)] for source, each in part.sources.items()],
-        "states": [[*_state_to_json(state), members] for state, members in part.states],
+        "infeasible": [(source, *_fixpoint_to_json(each)) for source, each in part.sources.items()],
+        "states": [(*_state_to_json(state), members) for state, members in part.states],
     }
 
 
-def _printed(value: Any) -> str:
-    """As JSON, with a line for each element of long lists."""
-    if isinstance(value, dict):
-        return "{\n" + ",\n".join(f"{json.dumps(name)}: {_printed(each)}" for name, each in value.items()) + "\n}"
-    if isinstance(value, list) and value:
-        inner = [_printed(each) if isinstance(each, dict) else _on_one_line(each) for each in value]
-        return "[" + ",\n ".join(inner) + "]"
-    return _on_one_line(value)
+class _Shared:
+    """Tuples as JSON; what is in several of them is written once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int | str, ...], int] = {}
+        self._inside: list[tuple[int | str, ...]] = []  # numbers of lists, and the texts of all else
+        self._uses: Counter[int | str] = Counter()
+        self._marked: dict[int, int] = {}
+        self.add = cache(self._add)
+
+    def _add(self, value: Any) -> int | str:
+        """The number of a tuple; of all else its text."""
+        if not isinstance(value, tuple):
+            return json.dumps(value)
+        inside = tuple(map(self.add, value))
+        number = self._numbers.setdefault(inside, len(self._inside))
+        if number == len(self._inside):
+            self._inside.append(inside)
+            self._uses.update(inside)
+        return number
+
+    def text(self, number: int | str) -> str:
+        """What has been added, once everything has."""
+        if isinstance(number, str):
+            return number
+        if number in self._marked:
+            return f'{{"=":{self._marked[number]}}}'
+        found = f"[{','.join(map(self.text, self._inside[number]))}]"
+        if self._uses[number] > 1 and len(found) > SHORT:
+            self._marked[number] = len(self._marked)
+            return f'{{"+":{found}}}'
+        return found
 
 
-def _on_one_line(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
+def _printed(certificate: dict[str, Any], parts: Sequence[dict[str, Any]]) -> str:
+    """The certificate with ``parts``, with a line for each element of their lists."""
+    shared = _Shared()
+    added = [[(name, _each(shared.add, value)) for name, value in part.items()] for part in parts]
+    texts = [_object((name, _each(shared.text, value)) for name, value in part) for part in added]
+    head = [(name, json.dumps(value)) for name, value in certificate.items()]
+    return _object([*head, ("parts", texts)]) + "\n"
+
+
+def _each(do: Callable[[Any], Any], value: Any) -> Any:
+    return [do(each) for each in value] if isinstance(value, list) else do(value)
+
+
+def _object(entries: Iterable[tuple[str, Any]]) -> str:
+    lines = ((name, "[" + ",\n ".join(value) + "]" if isinstance(value, list) else value) for name, value in entries)
+    return "{" + ",\n".join(f'"{name}": {value}' for name, value in lines) + "}"

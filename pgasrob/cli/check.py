@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from pgasrob.render.json import Result
     from pgasrob.robustness.batch import Job
 
+FIX_SECONDS = 5.0
+"""As the help says."""
 ONE_FILE = "--why is about two lines of one FILE, on this machine."
 ONE_CERTIFICATE = "--certificate is about one FILE on one node count, or all, with --cpu sc, on this machine."
 EXAMPLES = """\b
@@ -131,6 +133,9 @@ Examples:
 @click.option("--certificate", type=click.Path(dir_okay=False), metavar="PATH",
               help="Write evidence that FILE is robust, which `pgasrob certify` checks without the engines; where it "
               "would be too large, the exit code is 3.")  # fmt: skip
+@click.option("--fixes", is_flag=True,
+              help="Look for repairs of what is not robust, too, for 5 seconds each at most: `fixes` in JSON and in "
+              ".sarif. `pgasrob repair` takes its time.")  # fmt: skip
 @click.option("--assumptions", is_flag=True, help="List all that each verdict rests on, in reports of all results.")
 @click.option("--heads", type=click.IntRange(2, 4), metavar="2|3|4",
               help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]")  # fmt: skip
@@ -172,6 +177,7 @@ def check(
     pair: TwoLines | None,
     full: bool,
     certificate: str | None,
+    fixes: bool,
     assumptions: bool,
     heads: int | None,
     no_reduction: bool,
@@ -188,6 +194,7 @@ def check(
     A C file with `main` is a program, together with those of the other C files that define what it needs. With
     --compile-commands and no FILE all programs of the database are checked.
     """
+    from pgasrob.program.reading import DEFAULT_READING
     from pgasrob.races.question import RaceQuestion
     from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import VerdictForm, printer
@@ -208,6 +215,8 @@ def check(
         raise click.UsageError(ONE_FILE)
     if brief and (verbose or full or assumptions or format_ != "text"):
         raise click.UsageError("--brief prints a line each: leave --verbose, --full, --assumptions and --format out.")
+    if fixes and (reading != DEFAULT_READING or cpu != "sc"):
+        raise click.UsageError("--fixes are found for --cpu sc, --failed-polls wait and --conflicts commuting alone.")
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine: workers of a cluster do as many jobs as they have threads.")
     if cluster is not None and resume is not None:
@@ -227,7 +236,7 @@ def check(
              "--without": bool(without), "--cpu": cpu != "sc", "--cluster": cluster is not None,
              "--witness": bool(witnesses), "--fold": cycle_only, "--strict": strict, "--report": report != "all",
              "--brief": brief, "--races": races, "--why": pair is not None, "--full": full, "--jobs": jobs is not None,
-             "--resume": resume is not None, "--baseline": baseline is not None,
+             "--resume": resume is not None, "--baseline": baseline is not None, "--fixes": fixes,
              "--format " + format_: format_ not in ("text", "json"),
              "--assumptions": assumptions, "--certificate": certificate is not None,
              "--max-sc-states": max_sc_states != MOST_SC_STATES and network != "pgas",
@@ -256,7 +265,7 @@ def check(
         front_end,
         {"--nodes": nodes is not None, "--expect": expect, "--races": races, "--why": pair is not None,
          "--cluster": cluster is not None, "--engine": engine != DEFAULT_ENGINE, "--cpu": cpu != "sc",
-         "--certificate": certificate is not None, "--resume": resume is not None},
+         "--certificate": certificate is not None, "--resume": resume is not None, "--fixes": fixes},
     )  # fmt: skip
     found = recorded or programs(paths, front_end)
     files, front_end = found.files, found.front_end
@@ -319,6 +328,8 @@ def check(
         nonlocal uncertified
         if pair is not None:
             _tell_why(result, pair, job)
+        if fixes and result["verdict"] == "not robust":
+            _look_for_fixes(result, job)
         if certificate is not None and result["verdict"] == "robust":
             uncertified = _certify(result, certificate, job)
 
@@ -374,6 +385,27 @@ def _tell_why(result: Result, pair: TwoLines, job: Job) -> None:
             job.heads, job.reductions,
         )  # fmt: skip
         result["why"] = why_to_json(found)
+
+
+def _look_for_fixes(result: Result, job: Job) -> None:
+    """Put repairs into a ``result`` that is not robust, where they are found soon."""
+    import time
+
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.render.repair import fixes
+    from pgasrob.repair import repair
+    from pgasrob.repair.reading import read
+    from pgasrob.robustness.watch import LimitReached, Watch
+
+    nodes = result["nodes"]
+    if not isinstance(nodes, int):
+        return
+    limits = replace(job.limits, timeout=FIX_SECONDS)
+    with contextlib.suppress(SourceError, LimitReached):
+        found = Watch(limits, None, time.monotonic()).within(
+            "in the search for repairs", lambda: repair(*read(result["file"], job.front_end), (nodes,), limits=limits)
+        )
+        result["fixes"] = fixes(found)
 
 
 def _certify(result: Result, path: str, job: Job) -> int:

@@ -12,7 +12,8 @@ from pgasrob.lsp.look import Question
 from pgasrob.lsp.positions import Places
 from pgasrob.program.statements import place_of
 from pgasrob.render.english import capital
-from pgasrob.render.repair import Change, changes, told
+from pgasrob.render.json import Change
+from pgasrob.render.repair import changes, told
 from pgasrob.repair import repair
 from pgasrob.repair.reading import read
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import english, words
+from pgasrob.render import english, every_count, words
 from pgasrob.render.json import Result
 from pgasrob.render.places import located
 
@@ -66,11 +66,13 @@ def _errors(result: Result) -> Iterator[str]:
 def _of_sc_runs(result: Result, where: str) -> Iterator[str]:
     """What is wrong already in sequentially consistent runs."""
     if run := result["assertion_run"]:
+        where = every_count.where(result, run) or where
         failing = [event for event in run["computation"] if event["holds"] is False]
         for event in failing[-1:]:
             told = f"of rank {event['rank']} fails{where}: {visible(event['command'])}"
             yield f"{located(result['file'], event['line'], event['column'])}: assertion {told}"
     if run := result["deadlock_run"]:
+        where = every_count.where(result, run) or where
         # Where a rank waits, and not where one is stopped by an assume.
         stuck = [each for each in run["standing"] if each["next"]]
         stuck.sort(key=lambda each: all(command["event"] == "assume" for command in each["next"]))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.program.expressions import MOST_NODES
-from pgasrob.render.english import capital
-from pgasrob.render.json import Result
+from pgasrob.render.english import capital, on_nodes
+from pgasrob.render.json import Result, Witness
 
 OPTION = "--nodes all asks about every number of nodes."
 
@@ -22,6 +22,11 @@ def checked(result: Result) -> str:
     if not counts:
         return ""
     return f"{counts[0]}..{counts[-1]}" if len(counts) > 1 else str(counts[0])
+
+
+def where(result: Result, run: Witness) -> str:
+    """`` on 3 nodes``: where ``run`` was found; nothing where the answer itself is about one number of nodes."""
+    return on_nodes(run["nodes"]) if is_about_all(result) else ""
 
 
 def how(result: Result) -> str:

@@ -10,6 +10,7 @@ from typing import TypedDict
 
 from pgasrob.course.grade import Exercise, Graded, Mark
 from pgasrob.diagnostics import visible
+from pgasrob.render.cells import cell
 from pgasrob.render.json import to_json, unicode_name
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.words import diagnosis
@@ -17,8 +18,6 @@ from pgasrob.render.words import diagnosis
 SIGNS = {"right": "good", "wrong": "bad", "undecided": "open", "missing": "faint", "no program": "bad"}
 """The style of each state."""
 COLUMNS = ("student", "exercise", "state", "points", "undecided", "of", "told")
-BEGINS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How texts begin that spreadsheets compute."""
 
 
 class MarkObject(TypedDict):
@@ -81,7 +80,7 @@ def grades_csv(students: Sequence[Graded]) -> str:
                 found["student"],
                 *(mark[name] for name in ("exercise", "state", "points", "undecided", "of", "told")),
             )
-            writer.writerow(f"'{cell}" if str(cell).startswith(BEGINS_A_FORMULA) else cell for cell in cells)
+            writer.writerow(map(cell, cells))
     return written.getvalue()
 
 

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from pgasrob.runs.simulate import Bias
     from pgasrob.semantics.endings import Ending
     from pgasrob.semantics.happens_before import Edge as CycleEdge
-    from pgasrob.semantics.replay import Change, ReplayedEvent, Run
+    from pgasrob.semantics.replay import Change as CellChange
+    from pgasrob.semantics.replay import ReplayedEvent, Run
     from pgasrob.semantics.sc_order import SequentialOrder
 
 T = TypeVar("T")
@@ -325,6 +326,23 @@ class RepairBeside(TypedDict):
     diff: str
 
 
+class Change(TypedDict):
+    """``text`` instead of what stands from line and column up to the end line and column; all count from 1."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+class Fix(TypedDict):
+    """A repair: what it does, in a sentence, and by which changes of the source."""
+
+    told: str
+    edits: list[Change]
+
+
 class Orders(TypedDict):
     """What orders operations: what it does (`robustness/suspects.py`), the call or command, and where it stands."""
 
@@ -410,7 +428,7 @@ class Result(TypedDict):
     unless no such witness is small. ``units``: the further files of the program, without headers. ``on_tso``: with
     `--cpu tso`, what store buffers add, where the program is robust without them. ``hardware``: of a
     robust program that communicates, what RDMA and x86 do otherwise than the calculus where that could matter; None
-    where that was not looked at (a larger program, a limit).
+    where that was not looked at (a larger program, a limit). ``fixes``: repairs, where they were asked for.
     """
 
     schema: int
@@ -442,6 +460,7 @@ class Result(TypedDict):
     expected: NotRequired[str | None]
     as_expected: NotRequired[bool]
     repair: NotRequired[RepairBeside]
+    fixes: NotRequired[list[Fix]]
     why: NotRequired[WhyInOrder]
     races: NotRequired[RaceResult]
     on_tso: NotRequired[OnTso]
@@ -909,11 +928,11 @@ def _initial_cell(address: Address, value: int) -> InitialCell:
     return {"rank": address["rank"], "index": address["index"], "name": address["name"], "value": value}
 
 
-def _written(change: Change) -> Written:
+def _written(change: CellChange) -> Written:
     return {"cell": change.name, "before": change.before, "after": change.after}
 
 
-def _register_change(instance: Instance, change: Change) -> RegisterChange:
+def _register_change(instance: Instance, change: CellChange) -> RegisterChange:
     found: RegisterChange = {"name": change.name, "before": change.before, "after": change.after}
     variable = instance.program.variables.get(change.name, change.name)
     if variable is None:

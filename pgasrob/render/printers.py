@@ -12,6 +12,7 @@ from typing import Any, Generic, cast
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
 from pgasrob.render.baseline import Baseline
+from pgasrob.render.cells import cell
 from pgasrob.render.findings import first_place, gcc, github, of_result
 from pgasrob.render.json import RaceResult, Result, Witness
 from pgasrob.render.lines import Glyphs, Line, glyphs_for, paragraph, terminal_width, write
@@ -209,14 +210,9 @@ class Csv(Printer[R]):
         writer = csv.DictWriter(sys.stdout, row, lineterminator="\n")
         if not self.results:
             writer.writeheader()
-        writer.writerow({name: _value(value) for name, value in row.items()})
+        writer.writerow({name: cell(value) for name, value in row.items()})
         sys.stdout.flush()
         self.keep(result)
-
-
-def _value(value: object) -> object:
-    """As in JSON, and nothing for null."""
-    return {None: "", True: "true", False: "false"}[value] if value is None or isinstance(value, bool) else value
 
 
 class Findings(Printer[R]):

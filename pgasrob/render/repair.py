@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypedDict, assert_never
 
 from pgasrob.diagnostics import visible
-from pgasrob.program.statements import place_of
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.english import capital, count, listed
-from pgasrob.render.json import SCHEMA, Error, Result, errors_to_json, to_json
+from pgasrob.render.json import SCHEMA, Change, Error, Fix, Result, errors_to_json, to_json
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.repair.edits import Edit, Origins, applied
 from pgasrob.repair.outcomes import Compared, Same
@@ -22,16 +21,6 @@ if TYPE_CHECKING:
 
 MOST_BROKEN = 2
 """Violations that are told of one candidate."""
-
-
-class Change(TypedDict):
-    """``text`` instead of what stands from line and column up to the end line and column; all count from 1."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    text: str
 
 
 class Step(TypedDict):
@@ -183,42 +172,25 @@ def beside(repair: Repair) -> Result:
     return result
 
 
+def fixes(repair: Repair) -> list[Fix]:
+    """The answers, the cheapest first."""
+    return [
+        {
+            "told": f"{capital(listed([_told(each) for each in answer.candidates]))}.",
+            "edits": changes(repair.text, [edit for candidate in answer.candidates for edit in candidate.edits]),
+        }
+        for answer in repair.answers
+    ]
+
+
 def repair_to_sarif(repair: Repair) -> str:
     """The findings about the source as a SARIF log, those that are not robust with the answers as their `fixes`."""
-    import json
-
     from pgasrob.render.sarif import to_sarif
 
-    log = json.loads(to_sarif([to_json(verdict) for verdict in repair.verdicts]))
-    for result in log["runs"][0]["results"]:
-        if result["ruleId"] == "not-robust" and repair.answers:
-            result["fixes"] = [_fix(repair, answer) for answer in repair.answers]
-    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
-
-
-def _fix(repair: Repair, answer: Answer) -> dict[str, object]:
-    from pgasrob.render.sarif import artifact
-
-    edits = [edit for candidate in answer.candidates for edit in candidate.edits]
-    replacements: dict[str, list[object]] = {}
-    for change in changes(repair.text, edits):
-        replacement = {
-            "deletedRegion": {
-                "startLine": int(change["line"]),
-                "startColumn": change["column"],
-                "endLine": int(change["end_line"]),
-                "endColumn": change["end_column"],
-            },
-            "insertedContent": {"text": change["text"]},
-        }
-        replacements.setdefault(place_of(change["line"])[0] or repair.verdicts[0].file, []).append(replacement)
-    told = listed([_told(each) for each in answer.candidates])
-    return {
-        "description": {"text": f"{capital(told)}."},
-        "artifactChanges": [
-            {"artifactLocation": artifact(file), "replacements": each} for file, each in replacements.items()
-        ],
-    }
+    results = [to_json(verdict) for verdict in repair.verdicts]
+    for result in results:
+        result["fixes"] = fixes(repair)
+    return to_sarif(results)
 
 
 # Text

@@ -20,8 +20,8 @@ from pgasrob import __version__
 from pgasrob.diagnostics import visible
 from pgasrob.diagnostics.catalogue import CATALOGUE
 from pgasrob.program.statements import place_of
-from pgasrob.render import english, words
-from pgasrob.render.json import Error, Fault, NextCommand, Race, RaceResult, Result, Witness
+from pgasrob.render import english, every_count, words
+from pgasrob.render.json import Error, Fault, Fix, NextCommand, Race, RaceResult, Result, Witness
 from pgasrob.render.races_json import is_about_races, with_accesses
 from pgasrob.render.races_text import phrases, sentence
 from pgasrob.robustness.reasons import InternalError
@@ -184,7 +184,31 @@ def _violation(result: Result, witness: Witness) -> Object:
     # An order that no outcome was found to depend on.
     found["level"] = "warning" if result.get("effect") == "none found" else "error"
     found["properties"] |= {"effect": result.get("effect"), "brief": short}
+    if fixes := result.get("fixes"):
+        found["fixes"] = [_fix(result, witness, fix) for fix in fixes]
     return _with_run(found, result, witness)
+
+
+def _fix(result: Result, witness: Witness, fix: Fix) -> Object:
+    """A repair; where nothing is taken away the region is empty, so that its end has to be said."""
+    changed: dict[str, list[Object]] = {}
+    for edit in fix["edits"]:
+        (other, line), end = place_of(edit["line"]), int(edit["end_line"])
+        lines = _lines(witness.get("sources", {}).get(other, "") if other else witness["source"])
+        region = {
+            "startLine": line,
+            "startColumn": _utf16(lines, line - 1, edit["column"]),
+            "endLine": end,
+            "endColumn": _utf16(lines, end - 1, edit["end_column"]),
+        }
+        replacement = {"deletedRegion": region, "insertedContent": {"text": edit["text"]}}
+        changed.setdefault(other or result["file"], []).append(replacement)
+    return {
+        "description": _message(fix["told"]),
+        "artifactChanges": [
+            {"artifactLocation": artifact(file), "replacements": each} for file, each in changed.items()
+        ],
+    }
 
 
 def _race(result: RaceResult, race: Race, robustness: Result | None) -> Object:
@@ -214,7 +238,7 @@ def _fault(result: Result | RaceResult, witness: Witness) -> Object:
 
 def _failing_assertion(result: Result, witness: Witness) -> Object:
     failing = [place for place, event in enumerate(witness["computation"]) if event["holds"] is False]
-    text = f"The assertion fails in a sequentially consistent run{_on(result)}."
+    text = f"The assertion fails in a sequentially consistent run{_found_on(result, witness)}."
     where = _place(result, witness, failing[-1]) if failing else _location(result, None)
     command = witness["computation"][failing[-1]]["command"] if failing else ""
     return _with_run(_result(result, "failing-assertion", text, where, command), result, witness)
@@ -227,7 +251,7 @@ def _deadlock(result: Result, witness: Witness) -> Object:
     stuck.sort(key=lambda each: all(command["event"] == "assume" for command in each["next"]))
     told = [f"Rank {each['rank']} {words.standing(each, standing)}." for each in stuck]
     places = [_point(result, witness, each["next"][0]) for each in stuck]
-    text = " ".join([f"A deadlock in a sequentially consistent run{_on(result)}.", *told])
+    text = " ".join([f"A deadlock in a sequentially consistent run{_found_on(result, witness)}.", *told])
     commands = " ".join(each["next"][0]["command"] for each in stuck)
     found = _result(result, "deadlock", text, places[0] if places else _location(result, None), commands)
     found["relatedLocations"] = [
@@ -364,6 +388,10 @@ def _lines(source: str) -> list[str]:
 
 def _on(result: Result | RaceResult) -> str:
     return english.on_nodes(result["nodes"])
+
+
+def _found_on(result: Result, run: Witness) -> str:
+    return every_count.where(result, run) or _on(result)
 
 
 def _begun(sentence: str) -> str:

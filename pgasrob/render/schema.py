@@ -10,6 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from pgasrob.render.generated import GeneratedResult
+from pgasrob.render.grades import GradedObject
 from pgasrob.render.json import SCHEMA, RaceResult, Result, RunResult
 from pgasrob.render.litmus_json import LitmusResult
 from pgasrob.render.memory_model import ModelResult
@@ -29,6 +30,7 @@ OUTPUTS: Mapping[str, tuple[Any, ...]] = {
     "repair": (RepairObject,),
     "thrift": (ThriftObject,),
     "reproduce": (ReproducedObject,),
+    "course grade": (GradedObject,),
 }
 """What the commands print with `--format json`: one of these objects a line."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -157,11 +157,13 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
         )
         yield f"{where} every SC run {' and '.join(good)}.{others}", "good"
     if assertions == "violated":
-        yield "An assertion fails, already in an SC run (below).", "bad"
+        where = every_count.where(result, result["assertion_run"]) if result["assertion_run"] else ""
+        yield f"An assertion fails{where}, already in an SC run (below).", "bad"
     if deadlock is True:
         why = ": ranks stand before barriers, or other collective calls, that do not match"
         why = why if words.mismatch(result["deadlock_run"]) else ""
-        yield f"There is a deadlock, already in an SC run (below){why}.", "bad"
+        where = every_count.where(result, result["deadlock_run"]) if result["deadlock_run"] else ""
+        yield f"There is a deadlock{where}, already in an SC run (below){why}.", "bad"
     open_ = ["whether the assertions hold"] * (assertions == "unknown")
     open_ += ["whether there is a deadlock"] * (deadlock == "unknown")
     if open_:

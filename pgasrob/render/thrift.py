@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypedDict
 
 from pgasrob.diagnostics import visible
 from pgasrob.render.english import capital, count, listed
-from pgasrob.render.json import SCHEMA, Error, errors_to_json
+from pgasrob.render.json import SCHEMA, Change, Error, errors_to_json
 from pgasrob.render.lines import Line, paragraph
-from pgasrob.render.repair import Change, changes, diagnosis, told_with
+from pgasrob.render.repair import changes, diagnosis, told_with
 from pgasrob.repair import texts
 from pgasrob.repair.outcomes import Compared
 

@@ -79,7 +79,19 @@ def of_kind(module: Any, program: Program) -> Any:
 
 
 def written(program: Program) -> Json:
-    return json.loads(of_kind(writing, program).text)
+    return json.loads(of_kind(writing, program).text, object_hook=written_out())
+
+
+def written_out() -> Callable[[Json], Json]:
+    """What is shared in a certificate, wherever it stands."""
+    shared: list[Json] = []
+
+    def resolved(found: Json) -> Json:
+        if "+" in found:
+            shared.append(found["+"])
+        return deepcopy(shared[found["="]]) if "=" in found else found.get("+", found)
+
+    return resolved
 
 
 def reason(program: Program, certificate: Json) -> str | None:
@@ -147,9 +159,9 @@ def test_mutated_certificates() -> None:
     seen: Counter[bool] = Counter()
     source = random.Random(1)
     for name, (robust, other) in SIBLINGS.items():
-        certificate = written(robust)
-        for _ in range(examples(10 if name == "ring" else 500 // (len(SIBLINGS) - 1), nightly=5_000)):
-            changed = mutated(certificate, source)
+        forms = written(robust), json.loads(of_kind(writing, robust).text)
+        for number in range(examples(10 if name == "ring" else 500 // (len(SIBLINGS) - 1), nightly=5_000)):
+            changed = mutated(forms[number % 2], source)
             seen[reason(robust, changed) is None] += 1
             assert reason(other, about(other, changed)) is not None
     assert seen[False] > 2 * seen[True] > 0
@@ -312,3 +324,21 @@ def test_programs_with_gaps_are_refused() -> None:
     robust, _ = SIBLINGS["wait"]
     certificate = written(robust)
     assert "more runs" in str(reason(replace(robust, gaps=("somebody calls rand",)), certificate))
+
+
+@pytest.mark.parametrize(
+    ("forgery", "told"),
+    [
+        (lambda it: it["parts"][0]["infeasible"][0].__setitem__(1, 10**15), None),
+        (lambda it: it.update(format="\ud800"), "format '\\ud800'"),
+        (lambda it: it.update(nodes=0), "on so many nodes it is no program"),
+        (lambda it: it.update(nodes=10**30), "on so many nodes it is no program"),
+    ],
+    ids=["a phase far away", "half a character", "no nodes", "too many nodes"],
+)
+def test_it_ends_and_answers(forgery: Callable[[Json], None], told: str | None) -> None:
+    ring = parse(RING.format("q"))
+    certificate = json.loads(write(ring, 3).text)
+    forgery(certificate)
+    reason = examine(ring, json.dumps(certificate)).reason
+    assert reason is None if told is None else told in (reason or "") and reason.isascii()

@@ -101,6 +101,11 @@ def test_csv(command: str) -> None:
     assert expected[0].startswith("file,nodes,verdict,expected,as_expected,")
 
 
+def test_no_cell_is_a_formula() -> None:
+    Path("=1+1.pgas").write_text(ROBUST)
+    assert run("check =1+1.pgas --format csv").stdout.splitlines()[1].startswith("'=1+1.pgas,2,robust,")
+
+
 def test_only_what_is_new_counts() -> None:
     assert run("check bad.pgas stuck.pgas --strict --witness old.sarif").exit_code == 1
     kept = "--baseline old.sarif --strict --format gcc"
@@ -186,3 +191,38 @@ def test_what_is_no_baseline(text: str, says: str) -> None:
 def test_what_does_not_go_together(words: str) -> None:
     result = run(words)
     assert result.exit_code == 2 and "Error: " in result.stderr
+
+
+def applied(text: str, replacements: list[dict[str, Any]]) -> str:
+    """``text`` with the replacements of a fix, which count in UTF-16 code units."""
+    units = [line.encode("utf-16-le") for line in text.splitlines(keepends=True)] + [b""]
+    for each in sorted(replacements, key=lambda each: -each["deletedRegion"]["startLine"]):
+        region = each["deletedRegion"]
+        first, last = region["startLine"] - 1, region["endLine"] - 1
+        before, behind = units[first][: 2 * region["startColumn"] - 2], units[last][2 * region["endColumn"] - 2 :]
+        units[first : last + 1] = [before + each["insertedContent"]["text"].encode("utf-16-le") + behind]
+    return b"".join(units).decode("utf-16-le")
+
+
+@pytest.mark.parametrize("name", ["wide.pgas", "halo.c"])
+def test_the_fixes_in_sarif_make_it_robust(name: str) -> None:
+    halo = (Path(__file__).parents[2] / "programs/c/openshmem/put_is_local.c").read_text()
+    text = halo if name == "halo.c" else ONE_TO_ONE.replace("  barrier", "  /* \U0001f600\U0001f600 */ barrier")
+    Path(name).write_text(text)
+    assert run(f"check {name} --fixes --witness found.sarif").exit_code == 1
+    (found,) = sarif("found.sarif")
+    assert found["fixes"]
+    for fix in found["fixes"]:
+        (change,) = fix["artifactChanges"]
+        assert change["artifactLocation"]["uri"] == name and fix["description"]["text"].endswith(".")
+        Path(name).write_text(applied(text, change["replacements"]))
+        assert run(f"check {name}").exit_code == 0, fix
+    told = json.loads(run(f"check {name} --fixes --format json").stdout)
+    assert "fixes" not in told, "it is robust"
+
+
+def test_fixes_take_no_longer_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgasrob.cli.check.FIX_SECONDS", 1e-9)
+    result = run("check bad.pgas --fixes --format json")
+    assert result.exit_code == 1 and not json.loads(result.stdout).get("fixes")
+    assert run("check bad.pgas --fixes --conflicts all").exit_code == 2

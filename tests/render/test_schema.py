@@ -27,7 +27,7 @@ process { write(x, (me + 1) % nodes, x, q); mem[x] <- 1; r <- mem[y]; assert(r =
 """
 LITMUS = "x@1=0, y@2=0 :: 1: y^2 = x; x = 1 || 2: a = y"
 COMMANDS = {
-    "check --races": "check p.pgas --races --expect --format json",
+    "check --races": "check p.pgas --races --expect --fixes --format json",
     "check -n all": "check ring.pgas -n all --format json",
     "check --cpu": "check sb.pgas --cpu tso --format json",
     "check --network": "check p.pgas --network rdma-tso --format json",

@@ -10,6 +10,7 @@ from pgasrob.certificates.check.infeasible import Infeasible, Source, phase_dema
 from pgasrob.certificates.check.names import Case, case_of, cases, cutoff
 from pgasrob.certificates.check.states import Closed
 from pgasrob.certificates.check.values import Commands, Values
+from pgasrob.diagnostics import SourceError
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.program.reading import Reading
@@ -19,9 +20,10 @@ LEAST = 2
 
 
 class Instantiable(Protocol):
-    """A program that can be put on so many nodes."""
+    """A program that can be put on so many nodes, or be left with ``me`` and ``nodes`` as symbols."""
 
     def instantiate(self, nodes: int | None, reading: Reading, /) -> Instance: ...
+    def for_every_count(self) -> Program: ...
 
 
 def subjects(program: Instantiable, nodes: int | None, frame: Frame | None, reading: Reading) -> Iterator[Case]:
@@ -30,9 +32,7 @@ def subjects(program: Instantiable, nodes: int | None, frame: Frame | None, read
     for count in (nodes,) if frame is None else range(LEAST, cutoff(*frame)):
         yield case_of(program.instantiate(count, reading))
     if frame is not None:
-        if not isinstance(program, Program):
-            raise ValueError("a C program is another one on each number of nodes")
-        yield from cases(program, reading, *frame)
+        yield from cases(program.for_every_count(), reading, *frame)
 
 
 def sources_of(case: Case, commands: Commands) -> list[Source]:
@@ -54,10 +54,7 @@ class Answer(NamedTuple):
 
 
 def examine(program: Instantiable, text: str) -> Answer:
-    """Whether the certificate in ``text`` proves that ``program`` is robust.
-
-    Raises :class:`~pgasrob.diagnostics.SourceError` when it is no program on so many nodes.
-    """
+    """Whether the certificate in ``text`` proves that ``program`` is robust."""
     try:
         certificate = read(text)
         about = subjects(program, certificate.nodes, certificate.frame, certificate.reading)
@@ -66,6 +63,8 @@ def examine(program: Instantiable, text: str) -> Answer:
             if reason is not None:
                 return Answer(f"in part {number}: {reason}" if certificate.frame else reason, certificate)
         return Answer(None, certificate)
+    except SourceError as error:
+        return Answer(f"on so many nodes it is no program: {error.diagnostics[0].message}")
     except MALFORMED as error:
         return Answer(f"it is malformed: {type(error).__name__}: {error}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Any, NamedTuple, NoReturn, get_args
 
 from pgasrob.certificates.check.infeasible import Fixpoint, Phase, Source, Way
@@ -16,7 +16,7 @@ from pgasrob.program import core
 from pgasrob.program.declarations import Declared
 from pgasrob.program.reading import Conflicts, FailedPolls, Reading
 
-FORMAT = 2
+FORMAT = 3
 MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
@@ -58,11 +58,18 @@ def content_hash(program: Declared) -> str:
 def read(text: str) -> Certificate:
     """The certificate in ``text``. Raises one of :data:`MALFORMED` when it is none.
 
-    No number is anything but an integer. Besides, nothing is checked: what does not belong into a set is of no use.
+    What is written again and again is so once, as ``{"+": it}``, and ``{"=": n}`` stands for the one with number n. No
+    number is anything but an integer. Besides, nothing is checked: what does not belong into a set is of no use.
     """
-    found = json.loads(text, parse_float=_refuse, parse_constant=_refuse)
+    shared: list[Any] = []
+
+    def resolved(found: dict[str, Any]) -> Any:
+        shared.extend(found[mark] for mark in found if mark == "+")
+        return shared[found["="]] if "=" in found else found.get("+", found)
+
+    found = json.loads(text, object_hook=resolved, parse_float=_refuse, parse_constant=_refuse)
     if found["format"] != FORMAT:
-        raise ValueError(f"format {found['format']}, where {FORMAT} is read")
+        raise ValueError(f"format {found['format']!a}, where {FORMAT} is read")
     reading = Reading(found["failed_polls"], found["conflicts"])
     nodes, frame = (None, tuple(found["frame"])) if found["nodes"] == "all" else (found["nodes"], None)
     if any(type(each) is not int for each in frame or (nodes,)) or reading not in product(
@@ -102,7 +109,7 @@ def _state(control: Any, registers: Any, memory: Any, facts: Any, attack: Any) -
     if attack is not None:
         source, tainted, done, delayed = attack
         begun = Attack(core.Access(*source), frozenset(tainted), _tuples(done), _tuples(delayed))
-    return State(tuple(control), tuple(map(tuple, registers)), tuple(memory), tuple(map(_tuples, facts)), begun)
+    return State(tuple(control), tuple(map(tuple, registers)), tuple(chain(*memory)), tuple(map(_tuples, facts)), begun)
 
 
 def _tuples(found: Any) -> frozenset[Any]:

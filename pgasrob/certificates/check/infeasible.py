@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pgasrob.certificates.check.names import Case
 from pgasrob.certificates.check.order import Facts, Touch, Touched, after, blocks, late, meets, ways
-from pgasrob.certificates.check.values import Command, Commands, Reach, must_hit, waited_for
+from pgasrob.certificates.check.values import Command, Commands, Reach, may_hit, must_hit, waited_for
 from pgasrob.program import core
 
 Phase = Sequence[frozenset[int]]
@@ -98,7 +98,7 @@ class Infeasible:
     def _go_on(self, known: Fixpoint, chosen: Reach, place: Place, way: Way, command: Command) -> Iterator[Demand]:
         """E1 and F2: a tainted rank issues a command."""
         is_late = late(self.instance, way.facts, command.operands)
-        if any(_may_hit(each, chosen) for each in command.bound + command.steps[: _first(is_late)]):
+        if any(may_hit(each, chosen) for each in command.bound + command.steps[: _first(is_late)]):
             yield E
         if blocks(way.facts, command.operands):
             return
@@ -108,7 +108,7 @@ class Infeasible:
 
     def _barriers(self, known: Fixpoint, rank: int, company: list[frozenset[int]], always: Way) -> Iterator[Demand]:
         """F3"""
-        for phase in range(known.last + 1):
+        for phase in {0, *(at for _, _, at in known.places)}:
             arrived: list[set[tuple[int, Way]]] = [set() for _ in company]
             for (tainted, state, at), found in list(known.places.items()):
                 if at == phase and (tainted == rank or phase):
@@ -130,7 +130,7 @@ class Infeasible:
         in_done = [self._by_others(each, known.done, rank) for each in command.chain]
         in_made = [self._by_others(each, known.made, rank) for each in command.chain]
         for place, reach in enumerate(command.chain):
-            if _may_hit(reach, chosen) and (any(in_done[: place + 1]) or any(in_made[place + 1 :])):
+            if may_hit(reach, chosen) and (any(in_done[: place + 1]) or any(in_made[place + 1 :])):
                 yield E
         steps, bound = command.steps, len(command.bound)
         if not any(must_hit(each, always.delayed) for each in command.bound):
@@ -173,11 +173,6 @@ class Infeasible:
         conflicting = [way for way in ("r", "w", *self.instance.update_kinds) if meets(reach.access, way)]
         own = () if self.case.names[rank].rest else (rank,)
         return any(known.get((cell, way), set()).difference(own) for cell in reach.against for way in conflicting)
-
-
-def _may_hit(reach: Reach, chosen: Reach) -> bool:
-    """Whether an access may conflict with that of the source."""
-    return bool(reach.cells & chosen.against) and any(meets(reach.access, way) for way in ways(chosen.access))
 
 
 def _certain(steps: Iterable[Reach]) -> Touched:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from pgasrob.certificates.check.order import Facts, Touch, Touched, after, blocks, hits, late, meets, put, ways
-from pgasrob.certificates.check.values import Command, Commands, File, Values, must_hit, waited_for
+from pgasrob.certificates.check.order import Facts, Touched, after, blocks, hits, late, put, ways
+from pgasrob.certificates.check.values import Command, Commands, File, Reach, Values, may_hit, must_hit, waited_for
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Registers
@@ -175,8 +175,10 @@ class Closed:
 
     def is_hopeless(self, state: State) -> bool:
         """Whether no command that may still come accesses the source's cell in conflict with it."""
-        source = None if state.attack is None else state.attack.source
-        return source is not None and self._toucher(state, (), {(source.cell, way) for way in ways(source)}) is None
+        if state.attack is None:
+            return False
+        source, cells = state.attack.source, frozenset((state.attack.source.cell,))
+        return self._toucher(state, (), [Reach(source, cells, cells, source.cell)]) is None
 
     def may_go_alone(self, state: State, members: Collection[int]) -> bool:
         """Whether no barrier can come before a move of the ``members``, and nobody disturbs them."""
@@ -188,10 +190,10 @@ class Closed:
 
     def disturber(self, state: State, members: Collection[int]) -> int | None:
         """A rank that may access in conflict what the ``members`` are about to access, before one of them moves."""
-        chain = [each for rank in members for issued in self._issues(state, rank) if issued for each in issued.chain]
-        return self._toucher(state, members, {(cell, way) for x in chain for cell in x.cells for way in ways(x.access)})
+        issues = (issued for rank in members for issued in self._issues(state, rank) if issued)
+        return self._toucher(state, members, [each for issued in issues for each in issued.chain])
 
-    def _toucher(self, state: State, members: Collection[int], near: set[Touch]) -> int | None:
+    def _toucher(self, state: State, members: Collection[int], near: Sequence[Reach]) -> int | None:
         """A rank that may make an access in conflict with one of ``near``, while the ``members`` do not move.
 
         The other ranks are followed up to waits for delayed steps, awaits for what nobody changes, and commands that
@@ -215,7 +217,7 @@ class Closed:
                     ):
                         waiting.append((rank, at, file))
                         continue
-                if any(cell in x.cells and meets(x.access, way) for x in issued.chain for cell, way in near):
+                if any(may_hit(each, other) for each in issued.chain for other in near):
                     return rank
                 if not issued.written <= changed:
                     changed |= issued.written

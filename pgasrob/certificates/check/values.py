@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pgasrob.certificates.check.linear import NODES, Value, linear
 from pgasrob.certificates.check.names import Case
-from pgasrob.certificates.check.order import Operands, Touched, meets, put
+from pgasrob.certificates.check.order import Operands, Touched, meets, put, ways
 from pgasrob.program import core
 from pgasrob.program.core import Place, Role
 from pgasrob.program.expressions import RELATIONS, Expr, Fault, may_fault, parts
@@ -39,7 +39,7 @@ class Reach(NamedTuple):
     memory, where no other one of them does so, and for all else.
     """
 
-    access: core.Access[Place]
+    access: core.Access[Any]
     cells: frozenset[int]
     against: frozenset[int]
     cell: int | None
@@ -100,7 +100,7 @@ class Values:
     def __init__(self, case: Case, files: Sequence[Sequence[Files]]) -> None:
         self.case, self.instance, self.files = case, case.instance, files
         self.may_fault = False
-        self.issue = cache(self._issue)
+        self.issue, self.cells = cache(self._issue), cache(self._cells)
 
     def demands(self) -> Iterator[tuple[int, int, File]]:
         """What is missing, by rank and control state; nothing when the evidence is closed."""
@@ -181,14 +181,19 @@ class Values:
         return Command(form, transition.target, left, chain, to, queue if isinstance(queue, int) else None)
 
     def _reach(self, rank: int, access: core.Access[Place], target: Value, addresses: range) -> Reach:
-        names, size = self.case.names, self.instance.size
+        names = self.case.names
         to = names[rank].me if access.cell.rank is None else target
-        own, ranks = frozenset(len(names) * size + each for each in addresses), self.case.named(rank, to)
-        cells = frozenset(node * size + each for node in ranks for each in addresses)
-        if names[rank].rest and to == names[rank].me and not access.commutes:
+        ranks = tuple(self.case.named(rank, to))
+        cells = self.cells(ranks, addresses)
+        if not names[ranks[-1]].rest:
+            return Reach(access, cells, cells, only(cells))
+        own = self.cells((len(names),), addresses)
+        if rank == ranks[0] and to == names[rank].me and not access.commutes:
             return Reach(access, own, cells, None)
-        rest = names[ranks[-1]].rest
-        return Reach(access, cells, cells | own if rest else cells, None if rest else only(cells))
+        return Reach(access, cells, cells | own, None)
+
+    def _cells(self, ranks: tuple[int, ...], addresses: range) -> frozenset[int]:
+        return frozenset(rank * self.instance.size + each for rank in ranks for each in addresses)
 
     def commands(self) -> Commands:
         """What transitions may do with any of the files at their control states."""
@@ -211,6 +216,11 @@ class Values:
         left = tuple(dict.fromkeys(file for each in found for file in each.files))
         to, queue = only(each.to for each in found), only(each.queue for each in found)
         return Command(transition.form, transition.target, left, tuple(chain), to, queue)
+
+
+def may_hit(one: Reach, other: Reach) -> bool:
+    """Whether two accesses may conflict."""
+    return any(meets(one.access, way) for way in ways(other.access)) and not one.cells.isdisjoint(other.against)
 
 
 def must_hit(reach: Reach, touched: Touched) -> bool:

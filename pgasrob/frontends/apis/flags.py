@@ -17,11 +17,13 @@ from typing import cast
 
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.transfers import Steps, combined, element, value_at
+from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import CType, Floating
 from pgasrob.frontends.c.values import Address
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Fetch, Load, Store
 from pgasrob.program.expressions import Binary, Const, Expr, Register
+from pgasrob.program.statements import Block, While
 
 Key = tuple[int | str, ...]
 
@@ -83,7 +85,7 @@ def barrier(steps: Steps, group: Group, collective: str = "") -> None:
         steps.note(group.name("order"), (0, ()))
     if group.members == call.everyone or len(group.members) == call.nodes:
         _caught_up(steps, group)
-        usual = len(group.key) == 2 or group.key[1:] == group.members
+        usual = len(group.key) == 2 or (group.members is not EVERYONE and group.key[1:] == group.members)
         steps.do(Barrier(collective if usual else f"{collective} ({' '.join(map(str, group.key[1:]))})"))
         return
     if len(group.members) == 1:
@@ -149,10 +151,7 @@ def exchange(
     k + 2 knows that all have begun k + 1, and so have what they wanted of k.
     """
     call = steps.call
-    parity = steps.count(group.name("exchange"), 2)
-    for index, value in enumerate(values):
-        steps.do(Store(_cell(call, group, "value", parity, index), value))
-    barrier(steps, group, collective)
+    parity = _lay_out(steps, group, values, collective)
     result: list[Expr] = []
     for rank, index in wanted:
         if rank == call.rank:
@@ -164,13 +163,48 @@ def exchange(
     return result
 
 
+def _lay_out(steps: Steps, group: Group, values: Sequence[Expr], collective: str) -> int:
+    """The first half of an exchange; which of the two sets of cells it uses."""
+    parity = steps.count(group.name("exchange"), 2)
+    for index, value in enumerate(values):
+        steps.do(Store(_cell(steps.call, group, "value", parity, index), value))
+    barrier(steps, group, collective)
+    return parity
+
+
 def reduce(steps: Steps, group: Group, operation: str, source: Address, type: CType, count: int) -> list[Expr]:
     """The ``count`` scalars at ``source`` combined over all members, by `transfers.combined`."""
     own = [value_at(steps, element(steps.call, source, index, type), type) for index in range(count)]
+    collective = f"{steps.call.name} of {count}"
+    if group.members is EVERYONE:
+        return reduced_by_all(steps, group, operation, own, [type] * count, collective)
     wanted = [(rank, index) for index in range(count) for rank in group.members]
-    values = exchange(steps, group, own, wanted, f"{steps.call.name} of {count}")
+    values = exchange(steps, group, own, wanted, collective)
     size = len(group.members)
     return [fold(steps, operation, values[index * size : (index + 1) * size], type) for index in range(count)]
+
+
+def reduced_by_all(
+    steps: Steps, group: Group, operation: str, own: Sequence[Expr], types: Sequence[CType], collective: str
+) -> list[Expr]:
+    """The values ``own`` of all ranks combined, where their number is not known: a rank fetches those of all in a loop,
+    its own too."""
+    call, parity = steps.call, _lay_out(steps, group, own, collective)
+    if any(isinstance(type, Floating) for type in types) and operation in ("sum", "prod"):
+        call.rests_on(Kind.REDUCTION_ORDER, call.name)
+    totals: list[Expr] = []
+    for index, type in enumerate(types):
+        cell = _cell(call, group, "value", parity, index)
+        rank, value, total = (call.register(hint) for hint in ("rank", "value", "total"))
+        each = call.do(
+            Fetch(value, rank, cell),
+            Assign(total, combined(operation, total, value, type)),
+            Assign(rank, Binary("+", rank, Const(1))),
+        )
+        steps.do(Fetch(total, Const(0), cell), Assign(rank, Const(1)))
+        steps.do(While(Binary("<", rank, call.count), Block(each), call.span))
+        totals.append(total)
+    return totals
 
 
 def fold(steps: Steps, operation: str, values: Sequence[Expr], type: CType) -> Expr:

@@ -31,7 +31,7 @@ from pgasrob.program.commands import (
     Wait,
     Write,
 )
-from pgasrob.program.expressions import Const, Expr, IntType
+from pgasrob.program.expressions import Const, Expr, IntType, is_of_rank, render
 
 PROTOTYPES = Prototypes()
 UNSIGNED = IntType(64, False)
@@ -127,8 +127,8 @@ def allreduce(call: Call) -> Outcome:
 # Transfers
 
 
-def open_queues(call: Call) -> tuple[tuple[int, int], ...]:
-    return cast("tuple[tuple[int, int], ...]", call.state.get("gpi.queues", ()))
+def open_queues(call: Call) -> tuple[tuple[int, str], ...]:
+    return cast("tuple[tuple[int, str], ...]", call.state.get("gpi.queues", ()))
 
 
 def _number(call: Call, index: int) -> int:
@@ -140,7 +140,7 @@ def _number(call: Call, index: int) -> int:
 
 def _transfer(call: Call, kind: type[Read] | type[Write]) -> Outcome:
     """One element: the queue keeps the order of operations, and elements of one transfer have none."""
-    size, rank, number = call.known(2), call.known(3), _number(call, 4)
+    size, rank, number = call.known(2), _target(call), _number(call, 4)
     pairs = call.paired_cells(memory(call, call.known(0)), memory(call, call.known(1)), size, None)
     if len(pairs) > 1:
         call.fail(
@@ -148,9 +148,22 @@ def _transfer(call: Call, kind: type[Read] | type[Write]) -> Outcome:
             "transfer one element per call, or write the program for GASPI (GPI-2), whose queues are unordered",
         )
     call.rests_on(Kind.QUEUE_ROOM, call.name)
-    queue = call.fifo_queue("gpi", number, rank, name=f"queue_{number}_to_{rank}")
-    state: dict[str, Hashable] = {"gpi.queues": tuple(sorted({*open_queues(call), (number, rank)}))}
-    return Outcome(call.do(*(kind(here, Const(rank), there, queue) for here, there in pairs)), OK, (), state)
+    state: dict[str, Hashable] = {"gpi.queues": tuple(sorted({*open_queues(call), (number, render(rank))}))}
+    queue = _queue(call, number, render(rank))
+    return Outcome(call.do(*(kind(here, rank, there, queue) for here, there in pairs)), OK, (), state)
+
+
+def _target(call: Call) -> Expr:
+    """The rank of a transfer; queues keep the order of what goes to one rank, so it has to be the same each time."""
+    rank = call.expression(3)
+    return rank if is_of_rank(rank) else Const(call.known(3))
+
+
+def _queue(call: Call, number: int, rank: str) -> Const:
+    """Queue ``number`` as far as it goes to a ``rank``."""
+    return call.fifo_queue(
+        "gpi", number, rank, name=f"queue_{number}_to_{rank}" if rank.isdigit() else f"queue_{number}"
+    )
 
 
 _TRANSFER = "unsigned long local, unsigned long remote, int size, unsigned int rank, unsigned int queue"
@@ -164,7 +177,7 @@ def wait(call: Call) -> Outcome:
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
     number = _number(call, 0)
     mine = [(queue, rank) for queue, rank in open_queues(call) if queue == number]
-    waits = [Wait(call.fifo_queue("gpi", queue, rank, name=f"queue_{queue}_to_{rank}")) for queue, rank in mine]
+    waits = [Wait(_queue(call, queue, rank)) for queue, rank in mine]
     left = tuple(pair for pair in open_queues(call) if pair not in mine)
     return Outcome(call.do(*waits), Known(min(len(mine), 1)), (), {"gpi.queues": left})
 

@@ -110,6 +110,14 @@ class Call(Protocol):
         """Whether the rank is one of ``members``."""
         ...
 
+    def may_be(self, index: int, value: int) -> bool:
+        """Whether argument ``index``, an integer, may be ``value``, as far as is known."""
+        ...
+
+    def number_needed(self, what: str) -> NoReturn:
+        """``what`` is another thing on every number of nodes, or on every rank."""
+        ...
+
     def at_most(self, nodes: int) -> None:
         """More nodes than this the API does not have."""
         ...

@@ -89,6 +89,13 @@ class MachineCall:
     def among(self, members: tuple[int, ...]) -> bool:
         return members == self.everyone or self.rank in members
 
+    def may_be(self, index: int, value: int) -> bool:
+        bounds = self.machine.bounds(self.expression(index))
+        return bounds is not None and value in bounds
+
+    def number_needed(self, what: str) -> NoReturn:
+        raise NumberNeeded(f"{what} is another thing on every number of nodes", self.span)
+
     def at_most(self, nodes: int) -> None:
         world = self.machine.world
         world.most_nodes = min(world.most_nodes, nodes)
@@ -415,7 +422,14 @@ class MachineCall:
     # Across ranks
 
     def publish(self, key: str, value: Hashable) -> None:
-        self.machine.facts.publish(SOME if self.machine.number is None else self.rank, key, value)
+        if self.machine.number is not None:
+            self.machine.facts.publish(self.rank, key, value)
+            return
+        known = self.own_fact(key)
+        collects = isinstance(known, frozenset | tuple) and isinstance(value, type(known)) and set(known) <= set(value)
+        if known not in (None, value) and not collects:
+            raise NumberNeeded(f"what `{self.name}` is given is another thing on some ranks", self.span)
+        self.machine.facts.publish(SOME, key, value)
 
     def published(self, rank: int, key: str) -> Hashable | None:
         if self.machine.number is None:

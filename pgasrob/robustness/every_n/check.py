@@ -17,7 +17,7 @@ from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.every_n.proof import Obstacle, Proof
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import CountLeft, NotProved, Reason
+from pgasrob.robustness.reasons import CountLeft, Interruption, NotProved, Reason
 from pgasrob.robustness.verdict import EveryCount, Stats, Verdict
 from pgasrob.robustness.watch import LimitReached, Watch
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 PROVING = "while looking for a proof for every number of nodes"
 LEAST = 2
-"""The first number of nodes that is checked: on one node there is nobody to communicate with."""
+"""The first number of nodes that is asked about: on one node programs are mostly not meant to communicate, and often
+fault."""
 MOST_WITHOUT_A_PROOF = 8
 """The last one where there is no proof."""
 
@@ -52,7 +53,8 @@ def check_every_count(
     """Decide whether ``program`` is robust on every number of nodes, from :data:`LEAST` on.
 
     The parameters are those of :func:`~pgasrob.robustness.check.check`, of which ``nodes`` and ``instance`` have no
-    meaning here. The limits are for all together. `robust` is said when there is a proof from some number on, and every
+    meaning here. The limits of time and memory are for all together,
+    that of states for each number of nodes. `robust` is said when there is a proof from some number on, and every
     smaller one was checked and is robust. The verdict for a number on which it is not robust, or in error, is that
     number's; `unknown` says what is in the way.
     """
@@ -75,8 +77,9 @@ def check_every_count(
         ended = limit.reason
     except MemoryError as error:
         ended = out_of_memory(error, watch)
-    except Interrupted as interrupt:
-        raise Interrupted(_verdict(unknown, proof, checked, interrupt.verdict.reason, watch)) from None
+    except KeyboardInterrupt as interrupt:
+        reason = interrupt.verdict.reason if isinstance(interrupt, Interrupted) else Interruption()
+        raise Interrupted(_verdict(unknown, proof, checked, reason, watch)) from None
     return _verdict(unknown, proof, checked, ended, watch)
 
 

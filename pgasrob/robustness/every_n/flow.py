@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import assert_never
 
 from pgasrob.program import core
@@ -22,7 +23,13 @@ from pgasrob.semantics.effect import OPERATOR_OF
 
 EXACT_GROWTHS = 10
 """Times that what is known of a control state or an address grows before it is widened."""
+MOST_FOLLOWED = 60_000
+"""Commands, each as often as what is known before it changes, in all cases together."""
 ZERO = between(0, 0)
+
+
+class TooLong(Exception):
+    """More than `MOST_FOLLOWED` commands would have to be followed."""
 
 
 @dataclass(frozen=True)
@@ -39,22 +46,30 @@ class Ranks:
 
 class Flow:
     """The fixpoint. ``files``: for every name and control state what registers may hold there, None when no such rank
-    comes there. ``memory``: by address."""
+    comes there. ``memory``: by address. ``followed``: how many commands have been followed, here and before.
 
-    def __init__(self, ranks: Sequence[Ranks], initial: Sequence[int], registers: int) -> None:
-        self.ranks = ranks
+    Raises :class:`TooLong`.
+    """
+
+    def __init__(self, ranks: Sequence[Ranks], initial: Sequence[int], registers: int, followed: int = 0) -> None:
+        self.ranks, self.followed = ranks, followed
         self.values = [each.values for each in ranks]
         self.memory: list[Value] = [between(value, value) for value in initial]
         self.files: list[list[File | None]] = [[None] * len(each.automaton.out) for each in ranks]
         self._growths: dict[tuple[int, int], int] = {}
         self._steps = _steps(ranks)
         self._readers: list[set[tuple[int, int]]] = [set() for _ in initial]
-        self._queue: list[tuple[int, int]] = []
+        self._queue: list[tuple[int, int]] = []  # a heap: what comes first in the text is followed first
+        self._queued: set[tuple[int, int]] = set()
         for rank in range(len(ranks)):
             self._arrive(rank, 0, (ZERO,) * registers)
         while self._queue:
-            rank, state = self._queue.pop()
+            rank, state = heappop(self._queue)
+            self._queued.discard((rank, state))
             for transition in ranks[rank].automaton.out[state]:
+                self.followed += 1
+                if self.followed > MOST_FOLLOWED:
+                    raise TooLong
                 after = self._after(rank, state, transition.form)
                 if after is not None:
                     self._arrive(rank, transition.target, after)
@@ -120,7 +135,12 @@ class Flow:
                 for old, new in zip(known, joined, strict=True)
             )
         self.files[rank][state] = file
-        self._queue.append((rank, state))
+        self._enqueue((rank, state))
+
+    def _enqueue(self, place: tuple[int, int]) -> None:
+        if place not in self._queued:
+            self._queued.add(place)
+            heappush(self._queue, place)
 
     def _grown(self, domain: Domain, old: Value, new: Value, times: int) -> Value:
         """``new``, or more: an end that has grown for long goes on to the next step."""
@@ -253,7 +273,8 @@ class Flow:
                 continue
             times = self._growths[-1, address] = self._growths.get((-1, address), 0) + 1
             self.memory[address] = domain.without_rank(self._grown(domain, known, joined, times))
-            self._queue += self._readers[address]
+            for reader in self._readers[address]:
+                self._enqueue(reader)
 
 
 def _with(file: File, register: int, value: Value | None) -> File | None:

@@ -104,7 +104,8 @@ class Domain:
 
     def always(self, low: Linear, high: Linear) -> bool:
         """Whether ``low`` is never greater than ``high``."""
-        return self.range(high.minus(low))[0] >= 0
+        x, n, c = high.x - low.x, high.n - low.n, high.c - low.c
+        return c >= 0 if x == n == 0 else all(x * rank + n * count + c >= 0 for rank, count in self.corners)
 
     def differ(self, one: Linear, other: Linear) -> bool:
         """Whether the two are never equal."""

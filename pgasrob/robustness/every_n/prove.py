@@ -83,8 +83,17 @@ class Prover:
         """Go through all cases."""
         seen: set[tuple[object, ...]] = set()
         counts: set[int] = set()
+        followed = 0
         for case in self.frame.cases():
-            flow = self.flow(case)
+            if len(self.proof.obstacles) >= MOST_OPEN:
+                return
+            try:
+                flow = self.flow(case, followed)
+            except flows.TooLong:
+                text = f"more than {flows.MOST_FOLLOWED:,} commands were followed"
+                self.proof.obstacles.append(Obstacle("limit", text, case.text))
+                return
+            followed = flow.followed
             if case.nodes not in counts:  # in any case each rank has some name
                 counts.add(case.nodes)
                 self._look_for_faults(case, flow)
@@ -102,10 +111,10 @@ class Prover:
                     return
             self.proof.cases.append((case.text, looked_at))
 
-    def flow(self, case: Case) -> flows.Flow:
-        """What registers and cells may hold in ``case``."""
+    def flow(self, case: Case, followed: int = 0) -> flows.Flow:
+        """What registers and cells may hold in ``case``; so many commands have been ``followed`` in others."""
         ranks = [flows.Ranks(name, self._automaton_of(name)) for name in case.names]
-        return flows.Flow(ranks, self._initial, len(self.program.registers))
+        return flows.Flow(ranks, self._initial, len(self.program.registers), followed)
 
     def setting(self, case: Case, flow: flows.Flow) -> Setting:
         """What the fixpoints for all sources share in ``case``."""

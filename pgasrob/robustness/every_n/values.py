@@ -23,6 +23,7 @@ from pgasrob.program.expressions import (
     Register,
     Symbol,
     Unary,
+    registers_of,
 )
 from pgasrob.robustness.every_n.linear import (
     EITHER,
@@ -47,9 +48,22 @@ class Values:
 
     def __init__(self, domain: Domain, me: Linear) -> None:
         self.domain, self.me = domain, me
+        self._known: dict[tuple[object, ...], Value | None] = {}
+        self._mentioned: dict[int, tuple[Expr, tuple[int, ...]]] = {}  # by identity: they last
 
     def of(self, expr: Expr, file: File) -> Value | None:
         """The values of ``expr`` over ``file``; None: it has none."""
+        _, registers = self._mentioned.get(id(expr)) or self._note(expr)
+        key = (id(expr), *(file[index] for index in registers))
+        if key not in self._known:
+            self._known[key] = self._of(expr, file)
+        return self._known[key]
+
+    def _note(self, expr: Expr) -> tuple[Expr, tuple[int, ...]]:
+        found = self._mentioned[id(expr)] = expr, tuple(registers_of(expr))
+        return found
+
+    def _of(self, expr: Expr, file: File) -> Value | None:
         match expr:
             case Const(value) | Symbol(_, value):
                 return between(value, value)

@@ -24,17 +24,24 @@ PROGRAMS = Path(__file__).parents[3] / "programs"
 FILES = sorted(PROGRAMS.rglob("*.c"))
 LIMITS = Limits(max_states=10_000, timeout=4)
 PROVED = {
-    "1_09_exchange_barrier", "1_12_get_gaspi_wait", "1_e4_reuse_shmem_put", "1_e4_reuse_shmem_quiet",
-    "3_11_increments", "3_12_fetching", "4_03_shmem_quiet", "5_05_put_signal", "5_07_fence_put_signal",
-    "5_19_shmem_lock", "7_07_handover_fence", "7_e3_counter_barrier", "7_e4_two_slots_put", "atomic_nbi_quiet",
-    "context_quiet", "gaspi_lock_101", "gaspi_lock_atomic", "gaspi_notify_same_queue", "gaspi_pipeline",
-    "gaspi_poll_fetch_add", "gaspi_read_wait", "gaspi_wait_test_loop", "gaspi_wait_then_barrier_101",
-    "gaspi_work_queue", "gaspi_write_list_notify", "gaspi_write_notify_covers_all_101", "gpi_flag", "gpi_lock",
-    "gpi_work_counter", "lock", "message_passing_atomic_flag_add", "message_passing_fence", "own_flag",
+    "1_09_exchange_barrier", "1_10_exchange_mpi", "1_12_get_gaspi_wait", "1_e4_reuse_shmem_put",
+    "1_e4_reuse_shmem_quiet", "2_11_mp_mpi_flush", "3_11_increments", "3_12_fetching", "3_13_accumulate",
+    "4_03_shmem_quiet", "4_05_mpi_flush", "5_05_put_signal", "5_07_fence_put_signal", "5_13_mpi_ticket_flush",
+    "5_19_shmem_lock", "7_07_handover_fence", "7_e3_counter_barrier", "7_e4_two_slots_put", "accumulate_order",
+    "atomic_nbi_quiet", "column_halo", "context_quiet", "figure_1", "figure_10", "figure_11_two_fences",
+    "figure_4c", "figure_4c_exclusive", "figure_7a", "figure_7b", "figure_7b_no_sync", "figure_8_atomics",
+    "figure_8a", "figure_8b", "figure_8d", "gaspi_lock_101", "gaspi_lock_atomic", "gaspi_notify_same_queue",
+    "gaspi_pipeline", "gaspi_poll_fetch_add", "gaspi_read_wait", "gaspi_wait_test_loop",
+    "gaspi_wait_then_barrier_101", "gaspi_work_queue", "gaspi_write_list_notify",
+    "gaspi_write_notify_covers_all_101", "gpi_allreduce", "gpi_flag", "gpi_lock", "gpi_one_to_one_wait",
+    "gpi_read_back_wait", "gpi_stencil", "gpi_work_counter", "lock", "lock_exclusive",
+    "message_passing_atomic_flag_add", "message_passing_fence", "message_passing_flush", "own_flag",
     "own_flag_fence", "put_barrier", "put_fence_put_signal", "put_quiet_get", "put_signal", "quiet_sync",
-    "ring_halo", "signal_numbers_fence", "source_reuse", "store_buffering_quiet", "test_lock", "ticket_lock",
-    "try_two", "two_targets_quiet",
+    "request_wait_flush", "rget", "ring_halo", "signal_numbers_fence", "source_reuse", "spin_lock",
+    "store_buffering_quiet", "test_lock", "ticket_lock", "try_two", "two_targets_quiet",
 }  # fmt: skip
+WEAKER = ("mcs_lock.c", "poll_fetch_and_op.c")
+"""Programs in MPI that wait for what goes to one rank, which they know by several names."""
 LONG = {"gaspi_credits", "stencil_2d"}
 """Programs of which the proof, or the lowering, takes more than a few seconds."""
 
@@ -49,12 +56,13 @@ def made(program: CProgram) -> Program | None:
 
 def compare(program: CProgram, without: Program, proof: Proof, counts: Iterator[int]) -> Iterator[bool]:
     """Whether the verdict was found, for each of ``counts``: it is that on what is made for the count, and none that
-    the ``proof`` excludes."""
+    the ``proof`` excludes. Where less is waited for without a number, it may be not robust on what is robust."""
     for nodes in counts:
         one, other = (check(each, nodes, limits=LIMITS, effect=False) for each in (program, without))
         found = [(each.verdict, each.assertions, each.deadlock) for each in (one, other)]
         known = not any("unknown" in each for each in found)
-        assert not known or found[0] == found[1], f"{program.source.text}\non {nodes} nodes"
+        weaker = (one.verdict, other.verdict) == ("robust", "not robust") and program.source.file.endswith(WEAKER)
+        assert not known or weaker or found[0] == found[1], f"{program.source.text}\non {nodes} nodes"
         if proof.holds and proof.cutoff is not None and nodes >= proof.cutoff:
             assert one.verdict in ("robust", "unknown"), f"{program.source.text}\non {nodes} nodes"
         yield known
@@ -114,7 +122,7 @@ def test_obstacles_are_calls_and_lines_of_the_source() -> None:
     [
         ("int *all = shmem_malloc(4 * npes);", 4, "argument 1 `4 * npes` of `shmem_malloc` is another number"),
         ("int all;\nshmem_int_put(&x, &all, me, 0);", 5, "argument 3 `me` of `shmem_int_put` is another number"),
-        ("shmem_int_sum_reduce(SHMEM_TEAM_WORLD, &x, &x, 1);", 4, "another thing on every rank"),
+        ("shmem_int_sum_inscan(SHMEM_TEAM_WORLD, &x, &x, 1);", 4, "another thing on every rank"),
     ],
 )
 def test_where_a_number_is_needed(body: str, line: int, why: str) -> None:
@@ -125,3 +133,58 @@ def test_where_a_number_is_needed(body: str, line: int, why: str) -> None:
         parse_c(f"{text}{body}\n}}").for_every_count()
     (problem,) = caught.value.diagnostics
     assert (problem.code, problem.line) == ("PG146", line) and why in problem.message
+
+
+MPI = """#include <mpi.h>
+static int x, y;
+int main(void) {{
+  int me, n; MPI_Win win;
+  MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &me); MPI_Comm_size(MPI_COMM_WORLD, &n);
+  {}
+}}"""
+CREATE = "MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win); MPI_Win_lock_all(0, win);"
+READ = "MPI_Win_unlock_all(win); MPI_Barrier(MPI_COMM_WORLD); y = x;"
+
+
+@pytest.mark.parametrize(
+    ("peer", "flushed", "holds"),
+    [
+        ("(me + 1) % n", "(me + 1) % n", True),
+        ("(me + 1) % n", "(me + n - 1) % n", False),  # another rank, but for two nodes
+        ("me + 1 < n ? me + 1 : MPI_PROC_NULL", "me + 1 < n ? me + 1 : MPI_PROC_NULL", True),
+    ],
+)
+def test_mpi_knows_targets_by_what_they_are_computed_from(peer: str, flushed: str, holds: bool) -> None:
+    """A flush waits for what goes to the same target; the put may arrive behind the barrier otherwise."""
+    body = f"int peer = {peer}, other = {flushed}; {CREATE} MPI_Put(&y, 1, MPI_INT, peer, 0, 1, MPI_INT, win); "
+    body += "MPI_Win_flush(other, win); MPI_Barrier(MPI_COMM_WORLD); y = x; MPI_Win_unlock_all(win);"
+    program = parse_c(MPI.format(body))
+    assert prove(program.for_every_count()).holds == holds
+    assert (check(program, 3, effect=False).verdict == "robust") == holds
+
+
+def test_what_ranks_bring_into_a_collective_call_has_to_be_alike() -> None:
+    body = CREATE.replace("&x, 4", "&x, 4 * me") + READ
+    with pytest.raises(SourceError, match="another number on every rank"):
+        parse_c(MPI.format(body)).for_every_count()
+    both = f"if (me) {{ {CREATE.replace('&x', '&y')} }} else {{ {CREATE} }} {READ}"
+    with pytest.raises(SourceError, match="another thing on some ranks"):
+        parse_c(MPI.format(both)).for_every_count()
+    assert check(parse_c(MPI.format(both)), 2, effect=False).verdict == "robust"
+
+
+def test_a_group_of_some_ranks_is_not_taken_for_all() -> None:
+    """On two nodes it is."""
+    text = "#include <shmem.h>\nstatic long sync[SHMEM_BARRIER_SYNC_SIZE];\nint main(void) {\n  shmem_init();\n"
+    program = parse_c(f"{text}  if (shmem_my_pe() < 2)\n    shmem_barrier(0, 0, 2, sync);\n}}")
+    with pytest.raises(SourceError) as caught:
+        program.for_every_count()
+    assert (caught.value.diagnostics[0].code, caught.value.diagnostics[0].line) == ("PG146", 6)
+
+
+def test_a_reduction_over_all_ranks_orders_them() -> None:
+    text = "#include <shmem.h>\nstatic int x, y, z;\nint main(void) {{ int me = shmem_my_pe(), n = shmem_n_pes();\n"
+    text += "shmem_int_put_nbi(&x, &y, 1, (me + 1) % n);\n{}\nshmem_int_sum_reduce(SHMEM_TEAM_WORLD, &z, &y, 1);\n"
+    text += "int r = x; return r; }}"
+    assert prove(parse_c(text.format("shmem_quiet();")).for_every_count()).holds
+    assert not prove(parse_c(text.format("")).for_every_count()).holds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from click.testing import CliRunner
@@ -13,10 +13,12 @@ import pgasrob
 from pgasrob.cli import cli
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.parser import parse
+from pgasrob.robustness.check import Interrupted, load
+from pgasrob.robustness.every_n import check as every_check
 from pgasrob.robustness.every_n.check import check_every_count
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import CountLeft, NotProved, TimeLimit
+from pgasrob.robustness.reasons import CountLeft, Interruption, NotProved, TimeLimit
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.verdict import Verdict
 
@@ -158,3 +160,26 @@ def test_headers() -> None:
     for wrong in ("not robust at all", "error at all", "robust at all, robust"):
         with pytest.raises(pgasrob.SourceError):
             read_expectation(f"// expect: {wrong}\n")
+
+
+def test_where_an_assertion_fails_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "one.pgas"
+    path.write_text("program one;\nregister r;\nprocess {\nif (nodes == 3) { assert(r == 1); }\n}\n")
+    assert "An assertion fails on 3 nodes, already in an SC run" in run(path, "-n", "all")[1]
+    brief = run(path, "-n", "all", "--brief")[1].splitlines()
+    assert brief[1:] == [f"{path}:4:19: assertion of rank 0 fails on 3 nodes: assert(r == 1)"]
+    run(path, "-n", "all", "--witness", tmp_path / "one.sarif")
+    sarif = json.loads((tmp_path / "one.sarif").read_text())
+    texts = [each["message"]["text"] for each in sarif["runs"][0]["results"]]
+    assert texts == ["The assertion fails in a sequentially consistent run on 3 nodes."]
+
+
+def test_ctrl_c_while_the_proof_is_looked_for_is_about_all_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(every_check, "prove", interrupt)
+    with pytest.raises(Interrupted) as interrupted:
+        check_every_count(load(HALO))
+    verdict = interrupted.value.verdict
+    assert (verdict.verdict, verdict.nodes, verdict.reason) == ("unknown", None, Interruption())

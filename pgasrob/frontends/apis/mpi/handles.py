@@ -12,10 +12,11 @@ from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.names import IN_PLACE, PROC_NULL
 from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Address, Handle, Known
 from pgasrob.program.commands import Assume, Fetch
-from pgasrob.program.expressions import Binary, Const
+from pgasrob.program.expressions import Binary, Const, Expr
 
 MOST_CASES = 256
 """How many values of unknown ranks and displacements are told apart at one call."""
@@ -59,7 +60,7 @@ def key_of(parts: tuple[object, ...]) -> Key:
 
 
 def ranks(members: tuple[object, ...]) -> tuple[int, ...]:
-    return tuple(member for member in members if isinstance(member, int))
+    return EVERYONE if members is EVERYONE else tuple(member for member in members if isinstance(member, int))
 
 
 # Facts of other ranks
@@ -81,6 +82,13 @@ def told(call: Call, rank: int, key: str, what: str) -> Hashable | None:
             call.fail(f"{call.name} needs {what} of rank {rank}, which has not been made there", "call it on all ranks")
         call.publish(f"{key}.missed.{rank}", missed + 1)
     return fact
+
+
+def facts(call: Call, members: tuple[int, ...], key: str) -> list[Hashable]:
+    """What any of ``members`` have published under ``key``."""
+    if members is EVERYONE:
+        return call.all_facts(key)
+    return [fact for member in members if (fact := call.published(member, key)) is not None]
 
 
 # Arguments
@@ -108,10 +116,10 @@ def answer(call: Call, *answers: tuple[int, object, CType]) -> Outcome:
 
 
 def split(
-    call: Call, arguments: Mapping[int, Sequence[int]], handler: Callable[[Steps, Mapping[int, int]], None]
+    call: Call, arguments: Mapping[int, Sequence[int]], handler: Callable[[Steps, Mapping[int, int | Expr]], None]
 ) -> list[Outcome]:
     """The outcomes of a call with integer ``arguments`` that need not be known: one for each of the values that they
-    may have, and a fault for any other.
+    may have, and a fault for any other. A rank, where the number of ranks is not known, is taken as it is.
 
     Each assumes that the values are these. ``handler`` adds what the call does with them.
     """
@@ -119,12 +127,9 @@ def split(
         call.try_each(index)
         value = call.arguments[index]
         # Displacements are checked where the window of the target is known.
-        if PROC_NULL in within and isinstance(value, Known) and value.value not in within:
+        if isinstance(value, Known) and within is not ANY_RANK and PROC_NULL in within and value.value not in within:
             call.fail(f"{call.name} with rank {value.value} of {len(within) - 1}", "ranks count from 0")
-    possible = {
-        index: [value.value] if isinstance(value := call.arguments[index], Known) else list(within)
-        for index, within in arguments.items()
-    }
+    possible = {index: _possible(call, index, within) for index, within in arguments.items()}
     cases = list(product(*possible.values()))
     if len(cases) > MOST_CASES:
         call.fail(
@@ -135,22 +140,44 @@ def split(
     for case in cases:
         steps, values = Steps(call), dict(zip(possible, case, strict=True))
         for index, number in values.items():
-            if not isinstance(call.arguments[index], Known):
+            if isinstance(number, int) and not isinstance(call.arguments[index], Known):
                 steps.do(Assume(Binary("==", call.expression(index), Const(number))))
+            elif not isinstance(number, int) and len(possible[index]) > 1:
+                steps.do(Assume(Binary("!=", number, Const(PROC_NULL))))
         handler(steps, values)
         outcomes.append(steps.outcome(SUCCESS))
-    unknown = [index for index in arguments if not isinstance(call.arguments[index], Known)]
+    unknown = [
+        index
+        for index, within in arguments.items()
+        if within is not ANY_RANK and not isinstance(call.arguments[index], Known)
+    ]
     return [*outcomes, *(outside(call, index, arguments[index]) for index in unknown)]
 
 
-def places(group: Group) -> list[int]:
+ANY_RANK: Sequence[int] = range(0)
+"""All ranks, and none, where their number is not known."""
+
+
+def _possible(call: Call, index: int, within: Sequence[int]) -> list[int | Expr]:
+    value = call.arguments[index]
+    if isinstance(value, Known):
+        return [value.value]
+    if within is not ANY_RANK:
+        return list(within)
+    # A command faults that has no such rank.
+    return [call.expression(index), *([PROC_NULL] if call.may_be(index, PROC_NULL) else [])]
+
+
+def places(group: Group) -> Sequence[int]:
     """The ranks that may be targets: those of a group, and none."""
+    if group.members is EVERYONE:
+        return ANY_RANK
     return [*range(len(group.members)), PROC_NULL]
 
 
 def outside(call: Call, index: int, values: Sequence[int]) -> Outcome:
     """The argument has none of ``values``, which is a fault: an access to a rank or a cell that there is not."""
-    of_all = set(values) == {*range(call.nodes), PROC_NULL}
+    of_all = PROC_NULL in values and set(values) == {*range(call.nodes), PROC_NULL}
     rank, cell = (call.expression(index), Const(0)) if of_all else (call.me, Const(-1))
     fault = Fetch(call.register("outside"), rank, cell)
     conditions = [Assume(Binary("!=", call.expression(index), Const(value))) for value in values]

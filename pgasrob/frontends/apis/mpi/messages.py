@@ -29,6 +29,7 @@ from pgasrob.frontends.apis.mpi.handles import (
 from pgasrob.frontends.apis.mpi.names import ANY_SOURCE, ANY_TAG, PROC_NULL, REQUEST, UNDEFINED, calls
 from pgasrob.frontends.apis.mpi.requests import receive_request, store_status
 from pgasrob.frontends.apis.transfers import Steps, bounded, int_type, value_at
+from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import INT, ULONG, CType, Floating
 from pgasrob.frontends.c.values import Handle, Known
 from pgasrob.program.assumptions import Kind
@@ -62,7 +63,7 @@ def _store(steps: Steps, buffer: int, count: int, type: Datatype, values: Sequen
 
 @calls(f"Send({_SENT}); Bsend({_SENT}); Ssend({_SENT}); Rsend({_SENT})")
 def send(call: Call) -> list[Outcome]:
-    def go(steps: Steps, values: Mapping[int, int]) -> None:
+    def go(steps: Steps, values: Mapping[int, int | Expr]) -> None:
         _send(steps, 0, values[3], until_received=call.name == "MPI_Ssend")
 
     return split(call, {3: places(communicator(call, 5))}, go)
@@ -70,19 +71,21 @@ def send(call: Call) -> list[Outcome]:
 
 @calls(f"Isend({_SENT}, MPI_Request *request)")
 def isend(call: Call) -> list[Outcome]:
-    def go(steps: Steps, values: Mapping[int, int]) -> None:
+    def go(steps: Steps, values: Mapping[int, int | Expr]) -> None:
         _send(steps, 0, values[3])
         steps.store(pointer(call, 6), Handle("request", ("send",)), REQUEST)
 
     return split(call, {3: places(communicator(call, 5))}, go)
 
 
-def _send(steps: Steps, first: int, place: int, comm: int = 5, *, until_received: bool = False) -> None:
+def _send(steps: Steps, first: int, place: int | Expr, comm: int = 5, *, until_received: bool = False) -> None:
     """Send to rank ``place`` with the buffer, count, type and tag that are among the arguments from ``first`` on."""
     call = steps.call
     group = communicator(call, comm)
     if place == PROC_NULL:
         return
+    if not isinstance(place, int):
+        call.number_needed(f"{call.name} to a rank that is computed")
     _check_rank(call, group, place)
     if call.name not in ("MPI_Ssend", "MPI_Bsend"):
         call.rests_on(Kind.BUFFERED_SENDS, call.name)
@@ -406,9 +409,14 @@ def reduce(call: Call) -> Outcome:
 @calls(f"Allreduce({_REDUCED}, MPI_Comm comm)")
 def allreduce(call: Call) -> Outcome:
     steps, group = Steps(call), communicator(call, 5)
-    own = _operand(steps)
+    own, collective = _operand(steps), f"{call.name} {_operation(call)}"
+    if group.members is EVERYONE and _operation(call) not in LOCATED:
+        types = [type for _ in range(bounded(call, 2)) for type in datatype(call, 3).types]
+        totals = flags.reduced_by_all(steps, group, _operation(call), own, types, f"{collective} of {len(own)}")
+        _store(steps, 1, bounded(call, 2), datatype(call, 3), totals)
+        return steps.outcome(SUCCESS)
     wanted = [(member, index) for member in group.members for index in range(len(own))]
-    values = flags.exchange(steps, group, own, wanted, f"{call.name} {_operation(call)} of {len(own)}")
+    values = flags.exchange(steps, group, own, wanted, f"{collective} of {len(own)}")
     blocks = [values[first : first + len(own)] for first in range(0, len(values), len(own))] if own else []
     _store(steps, 1, bounded(call, 2), datatype(call, 3), _folded(steps, blocks))
     return steps.outcome(SUCCESS)

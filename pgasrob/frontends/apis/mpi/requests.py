@@ -13,7 +13,7 @@ from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype_of
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, key_of, pointer, ranks
 from pgasrob.frontends.apis.mpi.names import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls
-from pgasrob.frontends.apis.mpi.windows import Window
+from pgasrob.frontends.apis.mpi.windows import Target, Window, named
 from pgasrob.frontends.apis.transfers import Steps, bounded, element
 from pgasrob.frontends.c.types import INT, ULONG
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, ObjectId
@@ -24,16 +24,16 @@ LIVE = "mpi.requests"
 # Requests of one-sided calls. Numbers are used again, so that loops come back to the state they began in.
 
 
-def rma_request(steps: Steps, of: Window, target: int) -> tuple[Handle, int]:
+def rma_request(steps: Steps, of: Window, target: Target) -> tuple[Handle, int]:
     """A request for what is issued to ``target``, and its number among those to it."""
-    live = _live(steps)
-    taken = {number for window, rank, number in live if (window, rank) == (of.id, target)}
+    live, name = _live(steps), named(target)
+    taken = {number for window, rank, number in live if (window, rank) == (of.id, name)}
     number = next(number for number in range(len(taken) + 1) if number not in taken)
-    steps.note(LIVE, live | {(of.id, target, number)})
-    return Handle("request", ("rma", of.id, of.members, target, number)), number
+    steps.note(LIVE, live | {(of.id, name, number)})
+    return Handle("request", ("rma", of.id, of.members, name, number)), number
 
 
-def _live(steps: Steps) -> frozenset[tuple[Key, int, int]]:
+def _live(steps: Steps) -> frozenset[tuple[Key, int | str, int]]:
     live = steps.recall(LIVE, frozenset())
     assert isinstance(live, frozenset)
     return live
@@ -78,11 +78,12 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
     """Wait for a request; its variable becomes MPI_REQUEST_NULL."""
     source, tag, bytes = PROC_NULL, ANY_TAG, 0
     match request.data if request is not None else ():
-        case ("rma", tuple(id), tuple(members), int(target), int(own)):
+        case ("rma", tuple(id), tuple(members), int(target) | str(target), int(own)):
             of = Window(key_of(id), ranks(members))
-            of.mark(steps, "request", (of.members[target],), request=own)
+            rank = of.ranks(target) if isinstance(target, int) else ()
+            of.mark(steps, "request", rank, request=own)
             steps.do(WaitLocal(of.queue(steps.call, target, own)))
-            of.mark(steps, "request", (of.members[target],), request=own, ends=True)
+            of.mark(steps, "request", rank, request=own, ends=True)
             steps.note(LIVE, _live(steps) - {(of.id, target, own)})
         case ("barrier", tuple(key), tuple(members)):
             depart(steps, _group(key, members), "MPI_Ibarrier")

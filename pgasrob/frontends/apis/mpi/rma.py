@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple, cast
 
 from pgasrob.frontends.apis import transfers
@@ -13,8 +13,9 @@ from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
 from pgasrob.frontends.apis.mpi.handles import handle, places, split, told
 from pgasrob.frontends.apis.mpi.names import BASIC, PROC_NULL, REQUEST, SYNONYMS, calls
 from pgasrob.frontends.apis.mpi.requests import rma_request
-from pgasrob.frontends.apis.mpi.windows import Part, Window, window
+from pgasrob.frontends.apis.mpi.windows import Part, Target, Window, window
 from pgasrob.frontends.apis.transfers import Steps, bounded, int_type
+from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import CType, Floating
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, ObjectId
 from pgasrob.program.commands import Command, Fetch, Read, UpdateFrom, Write
@@ -35,17 +36,23 @@ class Operation:
     ``place`` is the index of the target rank among the arguments; displacement, count and type follow, then the window.
     """
 
-    def __init__(self, steps: Steps, of: Window, place: int, target: int, displacement: int) -> None:
+    def __init__(self, steps: Steps, of: Window, place: int, target: Target, displacement: int) -> None:
         self.steps = steps
         self.call = call = steps.call
-        self.rank = Const(of.members[target])
-        self.part = told(call, of.members[target], of.key("part"), "the window")
+        self.rank = of.rank(target)
         self.of = of
+        self.target = target
+        self.part = self._told("part", "the window")
         self.displacement = displacement
         self.place = place
-        self.target = target
         handles = (isinstance(each, Handle) and each.kind == "window" for each in call.arguments)
         self.window = next(text for text, found in zip(call.texts, handles, strict=False) if found)
+
+    def _told(self, key: str, what: str) -> Hashable | None:
+        """What the target has published; what all have, where that is any of all ranks."""
+        for member in self.of.ranks(self.target):
+            return told(self.call, member, self.of.key(key), what)
+        return self.call.own_fact(self.of.key(key))
 
     def remote(self, count: int, type: Datatype) -> list[Element] | None:
         """The basic elements at the target; None as long as its part of the window is not known, or where there is
@@ -64,7 +71,7 @@ class Operation:
         """The place at the target that the displacement is of; bytes ``first`` to ``end`` from there are accessed."""
         start = self.displacement * part.unit
         if part.dynamic:
-            pieces = told(self.call, self.of.members[self.target], self.of.key("attached"), "memory of the window")
+            pieces = self._told("attached", "memory of the window")
             if pieces is None:
                 return None
             for object, offset, bytes in cast("frozenset[tuple[ObjectId, int, int]]", pieces):
@@ -109,29 +116,31 @@ def _targets(
     of = window(call, window_index)
     target = call.arguments[place]
     members = of.members
-    if isinstance(target, Known) and 0 <= target.value < len(members):
+    if members is not EVERYONE and isinstance(target, Known) and 0 <= target.value < len(members):
         members = (members[target.value],)
     within: list[int] = []
     if not isinstance(call.arguments[place + 1], Known):
-        within = sorted({each for member in members for each in _displacements(call, of, member, type_index)})
+        known = (None,) if members is EVERYONE else members
+        within = sorted({each for member in known for each in _displacements(call, of, member, type_index)})
 
-    def one(steps: Steps, values: Mapping[int, int]) -> None:
-        target = values[place]
+    def one(steps: Steps, values: Mapping[int, Target]) -> None:
+        target, displacement = values[place], values[place + 1]
         if target == PROC_NULL:
             return
-        go(Operation(steps, of, place, target, values[place + 1]), of)
+        assert isinstance(displacement, int)
+        go(Operation(steps, of, place, target, displacement), of)
 
     return split(call, {place: places(of.group()), place + 1: within}, one)
 
 
-def _displacements(call: Call, of: Window, member: int, type_index: int) -> Iterable[int]:
-    """Those that there may be something at."""
-    part = call.published(member, of.key("part"))
+def _displacements(call: Call, of: Window, member: int | None, type_index: int) -> Iterable[int]:
+    """Those that there may be something at, in the window of ``member``, or of any rank."""
+    part = call.own_fact(of.key("part")) if member is None else call.published(member, of.key("part"))
     if not isinstance(part, Part):
         return range(1)
     if not part.dynamic:
         return range(part.bytes // part.unit)
-    pieces = call.published(member, of.key("attached")) or frozenset()
+    pieces = (None if member is None else call.published(member, of.key("attached"))) or frozenset()
     step = min(map(call.size_of, datatype(call, type_index).types), default=1)
     return [
         number_of(object) + place
@@ -147,8 +156,8 @@ def _queue(operation: Operation, request_index: int | None, kind: RmaKind, updat
     of.meet(steps, operation.target)
 
     def mark(number: int | None) -> None:
-        target = of.members[operation.target]
-        steps.mark(RmaCall(steps.call.name, kind, of.name, target, update, type, number))
+        for target in of.ranks(operation.target):
+            steps.mark(RmaCall(steps.call.name, kind, of.name, target, update, type, number))
 
     if request_index is None:
         mark(None)

@@ -19,6 +19,7 @@ from pgasrob.frontends.apis.mpi.handles import (
     SUCCESS,
     answer,
     communicator,
+    facts,
     group,
     handle,
     key_of,
@@ -40,11 +41,12 @@ from pgasrob.frontends.apis.mpi.names import (
 )
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.libc.reads import read_texts
+from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import AwaitAdd, FetchAdd, Notify, Wait, WaitLocal
-from pgasrob.program.expressions import Const, Expr
+from pgasrob.program.expressions import Const, Expr, is_of_rank, render
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +69,20 @@ class Window:
     def group(self) -> Group:
         return Group(("mpi", "window", *self.id), self.members)
 
-    def queue(self, call: Call, target: int, request: int | None = None) -> Const:
-        """The queue of what is issued to ``target``, by itself or with a request."""
-        name = f"{self.name}_to{target}"
+    def ranks(self, target: Target) -> tuple[int, ...]:
+        """The rank that ``target`` is, where it is a number of one of them."""
+        return () if self.members is EVERYONE or not isinstance(target, int) else (self.members[target],)
+
+    def rank(self, target: Target) -> Expr:
+        """The rank that ``target`` is, in commands."""
+        if self.members is EVERYONE:
+            return Const(target) if isinstance(target, int) else target
+        assert isinstance(target, int)
+        return Const(self.members[target])
+
+    def queue(self, call: Call, target: int | str, request: int | None = None) -> Const:
+        """The queue of what is issued to ``target`` (see `named`), by itself or with a request."""
+        name = f"{self.name}_to{target}" if isinstance(target, int) else self.name
         if request is None:
             return call.queue("mpi", "window", *self.id, target, name=name)
         return call.queue("mpi", "window", *self.id, "to", target, request, name=f"{name}_request{request}")
@@ -81,33 +94,35 @@ class Window:
 
     # What a rank has used: queues as (target, request or -1)
 
-    def use(self, steps: Steps, target: int, request: int | None = None) -> Const:
-        used = self._used(steps) | {(target, -1 if request is None else request)}
+    def use(self, steps: Steps, target: Target, request: int | None = None) -> Const:
+        used = self._used(steps) | {(named(target), -1 if request is None else request)}
         steps.note(self.key("used"), used)
-        return self.queue(steps.call, target, request)
+        return self.queue(steps.call, named(target), request)
 
     def unmet(self, steps: Steps) -> tuple[int, ...] | None:
         """The ranks for whose fence this one has not waited yet, after a fence that is no barrier; else None."""
         return cast("tuple[int, ...] | None", steps.recall(self.key("unmet")))
 
-    def meet(self, steps: Steps, target: int) -> None:
+    def meet(self, steps: Steps, target: Target) -> None:
         """Wait for the fence that begins the epoch in which the window of ``target`` is accessed."""
-        member, unmet = self.members[target], self.unmet(steps) or ()
-        if member in unmet:
-            flags.meet(steps, self.group(), "MPI_Win_fence", member)
-            steps.note(self.key("unmet"), tuple(each for each in unmet if each != member))
+        unmet = self.unmet(steps) or ()
+        for member in self.ranks(target) if unmet else ():
+            if member in unmet:
+                flags.meet(steps, self.group(), "MPI_Win_fence", member)
+                steps.note(self.key("unmet"), tuple(each for each in unmet if each != member))
 
-    def _used(self, steps: Steps) -> frozenset[tuple[int, int]]:
+    def _used(self, steps: Steps) -> frozenset[tuple[int | str, int]]:
         used = steps.recall(self.key("used"), frozenset())
         assert isinstance(used, frozenset)
         return used
 
-    def queues(self, steps: Steps, targets: Iterable[int] | None = None) -> list[Const]:
-        """The queues used so far, to some targets."""
-        chosen = None if targets is None else set(targets)
+    def queues(self, steps: Steps, targets: Iterable[Target] | None = None) -> list[Const]:
+        """The queues used so far, to some targets. What is issued to a target that may be another one next time is
+        waited for with all others alone."""
+        chosen = None if targets is None else {named(target) for target in targets} - {SOMEWHERE}
         return [
             self.queue(steps.call, target, None if request < 0 else request)
-            for target, request in sorted(self._used(steps))
+            for target, request in sorted(self._used(steps), key=lambda used: (str(used[0]).zfill(9), used[1]))
             if chosen is None or target in chosen
         ]
 
@@ -126,9 +141,21 @@ class Window:
         about = self.members if targets is None else tuple(targets)
         steps.mark(SyncCall(steps.call.name, kind, self.name, self.members, about, ends, exclusive, request, modes))
 
-    def complete(self, steps: Steps, targets: Iterable[int] | None = None) -> None:
+    def complete(self, steps: Steps, targets: Iterable[Target] | None = None) -> None:
         """At both sides."""
         steps.do(*(Wait(queue) for queue in self.queues(steps, targets)))
+
+
+Target = int | Expr
+"""A rank of a window by its place; an expression of the rank where the number of ranks is not known."""
+SOMEWHERE = "somewhere"
+
+
+def named(target: Target) -> int | str:
+    """What a rank knows ``target`` by in all its runs, or that it may be another one next time."""
+    if isinstance(target, int):
+        return target
+    return render(target) if is_of_rank(target) else SOMEWHERE
 
 
 def window(call: Call, index: int) -> Window:
@@ -166,9 +193,10 @@ def _create(call: Call, communicator_index: int, window_index: int, part: Part, 
     call.publish(made.key("part"), part)
     if part.base is not None:
         call.expose(Exposed(made.name, part.base, part.bytes))
-    made.mark(steps, "create", (call.rank,))
+    here = (call.rank,) if call.marked else ()
+    made.mark(steps, "create", here)
     barrier(steps, of)
-    made.mark(steps, "create", (call.rank,), ends=True)
+    made.mark(steps, "create", here, ends=True)
     address = call.pointer(window_index)
     if address is not None:
         steps.store(address, Handle("window", (made.id, made.members)), WINDOW)
@@ -329,8 +357,9 @@ def sync(call: Call) -> Outcome:
     """There is one copy of a window's memory (MPI_WIN_UNIFIED), so there is nothing to do."""
     steps, of = Steps(call), window(call, 0)
     call.rests_on(Kind.UNIFIED_WINDOWS)
-    of.mark(steps, "win_sync", (call.rank,))
-    of.mark(steps, "win_sync", (call.rank,), ends=True)
+    here = (call.rank,) if call.marked else ()
+    of.mark(steps, "win_sync", here)
+    of.mark(steps, "win_sync", here, ends=True)
     return steps.outcome(SUCCESS)
 
 
@@ -385,11 +414,11 @@ def flush(call: Call) -> list[Outcome]:
     of, wait = window(call, 1), _wait(call)
     kind: SyncKind = "flush_local" if "_local" in call.name else "flush"
 
-    def go(steps: Steps, values: Mapping[int, int]) -> None:
+    def go(steps: Steps, values: Mapping[int, Target]) -> None:
         if values[0] != PROC_NULL:
-            of.mark(steps, kind, (of.members[values[0]],))
+            of.mark(steps, kind, of.ranks(values[0]))
             steps.do(*(wait(queue) for queue in of.queues(steps, (values[0],))))
-            of.mark(steps, kind, (of.members[values[0]],), ends=True)
+            of.mark(steps, kind, of.ranks(values[0]), ends=True)
 
     return split(call, {0: places(of.group())}, go)
 
@@ -422,9 +451,9 @@ def lock(call: Call) -> list[Outcome]:
         call.fail(f"{kind} is no kind of lock", "use MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE")
     call.publish(of.key("exclusive" if kind == LOCK_EXCLUSIVE else "shared"), True)
 
-    def go(steps: Steps, values: Mapping[int, int]) -> None:
+    def go(steps: Steps, values: Mapping[int, Target]) -> None:
         if values[1] != PROC_NULL:
-            target, exclusive = (of.members[values[1]],), kind == LOCK_EXCLUSIVE
+            target, exclusive = of.ranks(values[1]), kind == LOCK_EXCLUSIVE
             of.mark(steps, "lock", target, exclusive=exclusive)
             _acquire(steps, of, values[1], kind)
             of.mark(steps, "lock", target, exclusive=exclusive, ends=True)
@@ -438,8 +467,11 @@ def lock_all(call: Call) -> Outcome:
     _modes(call, 0)
     call.publish(of.key("shared"), True)
     of.mark(steps, "lock_all")
-    for target in range(len(of.members)):
-        _acquire(steps, of, target, LOCK_SHARED)
+    if of.members is EVERYONE:
+        _acquire_all(steps, of)
+    else:
+        for target in range(len(of.members)):
+            _acquire(steps, of, target, LOCK_SHARED)
     of.mark(steps, "lock_all", ends=True)
     return steps.outcome(SUCCESS)
 
@@ -448,12 +480,12 @@ def lock_all(call: Call) -> Outcome:
 def unlock(call: Call) -> list[Outcome]:
     of = window(call, 1)
 
-    def go(steps: Steps, values: Mapping[int, int]) -> None:
+    def go(steps: Steps, values: Mapping[int, Target]) -> None:
         if values[0] != PROC_NULL:
-            of.mark(steps, "unlock", (of.members[values[0]],))
+            of.mark(steps, "unlock", of.ranks(values[0]))
             of.complete(steps, (values[0],))
             _release(steps, of, values[0])
-            of.mark(steps, "unlock", (of.members[values[0]],), ends=True)
+            of.mark(steps, "unlock", of.ranks(values[0]), ends=True)
 
     return split(call, {0: places(of.group())}, go)
 
@@ -463,18 +495,23 @@ def unlock_all(call: Call) -> Outcome:
     steps, of = Steps(call), window(call, 0)
     of.mark(steps, "unlock_all")
     of.complete(steps)
-    for target in range(len(of.members)):
-        _release(steps, of, target)
+    if of.members is EVERYONE:
+        _release_all(steps, of)
+    else:
+        for target in range(len(of.members)):
+            _release(steps, of, target)
     of.mark(steps, "unlock_all", ends=True)
     return steps.outcome(SUCCESS)
 
 
-def _acquire(steps: Steps, of: Window, target: int, kind: int) -> None:
-    held = _held(steps, of)
-    if target in dict(held):
-        steps.call.fail(f"rank {target} of the window is locked already", "unlock it before it is locked again")
-    steps.note(of.key("held"), tuple(sorted((*held, (target, kind)))))
-    rank, change = Const(of.members[target]), Const(-1 if kind == LOCK_EXCLUSIVE else 1)
+def _acquire(steps: Steps, of: Window, target: Target, kind: int) -> None:
+    held, name = _held(steps, of), named(target)
+    if name in dict(held):
+        steps.call.fail(f"rank {name} of the window is locked already", "unlock it before it is locked again")
+    if name == SOMEWHERE:
+        steps.call.number_needed(f"{steps.call.name} of a rank that is read from memory")
+    steps.note(of.key("held"), tuple(sorted((*held, (name, kind)), key=str)))
+    rank, change = of.rank(target), Const(-1 if kind == LOCK_EXCLUSIVE else 1)
     cells = _lock_cells(steps.call, of, kind)
     if cells:
         steps.call.rests_on(Kind.EPOCHS_WAIT, steps.call.name)
@@ -482,18 +519,37 @@ def _acquire(steps: Steps, of: Window, target: int, kind: int) -> None:
         steps.do(AwaitAdd(rank, cell, "==", Const(0), change))
 
 
-def _release(steps: Steps, of: Window, target: int) -> None:
-    held = dict(_held(steps, of))
-    kind = held.pop(target, None)
+def _release(steps: Steps, of: Window, target: Target) -> None:
+    held, name = dict(_held(steps, of)), named(target)
+    kind = held.pop(name, None)
     if kind is None:
-        steps.call.fail(f"{steps.call.name} of rank {target}, which is not locked", "lock it on every way to here")
-    steps.note(of.key("held"), tuple(sorted(held.items())))
-    rank, change = Const(of.members[target]), Const(1 if kind == LOCK_EXCLUSIVE else -1)
+        steps.call.fail(f"{steps.call.name} of rank {name}, which is not locked", "lock it on every way to here")
+    steps.note(of.key("held"), tuple(sorted(held.items(), key=str)))
+    rank, change = of.rank(target), Const(1 if kind == LOCK_EXCLUSIVE else -1)
     for cell in reversed(_lock_cells(steps.call, of, kind)):
         steps.do(FetchAdd(steps.call.register("lock"), rank, cell, change))
 
 
-def _held(steps: Steps, of: Window) -> tuple[tuple[int, int], ...]:
+ALL = "all"
+
+
+def _acquire_all(steps: Steps, of: Window) -> None:
+    """Share all locks, where the number of ranks is not known: nothing, unless someone excludes others."""
+    held = _held(steps, of)
+    if held:
+        steps.call.fail("the window is locked already", "unlock it before it is locked again")
+    if _lock_cells(steps.call, of, LOCK_SHARED):
+        steps.call.number_needed(f"{steps.call.name}, where others lock exclusively,")
+    steps.note(of.key("held"), ((ALL, LOCK_SHARED),))
+
+
+def _release_all(steps: Steps, of: Window) -> None:
+    if _held(steps, of) != ((ALL, LOCK_SHARED),):
+        steps.call.fail(f"{steps.call.name} without MPI_Win_lock_all", "lock it on every way to here")
+    steps.note(of.key("held"), ())
+
+
+def _held(steps: Steps, of: Window) -> tuple[tuple[int | str, int], ...]:
     held = steps.recall(of.key("held"), ())
     assert isinstance(held, tuple)
     return held
@@ -501,10 +557,14 @@ def _held(steps: Steps, of: Window) -> tuple[tuple[int, int], ...]:
 
 def _lock_cells(call: Call, of: Window, kind: int) -> list[Expr]:
     """The cells at a target that this rank takes to lock it, in order."""
-    if not any(call.published(member, of.key("exclusive")) for member in of.members):
+    if not facts(call, of.members, of.key("exclusive")):
         return []
     if kind == LOCK_SHARED:
         return [of.cell(call, "lock", call.rank)]
+    if of.members is EVERYONE:
+        if call.all_facts(of.key("shared")):
+            call.number_needed(f"{call.name}, where locks are shared and exclusive,")
+        return [of.cell(call, "lock")]
     sharing = [member for member in of.members if call.published(member, of.key("shared"))]
     return [of.cell(call, "lock", member) for member in sharing] or [of.cell(call, "lock")]
 

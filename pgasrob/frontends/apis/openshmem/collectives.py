@@ -36,7 +36,6 @@ class Collective:
         self.with_team = not isinstance(call.types[0], Pointer)
         self.first = 1 if self.with_team else 0
         self.group: Group = group_of(call, 0) if self.with_team else active_set(call, active)
-        self.place = self.group.place(call.rank)
         self.size = self._size()
 
     def known(self, index: int) -> int:
@@ -46,6 +45,11 @@ class Collective:
     def count(self, index: int) -> int:
         """An argument behind the team that counts elements."""
         return bounded(self.call, self.first + index)
+
+    @property
+    def place(self) -> int:
+        """The place of this rank in the group."""
+        return self.group.place(self.call.rank)
 
     @property
     def destination(self) -> Address:
