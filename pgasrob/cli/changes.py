@@ -65,6 +65,14 @@ def read(file: str, front_end: FrontEnd) -> tuple[AnyProgram, Parse]:
         refuse(str(error))
 
 
+def can_write(asked: bool, file: str) -> None:
+    """Refuse to write what comes from the standard input."""
+    from pgasrob.program.files import GIVEN
+
+    if asked and file in GIVEN:
+        raise click.UsageError("--write: the standard input has no file to write to; --format diff prints the change.")
+
+
 def costs_in(path: str | None) -> Costs:
     """The costs that the file ``path`` gives; those of the tool when None."""
     import tomllib
