@@ -316,6 +316,12 @@ def specialise(expr: Expr, me: int, nodes: int) -> Expr:
     return expr
 
 
+def name_of(expr: Expr) -> str:
+    """A name that no other expression has: a number, or all there is to an expression. Its text leaves out the types of
+    its operators, and so may be that of another value."""
+    return str(expr.value) if isinstance(expr, Const) else repr(expr)
+
+
 def is_of_rank(expr: Expr) -> bool:
     """Whether ``expr`` is computed from ``me``, ``nodes`` and constants alone: the same in all runs of a rank."""
     return not registers_of(expr)

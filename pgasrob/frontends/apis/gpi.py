@@ -31,7 +31,7 @@ from pgasrob.program.commands import (
     Wait,
     Write,
 )
-from pgasrob.program.expressions import Const, Expr, IntType, is_of_rank, render
+from pgasrob.program.expressions import Const, Expr, IntType, is_of_rank, name_of
 
 PROTOTYPES = Prototypes()
 UNSIGNED = IntType(64, False)
@@ -148,8 +148,8 @@ def _transfer(call: Call, kind: type[Read] | type[Write]) -> Outcome:
             "transfer one element per call, or write the program for GASPI (GPI-2), whose queues are unordered",
         )
     call.rests_on(Kind.QUEUE_ROOM, call.name)
-    state: dict[str, Hashable] = {"gpi.queues": tuple(sorted({*open_queues(call), (number, render(rank))}))}
-    queue = _queue(call, number, render(rank))
+    state: dict[str, Hashable] = {"gpi.queues": tuple(sorted({*open_queues(call), (number, name_of(rank))}))}
+    queue = _queue(call, number, name_of(rank))
     return Outcome(call.do(*(kind(here, rank, there, queue) for here, there in pairs)), OK, (), state)
 
 

@@ -16,6 +16,7 @@ from pgasrob.frontends.c.nondeterminism import INPUT, leaves, leaves_of, only_le
 from pgasrob.frontends.c.parts import part_name, scalar_at
 from pgasrob.frontends.c.problem import Beyond, Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame
+from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CHAR, DOUBLE, Array, CType, Floating, Integer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.frontends.c.views import extracted, turned
@@ -53,6 +54,10 @@ class Memory(Flows):
     def declare(
         self, id: ObjectId, name: str, size: int, type: CType | None, initial: Contents, span: Span = NOWHERE
     ) -> None:
+        known = self.facts.objects.get(id)
+        if self.world.symbolic and known is not None and known.size != size:
+            # Ways that only some ranks take on some numbers of nodes are made for all: the largest size is not theirs.
+            raise NumberNeeded(f"the size of `{name}` is another one on some ways", span)
         self.facts.declare(id, name, size, type, initial, span)
 
     def global_object(self, name: str) -> ObjectId:

@@ -46,7 +46,7 @@ from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import AwaitAdd, FetchAdd, Notify, Wait, WaitLocal
-from pgasrob.program.expressions import Const, Expr, is_of_rank, render
+from pgasrob.program.expressions import Const, Expr, is_of_rank, name_of, render
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,11 @@ def named(target: Target) -> int | str:
     """What a rank knows ``target`` by in all its runs, or that it may be another one next time."""
     if isinstance(target, int):
         return target
-    return render(target) if is_of_rank(target) else SOMEWHERE
+    return name_of(target) if is_of_rank(target) else SOMEWHERE
+
+
+def _shown(target: Target) -> str:
+    return str(target) if isinstance(target, int) else render(target)
 
 
 def window(call: Call, index: int) -> Window:
@@ -507,9 +511,11 @@ def unlock_all(call: Call) -> Outcome:
 def _acquire(steps: Steps, of: Window, target: Target, kind: int) -> None:
     held, name = _held(steps, of), named(target)
     if name in dict(held):
-        steps.call.fail(f"rank {name} of the window is locked already", "unlock it before it is locked again")
+        steps.call.fail(f"rank {_shown(target)} of the window is locked already", "unlock it before it is locked again")
     if name == SOMEWHERE:
         steps.call.number_needed(f"{steps.call.name} of a rank that is read from memory")
+    if held and any(isinstance(each, str) for each in (name, *dict(held))):
+        steps.call.number_needed(f"{steps.call.name} beside a lock of what may be the same rank")
     steps.note(of.key("held"), tuple(sorted((*held, (name, kind)), key=str)))
     rank, change = of.rank(target), Const(-1 if kind == LOCK_EXCLUSIVE else 1)
     cells = _lock_cells(steps.call, of, kind)
@@ -523,7 +529,7 @@ def _release(steps: Steps, of: Window, target: Target) -> None:
     held, name = dict(_held(steps, of)), named(target)
     kind = held.pop(name, None)
     if kind is None:
-        steps.call.fail(f"{steps.call.name} of rank {name}, which is not locked", "lock it on every way to here")
+        steps.call.fail(f"{steps.call.name} of rank {_shown(target)}, which is not locked", "lock it on every way to here")
     steps.note(of.key("held"), tuple(sorted(held.items(), key=str)))
     rank, change = of.rank(target), Const(1 if kind == LOCK_EXCLUSIVE else -1)
     for cell in reversed(_lock_cells(steps.call, of, kind)):
