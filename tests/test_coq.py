@@ -54,6 +54,10 @@ AXIOMS: dict[str, list[str]] = {
     "attack_persistent": [],
     "reduced_attack_complete": [],
     "merged_attack_decides": [],
+    "forgetting_keeps": [],
+    "path_is_run": [],
+    "trace_decides": [],
+    "one_run_of_each_trace": [],
     "word_is_a_computation": [],
     "word_is_violating": [],
 }

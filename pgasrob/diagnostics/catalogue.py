@@ -782,6 +782,12 @@ and waits for all operations of a queue, not for the oldest. Ask about the netwo
 == PG181 a litmus test is no program of ranks
 This command is about programs. `pgasrob litmus` lists what memory models allow of a litmus test, `pgasrob outcomes`
 what the calculus does, and `pgasrob check` says whether the test is robust, also on a `--network`.
+
+== PG182 a file of another kind
+Programs are in the core language, in files of any name, or in C, in files whose names end in `.c`. A header is read
+with the C file that includes it, and a compilation database says how C files are compiled. C++ and Fortran are not
+read: `pgasrob build` and `pgasrob record` run programs in them and write down what they do, and `pgasrob check` says
+whether some run that the recorded one stands for is a violation.
 """
 
 CATALOGUE = {entry.code: entry for entry in entries(_TEXT)}

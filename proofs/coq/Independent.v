@@ -866,4 +866,151 @@ Section Independent.
       + apply IH. pose proof (go_move S V X Cl G) as M. split; [now apply reachable_move with S|].
         exact (clean_move S V Cl M).
   Qed.
+
+  (** ** Liveness for the attack search: what may be forgotten of T and t *)
+
+  Section Liveness.
+    (* "May come": the commands that may be issued after a word, and after those that follow it. *)
+    Variable may_come : list event -> label -> Prop.
+    Definition comes l X : Prop :=
+      chain (who X) (num X) (what X) = first X ++ rest X /\ first X <> [] /\ valid (l ++ first X).
+    Hypothesis may_come_now : forall l X, comes l X -> may_come l X.
+    Hypothesis may_come_later : forall l X Z, comes l X -> may_come (l ++ first X) Z -> may_come l Z.
+
+    Definition silent X : Prop := forall x, In x (chain (who X) (num X) (what X)) -> access_of x = None.
+
+    (** U is S, but T may lack ranks of which neither an access nor a barrier may come, and t accesses with which
+        nothing that may come conflicts: L4 and L5. *)
+    Record forgets U S : Prop := {
+      forget_same : now U = now S /\ late U = late S /\ sources U = sources S;
+      forget_less : incl (tainted U) (tainted S) /\ incl (touched U) (touched S);
+      forget_ranks : forall k X, In k (tainted S) -> ~ In k (tainted U) -> may_come (now S) X ->
+        In k (party (what X)) -> party (what X) = [k] /\ silent X;
+      forget_accesses : forall y X x, In y (touched S) -> ~ In y (touched U) -> may_come (now S) X ->
+        In x (chain (who X) (num X) (what X)) -> ~ clash y x }.
+
+    Lemma silent_clash X x y : silent X -> In x (chain (who X) (num X) (what X)) -> ~ clash y x /\ ~ clash x y.
+    Proof.
+      intros Si I. apply Si in I. assert (H : ~ clash x y).
+      { unfold clash. destruct (event_eq_dec x y); [discriminate|]. rewrite I. discriminate. }
+      split; [|exact H]. intros C. now apply H, clash_sym.
+    Qed.
+
+    Lemma go_comes S X V : go S X V -> comes (now S) X.
+    Proof. intros G. split; [|split]; apply (go_core _ _ _ G). Qed.
+
+    (** What enters S enters U, but for commands that make no access. *)
+    Lemma enters_both U S X z y : forgets U S -> may_come (now S) X -> In z (chain (who X) (num X) (what X)) ->
+      In y (touched S) -> clash y z -> In y (touched U).
+    Proof.
+      intros F M Iz Iy C. destruct (in_dec event_eq_dec y (touched U)) as [I|I]; [auto|].
+      destruct (forget_accesses _ _ F y X z Iy I M Iz C).
+    Qed.
+
+    Lemma grows_dec S X : grows S X \/ ~ grows S X.
+    Proof.
+      unfold grows. destruct (is_true_dec (sourced X)) as [H|H]; [auto|].
+      destruct (reached_dec S (what X) (first X ++ rest X)) as [R|R]; [auto|]. right. intros [G|G]; auto.
+    Qed.
+
+    Lemma go_determined S X V V' : go S X V -> go S X V' -> V = V'.
+    Proof.
+      intros [_ _ N L Sr Ta] [_ _ N' L' Sr' Ta']. destruct V as [w d Ss T t], V' as [w' d' Ss' T' t']. simpl in *.
+      subst.
+      destruct Ta as [(G & -> & ->)|(G & -> & ->)], Ta' as [(G' & -> & ->)|(G' & -> & ->)]; auto; tauto.
+    Qed.
+
+    Lemma forgets_step U S X : forgets U S -> core S X -> source_may S X ->
+      exists V W, go S X V /\ go U X W /\ forgets W V.
+    Proof.
+      intros F C So. pose proof F as [(En & El & Es) [LT Lt] FR FA].
+      assert (Cm : comes (now S) X) by (split; [|split]; apply C).
+      pose proof (may_come_now _ _ Cm) as M.
+      assert (Later : forall Z, may_come (now S ++ first X) Z -> may_come (now S) Z) by (intros Z;
+        now apply may_come_later).
+      assert (CU : core U X).
+      { destruct C as [Ch Ne Va Fr La]. split; rewrite ?En; auto.
+        - intros x y. rewrite El. apply Fr.
+        - destruct (sourced X); [exact La|]. unfold forced_late in *. rewrite En, El. exact La. }
+      assert (SU : source_may U X) by (unfold source_may; rewrite Es; exact So).
+      destruct (go_exists S X C So (grows_dec S X)) as (V & GV), (go_exists U X CU SU (grows_dec U X)) as (W & GW).
+      exists V, W. split; [auto|]. split; [auto|].
+      assert (Same : now W = now V /\ late W = late V /\ sources W = sources V).
+      { rewrite (go_now _ _ _ GV), (go_now _ _ _ GW), (go_late _ _ _ GV), (go_late _ _ _ GW), (go_sources _ _ _ GV),
+          (go_sources _ _ _ GW). rewrite En, El, Es. auto. }
+      assert (Up : grows U X -> grows S X).
+      { intros [H|[(k & Ik & Hk)|(x & y & Ix & Iy & Cl)]]; [left; exact H|right; left|right; right].
+        - exists k. auto.
+        - exists x, y. split; [auto|]. split; [|auto]. rewrite El in Iy. rewrite in_app_iff in *. intuition. }
+      (* a command that is reached in S alone makes no access *)
+      assert (Alone : grows S X -> ~ grows U X -> exists k, In k (tainted S) /\ party (what X) = [k] /\ silent X).
+      { intros G NG. destruct G as [H|[(k & Ik & Hk)|(x & y & Ix & Iy & Cl)]]; [destruct NG; left; exact H| |].
+        - exists k. split; [auto|]. apply (FR k X); auto. intros I. apply NG. right. left. eauto.
+        - exfalso. apply NG. right. right. exists x, y. split; [auto|]. split; [|auto]. rewrite El.
+          rewrite in_app_iff in *.
+          destruct Iy as [Iy|Iy]; [left|auto]. apply (enters_both U S X x y F); auto.
+          rewrite (core_chain _ _ C), in_app_iff. exact Ix. }
+      destruct (go_taint _ _ _ GV) as [(G & TV & tV)|(G & TV & tV)], (go_taint _ _ _ GW) as [(H & TW & tW)|(H & TW &
+        tW)].
+      - split; auto; rewrite ?TV, ?TW, ?tV, ?tW, ?(go_now _ _ _ GV).
+        + split; intros x; rewrite !in_app_iff; intuition.
+        + intros k Z Ik Nk MZ Pk. rewrite in_app_iff in Ik, Nk. apply (FR k Z); auto; tauto.
+        + intros y Z x Iy Ny MZ Ix. rewrite in_app_iff in Iy, Ny. apply (FA y Z x); auto; tauto.
+      - destruct (Alone G H) as (k0 & Ik0 & P0 & Si). split; auto; rewrite ?TV, ?TW, ?tV, ?tW, ?(go_now _ _ _ GV).
+        + split; intros x I; rewrite in_app_iff; auto.
+        + intros k Z Ik Nk MZ Pk. apply (FR k Z); auto. apply in_app_iff in Ik as [Ik|Ik]; [|auto].
+          rewrite P0 in Ik. destruct Ik as [<-|[]]. auto.
+        + intros y Z x Iy Ny MZ Ix. apply in_app_iff in Iy as [Iy|Iy]; [|apply (FA y Z x); auto].
+          apply (silent_clash X y x Si). rewrite (core_chain _ _ C), in_app_iff. auto.
+      - destruct (G (Up H)).
+      - split; auto; rewrite ?TV, ?TW, ?tV, ?tW, ?(go_now _ _ _ GV).
+        + split; auto.
+        + intros k Z Ik Nk MZ Pk. apply (FR k Z); auto.
+        + intros y Z x Iy Ny MZ Ix. apply (FA y Z x); auto.
+    Qed.
+
+    Lemma forgets_finds U S X : forgets U S -> (finds S X <-> finds U X).
+    Proof.
+      intros F. pose proof F as [(En & El & Es) [LT Lt] FR FA]. split; intros [Ch Ne Va (a & x & Ia & Ix & C) En'].
+      - assert (M : may_come (now S) X) by (apply may_come_now; split; auto).
+        assert (Ic : forall z, In z (first X) \/ In z (rest X) -> In z (chain (who X) (num X) (what X))).
+        { intros z I. now rewrite Ch, in_app_iff. }
+        split; rewrite ?En; auto; [exists a, x; rewrite Es; auto|].
+        destruct En' as [(k & Ik & Hk)|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]]; [left|right; left|right;
+          right].
+        + exists k. split; [|auto]. destruct (in_dec Nat.eq_dec k (tainted U)) as [I|I]; [auto|].
+          destruct (FR k X Ik I M Hk) as [_ Si]. destruct (silent_clash X x a Si (Ic x (or_introl Ix))) as [_ H].
+          destruct (H C).
+        + exists z, y. split; [auto|]. split; [|auto]. apply (enters_both U S X z y F); auto.
+        + exists z, y. split; [auto|]. split; [|auto]. rewrite El. rewrite in_app_iff in *.
+          destruct Iy as [Iy|Iy]; [left; apply (enters_both U S X z y F); auto|auto].
+      - rewrite En in Va. split; auto; [exists a, x; rewrite Es in Ia; auto|].
+        destruct En' as [(k & Ik & Hk)|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]]; [left|right; left|right;
+          right].
+        + exists k. auto.
+        + exists z, y. auto.
+        + exists z, y. split; [auto|]. split; [|auto]. rewrite El in Iy. rewrite in_app_iff in *. intuition.
+    Qed.
+
+    (** Lemma 2 for L4 and, of L5, what happened now: distances are kept. *)
+    Theorem forgetting_keeps U S n : forgets U S -> (near go finds n S <-> near go finds n U).
+    Proof.
+      intros F. split.
+      - apply (simulation_near go finds (fun S U => forgets U S)); [|exact F]. clear S U F. intros S U F. split.
+        + intros X H. exists X. now apply (forgets_finds U S).
+        + intros X V G. destruct (forgets_step U S X F (go_core _ _ _ G) (go_source _ _ _ G)) as (V' & W & GV & GW &
+          F').
+          exists X, W. split; [auto|]. now rewrite (go_determined S X V V' G GV).
+      - apply (simulation_near go finds forgets); [|exact F]. clear S U F. intros U S F. split.
+        + intros X H. exists X. now apply (forgets_finds U S).
+        + intros X W G. destruct (forget_same _ _ F) as (En & El & Es).
+          assert (C : core S X).
+          { destruct (go_core _ _ _ G) as [Ch Ne Va Fr La]. rewrite En in Va. split; auto.
+            - intros x y. rewrite <- El. apply Fr.
+            - destruct (sourced X); [exact La|]. unfold forced_late in *. rewrite En, El in La. exact La. }
+          assert (So : source_may S X) by (unfold source_may; rewrite <- Es; apply G).
+          destruct (forgets_step U S X F C So) as (V & W' & GV & GW & F').
+          exists X, V. split; [auto|]. now rewrite (go_determined U X W W' G GW).
+    Qed.
+  End Liveness.
 End Independent.

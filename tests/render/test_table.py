@@ -154,8 +154,8 @@ def test_the_table_stays_within_its_width(width: int, expect: bool) -> None:
 def test_paths_are_cut_from_the_left() -> None:
     assert styled.shorten("a/b.pgas", 8, styled.UNICODE) == "a/b.pgas"
     assert styled.shorten("aa/b.pgas", 8, styled.UNICODE) == "aa/b"
-    assert styled.shorten("folder/program.pgas", 8, styled.UNICODE) == "…program"
-    assert styled.shorten("folder/program.c", 8, styled.ASCII) == "...ram.c"
+    assert styled.shorten("folder/program.pgas", 8, styled.UNICODE) == "fo…ogram"
+    assert styled.shorten("folder/program.c", 8, styled.ASCII) == "f...am.c"
 
 
 @pytest.mark.parametrize(
