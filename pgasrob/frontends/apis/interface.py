@@ -233,8 +233,9 @@ class Call(Protocol):
 
     # Across ranks
 
-    def publish(self, key: str, value: Hashable) -> None:
-        """Let other ranks know a fact of this rank that does not change during a run (the base of its window)."""
+    def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
+        """Let other ranks know a fact of this rank that does not change during a run (the base of its window).
+        ``by_all``: where the program is made for every number of nodes, it is needed to be one of every rank."""
         ...
 
     def published(self, rank: int, key: str) -> Hashable | None:

@@ -421,10 +421,12 @@ class MachineCall:
 
     # Across ranks
 
-    def publish(self, key: str, value: Hashable) -> None:
+    def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         if self.machine.number is not None:
             self.machine.facts.publish(self.rank, key, value)
             return
+        if by_all:
+            self.machine.by_all(key, self.name, self.span)
         known = self.own_fact(key)
         collects = isinstance(known, frozenset | tuple) and isinstance(value, type(known)) and set(known) <= set(value)
         if known not in (None, value) and not collects:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 
 from pgasrob.frontends.c.extended import LARGEST_SCALAR, from_extended, to_extended
 from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.nondeterminism import range_of, values_of
 from pgasrob.frontends.c.types import CType, Floating, Integer
 from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown, Value
-from pgasrob.program.expressions import IntType, float_bits, float_value
+from pgasrob.program.expressions import Binary, Const, IntType, Unary, float_bits, float_value
 
 ANYTHING = 256
 """Fills what holds something that nobody knows; no byte is so large."""
@@ -235,6 +236,8 @@ class Contents:
             value = held[1]
             if isinstance(value, Known) and isinstance(type, Integer):
                 return Known(int(value.value != 0) if type.boolean else type.type.wrap(value.value))
+            if isinstance(value, Unknown) and isinstance(type, Integer):
+                return _as(value, type)
             return value
         if held is None and self.is_free(offset, size):
             byte = self._byte_filled(offset, size)
@@ -341,3 +344,13 @@ def scalars_of_page(page: Page) -> Iterator[tuple[int, int, Value]]:
         for number, value in enumerate(held, place):
             if value is not None:
                 yield number * size, size, Known(int(value))
+
+
+def _as(value: Unknown, type: Integer) -> Unknown:
+    """An integer that was stored in another type, perhaps, as one of ``type``."""
+    found, (low, high) = values_of(value.expr, {}), range_of(type)
+    if found is not None and low <= found.low and found.high <= high:
+        return value
+    if type.boolean:
+        return Unknown(Binary("!=", value.expr, Const(0), IntType(64, True)))
+    return Unknown(Unary("cast", value.expr, type.type))

@@ -145,4 +145,6 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
         return None
     if mistake is not None:
         raise mistake
+    for machine in machines if world.symbolic else ():
+        machine.check_ways()
     return tuple(Process(None if world.symbolic else (machine.rank,), assemble(machine.nodes)) for machine in machines)

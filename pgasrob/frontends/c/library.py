@@ -15,7 +15,7 @@ from pgasrob.frontends.c import nondeterminism
 from pgasrob.frontends.c.libc import numbers, outside, written
 from pgasrob.frontends.c.libc.reads import careful
 from pgasrob.frontends.c.libc.strings import in_cells, read_string, refuse_cells
-from pgasrob.frontends.c.libc.table import FILE, TABLE, VALUE, calls, machine_of, text_of
+from pgasrob.frontends.c.libc.table import FILE, TABLE, VALUE, machine_of, text_of
 from pgasrob.frontends.c.standard import STANDARD_HEADERS
 from pgasrob.frontends.c.types import CHAR, INT, LONG, CType, Opaque, Pointer
 from pgasrob.frontends.c.values import (
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     pass
 
 RAND_MAX = (1 << 31) - 1
+calls = TABLE.calls
+
 FREED = "C.freed"
 """What the state holds the freed objects of the heap under: size and number of each."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c import arithmetic, code
@@ -31,8 +31,10 @@ from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Unde
 from pgasrob.frontends.c.world import World
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Expr, Unary, folded
-from pgasrob.program.statements import Statement
+from pgasrob.program.statements import Span, Statement
 
+MADE = "machine.made"
+"""What the state holds what has been made on the way under, where the program is made for every number of nodes."""
 MOST_INSTRUCTIONS = 200_000_000
 """For one rank in one pass."""
 MOST_FRAMES = 500
@@ -60,6 +62,26 @@ class Machine(Merging):
         self.seen_by_handlers = seen_by_handlers
         self.pending: list[_Pending] = []
         self.instructions = 0
+        self.ways: list[frozenset[str]] = []
+        self.made: dict[str, tuple[str, Span]] = {}
+
+    def by_all(self, key: str, name: str, span: Span) -> None:
+        """What function ``name`` makes here under ``key``, others take to be there on every rank."""
+        self.made[key] = name, span
+        known = cast("frozenset[str]", self.state.notes.get(MADE, frozenset()))
+        self.state.notes[MADE] = known | {key}
+
+    def _end(self) -> None:
+        """The rank ends."""
+        self.ways.append(cast("frozenset[str]", self.state.notes.get(MADE, frozenset())))
+        self.close()
+
+    def check_ways(self) -> None:
+        """Raises :class:`NumberNeeded` where some ways have not made what others have: which ranks go there, on which
+        numbers of nodes, is not known."""
+        for key, (name, span) in self.made.items():
+            if any(key not in way for way in self.ways):
+                raise NumberNeeded(f"`{name}` is called on some ways only, and so perhaps not by all ranks", span)
 
     def run(self) -> None:
         main = self.unit.functions.get("main")
@@ -266,7 +288,7 @@ class Machine(Merging):
     def _leave(self, value: Value) -> None:
         """Return ``value`` to the caller; main's return ends the rank."""
         if len(self.state.frames) == 1:
-            self.close()
+            self._end()
             return
         self.end_of_lives(self.frame.function.lasting)
         done = self.state.frames.pop()
@@ -421,7 +443,7 @@ class Machine(Merging):
         self.state.notes.update(outcome.state)
         self.taken = set()
         if outcome.ends:
-            self.close()
+            self._end()
             return
         if call.target is not None:
             frame.slots[call.target] = result

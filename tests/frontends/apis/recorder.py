@@ -140,7 +140,7 @@ class RecordedCall:
         self.names[object] = name
         return Address(object, 0)
 
-    def publish(self, key: str, value: Hashable) -> None:
+    def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         self.world.published[self.rank, key] = value
 
     def published(self, rank: int, key: str) -> Hashable | None:

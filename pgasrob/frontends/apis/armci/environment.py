@@ -149,7 +149,7 @@ def malloc(call: Call) -> Outcome:
     memory = call.allocate("segment", size, member_in(call, 0) or "memory")
     call.own_element(memory, table, "armci_msg_me()")
     name = f"armci.size.{memory.object.number}"
-    call.publish(name, size)
+    call.publish(name, size, by_all=True)
     steps = Steps(call)
     barrier_of_all(steps)
     for rank in range(call.nodes):

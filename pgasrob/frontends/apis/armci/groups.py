@@ -152,7 +152,7 @@ def malloc(call: Call) -> Outcome:
     key = (*group.key, "memory", steps.count(group.name("allocated")))
     memory = call.allocate("segment", asked, member_in(call, 0) or "memory", key)
     name = ".".join(map(str, ("armci.size", *key)))
-    call.publish(name, asked)
+    call.publish(name, asked, by_all=True)
     flags.barrier(steps, group)
     for place, member in enumerate(group.members):
         there = asked if member == call.rank else call.published(member, name)

@@ -89,7 +89,7 @@ def allocate(steps: Steps, size: int) -> None:
     """The segment of every rank."""
     steps.call.rests_on(Kind.CREATION_WAITS, steps.call.name)
     steps.call.allocate("segment", size, "segment", ("gasnet", "segment"))
-    steps.call.publish("gasnet.size", size)
+    steps.call.publish("gasnet.size", size, by_all=True)
     steps.note("gasnet.size", size)
     steps.do(Barrier(steps.call.name))
 

@@ -23,7 +23,7 @@ def _new(call: Call, number: int, size: int) -> dict[str, Hashable]:
         call.fail(f"segment {number} exists already", "delete it first, or give the new segment another number")
     if number in cast("tuple[int, ...]", call.state.get("gaspi.deleted", ())):
         call.fail(f"segment {number} has been deleted before", "give the new segment another number")
-    call.publish(f"gaspi.size.{number}", size)
+    call.publish(f"gaspi.size.{number}", size, by_all=True)
     return {"gaspi.segments": tuple(sorted((segments(call) | {number: size}).items()))}
 
 
@@ -57,7 +57,7 @@ def _bind(call: Call) -> dict[str, Hashable]:
     if not isinstance(address.offset, int):
         call.fail(f"the buffer {call.texts[1]} is not known here", "bind an object whose address is a constant")
     state = _new(call, number, size)
-    call.publish(f"gaspi.bound.{number}", (address.object, address.offset))
+    call.publish(f"gaspi.bound.{number}", (address.object, address.offset), by_all=True)
     return state
 
 

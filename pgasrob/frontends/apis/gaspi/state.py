@@ -59,7 +59,12 @@ def segment(call: Call, number: int, rank: Expr | None = None) -> Address:
         call.fail(f"segment {number} does not exist here yet", "create it with gaspi_segment_create first")
     bound = None
     if call.all_facts(f"gaspi.bound.{number}"):
-        owner = call.rank if rank is None else rank.value if isinstance(rank, Const) else None
+        if rank is not None and not isinstance(rank, Const):
+            call.fail(
+                f"segment {number} of a rank that is computed, where some rank has bound it to a buffer of its own",
+                "give the rank as a number, or have all ranks allocate the segment",
+            )
+        owner = call.rank if rank is None else rank.value
         bound = None if owner is None else call.published(owner, f"gaspi.bound.{number}")
     if bound is not None:
         object, offset = cast("tuple[ObjectId, int]", bound)

@@ -194,7 +194,7 @@ def _create(call: Call, communicator_index: int, window_index: int, part: Part, 
     call.rests_on(Kind.UNIFIED_WINDOWS)
     of = communicator(call, communicator_index)
     made = Window(next_id(steps, of), of.members)
-    call.publish(made.key("part"), part)
+    call.publish(made.key("part"), part, by_all=True)
     if part.base is not None:
         call.expose(Exposed(made.name, part.base, part.bytes))
     here = (call.rank,) if call.marked else ()
@@ -256,7 +256,7 @@ def attach(call: Call) -> Outcome:
     attached = call.published(call.rank, of.key("attached"))
     if not isinstance(attached, frozenset):
         call.fail(f"{call.name} to a window that is not dynamic", "make it with MPI_Win_create_dynamic")
-    call.publish(of.key("attached"), attached | {(base.object, base.offset, bytes)})
+    call.publish(of.key("attached"), attached | {(base.object, base.offset, bytes)}, by_all=True)
     call.expose(Exposed(of.name, base, bytes))
     return Outcome(result=SUCCESS)
 
@@ -379,14 +379,13 @@ def fence(call: Call) -> Outcome:
     one here as it usually is, so that mistakes that show only in an implementation that leaves it out are not found
     (`Kind.FENCE_BARRIER`).
     """
-    steps, of, modes = Steps(call), window(call, 1), call.arguments[0]
+    steps, of, given = Steps(call), window(call, 1), call.known(0)
     _modes(call, 0)
-    given = modes.value if isinstance(modes, Known) else 0
     named = frozenset(name for name, bit in (("noprecede", NOPRECEDE), ("nosucceed", NOSUCCEED)) if given & bit)
     of.mark(steps, "fence", modes=named)
     of.complete(steps)
     unmet = of.unmet(steps)
-    if isinstance(modes, Known) and modes.value & NOPRECEDE:
+    if given & NOPRECEDE:
         if unmet is not None:  # no barrier has come since the last such fence
             for member in unmet:
                 flags.meet(steps, of.group(), call.name, member)
@@ -529,7 +528,9 @@ def _release(steps: Steps, of: Window, target: Target) -> None:
     held, name = dict(_held(steps, of)), named(target)
     kind = held.pop(name, None)
     if kind is None:
-        steps.call.fail(f"{steps.call.name} of rank {_shown(target)}, which is not locked", "lock it on every way to here")
+        steps.call.fail(
+            f"{steps.call.name} of rank {_shown(target)}, which is not locked", "lock it on every way to here"
+        )
     steps.note(of.key("held"), tuple(sorted(held.items(), key=str)))
     rank, change = of.rank(target), Const(1 if kind == LOCK_EXCLUSIVE else -1)
     for cell in reversed(_lock_cells(steps.call, of, kind)):

@@ -28,7 +28,7 @@ from pgasrob.program.expressions import (
 LONG = IntType(64, True)
 
 
-@calls("int abs(int x); long labs(long x); long long llabs(long long x); int __builtin_abs(int x);")
+@TABLE.calls("int abs(int x); long labs(long x); long long llabs(long long x); int __builtin_abs(int x);")
 def absolute(call: Call) -> Outcome:
     expr = call.expression(0)
     type = call.types[0].type if isinstance(call.types[0], Integer) else LONG

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.transfers import Steps, pairs
-from pgasrob.frontends.c.libc.table import machine_of
+from pgasrob.frontends.c.libc.table import machine_of, needs_number
 from pgasrob.frontends.c.types import CHAR
 from pgasrob.frontends.c.values import Address, Known
 from pgasrob.program.commands import Assign, Command, Load, Store
@@ -124,6 +124,7 @@ def string_bytes(call: Call, index: int, address: Address, most: int | None) -> 
     for at in range(size if most is None else min(size, most)):
         place = call.moved(address, at)
         value = call.load(place, CHAR)
+        needs_number(call, value)
         if isinstance(value, Known):
             chain.append(value)
             if not value.value:

@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from pgasrob.analysis.intervals import Interval
-from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.interface import Call, Handler, Look, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.c.nondeterminism import ANY, INPUT, leaves_of
 from pgasrob.frontends.c.types import UCHAR, Opaque, Pointer
 from pgasrob.frontends.c.values import Address, Known, Unknown, Value
 from pgasrob.program.assumptions import Kind
+from pgasrob.program.expressions import Me, Nodes, parts
 
 if TYPE_CHECKING:
     from pgasrob.frontends.c.calls import MachineCall
 
 TABLE = Prototypes()
-calls = TABLE.calls
+H = TypeVar("H", bound=Handler)
+
+
+def calls(prototypes: str) -> Callable[[H], H]:
+    """`TABLE.calls` for what answers with less than all there is to know of arguments that are not known."""
+
+    def add(handler: H) -> H:
+        def handled(call: Call) -> Outcome | Look | Sequence[Outcome | Look]:
+            for value in call.arguments:
+                needs_number(call, value)
+            return handler(call)
+
+        TABLE.add(prototypes, handled)
+        return handler
+
+    return add
+
+
+def needs_number(call: Call, value: Value | None) -> None:
+    """``value`` has to be known. Raises :class:`~pgasrob.frontends.c.symbolic.NumberNeeded` where it is another one on
+    every rank, or number of nodes: what stands for all of them must not be answered by less."""
+    if machine_of(call).machine.number is not None or not isinstance(value, Unknown):
+        return
+    if any(isinstance(part, Me | Nodes) for part in parts(value.expr)):
+        call.number_needed(f"what `{call.name}` is given")
+
 
 FILE = Pointer(Opaque("FILE"))
 VALUE = Known(0)
@@ -53,6 +80,7 @@ def known_bytes(call: Call, index: int, size: int) -> bytes | None:
     for place in range(size):
         value = call.load(call.moved(address, place), UCHAR)
         if not isinstance(value, Known):
+            needs_number(call, value)
             return None
         found.append(value.value)
     return bytes(found)
@@ -63,6 +91,7 @@ def string_at(call: Call, address: Address) -> bytes | None:
     found = bytearray()
     while True:
         value = call.load(call.moved(address, len(found)), UCHAR)
+        needs_number(call, value)
         if not isinstance(value, Known) or len(found) > LONGEST_STRING:
             return None
         if not value.value:
