@@ -79,17 +79,6 @@ def test_dot_shows_nasty_texts_as_they_are(tmp_path: Path) -> None:
     assert not [text for place, text in enumerate(NASTY, 1) if f"{place}: {visible(text)}" not in shown]
 
 
-@needs_dot
-@pytest.mark.parametrize(
-    "name", ["iriw/iriw_get_unordered.pgas", "c/openshmem/stencil_no_fence.c", "ring/token_ring_unordered.pgas"]
-)
-def test_ranks_stand_from_left_to_right(name: str, tmp_path: Path) -> None:
-    svg = drawn(to_dot(corpus(name)), tmp_path)
-    places = {int(rank): float(x) for x, rank in re.findall(r'<text[^>]* x="([-\d.]+)"[^>]*>rank (\d+)</text>', svg)}
-    assert len(places) > 2
-    assert sorted(places, key=places.__getitem__) == sorted(places)
-
-
 def test_the_colours_are_those_of_the_svg() -> None:
     text = to_dot(result_of(ONE_TO_ONE))
     for _, _, attributes in EDGE.findall(text):
