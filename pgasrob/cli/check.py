@@ -393,8 +393,8 @@ def _look_for_fixes(result: Result, job: Job) -> None:
 
     from pgasrob.diagnostics import SourceError
     from pgasrob.render.repair import fixes
-    from pgasrob.repair import repair
-    from pgasrob.repair.reading import read
+    from pgasrob.repairs import repair
+    from pgasrob.repairs.reading import read
     from pgasrob.robustness.watch import LimitReached, Watch
 
     nodes = result["nodes"]

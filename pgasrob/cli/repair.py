@@ -14,7 +14,7 @@ from pgasrob.cli.witness_files import Witnesses, WitnessPath, endings, fold_opti
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
-    from pgasrob.repair import Repair
+    from pgasrob.repairs import Repair
 
 EXAMPLES = """\b
 Exit code:
@@ -67,7 +67,7 @@ def repair(
     runs end as before.
     """
     from pgasrob.program.program import DEFAULT_NODES
-    from pgasrob.repair import repair as repaired
+    from pgasrob.repairs import repair as repaired
     from pgasrob.robustness.limits import Limits
 
     can_write(writes, file)

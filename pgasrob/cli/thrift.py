@@ -56,7 +56,7 @@ def thrift(
     """
     from pgasrob.program.program import DEFAULT_NODES
     from pgasrob.render import thrift as render
-    from pgasrob.repair.thrift import thrift as thrifty
+    from pgasrob.repairs.thrift import thrift as thrifty
     from pgasrob.robustness.limits import Limits
 
     can_write(writes, file)

@@ -33,7 +33,7 @@ from pgasrob.robustness.reasons import (
     ScRunsLeft,
     ScStateLimit,
 )
-from pgasrob.robustness.reduction.elements import represented
+from pgasrob.robustness.reduction.elements import Represented, represented
 from pgasrob.robustness.reduction.unused import without_unused
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
@@ -155,16 +155,19 @@ def check(
     reading = Reading(failed_polls, conflicts)
     units = program.source.units
     nothing = Verdict(program.source.file, program.name, count, engine, "unknown", reading=reading, units=units)
-    try:
+
+    def prepared() -> tuple[Represented | None, _Check]:
         if not isinstance(program, Program):
             watch.within(LOWERING, lambda: program.program(count))
-        if instance is None:
-            instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
+        placed = program.instantiate(count, reading) if instance is None else instance
         few = None
-        if engine == DEFAULT_ENGINE and not instance.program.source.shows_commands:
-            few = watch.within(LEAVING_OUT, lambda: represented(instance))
-        shown = without_unused(few.instance) if few else instance
-        checking = watch.within(SEARCHING.format(engine), lambda: _Check(shown, engine, watch, settings, effect))
+        if engine == DEFAULT_ENGINE and not placed.program.source.shows_commands:
+            few = watch.within(LEAVING_OUT, lambda: represented(placed))
+        shown = without_unused(few.instance) if few else placed
+        return few, watch.within(SEARCHING.format(engine), lambda: _Check(shown, engine, watch, settings, effect))
+
+    try:
+        few, checking = watch.within(PREPARING, prepared)
     except SourceError as error:
         errors = tuple(error.diagnostics)
         return replace(nothing, verdict="error", reason=NoProgram(errors[0].message), errors=errors)
@@ -248,10 +251,14 @@ class _Check:
         return self._verdict(ended or left or self.engine.gave_up)
 
     def _within_limits(self, *phases: tuple[str, Callable[[], None]], grace: float = 0) -> Reason | None:
-        """Go through ``phases``; says what ended them early."""
-        try:
+        """Go through ``phases``, watched all together; says what ended them early."""
+
+        def all_of_them() -> None:
             for phase, work in phases:
-                self.watch.within(phase, work, grace)
+                self.watch.within(phase, work)
+
+        try:
+            self.watch.within(phases[0][0], all_of_them, grace)
         except LimitReached as limit:
             return limit.reason
         except MemoryError as error:
