@@ -52,6 +52,7 @@ AXIOMS: dict[str, list[str]] = {
     "independent_along": [],
     "finds_after": [],
     "attack_persistent": [],
+    "futures_apart": [],
     "reduced_attack_complete": [],
     "merged_attack_decides": [],
     "forgetting_keeps": [],

@@ -40,6 +40,7 @@ Print Assumptions independent_to_front.
 Print Assumptions independent_along.
 Print Assumptions finds_after.
 Print Assumptions attack_persistent.
+Print Assumptions futures_apart.
 Print Assumptions reduced_attack_complete.
 Print Assumptions merged_attack_decides.
 Print Assumptions forgetting_keeps.

@@ -3,6 +3,7 @@
     proofs/reductions.md, Lemma 6, for the attack search of [Attack.v], and what [Reductions.v] makes of it. *)
 
 Require Import Pgas.Order Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Programs Pgas.Attack Pgas.AttackComplete
+  Pgas.Robust
   Pgas.Reductions.
 
 Section Independent.
@@ -685,6 +686,104 @@ Section Independent.
     - intros U Y X U' H Ord FY GX. assert (A : apart_moves Y X) by (apply (Ap U); eauto 8).
       now apply (finds_after U U' X Y GX (apart_moves_sym _ _ A) (finds_chain _ _ FY)).
   Qed.
+
+  (** Lemma 5: such sets are found by what ranks may do.  [may]: local states in which ranks outside C may come to be
+      while no member moves, by the commands there alone; a barrier takes the seed, which does not stand before one. *)
+  Section Futures.
+    Variables (C : nat -> bool) (S : search) (may : nat -> Loc -> Prop) (seed : nat).
+    Notation at_S p := (loc (after (now S)) p).
+    Hypothesis seed_first : C seed /\ (forall o value, next seed (at_S seed) o value <> None -> party o = [seed]) /\
+      forall o, (exists k, party o = [k]) \/ In seed (party o).
+    Hypothesis may_now : forall q, C q = false -> may q (at_S q).
+    Hypothesis may_on : forall q (here : Loc) o value there, may q here -> next q here o value = Some there -> may q
+      there.
+    Hypothesis no_conflict : forall p o value q here o' value' n n' x y, C p -> next p (at_S p) o value <> None ->
+      C q = false -> may q here -> next q here o' value' <> None -> In x (chain p n o) -> In y (chain q n' o') -> ~
+        clash y x.
+
+    Lemma issue_at U Y : chain (who Y) (num Y) (what Y) = first Y ++ rest Y -> first Y <> [] -> valid (now U ++ first
+      Y) ->
+      In (who Y) (party (what Y)) /\ exists value,
+        (forall k, In k (party (what Y)) -> next k (loc (after (now U)) k) (what Y) value <> None) /\
+        forall k, loc (after (now U ++ first Y)) k = if existsb (Nat.eqb k) (party (what Y))
+          then match next k (loc (after (now U)) k) (what Y) value with Some l => l | None => loc (after (now U)) k end
+          else loc (after (now U)) k.
+    Proof.
+      intros Ch Ne Va. destruct (chain_first _ _ _ _ _ Ch Ne) as (m & E). rewrite E in Va.
+      destruct (allowed_at (now U) _ m Va) as [_ A]. simpl in A. destruct A as (Pa & Nu & Nx & _). simpl in Pa, Nx.
+      split; [exact Pa|]. exists (seen (after (now U)) (Event (who Y) (num Y) 0 (what Y))). split; [exact Nx|].
+      intros k. rewrite E. replace (now U ++ Event (who Y) (num Y) 0 (what Y) :: m) with
+        ((now U ++ [Event (who Y) (num Y) 0 (what Y)]) ++ m) by (rewrite <- app_assoc; reflexivity).
+      rewrite Robust.loc_steps; [rewrite after_snoc; reflexivity|]. intros x I H.
+      pose proof (chain_nodup _ _ _ _ _ Ch) as N. rewrite E in N. inversion_clear N as [|? ? Nx' _]. apply Nx'.
+      assert (Ic : In x (chain (who Y) (num Y) (what Y))) by (rewrite Ch, E, !in_app_iff; simpl; auto).
+      apply in_chain in Ic as (Ec & Eo & _). rewrite in_app_iff. left. unfold is_issue, is_true in H.
+      apply Nat.eqb_eq in H. destruct x as [a b c d]. simpl in *. injection Ec as -> ->. now subst.
+    Qed.
+
+    Lemma solo_moves U Y : at_S seed = loc (after (now U)) seed ->
+      chain (who Y) (num Y) (what Y) = first Y ++ rest Y -> first Y <> [] -> valid (now U ++ first Y) ->
+      party (what Y) = [who Y].
+    Proof.
+      intros E Ch Ne Va. destruct (issue_at U Y Ch Ne Va) as (Pa & value & Nx & _).
+      destruct seed_first as (_ & Alone & Kinds). assert (One : exists k, party (what Y) = [k]).
+      { destruct (Kinds (what Y)) as [H|H]; [auto|]. exists seed. apply (Alone _ value). rewrite E. now apply Nx. }
+      destruct One as (k & Ek). rewrite Ek in *. destruct Pa as [<-|[]]. reflexivity.
+    Qed.
+
+    Lemma futures_run (ys : list label) U : run go S ys U -> (forall Z, In Z ys -> C (who Z) = false) ->
+      (forall p, C p -> loc (after (now U)) p = at_S p) /\ forall q, C q = false -> may q (loc (after (now U)) q).
+    Proof.
+      revert U. induction ys as [|Y ys IH] using rev_ind; intros U R Non.
+      - inversion R. subst. split; auto.
+      - apply run_app in R as (V & R & R'). inversion R' as [|? ? U' ? ? G R'']. inversion R''. subst. clear R' R''.
+        destruct (IH V R) as [I1 I2]; [intros Z I; apply Non; rewrite in_app_iff; auto|].
+        assert (CY : C (who Y) = false) by (apply Non; rewrite in_app_iff; simpl; auto).
+        pose proof (go_core _ _ _ G) as [Ch Ne Va _ _].
+        assert (Es : at_S seed = loc (after (now V)) seed) by (symmetry; apply I1, seed_first).
+        pose proof (solo_moves V Y Es Ch Ne Va) as Pa. destruct (issue_at V Y Ch Ne Va) as (_ & value & Nx & Lo).
+        rewrite (go_now _ _ _ G). rewrite Pa in *. split.
+        + intros p Cp. rewrite Lo. simpl. destruct (p =? who Y) eqn:E; simpl; [|now apply I1].
+          apply Nat.eqb_eq in E. subst p. unfold is_true in Cp. congruence.
+        + intros q Cq. rewrite Lo. simpl. destruct (q =? who Y) eqn:E; simpl; [|now apply I2].
+          apply Nat.eqb_eq in E. subst q. specialize (Nx (who Y) (or_introl eq_refl)).
+          destruct (next (who Y) (loc (after (now V)) (who Y)) (what Y) value) as [l|] eqn:En; [|tauto].
+          exact (may_on _ _ _ _ _ (I2 (who Y) Cq) En).
+    Qed.
+
+    Theorem futures_apart : set_apart C S.
+    Proof.
+      intros U Y X (ys & R & Non & CY & CX) HY HX. destruct (futures_run ys U R Non) as [IU1 IU2].
+      assert (Es : at_S seed = loc (after (now U)) seed) by (symmetry; apply IU1, seed_first).
+      assert (IY : chain (who Y) (num Y) (what Y) = first Y ++ rest Y /\ first Y <> [] /\ valid (now U ++ first Y)).
+      { destruct HY as [(V & G)|F]; [pose proof (go_core _ _ _ G) as [Ch Ne Va _ _]|pose proof F as [Ch Ne Va _ _]];
+        auto. }
+      destruct IY as (ChY & NeY & VaY). pose proof (solo_moves U Y Es ChY NeY VaY) as PY.
+      destruct (issue_at U Y ChY NeY VaY) as (IpY & vy & NxY & _).
+      (* X may come at U, or behind Y *)
+      assert (IX : exists V, (forall p, C p -> loc (after (now V)) p = at_S p) /\
+        chain (who X) (num X) (what X) = first X ++ rest X /\ first X <> [] /\ valid (now V ++ first X)).
+      { assert (After_ : forall V, go U Y V -> forall p, C p -> loc (after (now V)) p = at_S p).
+        { intros V G. apply (futures_run (ys ++ [Y]) V).
+          - apply run_app. exists U. split; [auto|]. apply run_step with V; [auto|constructor].
+          - intros Z I. apply in_app_iff in I as [I|[<-|[]]]; auto. }
+        destruct HX as [(W & G)|[F|[(V & W & GY & G)|(V & GY & F)]]].
+        - exists U. pose proof (go_core _ _ _ G) as [Ch Ne Va _ _]. auto.
+        - exists U. pose proof F as [Ch Ne Va _ _]. auto.
+        - exists V. pose proof (go_core _ _ _ G) as [Ch Ne Va _ _]. split; [now apply After_|auto].
+        - exists V. pose proof F as [Ch Ne Va _ _]. split; [now apply After_|auto]. }
+      destruct IX as (V & IV & ChX & NeX & VaX).
+      assert (Ev : at_S seed = loc (after (now V)) seed) by (symmetry; apply IV, seed_first).
+      pose proof (solo_moves V X Ev ChX NeX VaX) as PX. destruct (issue_at V X ChX NeX VaX) as (IpX & vx & NxX & _).
+      assert (Ne : who Y <> who X) by (intros E; rewrite E in CY; unfold is_true in CX; congruence).
+      split.
+      - intros k Iy Ix. unfold who_moves in *. rewrite PY in Iy. rewrite PX in Ix. simpl in Iy, Ix.
+        apply Ne. destruct Iy as [<-|[<-|[]]], Ix as [<-|[<-|[]]]; reflexivity.
+      - intros y x Iy Ix. apply (no_conflict (who X) (what X) vx (who Y) (loc (after (now U)) (who Y)) (what Y) vy
+          (num X) (num Y) x y); auto.
+        rewrite <- IV by auto. now apply NxX.
+    Qed.
+  End Futures.
 
   (** The rule of section 6, with sets of ranks for which Lemma 5 holds. *)
   Definition attack_rule (stored : list search) (found_stored : Prop) (i : nat) S : Prop :=
