@@ -668,7 +668,7 @@ Functions are lowered where they are called. A recursion must end by what is kno
 == PG146 a number of nodes is needed
 `--nodes all` lowers a C program once for every number of nodes, with the rank and the number of nodes as symbols. What
 is done here is another thing on every rank or number of nodes: memory of that size, a loop over all ranks within a
-library, a reduction. So there is a program for each number of nodes, and none for all.
+library, a broadcast. So there is a program for each number of nodes, and none for all.
 
 == PG160 a call that an API does not allow, or that is not supported
 The message says what is wrong with the call, and the hint what would make it checkable.
