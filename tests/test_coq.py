@@ -57,6 +57,7 @@ AXIOMS: dict[str, list[str]] = {
     "merged_attack_decides": [],
     "forgetting_keeps": [],
     "path_is_run": [],
+    "unblocked_goes_on": [],
     "trace_decides": [],
     "one_run_of_each_trace": [],
     "word_is_a_computation": [],

@@ -45,6 +45,7 @@ Print Assumptions reduced_attack_complete.
 Print Assumptions merged_attack_decides.
 Print Assumptions forgetting_keeps.
 Print Assumptions path_is_run.
+Print Assumptions unblocked_goes_on.
 Print Assumptions trace_decides.
 Print Assumptions one_run_of_each_trace.
 Print Assumptions word_is_a_computation.

@@ -4,6 +4,7 @@
     the trace of the run alone; so the runs of a set that has one for every maximal trace decide, with their ideals. *)
 
 Require Import Pgas.Order Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Programs Pgas.Attack Pgas.AttackComplete
+  Pgas.Robust
   Pgas.Reductions Pgas.Independent.
 
 Section ByTrace.
@@ -220,6 +221,182 @@ Section ByTrace.
       + intros x I. apply (X_new V X Gd (go_core _ _ _ G)). now apply (look_events _ _ L).
       + intros x I. now apply in_chain in I.
   Qed.
+
+  (** ** Usable ideals: a command that is not blocked can be gone along *)
+
+  Lemma first_bad (A : Type) (bad : A -> Prop) (l : list A) : (forall u, {bad u} + {~ bad u}) ->
+    exists l1 l2, l = l1 ++ l2 /\ (forall u, In u l1 -> ~ bad u) /\ match l2 with [] => True | u :: _ => bad u end.
+  Proof.
+    intros D. induction l as [|x l (l1 & l2 & -> & H1 & H2)]; [exists [], []; simpl; auto|].
+    destruct (D x) as [B|B]; [exists [], (x :: l1 ++ l2); simpl; auto|].
+    exists (x :: l1), l2. split; [auto|]. split; [|auto]. intros y [<-|I]; auto.
+  Qed.
+
+  Lemma mem_quiet (w l : list event) k : (forall y, In y l -> writes y -> ~ accesses k y) ->
+    mem (after (w ++ l)) k = mem (after w) k.
+  Proof.
+    induction l as [|y l IH] using rev_ind; intros Q; [now rewrite app_nil_r|].
+    rewrite app_assoc, after_snoc. simpl. destruct (writes y && accesses k y) eqn:E.
+    - apply andb_iff in E as [W K]. destruct (Q y); auto. rewrite in_app_iff. simpl. auto.
+    - apply IH. intros z I. apply Q. rewrite in_app_iff. auto.
+  Qed.
+
+  Section Unblocked.
+    Variables (S : search) (ls : list label) (b : block).
+    Notation s := (written (map block_of ls)).
+    Let r := by_rank b.
+    Let n := its_number b.
+    Let o := its_op b.
+    Let w := s ++ events b.
+    Hypothesis path : run go start ls S.
+    Hypothesis goes_on : computation w.
+    (* what it does when it is issued does not conflict with anything late, nor waits for it *)
+    Hypothesis unblocked : forall y, In y (late S) -> ~ clash y (Event r n 0 o) /\ ~ must w y (Event r n 0 o).
+
+    Definition bad x : Prop := exists y, In y (late S) /\ (must w y x \/ clash y x).
+
+    Lemma bad_dec x : {bad x} + {~ bad x}.
+    Proof.
+      apply list_ex_dec. intros y. destruct (is_true_dec (must w y x)), (is_true_dec (clash y x)); first [left;
+        tauto|right; tauto].
+    Qed.
+
+    Lemma late_steps x : In x (late S) -> ~ is_issue x.
+    Proof. destruct (path_is_run ls S path) as (Re & _). apply (good_reachable S Re). Qed.
+
+    Lemma in_run x : In x s <-> In x (now S) \/ In x (late S).
+    Proof.
+      destruct (path_is_run ls S path) as (_ & _ & _ & _ & L). rewrite (look_events _ _ L), in_app_iff. reflexivity.
+    Qed.
+
+    Lemma run_state : same_state (after s) (after (now S ++ late S)).
+    Proof.
+      destruct (path_is_run ls S path) as (Re & _ & C & _ & L). destruct (good_reachable S Re) as (C' & _).
+      now apply same_look_same_values.
+    Qed.
+
+    Lemma ops_run k : ops (after s) k = ops (after (now S)) k.
+    Proof. destruct run_state as (_ & _ & O & _). rewrite O. apply ops_steps. exact late_steps. Qed.
+
+    Lemma loc_run k : loc (after s) k = loc (after (now S)) k.
+    Proof. destruct run_state as (L & _). rewrite L. apply Robust.loc_steps. exact late_steps. Qed.
+
+    Lemma w_valid : valid w.
+    Proof. now apply computation_valid. Qed.
+
+    Lemma s_valid : valid s.
+    Proof. exact (valid_prefix _ _ w_valid). Qed.
+
+    Lemma events_first : exists m, events b = Event r n 0 o :: m.
+    Proof. unfold events, chain. simpl. eauto. Qed.
+
+    Lemma issue_in_run : allowed (after s) (Event r n 0 o).
+    Proof. destruct events_first as (m & E). pose proof w_valid as V. unfold w in V. rewrite E in V.
+    exact (allowed_at _ _ _ V). Qed.
+
+    Lemma b_new x : In x s -> command_of x <> (r, n).
+    Proof.
+      intros I E. pose proof (issued_op s x s_valid I) as O. injection E as Er En. rewrite Er, En in O.
+      destruct issue_in_run as [_ A]. simpl in A. destruct A as (_ & Nu & _). simpl in Nu.
+      assert (n < length (ops (after s) r)) by (apply nth_error_Some; congruence). lia.
+    Qed.
+
+    Lemma now_goes_on l1 : forall l2, events b = l1 ++ l2 -> (forall x, In x l1 -> ~ bad x) -> valid (now S ++ l1).
+    Proof.
+      destruct (path_is_run ls S path) as (Re & _). destruct (good_reachable S Re) as (Co & _).
+      pose proof (valid_prefix _ _ (proj1 (proj1 (computation_valid _) Co))) as Vn.
+      induction l1 as [|x l1 IH] using rev_ind; intros l2 E Ok; [now rewrite app_nil_r|].
+      rewrite <- app_assoc in E. simpl in E. assert (Vl : valid (now S ++ l1)).
+      { apply (IH (x :: l2) E). intros y I. apply Ok. rewrite in_app_iff. auto. }
+      pose proof (chain_split r n o l1 x l2 E) as Ex. rewrite app_assoc. apply valid_snoc. split; [exact Vl|].
+      assert (A : allowed (after (s ++ l1)) x).
+      { pose proof w_valid as V. unfold w in V. rewrite E, app_assoc in V. exact (allowed_at _ _ _ V). }
+      assert (Mine : forall y, In y l1 -> command_of y = (r, n)).
+      { intros y I. assert (J : In y (events b)) by (rewrite E, in_app_iff; auto). now apply in_chain in J. }
+      assert (Nb : ~ bad x) by (apply Ok; rewrite in_app_iff; simpl; auto).
+      assert (Count : forall v, (forall y, In y v -> command_of y <> (r, n)) ->
+        length (got (after (v ++ l1)) (r, n)) = length l1).
+      { intros v Nv. rewrite got_length, filter_app, app_length, (count_new (r, n) l1 Mine).
+        destruct (filter (of_cmd (r, n)) v) as [|y m] eqn:Ef; [auto|]. exfalso.
+        assert (I : In y (filter (of_cmd (r, n)) v)) by (rewrite Ef; simpl; auto). apply in_filter in I as [I Ec].
+        apply of_cmd_iff in Ec. exact (Nv y I Ec). }
+      assert (Nnow : forall y, In y (now S) -> command_of y <> (r, n)) by (intros y I; apply b_new, in_run; auto).
+      assert (Ops : ops (after (s ++ l1)) r = ops (after (now S ++ l1)) r).
+      { pose proof (ops_run r) as O. rewrite !ops_after in *. rewrite !filter_app, !map_app. now rewrite O. }
+      assert (Past : past w x = firstn n (ops (after (s ++ l1)) r)).
+      { pose proof w_valid as V. unfold w in *. rewrite E, app_assoc in *. rewrite past_at by auto. now rewrite Ex. }
+      (* what has happened in the run has happened now, unless it is late *)
+      assert (Hap : forall i p, happened (after (s ++ l1)) r i p -> happened (after (now S ++ l1)) r i p \/
+        exists y, In y (late S) /\ rank y = r /\ number y = i /\ place y = p).
+      { intros i p H. assert (Vs : valid (s ++ l1)).
+        { pose proof w_valid as V. unfold w in V. rewrite E, app_assoc in V. exact (valid_prefix _ _ V). }
+        apply happened_event in H; [|exact Vs]. destruct H as (y & Iy & Cy & Py). injection Cy as Ry Ny.
+        apply in_app_iff in Iy as [Iy|Iy]; [apply in_run in Iy as [Iy|Iy]|].
+        - left. apply happened_event; [auto|]. exists y. rewrite in_app_iff. unfold command_of. rewrite Ry, Ny. auto.
+        - right. exists y. auto.
+        - left. apply happened_event; [auto|]. exists y. rewrite in_app_iff. unfold command_of. rewrite Ry, Ny. auto. }
+      assert (Num : n = length (ops (after s) r)).
+      { destruct issue_in_run as [_ H]. simpl in H. destruct H as (_ & H & _). exact H. }
+      assert (Rule : forall i p, is_step (firstn n (ops (after (s ++ l1)) r)) i p ->
+        (if is_issue x then awaits (past w x) (op x) i p else held (past w x) (op x) (place x) i p) ->
+        happened (after (s ++ l1)) r i p -> happened (after (now S ++ l1)) r i p).
+      { intros i p (o' & Eo & _) M H. destruct (Hap i p H) as [|(y & Iy & Ry & Ny & Py)]; [auto|]. destruct Nb.
+        exists y. split; [auto|]. left. apply must_iff. rewrite Ry, Ny, Py, Ex. simpl. split; [auto|]. split.
+        - assert (L : i < length (firstn n (ops (after (s ++ l1)) r))) by (apply nth_error_Some; congruence).
+          rewrite firstn_length in L. lia.
+        - split; [now apply late_steps|]. rewrite Ex in M. destruct (is_issue _); exact M. }
+      destruct A as [Lx A]. assert (Cx : command_of x = (r, n)) by now rewrite Ex.
+      split; [rewrite Cx, (Count _ Nnow), Ex; reflexivity|]. destruct (is_issue x) eqn:Hx.
+      - assert (El : l1 = []).
+        { rewrite Ex in Hx. apply Nat.eqb_eq in Hx. simpl in Hx. destruct l1; [auto|discriminate Hx]. }
+        rewrite El, app_nil_r in *. simpl in Ex. destruct A as (Pa & Nu & Nx & Aw). rewrite Ex in *. simpl in *.
+        assert (Se : seen (after (now S)) (Event r n 0 o) = seen (after s) (Event r n 0 o)).
+        { unfold seen. destruct (access_of (Event r n 0 o)) as [ac|] eqn:Ea; [|auto].
+          destruct (does_read ac) eqn:Dr; [|auto].
+          destruct run_state as (_ & Mm & _). rewrite Mm. symmetry. apply mem_quiet. intros y Iy W K.
+          apply (proj1 (unblocked y Iy)). apply clash_iff. split; [|split; [|split]].
+          - intros Ey. apply (late_steps y Iy). now rewrite Ey.
+          - exists (at_cell ac). split; [auto|]. apply accesses_iff. eauto.
+          - auto.
+          - intros SK. apply same_kind_iff in SK as [K1 K2]. unfold kind in K1, K2. rewrite Ea in K2.
+            unfold kind_of, does_read in *. destruct (in_way ac); congruence. }
+        split; [exact Pa|]. split; [now rewrite <- ops_run|]. split.
+        + intros k Ik. rewrite <- loc_run, Se. auto.
+        + intros i p St H. rewrite <- ops_run in St, H. pose proof (Rule i p) as Rule'.
+          rewrite !app_nil_r in Rule'. rewrite ?app_nil_r in Past. apply Rule'.
+          * rewrite Num, firstn_all. exact St.
+          * rewrite Past, Num, firstn_all. exact H.
+          * now apply Aw.
+      - destruct A as (O & Pl & A). rewrite Ex in *. unfold may_step. cbn [rank number place op] in *.
+        rewrite <- Ops. split; [exact O|]. split; [exact Pl|].
+        intros i p St H. apply (Rule i p St); [|now apply A]. now rewrite Past.
+    Qed.
+
+    Theorem unblocked_goes_on : exists X V, block_of X = b /\ sourced X = false /\ go S X V.
+    Proof.
+      destruct (first_bad event bad (events b) bad_dec) as (l1 & l2 & E & Ok & Bad).
+      pose proof (now_goes_on l1 l2 E Ok) as V. destruct events_first as (m & Ef).
+      assert (Ne : l1 <> []).
+      { intros ->. simpl in E. rewrite <- E, Ef in Bad. destruct Bad as (y & Iy & H). destruct (unblocked y Iy).
+        tauto. }
+      set (X := Label r n o l1 l2 false).
+      assert (C : core S X).
+      { split; simpl; auto.
+        - intros x y Ix Iy C. apply (Ok x Ix). exists y. auto.
+        - unfold forced_late. simpl. destruct l2 as [|x l2]; [auto|]. destruct Bad as (y & Iy & H). exists y.
+          split; [auto|]. rewrite <- (must_same w); [exact H|].
+          pose proof (chain_split r n o l1 x l2 E) as Ex. rewrite Ex. simpl. unfold w. rewrite E.
+          pose proof (ops_run r) as O. rewrite !ops_after in *. rewrite !filter_app, !map_app, O.
+          replace (filter (fun z => takes_part z r) (x :: l2)) with (@nil event); [now rewrite app_nil_r|].
+          symmetry. destruct (filter _ (x :: l2)) as [|z q] eqn:Ez; [auto|]. exfalso.
+          assert (I : In z (filter (fun z => takes_part z r) (x :: l2))) by (rewrite Ez; simpl; auto).
+          apply in_filter in I as [I T]. apply takes_part_iff in T as [T _].
+          exact (l2_steps r n o l1 (x :: l2) E Ne z I T). }
+      destruct (go_exists S X C) as (W & G); [intros H; discriminate H|apply grows_dec|].
+      assert (Eta : forall c, Block (by_rank c) (its_number c) (its_op c) = c) by (intros []; reflexivity).
+      exists X, W. split; [exact (Eta b)|auto].
+    Qed.
+  End Unblocked.
 
   (** ** Traces *)
 
