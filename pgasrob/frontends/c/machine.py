@@ -335,6 +335,8 @@ class Machine(Merging):
         match ways:
             case [Outcome() as outcome]:
                 self._finish(outcome)
+            case []:
+                raise NumberNeeded(f"how `{name}` may end is another thing on every number of nodes", self.span)
             case _:
                 self._choose(ways)
 
@@ -344,11 +346,14 @@ class Machine(Merging):
             value = self.frame.slots[slot]
             if not isinstance(value, Address) or not isinstance(type, Pointer) or not isinstance(type.to, Integer):
                 continue
-            if value.object not in self.facts.objects or value.object.of_api:
-                continue
-            offset = value.offset if isinstance(value.offset, int) else 0
-            if self.facts.signs(value.object, offset, size_of(type.to)) - {type.to.type.signed}:
-                self.facts.mix(value.object)
+            if value.object in self.facts.objects and not value.object.of_api:
+                self.used_as(value, size_of(type.to), type.to.type.signed)
+
+    def used_as(self, address: Address, size: int, signed: bool) -> None:
+        """The integer at ``address`` is taken for one with a sign, or without."""
+        offset = address.offset if isinstance(address.offset, int) else 0
+        if self.facts.signs(address.object, offset, size) - {signed}:
+            self.facts.mix(address.object)
 
     def _pure(self, call: code.Call) -> None:
         """What a function computes that is assumed to be pure is not known; 0 would decide branches by a guess."""
@@ -510,7 +515,7 @@ VALUES: dict[type, Callable[[Machine, Any, list[Value]], Value | None]] = {
         arithmetic.unary(each.operator, slots[each.source], each.type)
     ),
     code.Binary: lambda machine, each, slots: machine.materialised(
-        arithmetic.binary(each.operator, slots[each.left], slots[each.right], each.type)
+        arithmetic.binary(each.operator, *machine.alike(slots[each.left], slots[each.right]), each.type)
     ),
     code.Offset: lambda machine, each, slots: machine.offset(
         slots[each.pointer], Known(each.constant) if each.index is None else slots[each.index], each.size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import cast
 
 from pgasrob.analysis.intervals import Interval
@@ -20,6 +21,7 @@ from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CHAR, DOUBLE, Array, CType, Floating, Integer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.frontends.c.views import extracted, turned
+from pgasrob.frontends.c.world import World
 from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program import commands, core
 from pgasrob.program.assumptions import Kind
@@ -47,7 +49,12 @@ MOST_KNOWN = 64
 
 
 class Memory(Flows):
-    """Loads and stores. What is known is kept in `State.memory`; scalars with cells are accessed by commands."""
+    """Loads and stores. What is known is kept in `State.memory`; scalars with cells are accessed by commands.
+    ``sizes``: of the objects that this rank has made, in bytes."""
+
+    def __init__(self, world: World, rank: int | None) -> None:
+        super().__init__(world, rank)
+        self.sizes: dict[ObjectId, int] = {}
 
     # Objects
 
@@ -58,6 +65,7 @@ class Memory(Flows):
         if self.world.symbolic and known is not None and known.size != size:
             # Ways that only some ranks take on some numbers of nodes are made for all: the largest size is not theirs.
             raise NumberNeeded(f"the size of `{name}` is another one on some ways", span)
+        self.sizes[id] = max(size, self.sizes.get(id, 0))
         self.facts.declare(id, name, size, type, initial, span)
 
     def global_object(self, name: str) -> ObjectId:
@@ -121,7 +129,10 @@ class Memory(Flows):
         """Whether ``size`` bytes at ``address``, a known one, lie inside of its object."""
         self.object(address.object)
         assert isinstance(address.offset, int)
-        return address.offset >= 0 and address.offset + size <= self.facts.objects[address.object].size
+        known = self.facts.objects[address.object].size
+        # What another rank has made larger is no larger here.
+        room = known if self.whose(address) else self.sizes.get(address.object, known)
+        return address.offset >= 0 and address.offset + size <= room
 
     def outside(self, address: Address, size: int) -> str:
         """That ``size`` bytes at ``address``, a known one, do not lie inside of its object."""
@@ -653,6 +664,21 @@ class Memory(Flows):
             distance = arithmetic.binary("-", cells[0], cells[1], Integer(LONG))
             return arithmetic.binary("/", distance, Known(max(1, size // granule)), Integer(LONG))
         raise Problem("PG143", "the difference of pointers into different objects", "subtract indices instead")
+
+    def alike(self, left: Value, right: Value) -> tuple[Value, Value]:
+        """Two operands; of pointers into one object of which one is known and one is not, the known one is in cells,
+        too."""
+        if not (isinstance(left, Address) and isinstance(right, Address) and left.place == right.place):
+            return left, right
+        if isinstance(left.offset, int) == isinstance(right.offset, int):
+            return left, right
+        first, second = (
+            replace(each, offset=Const(each.offset // self.facts.finer(each.object, each.offset)))
+            if isinstance(each.offset, int)
+            else each
+            for each in (left, right)
+        )
+        return first, second
 
     def followed(self, pointer: Value, what: str) -> Address | None:
         """``pointer`` where it is followed; None when that has no meaning (a null pointer), so that a run faults."""

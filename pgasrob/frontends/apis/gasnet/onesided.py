@@ -125,6 +125,7 @@ def set_value(steps: Steps, remote: Address, node: Expr, value: int, bytes: int,
     """Set the scalar at ``remote`` to the value in argument ``value``, of as many bytes as argument ``bytes`` says."""
     call = steps.call
     size, type = value_type(call, bytes, True)
+    call.used_as(remote, size, True)
     expression = call.expression(value)
     narrow = Const(type.wrap(expression.value)) if isinstance(expression, Const) else Unary("cast", expression, type)
     steps.do(Update("set", narrow, node, call.cell(remote, size), where, type=type, atomic=""))

@@ -28,7 +28,7 @@ from pgasrob.program.commands import (
     Swap,
     Write,
 )
-from pgasrob.program.expressions import Binary, Const, Expr, IntType
+from pgasrob.program.expressions import Binary, Const, Expr, IntType, is_of_rank
 
 PROTOTYPES = Prototypes()
 NOTIFICATIONS = 65536
@@ -107,7 +107,8 @@ def _nonzero(call: Call, index: int) -> Expr:
     value = call.expression(index)
     if value == Const(0):
         call.fail("a notification has a value above 0", "notify with 1 or more: 0 stands for no notification")
-    return value
+    # Where it is computed from ranks, it must not be 0 on some of them.
+    return Const(call.known(index)) if is_of_rank(value) else value
 
 
 @PROTOTYPES.calls(f"""
@@ -230,7 +231,9 @@ def _atomic_cell(call: Call) -> tuple[Expr, Expr]:
     offset, rank = call.known(1), call.expression(2)
     if offset % 8:
         call.fail(f"offset {offset} is not a multiple of 8", "GASPI's atomics need 8-byte values at 8-byte offsets")
-    return rank, call.cell(place(call, call.known(0), offset, rank), 8)
+    address = place(call, call.known(0), offset, rank)
+    call.used_as(address, 8, False)
+    return rank, call.cell(address, 8)
 
 
 @PROTOTYPES.calls("""

@@ -113,6 +113,8 @@ def _sources(call: Call, index: int, comm: int) -> list[tuple[Steps, int]]:
     if isinstance(source, Known) and source.value != ANY_SOURCE:
         return [(Steps(call), source.value)]
     result = []
+    if communicator(call, comm).members is EVERYONE:
+        call.number_needed(f"who `{call.name}` may receive from")
     for place in places(communicator(call, comm)):
         if place == PROC_NULL and isinstance(source, Known):
             continue

@@ -1,0 +1,143 @@
+"""C programs that are something else on some number of nodes beyond any cutoff: none of them is proved.
+
+Each rests on something that was once taken to be alike on every rank and every number of nodes.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import pgasrob
+from pgasrob.frontends.lower import parse_c
+from pgasrob.robustness.every_n.check import check_every_count
+
+SHMEM = """#include <shmem.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <math.h>
+#include <ctype.h>
+static long x, y, t, one = 1, i;
+static long cells[4];
+int main(void) {
+  shmem_init(); int me = shmem_my_pe(), n = shmem_n_pes();
+  %s
+  shmem_barrier_all(); shmem_finalize(); return 0;
+}"""
+FAR = "shmem_long_p(&x, 1, n + 5);"
+CROSSING = """if (me == 0) { shmem_long_put_nbi(&x, &one, 1, 1); t = shmem_long_g(&y, 1); }
+  else { shmem_long_put_nbi(&y, &one, 1, 1); t = shmem_long_g(&x, 1); }"""
+MPI = """#include <mpi.h>
+static long one = 1, first, second;
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int me, n; MPI_Comm_rank(MPI_COMM_WORLD, &me); MPI_Comm_size(MPI_COMM_WORLD, &n);
+  long *base; MPI_Win win; MPI_Win_allocate(16, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  %s
+  MPI_Win_free(&win); MPI_Finalize(); return 0;
+}"""
+PUT = "MPI_Put(&one, 1, MPI_LONG, {}, {}, 1, MPI_LONG, win);"
+GET = "MPI_Get(&{}, 1, MPI_LONG, 1, {}, 1, MPI_LONG, win);"
+FENCED = f"""MPI_Win_fence(0, win);
+  if (me == 0) {{ {PUT.format(1, 0)} first = base[1]; }}
+  if (me == 1) {PUT.format(0, 1)}
+  MPI_Win_fence((n > 9) * MPI_MODE_NOPRECEDE, win);
+  if (me == 1) first = base[0];
+  MPI_Win_fence(0, win);"""
+NAMED = f"""MPI_Win_lock_all(0, win);
+  int t1 = (me - 1u < 1u), t2 = (me - 1 < 1);
+  if (n > 9 && me == 0) {{
+    {PUT.format("t2", 0)} MPI_Win_flush(t1, win); {PUT.format("t2", 1)} MPI_Win_flush(t1, win);
+  }}
+  if (n > 9 && me == 1) {{
+    {GET.format("first", 1)} MPI_Win_flush(1, win); {GET.format("second", 0)} MPI_Win_flush(1, win);
+  }}
+  MPI_Win_unlock_all(win);"""
+LOCKED = "MPI_Win_lock(MPI_LOCK_SHARED, {0}, 0, win); {1} MPI_Win_unlock({0}, win);"
+RECEIVED = f"""int got;
+  if (me == 1) MPI_Send(&me, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  if (me == 0) MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Win_lock_all(0, win);
+  if (me == 0) {{ {PUT.format(1, 0)} MPI_Win_flush_local(1, win); {PUT.format(1, 1)} }}
+  if (me == 1) {{ {GET.format("first", 1)} MPI_Win_flush(1, win); {GET.format("second", 0)} MPI_Win_flush(1, win); }}
+  MPI_Win_unlock_all(win);"""
+GASPI = """#include <GASPI.h>
+static long buffer[1]; static long s;
+int main(void) {
+  gaspi_proc_init(GASPI_BLOCK);
+  gaspi_rank_t me, n; gaspi_proc_rank(&me); gaspi_proc_num(&n);
+  gaspi_segment_create(0, 64, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED);
+  gaspi_pointer_t at; gaspi_segment_ptr(0, &at); long *q = at;
+  %s
+  gaspi_proc_term(GASPI_BLOCK); return 0;
+}"""
+BARRIER = "gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);"
+DIFFERENT = {
+    "a shared object's size": (SHMEM, "long *a; int s = 16; if (n == 7) s = 8; a = shmem_malloc(s); "
+        "shmem_barrier_all(); if (me == 0) shmem_long_put(a + 1, &one, 1, 1);", 7),
+    "a private object's size": (SHMEM, "int *a; if (n != 7) a = malloc(8); else a = malloc(4); a[1] = me;", 7),
+    "the size of one call": (SHMEM, "int *p = malloc(n != 10 ? 16 : 8); p[3] = 1;", 10),
+    "a union": (SHMEM, f"union {{ int i; unsigned u; }} z; z.i = me - 1; "
+        f"if (n > 9 && (z.u > 100u || me == 1)) {{ {CROSSING} }}", 10),
+    "bytes": (SHMEM, "signed char c = -(me + 1); unsigned char *p = (unsigned char *)&c; "
+        f"if (n > 9 && *p > 200) {FAR}", 10),
+    "a truth value": (SHMEM, f"char c = (me & 1) + 2; _Bool *p = (_Bool *)&c; if (n > 9 && *p == 1) {FAR}", 10),
+    "signbit": (SHMEM, f"if (n > 9 && signbit(me - 0.5)) {FAR}", 10),
+    "printed": (SHMEM, 'char b[2]; sprintf(b, "%d", n);', 10),
+    "pointers": (SHMEM, f"if (n > 9 && me < 3) {{ long *p = &cells[me]; if (me == 1 && p == &cells[1]) {FAR} }} "
+        "cells[0] = 1;", 10),
+    "names of targets": (MPI, NAMED, 10),
+    "two names of one lock": (MPI, f"if (n == 9) {{ {LOCKED.format('0', LOCKED.format('n % 9', ''))} }}", 9),
+    "a lock beside all": (MPI, f"if (n > 9) {{ MPI_Win_lock_all(0, win); {LOCKED.format('0', '')} "
+        "MPI_Win_unlock_all(win); }", 10),
+    "the assertion of a fence": (MPI, FENCED, 10),
+    "who a message is from": (MPI, RECEIVED, 2),
+    "a segment that is bound": (GASPI, "if (n < 10) gaspi_segment_alloc(1, 8, GASPI_MEM_INITIALIZED); "
+        f"else gaspi_segment_bind(1, buffer, 8, 0); {BARRIER} if (me < 2) {{ q[0] = 1; "
+        "gaspi_write(0, 0, 1 - me, 1, 0, 8, 0, GASPI_BLOCK); if (n >= 10) s = buffer[0]; "
+        "gaspi_wait(0, GASPI_BLOCK); }", 10),
+    "a segment on some numbers": (GASPI, f"if (n < 10) gaspi_segment_alloc(1, 64, GASPI_MEM_INITIALIZED); {BARRIER} "
+        "if (me == 0) { gaspi_write(0, 0, 1, 1, 0, 8, 0, GASPI_BLOCK); gaspi_wait(0, GASPI_BLOCK); }", 10),
+    "a notification of nothing": (GASPI, f"{BARRIER} if (n > 9 && me == 0) "
+        "gaspi_notify(0, 1, 0, n - 10, 0, GASPI_BLOCK);", 10),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_what_differs_somewhere_is_not_proved(name: str) -> None:
+    text, body, nodes = DIFFERENT[name]
+    program = parse_c(text % body)
+    assert pgasrob.check(program, nodes).verdict in ("not robust", "error")
+    found = check_every_count(program, effect=False)
+    assert found.verdict != "robust" and not (found.every and found.every.proof.holds)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int *a; if (me != 0) a = malloc(8); else a = malloc(4); a[1] = me;",
+        f"union {{ int i; unsigned u; }} z; z.i = -(rand() % 2); if (z.u > 100u) {FAR}",
+        "long k; if (me == 0) shmem_long_p(&i, 1, 1); shmem_barrier_all(); k = i; "
+        f"if (k >= 0 && k < 4) {{ long *p = &cells[k]; if (p == &cells[1]) {FAR} }}",
+    ],
+    ids=["a size on one rank", "an unknown value in a union", "pointers by an index that is read"],
+)
+def test_faults_that_were_missed(body: str) -> None:
+    assert pgasrob.check(parse_c(SHMEM % body), 2).verdict == "error"
+
+
+def test_integers_that_calls_take_with_another_sign() -> None:
+    put = """#include <gasnet.h>
+static unsigned x;
+int main(int argc, char **argv) {
+  gasnet_init(&argc, &argv); gasnet_attach(0, 0, 0, 0);
+  if (gasnet_mynode() == 0) gasnet_put_val(1, &x, %s, 4);
+  gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS); gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  if (gasnet_mynode() == 1 && x > 100u) gasnet_put_val(7, &x, 1, 4);
+}"""
+    assert pgasrob.check(parse_c(put % "5"), 2).verdict == "robust"
+    assert [pgasrob.check(parse_c(put % value), 2).verdict for value in ("500", "0xffffffff")] == ["error", "error"]
+    add = GASPI % f"""gaspi_segment_bind(1, buffer, 8, 0); {BARRIER} gaspi_atomic_value_t old;
+  if (me == 0) gaspi_atomic_fetch_add(1, 0, 1, %s, &old, GASPI_BLOCK);
+  {BARRIER} if (me == 1 && buffer[0] < 0) gaspi_notify(0, 7, 0, 1, 0, GASPI_BLOCK);"""
+    assert pgasrob.check(parse_c(add % "5"), 2).verdict == "robust"
+    assert pgasrob.check(parse_c(add % "-1"), 2).verdict == "error"
