@@ -16,6 +16,9 @@ from pgasrob.course.pages import Part
 
 HEAD = "In this notebook programs can be changed and commands run. Cells that begin with `%%writefile` write a program."
 SETUP = "import pgasrob\nfrom IPython.display import SVG"
+SHELL = "%%sh --no-raise-error"
+"""What a cell with a command begins with: unlike with `!`, it does not write to a terminal, so that there is no
+progress, which a notebook cannot take back; and an exit code of 1 is an answer."""
 ONE_CHECK = re.compile(r"pgasrob check (programs/\S+\.(?:pgas|c))")
 RUN = re.compile(r"^ *step │", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\((?!\w+://)[^)]*\)")
@@ -69,7 +72,7 @@ def _of(part: Part, place: str, programs: dict[str, str]) -> Iterator[str]:
     if part.kind == "program":
         yield f"%%writefile {place}/{part.name}\n{programs[part.name]}"
     elif part.kind == "command":
-        yield f"!{part.name}"
+        yield f"{SHELL}\n{part.name}"
         one = ONE_CHECK.fullmatch(part.name)
         if one and RUN.search(part.text):
             yield f'pgasrob.check(pgasrob.load("{one[1]}"))'

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from pgasrob.cli import cli
 from pgasrob.course.pages import parts
+from pgasrob.render.notebook import SHELL
 from tests.test_lectures import comparable, fits
 from tests.tools import RUNS_PROGRAMS
 
@@ -32,8 +33,7 @@ def notebook(page: Path, folder: Path, *options: str) -> Any:
 
 
 def printed(cell: Any) -> str:
-    text = "".join(output.text for output in cell.outputs if output.output_type == "stream")
-    return text.replace("\r\n", "\n")  # it is told that it writes to a terminal
+    return "".join(output.text for output in cell.outputs if output.get("name") == "stdout")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
@@ -44,9 +44,8 @@ def test_a_notebook_has_all_of_the_page_and_no_answer(
     found = notebook(page, tmp_path)
     read = parts(page.read_text())
     sources = [cell.source for cell in found.cells]
-    assert [source[1:] for source in sources if source.startswith("!")] == [
-        part.name for part in read if part.kind == "command"
-    ]
+    ran = [source.removeprefix(f"{SHELL}\n") for source in sources if source.startswith(SHELL)]
+    assert ran == [part.name for part in read if part.kind == "command"]
     written = [source.split("\n", 1) for source in sources if source.startswith("%%writefile ")]
     assert [Path(head).name for head, _ in written] == [Path(part.name).name for part in read if part.kind == "program"]
     for head, text in written:
@@ -87,13 +86,13 @@ def run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int,
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pgasrob "$@"\n')
     command.chmod(0o755)
     monkeypatch.setenv("PATH", str(command.parent), prepend=":")
-    for name, value in (("PYTHONPATH", str(ROOT)), ("COLUMNS", "80"), ("NO_COLOR", "1")):
+    for name, value in (("PYTHONPATH", str(ROOT)), ("COLUMNS", "80")):
         monkeypatch.setenv(name, value)
     client.NotebookClient(found, timeout=600, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
     shown = {part.name: part.text for part in parts(page.read_text()) if part.kind == "command"}
-    ran = [cell for cell in found.cells if cell.source.startswith("!")]
+    ran = [cell for cell in found.cells if cell.source.startswith(SHELL)]
     for cell in ran:
-        name = cell.source[1:]
+        name = cell.source.removeprefix(f"{SHELL}\n")
         if name.split()[1] not in RUNS_PROGRAMS and ".pgastrace" not in name:  # those need a library
             assert fits(comparable(shown[name]), comparable(printed(cell))), printed(cell)
     pictures = [cell for cell in found.cells if cell.source.startswith(("pgasrob.check(", "SVG("))]
