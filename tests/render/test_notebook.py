@@ -86,7 +86,7 @@ def run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int,
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pgasrob "$@"\n')
     command.chmod(0o755)
     monkeypatch.setenv("PATH", str(command.parent), prepend=":")
-    for name, value in (("PYTHONPATH", str(ROOT)), ("COLUMNS", "80")):
+    for name, value in (("PYTHONPATH", str(ROOT)), ("COLUMNS", "80"), ("NO_COLOR", "1")):
         monkeypatch.setenv(name, value)
     client.NotebookClient(found, timeout=600, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
     shown = {part.name: part.text for part in parts(page.read_text()) if part.kind == "command"}
