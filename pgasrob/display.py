@@ -1,4 +1,4 @@
-"""What Jupyter asks an object for. It finds these methods by name on the object itself.
+"""What Jupyter and the interactive Python ask an object for. They find these methods by name on the object itself.
 
 So classes of lower layers hand themselves to a renderer that the package has set above them, in its ``__init__``.
 """
@@ -6,6 +6,7 @@ So classes of lower layers hand themselves to a renderer that the package has se
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any
 
 
@@ -14,13 +15,21 @@ def _not_set() -> Any:
 
 
 renderer: Callable[[], Any] = _not_set
-"""Gives the module that shows them; called when Jupyter asks, and not before."""
+"""Gives the module that shows them; called when one is to be shown, and not before."""
 
 
 class Displayed:
-    """An object that shows itself in Jupyter."""
+    """An object that shows itself in Jupyter, and in a line where Python shows it.
+
+    >>> import pgasrob
+    >>> pgasrob.load(pgasrob.example("one_to_one"))
+    <Program one_to_one: one_to_one.pgas>
+    """
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(renderer().short(self))
 
     def _repr_html_(self) -> str:
         return str(renderer().html(self))
@@ -28,3 +37,43 @@ class Displayed:
     def _repr_svg_(self) -> str | None:
         drawing: str | None = renderer().svg(self)
         return drawing
+
+
+class Result(Displayed):
+    """An answer: ``print`` gives the report of the command line, Jupyter a picture.
+
+    >>> import pgasrob
+    >>> verdict = pgasrob.check(pgasrob.example("one_to_one"), nodes=3)
+    >>> verdict
+    <Verdict one_to_one.pgas: not robust on 3 nodes>
+    >>> print(str(verdict).splitlines()[1].strip())
+    Rank 0 reads y in line 13 before the write of rank 2 in line 11 has arrived
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return str(renderer().text(self))
+
+    def to_json(self) -> Any:
+        """The object that the command prints with ``--format json``: dicts, lists, numbers and texts.
+
+        >>> import pgasrob
+        >>> pgasrob.check("memory x; process { mem[x] <- 1; }").to_json()["verdict"]
+        'robust'
+        """
+        return renderer().to_json(self)
+
+    def save(self, path: str | PathLike[str], cycle_only: bool = False) -> None:
+        """Write it to the file ``path``, whose ending says as what.
+
+        ``.txt`` is the report and ``.json`` the object of :meth:`to_json`. What has a run can be ``.svg``, ``.html``
+        (to step through), ``.tex``, ``.dot`` and ``.mmd``, a verdict and a repair ``.sarif``. ``cycle_only``: in a
+        picture, what the cycle does not pass is folded away.
+
+        Raises ValueError for another ending and where there is no run to draw, OSError where it cannot be written.
+
+        >>> import pgasrob
+        >>> pgasrob.check(pgasrob.example("one_to_one")).save("run.svg")
+        """
+        renderer().save(self, path, cycle_only)

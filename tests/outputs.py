@@ -9,9 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 from click.testing import CliRunner, Result
-from jsonschema import Draft202012Validator
-
-from pgasrob.render.schema import OUTPUTS, schema
 
 _invoke = CliRunner.invoke
 
@@ -19,6 +16,11 @@ _invoke = CliRunner.invoke
 @cache
 def validators(command: str) -> list[Any]:
     """One for each kind of object that the command prints."""
+    # Imported by every process of pytest, this file costs nothing before something is printed.
+    from jsonschema import Draft202012Validator
+
+    from pgasrob.render.schema import schema
+
     found = schema(command)
     return [Draft202012Validator({**each, "$defs": found["$defs"]}) for each in found["anyOf"]]
 
@@ -30,10 +32,14 @@ def fits(command: str, value: object) -> bool:
 
 def validate(arguments: Sequence[str], stdout: str) -> None:
     """Check what was printed by the command with these ``arguments``, where that is JSON."""
-    two = " ".join(arguments[:2])
-    command = two if two in OUTPUTS else arguments[0] if arguments else ""
     forms = [after for before, after in pairwise(arguments) if before == "--format"]
-    if command not in OUTPUTS or forms[-1:] != ["json"]:
+    if forms[-1:] != ["json"]:
+        return
+    from pgasrob.render.schema import OUTPUTS
+
+    two = " ".join(arguments[:2])
+    command = two if two in OUTPUTS else arguments[0]
+    if command not in OUTPUTS:
         return
     for value in map(json.loads, stdout.splitlines()):
         if not fits(command, value):

@@ -28,6 +28,7 @@ from pgasrob.robustness import native
 from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES
 from pgasrob.robustness.limits import DEFAULT_MAX_STATES
 from pgasrob.robustness.reduction import REDUCTIONS
+from tests.outputs import validate
 from tests.render.test_json import ERROR, ONE_TO_ONE, RESULT
 
 ROOT = Path(__file__).parents[1]
@@ -89,9 +90,11 @@ def command(*arguments: str) -> list[str]:
 
 def installed(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """The command as a process of its own."""
-    return subprocess.run(
+    result = subprocess.run(
         command(*arguments), capture_output=True, encoding="utf-8", env=environment(**more), timeout=60, check=False
     )
+    validate(arguments, result.stdout)
+    return result
 
 
 # Exit codes

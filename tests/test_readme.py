@@ -68,13 +68,14 @@ def test_the_programs_shown_are_those_of_the_corpus() -> None:
 def test_the_python_shown_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Elsewhere: here it would take the sources, and these need not have the kernel."""
     (code,) = blocks(MANUAL / "python.md", "python")
-    shutil.copy(ROOT / "programs/one_to_one/one_to_one.pgas", tmp_path)
+    shutil.copy(ROOT / "programs/c/openshmem/ring_halo.c", tmp_path / "ring.c")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(code, names)
     assert names["verdict"].verdict == "not robust"
     assert names["verdict"].witness.run.events
     assert names["verdict"].witness.cycle
+    assert (tmp_path / "run.svg").exists()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -238,7 +238,7 @@ SLOW: dict[str, str] = {
     "render/test_witness_file.py": """
         mutants_are_refused_or_can_be_drawn
     """,
-    "repair/test_seeded.py": """
+    "repairs/test_seeded.py": """
         the_fix_by_hand_or_a_cheaper_one
     """,
     "robustness/every_n/test_check.py": """

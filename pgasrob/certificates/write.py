@@ -32,7 +32,7 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 
 MOST_STATES = 20_000
 """States that a certificate may list."""
-SMALL, FIRST = 400, 5_000
+SMALL, FIRST = 400, 10_000
 """Commands of all ranks up to which infeasibility is asked first; in larger programs it takes longer, and states are
 listed, if there are no more than so many."""
 FILES = 64

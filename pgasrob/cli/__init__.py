@@ -122,6 +122,7 @@ NAMES = (
     "explain_error",
     "explain_assumption",
     "completion",
+    "man",
 )
 """The commands in the order of the help: each is a function of the same name in the module of its name."""
 

@@ -24,8 +24,8 @@ from pgasrob.cli.options import (
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
-    from pgasrob.repair import Costs
-    from pgasrob.repair.verifier import AnyProgram, Parse
+    from pgasrob.repairs import Costs
+    from pgasrob.repairs.verifier import AnyProgram, Parse
 
 BACKUP = ".orig"
 BYTE_ORDER_MARK = "\ufeff"
@@ -56,7 +56,7 @@ def change_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def read(file: str, front_end: FrontEnd) -> tuple[AnyProgram, Parse]:
     """The program in ``file``, and how a changed text is read; ends the command when it is none."""
     from pgasrob.diagnostics import SourceError
-    from pgasrob.repair.reading import read as read_source
+    from pgasrob.repairs.reading import read as read_source
 
     mention_a_missing_kernel(DEFAULT_ENGINE)
     try:
@@ -65,11 +65,19 @@ def read(file: str, front_end: FrontEnd) -> tuple[AnyProgram, Parse]:
         refuse(str(error))
 
 
+def can_write(asked: bool, file: str) -> None:
+    """Refuse to write what comes from the standard input."""
+    from pgasrob.program.files import GIVEN
+
+    if asked and file in GIVEN:
+        raise click.UsageError("--write: the standard input has no file to write to; --format diff prints the change.")
+
+
 def costs_in(path: str | None) -> Costs:
     """The costs that the file ``path`` gives; those of the tool when None."""
     import tomllib
 
-    from pgasrob.repair import Costs
+    from pgasrob.repairs import Costs
 
     if path is None:
         return Costs()
@@ -81,7 +89,7 @@ def costs_in(path: str | None) -> Costs:
 
 def write_changes(first: str, before: str, after: str, what: str) -> None:
     """As :func:`_write_change` for each file that differs in two texts of all files, whose ``first`` this is."""
-    from pgasrob.repair.texts import changed
+    from pgasrob.repairs.texts import changed
 
     for file, old, new in changed(before, after):
         _write_change(file or first, old, new, what)

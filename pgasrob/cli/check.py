@@ -189,7 +189,7 @@ def check(
 
     For a program that is not, a run on the network is shown that no sequentially consistent run looks like. Folders
     are searched for .pgas and .c files, with --network for .litmus files, too, hidden ones left out. Several programs
-    give a table of their verdicts.
+    give a table of their verdicts. `-` is a program on the standard input.
 
     A C file with `main` is a program, together with those of the other C files that define what it needs. With
     --compile-commands and no FILE all programs of the database are checked.
@@ -393,8 +393,8 @@ def _look_for_fixes(result: Result, job: Job) -> None:
 
     from pgasrob.diagnostics import SourceError
     from pgasrob.render.repair import fixes
-    from pgasrob.repair import repair
-    from pgasrob.repair.reading import read
+    from pgasrob.repairs import repair
+    from pgasrob.repairs.reading import read
     from pgasrob.robustness.watch import LimitReached, Watch
 
     nodes = result["nodes"]

@@ -14,6 +14,7 @@ from pgasrob.cli.memory_model import explain_in, memory_model_option
 from pgasrob.cli.options import (
     DEFAULT_ENGINE,
     HELP,
+    ProgramPath,
     c_options,
     limited,
     mention_a_missing_kernel,
@@ -39,7 +40,7 @@ CODE = re.compile(r"PG\d{3}", re.IGNORECASE | re.ASCII)
 
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=click.Path())
+@click.argument("file", type=ProgramPath())
 @node_count
 @click.option("--only", metavar="CHAPTER", help="One chapter, by its number or name: program, computation, "
               "happens-before, sigma, normal-form, heads, marked-word, emptiness, attack.")  # fmt: skip

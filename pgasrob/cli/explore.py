@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.exit_codes import ERROR
-from pgasrob.cli.options import HELP, c_options, node_count, reading_options, refuse
+from pgasrob.cli.options import HELP, ProgramPath, c_options, node_count, reading_options, refuse
 
 if TYPE_CHECKING:
     from pgasrob.explore.app import Shown
@@ -25,7 +25,7 @@ Examples:
 
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=click.Path(), required=False)
+@click.argument("file", type=ProgramPath(), required=False)
 @node_count
 @click.option("--run", "run", metavar="RUN", default="",
               help="Begin with this run: its choices (0.0,1.0,s0.0), or a link that the page has made, which has its "

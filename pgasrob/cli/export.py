@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.options import HELP, c_options, load_instance, node_count, reading_options, refuse
+from pgasrob.cli.options import HELP, ProgramPath, c_options, load_instance, node_count, reading_options, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -21,7 +21,7 @@ Examples:
 
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=click.Path())
+@click.argument("file", type=ProgramPath())
 @click.option("--to", "language", type=click.Choice(["promela"]), required=True, help="The language to write.")
 @node_count
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Default: standard output.")

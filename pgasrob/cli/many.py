@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from pgasrob.cli.exit_codes import ERROR, INTERRUPTED, gravest
-from pgasrob.cli.options import MOST_STATES, FromTable, NodeCounts, Size, listed, memory_for, seconds
+from pgasrob.cli.options import MOST_STATES, FromTable, NodeCounts, ProgramPath, Size, listed, memory_for, seconds
 from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, WitnessPath, endings, fold_option, holding_many
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ resume_option = click.option(
     help="Keep results in FILE, and take from it those that are there, of programs, options and a version of pgasrob "
     "that have not changed since. Several commands may share a FILE.",
 )  # fmt: skip
-paths_argument = click.argument("paths", metavar="FILE...", nargs=-1, type=click.Path())
+paths_argument = click.argument("paths", metavar="FILE...", nargs=-1, type=ProgramPath())
 
 
 def limit_options(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -108,6 +108,18 @@ class EngineName(Name):
         return " ".join(f"{name}: {(create.__doc__ or '').partition('.')[0]}." for name, create in ENGINES.items())
 
 
+class ProgramPath(click.Path):
+    """The path of a program; `-` is the standard input, by the name that reports give it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value != "-":
+            return super().convert(value, param, ctx)
+        from pgasrob.program.files import give
+        from pgasrob.program.parser import MAX_FILE
+
+        return give(sys.stdin.buffer.read(MAX_FILE + 1))
+
+
 node_count = click.option(
     "-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2."
 )

@@ -15,6 +15,7 @@ from pgasrob.cli.options import (
     HELP,
     MOST_STATES,
     FromTable,
+    ProgramPath,
     Size,
     c_options,
     limited,
@@ -58,7 +59,7 @@ Examples:
 
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=click.Path())
+@click.argument("file", type=ProgramPath())
 @node_count
 @click.option("-m", "--model", "models", type=ModelNames(), multiple=True, metavar="NAMES",
               help="Of a litmus test (FILE.litmus): in these memory models, as `pgasrob litmus` has them. Default: "

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.changes import BACKUP, change_options, costs_in, read, write_changes
+from pgasrob.cli.changes import BACKUP, can_write, change_options, costs_in, read, write_changes
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
-from pgasrob.cli.options import HELP, FromTable, limited, memory_for, print_json
+from pgasrob.cli.options import HELP, FromTable, ProgramPath, limited, memory_for, print_json
 from pgasrob.cli.witness_files import Witnesses, WitnessPath, endings, fold_option
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
-    from pgasrob.repair import Repair
+    from pgasrob.repairs import Repair
 
 EXAMPLES = """\b
 Exit code:
@@ -33,7 +33,7 @@ CODES = {"robust": ROBUST, "repaired": ROBUST, "not repaired": NOT_ROBUST, "erro
 
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=click.Path())
+@click.argument("file", type=ProgramPath())
 @click.option("--max-answers", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
               help="Repairs of the smallest cost to look for.")  # fmt: skip
 @click.option("--write", "writes", is_flag=True,
@@ -67,9 +67,10 @@ def repair(
     runs end as before.
     """
     from pgasrob.program.program import DEFAULT_NODES
-    from pgasrob.repair import repair as repaired
+    from pgasrob.repairs import repair as repaired
     from pgasrob.robustness.limits import Limits
 
+    can_write(writes, file)
     costs = costs_in(costs_file)
     writing = Witnesses(witnesses, [file], None, cycle_only)
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
@@ -91,12 +92,15 @@ def repair(
 
 
 def _show(file: str, found: Repair, format_: str) -> None:
+    from pgasrob.diagnostics import on_screen
     from pgasrob.render import repair as render
 
     if format_ == "json":
         print_json(render.repair_to_json(file, found))
     elif format_ == "diff" and found.answers:
-        click.echo(found.diff(found.answers[0]), nl=False)
+        diff = found.diff(found.answers[0])
+        # For `patch` it stays as it is.
+        click.echo(on_screen(diff) if sys.stdout.isatty() else diff, nl=False)
     elif format_ == "sarif":
         click.echo(render.repair_to_sarif(found), nl=False)
     else:

@@ -12,6 +12,7 @@ from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST
 from pgasrob.cli.options import (
     HELP,
     FromTable,
+    ProgramPath,
     c_options,
     load_instance,
     node_count,
@@ -47,7 +48,7 @@ Examples:
 
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=click.Path())
+@click.argument("file", type=ProgramPath())
 @node_count
 @click.option("--seed", type=click.IntRange(min=0), metavar="S",
               help="The same seed gives the same run. Default: any, which is printed.")  # fmt: skip

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.changes import BACKUP, change_options, costs_in, read, write_changes
+from pgasrob.cli.changes import BACKUP, can_write, change_options, costs_in, read, write_changes
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
-from pgasrob.cli.options import HELP, limited, memory_for, print_json
+from pgasrob.cli.options import HELP, ProgramPath, limited, memory_for, print_json
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -30,7 +30,7 @@ CODES = {"thrifty": ROBUST, "can save": ROBUST, "not robust": NOT_ROBUST, "error
 
 
 @click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=click.Path())
+@click.argument("file", type=ProgramPath())
 @click.option("--write", "writes", is_flag=True,
               help=f"Write what saves most into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so "
               "on).")  # fmt: skip
@@ -56,9 +56,10 @@ def thrift(
     """
     from pgasrob.program.program import DEFAULT_NODES
     from pgasrob.render import thrift as render
-    from pgasrob.repair.thrift import thrift as thrifty
+    from pgasrob.repairs.thrift import thrift as thrifty
     from pgasrob.robustness.limits import Limits
 
+    can_write(writes, file)
     costs = costs_in(costs_file)
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
     program, parse = limited(limits, "while reading the program", lambda: read(file, front_end))

@@ -1,5 +1,5 @@
 """What is wrong with a source text: codes, positions, excerpts, hints."""
 
-from pgasrob.diagnostics.diagnostic import Diagnostic, SourceError, visible
+from pgasrob.diagnostics.diagnostic import Diagnostic, SourceError, on_screen, visible
 
-__all__ = ["Diagnostic", "SourceError", "visible"]
+__all__ = ["Diagnostic", "SourceError", "on_screen", "visible"]

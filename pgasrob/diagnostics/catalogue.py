@@ -668,7 +668,7 @@ Functions are lowered where they are called. A recursion must end by what is kno
 == PG146 a number of nodes is needed
 `--nodes all` lowers a C program once for every number of nodes, with the rank and the number of nodes as symbols. What
 is done here is another thing on every rank or number of nodes: memory of that size, a loop over all ranks within a
-library, a reduction. So there is a program for each number of nodes, and none for all.
+library, a broadcast. So there is a program for each number of nodes, and none for all.
 
 == PG160 a call that an API does not allow, or that is not supported
 The message says what is wrong with the call, and the hint what would make it checkable.
@@ -782,6 +782,12 @@ and waits for all operations of a queue, not for the oldest. Ask about the netwo
 == PG181 a litmus test is no program of ranks
 This command is about programs. `pgasrob litmus` lists what memory models allow of a litmus test, `pgasrob outcomes`
 what the calculus does, and `pgasrob check` says whether the test is robust, also on a `--network`.
+
+== PG182 a file of another kind
+Programs are in the core language, in files of any name, or in C, in files whose names end in `.c`. A header is read
+with the C file that includes it, and a compilation database says how C files are compiled. C++ and Fortran are not
+read: `pgasrob build` and `pgasrob record` run programs in them and write down what they do, and `pgasrob check` says
+whether some run that the recorded one stands for is a violation.
 """
 
 CATALOGUE = {entry.code: entry for entry in entries(_TEXT)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 
 
@@ -17,6 +18,18 @@ def _escaped(char: str) -> str:
     if "\udc80" <= char <= "\udcff":
         return f"\\x{ord(char) - 0xDC00:02x}"
     return char.encode("unicode_escape").decode()
+
+
+def on_screen(text: str) -> str:
+    """``text`` with a character that can be seen for each one that a terminal would act on (an escape, a bell, one that
+    turns the direction of writing); line ends and tabs stay. Columns stay where they are."""
+    return text if text.isprintable() else "".join(map(_seen, text))
+
+
+def _seen(char: str) -> str:
+    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return char
+    return chr(0x2400 + ord(char)) if char < " " else "\u2421" if char == "\x7f" else "\ufffd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +64,7 @@ class Diagnostic:
             text += f"\n      = note: {note}"
         if self.hint:
             text += f"\n      = hint: {self.hint}"
-        return text
+        return on_screen(text)
 
 
 class SourceError(Exception):

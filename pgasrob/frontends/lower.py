@@ -33,7 +33,7 @@ DIALECT = re.compile(r"[ \t*]*api[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.
 SHARED = re.compile(r"[ \t*]*shared-memory[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class CProgram(Displayed):
     """A C file; ``instantiate`` lowers it. ``nodes`` is the count that its first comments name."""
 
@@ -45,6 +45,8 @@ class CProgram(Displayed):
     dialects: frozenset[str] = frozenset()
     pure: frozenset[str] = frozenset()
     shared_memory: str = NO_SHARED_MEMORY
+    front_end: FrontEnd = field(default_factory=FrontEnd)
+    """By which it was read."""
     lowered: dict[int, Program] = field(default_factory=dict)
     """By node count."""
     symbolic: Program | None = None
@@ -122,6 +124,7 @@ def parse_c(text: str, file: str = "<string>", options: FrontEnd | None = None, 
         frozenset((*options.dialects, *_dialects_of(text, file))),
         frozenset(options.pure),
         options.shared_memory or _shared_memory_of(text, file),
+        options,
     )
 
 

@@ -14,8 +14,8 @@ from pgasrob.program.statements import place_of
 from pgasrob.render.english import capital
 from pgasrob.render.json import Change
 from pgasrob.render.repair import changes, told
-from pgasrob.repair import repair
-from pgasrob.repair.reading import read
+from pgasrob.repairs import repair
+from pgasrob.repairs.reading import read
 
 
 @dataclass(frozen=True, slots=True)

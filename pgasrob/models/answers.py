@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from pgasrob.display import Result
 from pgasrob.models.known import STOCK, Options, all_asked, label, models_for
 from pgasrob.models.litmus.expectation import Compared, LitmusTest, compare
 from pgasrob.models.litmus.program import Value
@@ -66,6 +67,39 @@ class Answer:
         if not holds or self.refusals:
             return None
         return False if False in holds else None if None in holds else True
+
+
+@dataclass(frozen=True, repr=False)
+class Answers(Result):
+    """What several models say of the test in ``file``, in the order in which they were asked."""
+
+    file: str
+    answers: tuple[Answer, ...]
+
+    def items(self) -> Iterator[tuple[str, Answer]]:
+        """Each answer with what its model is called."""
+        return ((label(each.model), each) for each in self.answers)
+
+    def __getitem__(self, name: str) -> Answer:
+        """The answer of the model that is called so. Raises KeyError, with those that were asked."""
+        found = dict(self.items())
+        if name not in found:
+            raise KeyError(f"{name!r} was not asked; there is {', '.join(found)}")
+        return found[name]
+
+    def allowed(self, name: str, **values: Value) -> bool | None:
+        """Whether the model ``name`` has an outcome with these values; None where that was not found out.
+
+        Raises KeyError for a model that was not asked and a name that the test does not have.
+        """
+        asked = self[name]
+        names = asked.test.program.names
+        wanted = {names.index(each): value for each, value in values.items() if each in names}
+        if len(wanted) < len(values):
+            raise KeyError(f"the test has {', '.join(names)}, not all of {', '.join(values)}")
+        if any(all(found[place] == value for place, value in wanted.items()) for found in asked.outcomes.found):
+            return True
+        return False if asked.complete else None
 
 
 def answer(
@@ -135,4 +169,4 @@ def models_of(
     return list({label(model): model for model in found}.values())
 
 
-__all__ = ["Answer", "Values", "Why", "answer", "models_of"]
+__all__ = ["Answer", "Answers", "Values", "Why", "answer", "models_of"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any, ClassVar, Literal, get_args
 
 from pgasrob.program.expressions import INT32, Expr, IntType, Register, render
@@ -343,8 +344,14 @@ def map_expressions(command: Command, change: Callable[[Expr], Expr]) -> Command
 
 def expressions_of(command: Command) -> dict[str, Expr]:
     """The expressions of ``command`` by field name, in the order of the fields; what is left out is left out."""
-    named = ((field.name, getattr(command, field.name)) for field in fields(command))
-    return {name: expr for name, expr in named if name not in NOT_EXPRESSIONS and expr is not None}
+    kind: Any = type(command)
+    named = ((name, getattr(command, name)) for name in _names_of_expressions(kind))
+    return {name: expr for name, expr in named if expr is not None}
+
+
+@cache
+def _names_of_expressions(kind: type[Command]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind) if field.name not in NOT_EXPRESSIONS)
 
 
 def show(command: Command) -> str:

@@ -48,17 +48,19 @@ def read(path: PurePosixPath) -> str:
     return (corpus() / path).read_text(encoding="utf-8")
 
 
-def named(name: str) -> PurePosixPath:
+def named(name: str, file: bool = False) -> PurePosixPath:
     """The path of the folder or program that ``name`` stands for: a path in the corpus, or the name of one file.
+
+    ``file``: a file that is called so comes before a folder.
 
     Raises :class:`NoExample` when there is none, or several files have the name.
     """
     known = programs()
     folders = {folder for path in known for folder in path.parents} - {PurePosixPath()}
     path = PurePosixPath(name)
-    if path in folders or path in known:
-        return path
     found = [each for each in known if name in (each.name, each.stem)]
+    if path in known or (path in folders and not (file and len(found) == 1)):
+        return path
     if len(found) == 1:
         return found[0]
     if found:
@@ -77,7 +79,7 @@ def example(name: str) -> Path:
 
     Raises :class:`NoExample`, a LookupError, when there is no such file, or several.
     """
-    path = named(name)
+    path = named(name, file=True)
     if path not in programs():
         raise NoExample(f"{name} is a folder of examples: {', '.join(each.name for each in programs(str(path)))}")
     return corpus() / path

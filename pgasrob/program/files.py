@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,16 +19,33 @@ class Files(Protocol):
         """At most so many bytes of the file. Raises OSError, or ValueError for what is no path."""
 
 
+GIVEN: dict[str, bytes] = {}
+"""What has been given in the place of a file, by the name that it has then."""
+PREPROCESSED = re.compile(rb"^[ \t]*#|\bmain\s*\(", re.MULTILINE)
+"""What a program in C has, and none in the core language."""
+
+
+def give(data: bytes) -> str:
+    """Have a program that is in no file: its name, which ends in `.c` where it is C, stands for it from now on."""
+    name = f"<stdin>{'.c' if PREPROCESSED.search(data) else '.pgas'}"
+    GIVEN[name] = data
+    return name
+
+
 class Disk:
-    """The file system."""
+    """The file system, with what has been given (:func:`give`)."""
 
     def is_file(self, path: str) -> bool:
+        if path in GIVEN:
+            return True
         try:
             return Path(path).is_file()
         except (OSError, ValueError):
             return False
 
     def read(self, path: str, most: int) -> bytes:
+        if path in GIVEN:
+            return GIVEN[path][:most]
         with open(path, "rb") as file:
             return file.read(most)
 

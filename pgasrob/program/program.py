@@ -12,8 +12,8 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 DEFAULT_NODES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Program(Declared, Displayed):
+@dataclass(frozen=True, slots=True, repr=False)
+class Program(Displayed, Declared):
     """A PGAS program before the number of nodes is known."""
 
     def instantiate(self, nodes: int | None = None, reading: Reading = DEFAULT_READING) -> Instance:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from pgasrob.display import Displayed
+from pgasrob.display import Result
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.verdict import Stats
 
@@ -62,8 +62,8 @@ class Race:
         return first, second
 
 
-@dataclass(frozen=True, slots=True)
-class RaceVerdict(Displayed):
+@dataclass(frozen=True, slots=True, repr=False)
+class RaceVerdict(Result):
     """``races``: one per pair of lines (`Race.lines`), the first found first; one alone unless all were asked for.
 
     ``reason``: why there is no answer, or why the list may not be whole. ``strict``: an await and a value that arrives

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pgasrob.program.expressions import MOST_NODES
 from pgasrob.render.english import capital, on_nodes
 from pgasrob.render.json import Result, Witness
+from pgasrob.robustness.reasons import NotProved
 
 OPTION = "--nodes all asks about every number of nodes."
 
@@ -52,7 +53,8 @@ def what_is_known(result: Result) -> Iterator[tuple[str, str]]:
         return
     beyond = _proved(result) if result["proved"] else "not proved beyond"
     yield (f"Robust on {known} nodes; {beyond}." if known else "Not proved for any number of nodes."), "open"
-    for obstacle in result.get("obstacles", [])[1:]:  # the first one is the reason
+    told = int(result["reason_code"] == NotProved.code)  # the first obstacle is the reason then
+    for obstacle in result.get("obstacles", [])[told:]:
         yield f"Besides, {obstacle['sentence']}.", "open"
 
 

@@ -8,9 +8,9 @@ nbconvert, VS Code, Sphinx themes, Colab). What the system prefers does not coun
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
 from pgasrob.diagnostics import SourceError, visible
 from pgasrob.render import english, words
@@ -22,17 +22,24 @@ from pgasrob.render.races_text import drawable
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
+    from pgasrob.models.answers import Answers
     from pgasrob.program.declarations import MemoryObject
     from pgasrob.program.program import Program
     from pgasrob.races.verdict import RaceVerdict
+    from pgasrob.repairs import Repair
     from pgasrob.robustness.stages import Stage
     from pgasrob.robustness.verdict import Verdict
+    from pgasrob.runs.outcomes import Outcomes
+    from pgasrob.runs.simulate import Simulated
+
+    Answered = Verdict | RaceVerdict | Outcomes | Simulated | Repair | Answers
 
 MOST_EVENTS = 300
 """Events up to which a run is drawn: a notebook keeps what it has shown."""
 MOST_STATES = 60
 """Control states of all ranks up to which the control automata are drawn."""
 MOST_VALUES = 8
+MOST_ROWS = 100
 LANGUAGE = "C"
 """The name of the library that is always there, of the language itself."""
 LEGEND = (
@@ -63,27 +70,63 @@ color:inherit}
 .pgasrob pre{background:none;border:none;margin:8px 0;padding:0;max-height:60em;overflow:auto;white-space:pre}
 .pgasrob .pgasrob-number{user-select:none;-webkit-user-select:none}
 .pgasrob summary{cursor:pointer}
+.pgasrob table{border-collapse:collapse;margin:8px 0;background:none}
+.pgasrob td,.pgasrob th{padding:1px 10px;text-align:right;border-bottom:1px solid var(--pg-faint);
+background:none;color:inherit}
 """
 
 
-def html(shown: Verdict | RaceVerdict | Program | CProgram) -> str:
-    """What is shown of a verdict, an answer about races, or a program."""
+def html(shown: Answered | Program | CProgram) -> str:
+    """What is shown of an answer or a program."""
+    from pgasrob.models.answers import Answers
     from pgasrob.races.verdict import RaceVerdict
+    from pgasrob.repairs import Repair
     from pgasrob.robustness.verdict import Verdict
+    from pgasrob.runs.outcomes import Outcomes
+    from pgasrob.runs.simulate import Simulated
 
-    if isinstance(shown, RaceVerdict):
-        return races_html(shown)
-    return verdict_html(shown) if isinstance(shown, Verdict) else program_html(shown)
+    match shown:
+        case Verdict():
+            return verdict_html(shown)
+        case RaceVerdict():
+            return races_html(shown)
+        case Outcomes():
+            return outcomes_html(shown)
+        case Simulated():
+            return simulated_html(shown)
+        case Repair():
+            return repair_html(shown)
+        case Answers():
+            return litmus_html(shown)
+        case _:
+            return program_html(shown)
 
 
-def svg(shown: Verdict | RaceVerdict | Program | CProgram) -> str | None:
-    """The picture of a verdict, a race or a program; None when there is none that can be drawn."""
+def svg(shown: Answered | Program | CProgram) -> str | None:
+    """The picture of a verdict, a race, a single run, what is to be repaired, or a program; None when there is none
+    that can be drawn."""
+    from pgasrob.models.answers import Answers
     from pgasrob.races.verdict import RaceVerdict
+    from pgasrob.repairs import Repair
     from pgasrob.robustness.verdict import Verdict
+    from pgasrob.runs.outcomes import Outcomes
+    from pgasrob.runs.simulate import Simulated
 
-    if isinstance(shown, RaceVerdict):
-        return _svg(drawable(races_to_json(shown)))
-    return verdict_svg(shown) if isinstance(shown, Verdict) else program_svg(shown)
+    match shown:
+        case Verdict():
+            return verdict_svg(shown)
+        case RaceVerdict():
+            return _svg(drawable(races_to_json(shown)))
+        case Simulated():
+            return _svg(_run_of(shown))
+        case Repair():
+            from pgasrob.render.repair import beside
+
+            return _svg(beside(shown))
+        case Outcomes() | Answers():
+            return None
+        case _:
+            return program_svg(shown)
 
 
 def verdict_html(verdict: Verdict) -> str:
@@ -132,6 +175,116 @@ def races_html(verdict: RaceVerdict) -> str:
     if result["stats"]["seconds"]:
         body.append(f'<p class="pgasrob-faint">{_text(cost(result))}</p>')
     return _fragment(body)
+
+
+def simulated_html(simulated: Simulated) -> str:
+    """The run, how it ends, and whether an SC run looks like it."""
+    from pgasrob.render.one_run import sentences
+
+    result = _run_of(simulated)
+    run = result["witness"]
+    assert run is not None
+    told = f"seed {simulated.seed}, {'on the network' if simulated.network else 'SC'}"
+    body = [_heading(result["program"], told, result["file"], result["nodes"])]
+    body += [f"<p>{_text(english.capital(sentence))}</p>" for sentence, _ in sentences(result, run)]
+    return _fragment([*body, *_run(result, run)])
+
+
+def _run_of(simulated: Simulated) -> Result:
+    """A single run in the form that pictures are drawn from."""
+    from pgasrob.render.simulation import simulated_to_json
+
+    return cast("Result", simulated_to_json(simulated))
+
+
+def outcomes_html(found: Outcomes) -> str:
+    """A table of the outcomes, those that no SC run has marked."""
+    from pgasrob.render.outcomes import count_text
+    from pgasrob.render.outcomes_json import outcomes_to_json
+
+    result = outcomes_to_json(found, examples=())
+    places = [column["name"] for column in result["columns"]]
+    rows = result["outcomes"][:MOST_ROWS]
+    table = [
+        (
+            [
+                *(str(row["values"][name]) for name in places),
+                row["ending"],
+                count_text(row["sc_runs"]),
+                count_text(row["network_runs"]),
+            ],
+            bool(row["network_only"]),
+        )
+        for row in rows
+    ]
+    only = f", {len(found.network_only)} network-only" if found.network_only else ""
+    told = f"{english.count(len(found.outcomes), 'outcome')}{'' if found.complete else ' so far'}{only}"
+    body = [_heading(result["program"], told, result["file"], result["nodes"], bad=bool(found.network_only))]
+    if result["reason"]:
+        body.append(f"<p>{_text(result['reason'])}</p>")
+    body.append(_table([*places, "end", "SC runs", "network runs"], table))
+    if len(rows) < len(found.outcomes):
+        body.append(f'<p class="pgasrob-faint">{len(found.outcomes) - len(rows):,} more outcomes are not listed.</p>')
+    return _fragment(body)
+
+
+def repair_html(repair: Repair) -> str:
+    """What is to be repaired, and what each repair changes."""
+    from pgasrob.render.repair import sentences, told
+
+    first = repair.verdicts[0]
+    body = [_heading(first.program, repair.state, first.file, None, repair.state in ("not repaired", "error"))]
+    body += [f"<p>{_text(sentence)}</p>" for sentence, _ in sentences(repair)]
+    body += [f"<pre>{escape(error.render())}</pre>" for verdict in repair.verdicts for error in verdict.errors]
+    for answer in repair.answers:
+        body.append(f"<p><strong>{_text(english.capital(told(repair, answer)))}.</strong></p>")
+        diff = "\n".join(_text(line.expandtabs(4)) for line in repair.diff(answer).rstrip("\n").split("\n"))
+        body.append(f"<pre>{diff}</pre>")
+    return _fragment(body)
+
+
+def litmus_html(answers: Answers) -> str:
+    """A table: which model has which outcome."""
+    from pgasrob.render.litmus import NO, OPEN, YES
+    from pgasrob.render.litmus_json import litmus_to_json
+
+    results = [litmus_to_json(answers.file, each) for each in answers.answers]
+    names = list(dict.fromkeys(name for result in results for name in result["names"]))
+    found = [outcome for result in results for outcome in result["outcomes"]]
+    rows = sorted({tuple(str(outcome[name]) for name in names) for outcome in found})
+    table = []
+    for row in rows:
+        cells = []
+        for result in results:
+            has = row in [tuple(str(outcome[name]) for name in names) for outcome in result["outcomes"]]
+            cells.append(YES if has else NO if result["complete"] else OPEN)
+        table.append(([*row, *cells], False))
+    body = [_heading(None, "outcomes", answers.file, None)]
+    body += [f'<p class="pgasrob-mono">{_text(result["text"] or "")}</p>' for result in results[:1]]
+    body.append(_table([*names, *(result["label"] for result in results)], table))
+    for result in results:
+        body += [f"<p>{_text(result['label'])}: {_text(refusal['reason'])}</p>" for refusal in result["refusals"]]
+        if result["reason"]:
+            body.append(f"<p>{_text(result['label'])}: {_text(result['reason'])}</p>")
+    return _fragment(body)
+
+
+def _heading(name: str | None, told: str, file: str, nodes: int | Literal["all"] | None, bad: bool = False) -> str:
+    return (
+        f'<p><span class="pgasrob-name">{_text(name or file)}</span> '
+        f'<span class="pgasrob-verdict{" pgasrob-bad" * bad}">{_text(told)}</span>{english.on_nodes(nodes)} '
+        f'<span class="pgasrob-faint">{_text(file)}</span></p>'
+    )
+
+
+def _table(names: Iterable[str], rows: Iterable[tuple[Iterable[str], bool]]) -> str:
+    """A table; a row stands out where it says so."""
+    head = "".join(f"<th>{_text(name)}</th>" for name in names)
+    style = ("", ' class="pgasrob-bad"')
+    body = "".join(
+        f"<tr{style[bad]}>" + "".join(f"<td>{_text(cell)}</td>" for cell in cells) + "</tr>" for cells, bad in rows
+    )
+    return f'<table class="pgasrob-mono"><tr>{head}</tr>{body}</table>'
 
 
 def verdict_svg(verdict: Verdict) -> str | None:

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from typing import TextIO
 
+from pgasrob.diagnostics import on_screen
+
 Segment = tuple[str, str]
 Line = list[Segment]
 
@@ -85,8 +87,8 @@ def plain(lines: Iterable[Line]) -> str:
 
 
 def write(lines: Iterable[Line], stream: TextIO) -> None:
-    """Print ``lines``, coloured where the stream shows colour."""
-    lines = [_trimmed(line) for line in lines]
+    """Print ``lines``, coloured where the stream shows colour; nothing in them moves the cursor."""
+    lines = [[(on_screen(text), style) for text, style in _trimmed(line)] for line in lines]
     if wants_colour(stream):
         from rich.console import Console
         from rich.text import Text
@@ -143,13 +145,16 @@ def together(text: str) -> str:
 
 
 def shorten(path: str, width: int, glyphs: Glyphs) -> str:
-    """``path`` in at most ``width`` characters: without its `.pgas` if need be, and cut from the left."""
+    """``path`` in at most ``width`` characters: without its `.pgas` if need be, and without its middle."""
     if len(path) <= width:
         return path
     path = path.removesuffix(".pgas")
     if len(path) <= width:
         return path
-    return glyphs.ellipsis + path[len(path) - max(width - len(glyphs.ellipsis), 1) :]
+    # More of its end, which tells programs of a folder apart.
+    room = max(width - len(glyphs.ellipsis), 1)
+    begin = room // 3
+    return path[:begin] + glyphs.ellipsis + path[len(path) - (room - begin) :]
 
 
 def _trimmed(line: Line) -> Line:

@@ -1,7 +1,8 @@
 """The happens-before graph of a run as a Mermaid flowchart, which Markdown on many sites draws.
 
 A flowchart and not a sequence diagram, which has no arrow for a conflict or for program order: the cycle could not be
-seen in it. A subgraph per rank, issued commands as boxes, steps with round ends. Needs Mermaid 10 or later.
+seen in it. A subgraph per rank, issued commands as boxes, steps with round ends, in the colours of the SVG. Needs
+Mermaid 10 or later.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pgasrob.render import words
 from pgasrob.render.diagram.folding import fold
 from pgasrob.render.diagram.model import edges
 from pgasrob.render.json import Edge, Result, Witness
+from pgasrob.render.pens.svg import colour
 from pgasrob.render.run_graph import bands, by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
 
 ARROWS = {"po": "-->", "cf": "-.->", "id": "-.-", "race": "<-.->"}
@@ -75,13 +77,21 @@ def _chart(
         lines += [f"  e{before + 1} ~~~ band{index}"] if before is not None else []
         lines += [f"  band{index} ~~~ e{behind + 1}"] if behind is not None else []
     for index, (edge, number) in enumerate(found):
+        relation = edge["relation"]
+        stroke = f"stroke:{colour('accent' if number is not None or relation == 'race' else relation)}"
         width = "" if number is None else "stroke-width:4px"
-        if style := ",".join(filter(None, [width, DASHES[edge["relation"]]])):
-            lines.append(f"  linkStyle {index} {style}")
+        lines.append(f"  linkStyle {index} {','.join(filter(None, [stroke, width, DASHES[relation]]))}")
+    if steps := [place for place in sorted(shown) if is_step(place, witness)]:
+        lines.append(f"  classDef step fill:{colour('step')},color:{colour('ink')}")
+        lines.append(_of_class("step", steps))
     if cycle:
-        lines.append("  classDef cycle stroke-width:4px")
-        lines.append(f"  class {','.join(f'e{place + 1}' for place in sorted(cycle))} cycle")
+        lines.append(f"  classDef cycle stroke:{colour('accent')},stroke-width:4px")
+        lines.append(_of_class("cycle", sorted(cycle)))
     return "\n".join(lines) + "\n"
+
+
+def _of_class(name: str, places: Sequence[int]) -> str:
+    return f"  class {','.join(f'e{place + 1}' for place in places)} {name}"
 
 
 def _edge(edge: Edge, number: int | None) -> str:

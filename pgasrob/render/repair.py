@@ -10,14 +10,14 @@ from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.english import capital, count, listed
 from pgasrob.render.json import SCHEMA, Change, Error, Fix, Result, errors_to_json, to_json
 from pgasrob.render.lines import Line, paragraph
-from pgasrob.repair.edits import Edit, Origins, applied
-from pgasrob.repair.outcomes import Compared, Same
-from pgasrob.repair.statements import Statements
+from pgasrob.repairs.edits import Edit, Origins, applied
+from pgasrob.repairs.outcomes import Compared, Same
+from pgasrob.repairs.statements import Statements
 from pgasrob.robustness.diagnosis import late_operations
 from pgasrob.robustness.verdict import Witness
 
 if TYPE_CHECKING:
-    from pgasrob.repair import Answer, Broken, Candidate, Rejected, Repair
+    from pgasrob.repairs import Answer, Broken, Candidate, Rejected, Repair
 
 MOST_BROKEN = 2
 """Violations that are told of one candidate."""
@@ -202,7 +202,7 @@ def repair_lines(file: str, repair: Repair, width: int) -> list[Line]:
     for verdict in repair.verdicts:
         for error in verdict.errors:
             lines += [[(line, "")] for line in error.render().splitlines()]
-    for sentence, style in _sentences(repair):
+    for sentence, style in sentences(repair):
         lines += paragraph(sentence, width, style, "  ")
     for number, answer in enumerate(repair.answers, 1):
         lines += [[], *_answer(repair, answer, number, width)]
@@ -228,7 +228,8 @@ def _on(repair: Repair) -> str:
     return f" on {listed(repair.nodes)} node{'' if repair.nodes == (1,) else 's'}"
 
 
-def _sentences(repair: Repair) -> Iterator[tuple[str, str]]:
+def sentences(repair: Repair) -> Iterator[tuple[str, str]]:
+    """What is said of ``repair`` before its answers, each with a style."""
     first = next((each for each in repair.verdicts if each.verdict == "not robust"), None)
     if first is not None and repair.state not in ("not repaired", "error"):
         yield diagnosis(first.witness), "bad"

@@ -1,7 +1,8 @@
 """The happens-before graph of a run in the DOT language of Graphviz.
 
-A cluster per rank, issued commands as boxes, their steps as ellipses beside them. Nothing is laid out here, so no
-Graphviz is needed to write it. Edges differ by their line, not by colour: it can be printed.
+A cluster per rank, issued commands as boxes, their steps as ellipses beside them, in the colours of the SVG. Nothing is
+laid out here, so no Graphviz is needed to write it. Edges differ by their line, too, not by colour alone: it can be
+printed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pgasrob.render.diagram.folding import fold
 from pgasrob.render.diagram.model import edges
 from pgasrob.render.graphs.dot import quote
 from pgasrob.render.json import Edge, Result
+from pgasrob.render.pens.svg import colour
 from pgasrob.render.run_graph import bands, by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
 
 LINES = {
@@ -35,15 +37,15 @@ def to_dot(result: Result, *, cycle_only: bool = False) -> str:
         "digraph run {",
         '  charset="UTF-8"; newrank=true; labelloc=t; fontname="Helvetica"; fontsize=12;',
         f"  label={_text(title)};",
-        '  node [shape=box, fontname="Courier", fontsize=11];',
+        f'  node [shape=box, style=filled, fillcolor="{colour("box")}", fontname="Courier", fontsize=11];',
         '  edge [fontname="Helvetica", fontsize=10];',
     ]
     on_cycle, standing = words.cycle_steps(witness), ends(witness)
     for rank, places in by_rank(witness, folded.kept).items():
-        lines += [f"  subgraph cluster_{rank} {{", f"    label={quote(f'rank {rank}')};"]
+        lines += [f"  subgraph cluster_{rank} {{", f'    label={quote(f"rank {rank}")}; color="{colour("rule")}";']
         for place in places:
-            shape = ", shape=ellipse" if is_step(place, witness) else ""
-            bold = ", penwidth=2.5" if place in on_cycle else ""
+            shape = f', shape=ellipse, fillcolor="{colour("step")}"' if is_step(place, witness) else ""
+            bold = f', penwidth=2.5, color="{colour("accent")}"' if place in on_cycle else ""
             text = "\n".join(label(place, witness))
             tooltip = words.phrase(place, witness["computation"])
             lines.append(f"    e{place + 1} [label={_text(text)}, tooltip={_text(tooltip)}{shape}{bold}];")
@@ -68,7 +70,8 @@ def _edge(edge: Edge, number: int | None, barrier: bool) -> str:
     """``edge`` with its ``number`` in the cycle; one between two events of a ``barrier`` puts them on one height."""
     source, target = downwards(edge)
     relation = edge["relation"]
-    attributes = LINES[relation]
+    name = colour("accent" if number is not None or relation == "race" else relation)
+    attributes = f'{LINES[relation]}, color="{name}", fontcolor="{name}"'
     if number is not None:
         attributes += f', penwidth=3, label="  {number} {relation}  ", fontsize=13'
     drawn = f"e{source + 1} -> e{target + 1} [{attributes}{', constraint=false' * barrier}];"

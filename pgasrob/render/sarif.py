@@ -16,7 +16,6 @@ from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import quote, unquote
 
-from pgasrob import __version__
 from pgasrob.diagnostics import visible
 from pgasrob.diagnostics.catalogue import CATALOGUE
 from pgasrob.program.statements import place_of
@@ -25,6 +24,7 @@ from pgasrob.render.json import Error, Fault, Fix, NextCommand, Race, RaceResult
 from pgasrob.render.races_json import is_about_races, with_accesses
 from pgasrob.render.races_text import phrases, sentence
 from pgasrob.robustness.reasons import InternalError
+from pgasrob.version import VERSION
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE = "%SRCROOT%"
@@ -77,7 +77,7 @@ def to_sarif(results: Sequence[Result | RaceResult]) -> str:
     notices = [each for result in results for each in notifications(result)]
     driver: Object = {
         "name": "pgasrob",
-        "version": __version__,
+        "version": VERSION,
         "rules": rules,
         "notifications": [{"id": UNKNOWN, "shortDescription": _message("The search ended before it could tell")}],
     }

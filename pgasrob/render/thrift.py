@@ -10,11 +10,11 @@ from pgasrob.render.english import capital, count, listed
 from pgasrob.render.json import SCHEMA, Change, Error, errors_to_json
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.repair import changes, diagnosis, told_with
-from pgasrob.repair import texts
-from pgasrob.repair.outcomes import Compared
+from pgasrob.repairs import texts
+from pgasrob.repairs.outcomes import Compared
 
 if TYPE_CHECKING:
-    from pgasrob.repair.thrift import Judged, Thrift
+    from pgasrob.repairs.thrift import Judged, Thrift
 
 
 class SavingObject(TypedDict):

@@ -7,8 +7,7 @@ call, assignment or condition that a command comes from.
 
 from __future__ import annotations
 
-from functools import cache
-
+from pgasrob.analysis.remembered import remembered
 from pgasrob.program.commands import Command, map_expressions, show
 from pgasrob.program.control import Transition, build
 from pgasrob.program.declarations import Process
@@ -23,11 +22,13 @@ class WrittenCommands:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
-        self._texts = cache(self._commands)
+        self._texts = _texts(instance)
 
     def text(self, rank: int, occurrence: int) -> str:
         """The command at place ``occurrence`` in the process block of ``rank``."""
-        return self._texts(rank)[occurrence]
+        if rank not in self._texts:
+            self._texts[rank] = self._commands(rank)
+        return self._texts[rank][occurrence]
 
     def _commands(self, rank: int) -> dict[int, str]:
         # Occurrences are numbered the same whether the block is evaluated for a rank or not.
@@ -47,6 +48,12 @@ class WrittenCommands:
         if command.kind in CONDITIONS:
             return command  # a condition that is folded into 1 says nothing
         return map_expressions(command, lambda expr: fold(expr, rank, self._instance.nodes))
+
+
+@remembered
+def _texts(instance: Instance) -> dict[int, dict[int, str]]:
+    """The texts that have been asked for, by rank and place: several runs of an instance are shown."""
+    return {}
 
 
 def fold(expr: Expr, me: int, nodes: int) -> Expr:

@@ -33,7 +33,7 @@ from pgasrob.robustness.reasons import (
     ScRunsLeft,
     ScStateLimit,
 )
-from pgasrob.robustness.reduction.elements import represented
+from pgasrob.robustness.reduction.elements import Represented, represented
 from pgasrob.robustness.reduction.unused import without_unused
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
@@ -69,6 +69,34 @@ class Interrupted(KeyboardInterrupt):
         self.verdict = verdict
 
 
+OF_ANOTHER_KIND = {
+    (".cpp", ".cc", ".cxx", ".c++", ".C", ".hpp", ".hh", ".hxx"): (
+        "C++, which is not read",
+        "give it a name that ends in .c where it is C; else record what it does, with `pgasrob build` and "
+        "`pgasrob record`, and check the trace",
+    ),
+    (".f", ".F", ".f90", ".F90", ".f03", ".F03", ".f08", ".F08"): (
+        "Fortran, which is not read",
+        "record what it does, with `pgasrob build` and `pgasrob record`, and check the trace",
+    ),
+    (".h",): (
+        "a header, where a program is asked for",
+        "name the C file with `main` that includes it; headers are looked for beside that, and in the folders of `-I`",
+    ),
+    ("compile_commands.json",): (
+        "a compilation database, where a program is asked for",
+        "name it with `--compile-commands`; without a FILE `pgasrob check` takes all programs in it",
+    ),
+}
+"""What files with other endings are that somebody may take for programs, and what to do instead."""
+
+
+def _refuse_another_kind(path: str) -> None:
+    for endings, (what, hint) in OF_ANOTHER_KIND.items():
+        if path.endswith(endings):
+            raise SourceError([Diagnostic("PG182", what, path, hint=hint)])
+
+
 def load(path: str | Path, front_end: FrontEnd | None = None, files: Files = DISK) -> Program | CProgram:
     """The program in file ``path`` of ``files``, C when its name ends in `.c`; ``front_end`` says how to read that.
 
@@ -81,6 +109,7 @@ def load(path: str | Path, front_end: FrontEnd | None = None, files: Files = DIS
     if str(path).endswith(".litmus"):
         hint = "ask `pgasrob litmus` for its outcomes, or `pgasrob check` whether it is robust"
         raise SourceError([Diagnostic("PG181", "a litmus test, where a program is asked for", str(path), hint=hint)])
+    _refuse_another_kind(str(path))
     from pgasrob.program.parser import parse_file
 
     program: Program = parse_file(Path(path), files)
@@ -126,16 +155,19 @@ def check(
     reading = Reading(failed_polls, conflicts)
     units = program.source.units
     nothing = Verdict(program.source.file, program.name, count, engine, "unknown", reading=reading, units=units)
-    try:
+
+    def prepared() -> tuple[Represented | None, _Check]:
         if not isinstance(program, Program):
             watch.within(LOWERING, lambda: program.program(count))
-        if instance is None:
-            instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
+        placed = program.instantiate(count, reading) if instance is None else instance
         few = None
-        if engine == DEFAULT_ENGINE and not instance.program.source.shows_commands:
-            few = watch.within(LEAVING_OUT, lambda: represented(instance))
-        shown = without_unused(few.instance) if few else instance
-        checking = watch.within(SEARCHING.format(engine), lambda: _Check(shown, engine, watch, settings, effect))
+        if engine == DEFAULT_ENGINE and not placed.program.source.shows_commands:
+            few = watch.within(LEAVING_OUT, lambda: represented(placed))
+        shown = without_unused(few.instance) if few else placed
+        return few, watch.within(SEARCHING.format(engine), lambda: _Check(shown, engine, watch, settings, effect))
+
+    try:
+        few, checking = watch.within(PREPARING, prepared)
     except SourceError as error:
         errors = tuple(error.diagnostics)
         return replace(nothing, verdict="error", reason=NoProgram(errors[0].message), errors=errors)
@@ -219,10 +251,14 @@ class _Check:
         return self._verdict(ended or left or self.engine.gave_up)
 
     def _within_limits(self, *phases: tuple[str, Callable[[], None]], grace: float = 0) -> Reason | None:
-        """Go through ``phases``; says what ended them early."""
-        try:
+        """Go through ``phases``, watched all together; says what ended them early."""
+
+        def all_of_them() -> None:
             for phase, work in phases:
-                self.watch.within(phase, work, grace)
+                self.watch.within(phase, work)
+
+        try:
+            self.watch.within(phases[0][0], all_of_them, grace)
         except LimitReached as limit:
             return limit.reason
         except MemoryError as error:

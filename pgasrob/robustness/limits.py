@@ -58,8 +58,11 @@ class Limits:
 def resident_memory() -> int:
     """The bytes of this process that are in memory; 0 where that is not known."""
     try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        file = os.open("/proc/self/statm", os.O_RDONLY)  # of which `open` would make more than there is to read
+        try:
+            return int(os.read(file, 100).split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        finally:
+            os.close(file)
     except OSError:
         pass
     try:

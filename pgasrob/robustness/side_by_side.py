@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+from pgasrob.program.files import GIVEN
 from pgasrob.robustness.batch import Checked, Job, Watcher, tasks, told_all, unwatched
 
 T = TypeVar("T")
@@ -49,6 +50,8 @@ def _converted(
 
 
 def _is_pipe(file: str) -> bool:
+    if file in GIVEN:
+        return True
     with suppress(OSError, ValueError):  # no operating system would take the name
         return Path(file).is_fifo()
     return False

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.diagnostics import Diagnostic
-from pgasrob.display import Displayed
+from pgasrob.display import Result
 from pgasrob.program.commands import show
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
@@ -185,9 +185,9 @@ class Stats:
     settled_by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict(Displayed):
-    """The answer for one program at one node count; the output contract is the design's section 6.
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdict(Result):
+    """The answer for one program at one node count, or about all.
 
     ``reason``: why there is no answer, or not the whole one; its ``str`` is a sentence.
     ``assertions`` and ``deadlock`` are about SC runs; for a robust program they hold for every run on the network.

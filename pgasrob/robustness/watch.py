@@ -67,7 +67,8 @@ def at(phase: str) -> None:
 class Watch:
     """The ``limits`` of a check that ``started`` then (`time.monotonic`); ``progress`` is called a few times a second.
 
-    Memory counts from the time when the watch is made. ``phase``: what is at work; ``latest``: what was so last.
+    Memory counts from the time when the watch is made. ``phase``: what is at work; ``latest``: what was so last, or has
+    failed.
     """
 
     def __init__(self, limits: Limits, progress: Callable[[Progress], None] | None, started: float) -> None:
@@ -75,7 +76,7 @@ class Watch:
         self._looked = started
         self._resident = resident_memory()
         self._grace, self._more_time = False, 0.0
-        self.phase = self.latest = ""
+        self.phase = self.latest = self._failed = ""
         self.held = threading.Lock()
 
     def look_around(self, phase: str, states: int, doing: str = "") -> None:
@@ -105,6 +106,9 @@ class Watch:
         if outer:
             try:
                 return work()
+            except BaseException:
+                self._failed = self._failed or self.phase
+                raise
             finally:
                 self.phase = outer
         around, _at_work.watch = getattr(_at_work, "watch", None), self
@@ -131,7 +135,7 @@ class Watch:
                 raise  # it is for a watch around this one
             raise LimitReached(guard.reached) from None
         finally:
-            self.latest = self.phase
+            self.latest, self._failed = self._failed or self.phase, ""
             self.phase, self._grace, self._more_time, _at_work.watch = outer, False, 0.0, around
 
     def _until(self) -> float | None:

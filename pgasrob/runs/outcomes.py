@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from pgasrob.display import Result
 from pgasrob.program.control import may_be_left_out
 from pgasrob.program.declarations import Declared
 from pgasrob.program.instance import Instance, instantiate
@@ -69,8 +70,8 @@ class FaultMet:
     in_sc: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Outcomes:
+@dataclass(frozen=True, slots=True, repr=False)
+class Outcomes(Result):
     """The outcomes of ``instance``, ordered by ending, values and failed assertions.
 
     ``places`` says what the values are of. ``left_out``: the lines of commands at which a process may end instead, by

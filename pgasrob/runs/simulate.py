@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal
 
+from pgasrob.display import Result
 from pgasrob.program.instance import Instance
 from pgasrob.semantics.endings import Ending, FailedAssertion, ending_of, is_sequential
 from pgasrob.semantics.happens_before import Edge, HappensBefore
@@ -33,8 +34,8 @@ WANTED: tuple[Wanted, ...] = ("violation", "assertion", "deadlock", "fault")
 _Word = tuple[Letter, ...]
 
 
-@dataclass(frozen=True)
-class Simulated:
+@dataclass(frozen=True, repr=False)
+class Simulated(Result):
     """A simulated run, replayed, and how it ended.
 
     A run that was ``cut`` has taken its pending steps, so that it is a computation.

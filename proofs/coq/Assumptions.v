@@ -1,6 +1,6 @@
 (** What each main theorem assumes; tests/test_coq.py compares the output. *)
 Require Import Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Rearrange Pgas.Programs Pgas.NormalForm
-  Pgas.Attack Pgas.AttackComplete Pgas.Parts Pgas.Robust Pgas.EveryN Pgas.Reductions Pgas.Independent Pgas.Queues.
+  Pgas.Attack Pgas.AttackComplete Pgas.Parts Pgas.Robust Pgas.EveryN Pgas.Reductions Pgas.Independent Pgas.ByTrace Pgas.Queues.
 Import Example.
 Print Assumptions same_happens_before.
 Print Assumptions swap_independent.
@@ -40,7 +40,13 @@ Print Assumptions independent_to_front.
 Print Assumptions independent_along.
 Print Assumptions finds_after.
 Print Assumptions attack_persistent.
+Print Assumptions futures_apart.
 Print Assumptions reduced_attack_complete.
 Print Assumptions merged_attack_decides.
+Print Assumptions forgetting_keeps.
+Print Assumptions path_is_run.
+Print Assumptions unblocked_goes_on.
+Print Assumptions trace_decides.
+Print Assumptions one_run_of_each_trace.
 Print Assumptions word_is_a_computation.
 Print Assumptions word_is_violating.

@@ -3,6 +3,7 @@
     proofs/reductions.md, Lemma 6, for the attack search of [Attack.v], and what [Reductions.v] makes of it. *)
 
 Require Import Pgas.Order Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Programs Pgas.Attack Pgas.AttackComplete
+  Pgas.Robust
   Pgas.Reductions.
 
 Section Independent.
@@ -686,6 +687,104 @@ Section Independent.
       now apply (finds_after U U' X Y GX (apart_moves_sym _ _ A) (finds_chain _ _ FY)).
   Qed.
 
+  (** Lemma 5: such sets are found by what ranks may do.  [may]: local states in which ranks outside C may come to be
+      while no member moves, by the commands there alone; a barrier takes the seed, which does not stand before one. *)
+  Section Futures.
+    Variables (C : nat -> bool) (S : search) (may : nat -> Loc -> Prop) (seed : nat).
+    Notation at_S p := (loc (after (now S)) p).
+    Hypothesis seed_first : C seed /\ (forall o value, next seed (at_S seed) o value <> None -> party o = [seed]) /\
+      forall o, (exists k, party o = [k]) \/ In seed (party o).
+    Hypothesis may_now : forall q, C q = false -> may q (at_S q).
+    Hypothesis may_on : forall q (here : Loc) o value there, may q here -> next q here o value = Some there -> may q
+      there.
+    Hypothesis no_conflict : forall p o value q here o' value' n n' x y, C p -> next p (at_S p) o value <> None ->
+      C q = false -> may q here -> next q here o' value' <> None -> In x (chain p n o) -> In y (chain q n' o') -> ~
+        clash y x.
+
+    Lemma issue_at U Y : chain (who Y) (num Y) (what Y) = first Y ++ rest Y -> first Y <> [] -> valid (now U ++ first
+      Y) ->
+      In (who Y) (party (what Y)) /\ exists value,
+        (forall k, In k (party (what Y)) -> next k (loc (after (now U)) k) (what Y) value <> None) /\
+        forall k, loc (after (now U ++ first Y)) k = if existsb (Nat.eqb k) (party (what Y))
+          then match next k (loc (after (now U)) k) (what Y) value with Some l => l | None => loc (after (now U)) k end
+          else loc (after (now U)) k.
+    Proof.
+      intros Ch Ne Va. destruct (chain_first _ _ _ _ _ Ch Ne) as (m & E). rewrite E in Va.
+      destruct (allowed_at (now U) _ m Va) as [_ A]. simpl in A. destruct A as (Pa & Nu & Nx & _). simpl in Pa, Nx.
+      split; [exact Pa|]. exists (seen (after (now U)) (Event (who Y) (num Y) 0 (what Y))). split; [exact Nx|].
+      intros k. rewrite E. replace (now U ++ Event (who Y) (num Y) 0 (what Y) :: m) with
+        ((now U ++ [Event (who Y) (num Y) 0 (what Y)]) ++ m) by (rewrite <- app_assoc; reflexivity).
+      rewrite Robust.loc_steps; [rewrite after_snoc; reflexivity|]. intros x I H.
+      pose proof (chain_nodup _ _ _ _ _ Ch) as N. rewrite E in N. inversion_clear N as [|? ? Nx' _]. apply Nx'.
+      assert (Ic : In x (chain (who Y) (num Y) (what Y))) by (rewrite Ch, E, !in_app_iff; simpl; auto).
+      apply in_chain in Ic as (Ec & Eo & _). rewrite in_app_iff. left. unfold is_issue, is_true in H.
+      apply Nat.eqb_eq in H. destruct x as [a b c d]. simpl in *. injection Ec as -> ->. now subst.
+    Qed.
+
+    Lemma solo_moves U Y : at_S seed = loc (after (now U)) seed ->
+      chain (who Y) (num Y) (what Y) = first Y ++ rest Y -> first Y <> [] -> valid (now U ++ first Y) ->
+      party (what Y) = [who Y].
+    Proof.
+      intros E Ch Ne Va. destruct (issue_at U Y Ch Ne Va) as (Pa & value & Nx & _).
+      destruct seed_first as (_ & Alone & Kinds). assert (One : exists k, party (what Y) = [k]).
+      { destruct (Kinds (what Y)) as [H|H]; [auto|]. exists seed. apply (Alone _ value). rewrite E. now apply Nx. }
+      destruct One as (k & Ek). rewrite Ek in *. destruct Pa as [<-|[]]. reflexivity.
+    Qed.
+
+    Lemma futures_run (ys : list label) U : run go S ys U -> (forall Z, In Z ys -> C (who Z) = false) ->
+      (forall p, C p -> loc (after (now U)) p = at_S p) /\ forall q, C q = false -> may q (loc (after (now U)) q).
+    Proof.
+      revert U. induction ys as [|Y ys IH] using rev_ind; intros U R Non.
+      - inversion R. subst. split; auto.
+      - apply run_app in R as (V & R & R'). inversion R' as [|? ? U' ? ? G R'']. inversion R''. subst. clear R' R''.
+        destruct (IH V R) as [I1 I2]; [intros Z I; apply Non; rewrite in_app_iff; auto|].
+        assert (CY : C (who Y) = false) by (apply Non; rewrite in_app_iff; simpl; auto).
+        pose proof (go_core _ _ _ G) as [Ch Ne Va _ _].
+        assert (Es : at_S seed = loc (after (now V)) seed) by (symmetry; apply I1, seed_first).
+        pose proof (solo_moves V Y Es Ch Ne Va) as Pa. destruct (issue_at V Y Ch Ne Va) as (_ & value & Nx & Lo).
+        rewrite (go_now _ _ _ G). rewrite Pa in *. split.
+        + intros p Cp. rewrite Lo. simpl. destruct (p =? who Y) eqn:E; simpl; [|now apply I1].
+          apply Nat.eqb_eq in E. subst p. unfold is_true in Cp. congruence.
+        + intros q Cq. rewrite Lo. simpl. destruct (q =? who Y) eqn:E; simpl; [|now apply I2].
+          apply Nat.eqb_eq in E. subst q. specialize (Nx (who Y) (or_introl eq_refl)).
+          destruct (next (who Y) (loc (after (now V)) (who Y)) (what Y) value) as [l|] eqn:En; [|tauto].
+          exact (may_on _ _ _ _ _ (I2 (who Y) Cq) En).
+    Qed.
+
+    Theorem futures_apart : set_apart C S.
+    Proof.
+      intros U Y X (ys & R & Non & CY & CX) HY HX. destruct (futures_run ys U R Non) as [IU1 IU2].
+      assert (Es : at_S seed = loc (after (now U)) seed) by (symmetry; apply IU1, seed_first).
+      assert (IY : chain (who Y) (num Y) (what Y) = first Y ++ rest Y /\ first Y <> [] /\ valid (now U ++ first Y)).
+      { destruct HY as [(V & G)|F]; [pose proof (go_core _ _ _ G) as [Ch Ne Va _ _]|pose proof F as [Ch Ne Va _ _]];
+        auto. }
+      destruct IY as (ChY & NeY & VaY). pose proof (solo_moves U Y Es ChY NeY VaY) as PY.
+      destruct (issue_at U Y ChY NeY VaY) as (IpY & vy & NxY & _).
+      (* X may come at U, or behind Y *)
+      assert (IX : exists V, (forall p, C p -> loc (after (now V)) p = at_S p) /\
+        chain (who X) (num X) (what X) = first X ++ rest X /\ first X <> [] /\ valid (now V ++ first X)).
+      { assert (After_ : forall V, go U Y V -> forall p, C p -> loc (after (now V)) p = at_S p).
+        { intros V G. apply (futures_run (ys ++ [Y]) V).
+          - apply run_app. exists U. split; [auto|]. apply run_step with V; [auto|constructor].
+          - intros Z I. apply in_app_iff in I as [I|[<-|[]]]; auto. }
+        destruct HX as [(W & G)|[F|[(V & W & GY & G)|(V & GY & F)]]].
+        - exists U. pose proof (go_core _ _ _ G) as [Ch Ne Va _ _]. auto.
+        - exists U. pose proof F as [Ch Ne Va _ _]. auto.
+        - exists V. pose proof (go_core _ _ _ G) as [Ch Ne Va _ _]. split; [now apply After_|auto].
+        - exists V. pose proof F as [Ch Ne Va _ _]. split; [now apply After_|auto]. }
+      destruct IX as (V & IV & ChX & NeX & VaX).
+      assert (Ev : at_S seed = loc (after (now V)) seed) by (symmetry; apply IV, seed_first).
+      pose proof (solo_moves V X Ev ChX NeX VaX) as PX. destruct (issue_at V X ChX NeX VaX) as (IpX & vx & NxX & _).
+      assert (Ne : who Y <> who X) by (intros E; rewrite E in CY; unfold is_true in CX; congruence).
+      split.
+      - intros k Iy Ix. unfold who_moves in *. rewrite PY in Iy. rewrite PX in Ix. simpl in Iy, Ix.
+        apply Ne. destruct Iy as [<-|[<-|[]]], Ix as [<-|[<-|[]]]; reflexivity.
+      - intros y x Iy Ix. apply (no_conflict (who X) (what X) vx (who Y) (loc (after (now U)) (who Y)) (what Y) vy
+          (num X) (num Y) x y); auto.
+        rewrite <- IV by auto. now apply NxX.
+    Qed.
+  End Futures.
+
   (** The rule of section 6, with sets of ranks for which Lemma 5 holds. *)
   Definition attack_rule (stored : list search) (found_stored : Prop) (i : nat) S : Prop :=
     expanded go finds stored found_stored S (fun _ => true) \/
@@ -866,4 +965,151 @@ Section Independent.
       + apply IH. pose proof (go_move S V X Cl G) as M. split; [now apply reachable_move with S|].
         exact (clean_move S V Cl M).
   Qed.
+
+  (** ** Liveness for the attack search: what may be forgotten of T and t *)
+
+  Section Liveness.
+    (* "May come": the commands that may be issued after a word, and after those that follow it. *)
+    Variable may_come : list event -> label -> Prop.
+    Definition comes l X : Prop :=
+      chain (who X) (num X) (what X) = first X ++ rest X /\ first X <> [] /\ valid (l ++ first X).
+    Hypothesis may_come_now : forall l X, comes l X -> may_come l X.
+    Hypothesis may_come_later : forall l X Z, comes l X -> may_come (l ++ first X) Z -> may_come l Z.
+
+    Definition silent X : Prop := forall x, In x (chain (who X) (num X) (what X)) -> access_of x = None.
+
+    (** U is S, but T may lack ranks of which neither an access nor a barrier may come, and t accesses with which
+        nothing that may come conflicts: L4 and L5. *)
+    Record forgets U S : Prop := {
+      forget_same : now U = now S /\ late U = late S /\ sources U = sources S;
+      forget_less : incl (tainted U) (tainted S) /\ incl (touched U) (touched S);
+      forget_ranks : forall k X, In k (tainted S) -> ~ In k (tainted U) -> may_come (now S) X ->
+        In k (party (what X)) -> party (what X) = [k] /\ silent X;
+      forget_accesses : forall y X x, In y (touched S) -> ~ In y (touched U) -> may_come (now S) X ->
+        In x (chain (who X) (num X) (what X)) -> ~ clash y x }.
+
+    Lemma silent_clash X x y : silent X -> In x (chain (who X) (num X) (what X)) -> ~ clash y x /\ ~ clash x y.
+    Proof.
+      intros Si I. apply Si in I. assert (H : ~ clash x y).
+      { unfold clash. destruct (event_eq_dec x y); [discriminate|]. rewrite I. discriminate. }
+      split; [|exact H]. intros C. now apply H, clash_sym.
+    Qed.
+
+    Lemma go_comes S X V : go S X V -> comes (now S) X.
+    Proof. intros G. split; [|split]; apply (go_core _ _ _ G). Qed.
+
+    (** What enters S enters U, but for commands that make no access. *)
+    Lemma enters_both U S X z y : forgets U S -> may_come (now S) X -> In z (chain (who X) (num X) (what X)) ->
+      In y (touched S) -> clash y z -> In y (touched U).
+    Proof.
+      intros F M Iz Iy C. destruct (in_dec event_eq_dec y (touched U)) as [I|I]; [auto|].
+      destruct (forget_accesses _ _ F y X z Iy I M Iz C).
+    Qed.
+
+    Lemma grows_dec S X : grows S X \/ ~ grows S X.
+    Proof.
+      unfold grows. destruct (is_true_dec (sourced X)) as [H|H]; [auto|].
+      destruct (reached_dec S (what X) (first X ++ rest X)) as [R|R]; [auto|]. right. intros [G|G]; auto.
+    Qed.
+
+    Lemma go_determined S X V V' : go S X V -> go S X V' -> V = V'.
+    Proof.
+      intros [_ _ N L Sr Ta] [_ _ N' L' Sr' Ta']. destruct V as [w d Ss T t], V' as [w' d' Ss' T' t']. simpl in *.
+      subst.
+      destruct Ta as [(G & -> & ->)|(G & -> & ->)], Ta' as [(G' & -> & ->)|(G' & -> & ->)]; auto; tauto.
+    Qed.
+
+    Lemma forgets_step U S X : forgets U S -> core S X -> source_may S X ->
+      exists V W, go S X V /\ go U X W /\ forgets W V.
+    Proof.
+      intros F C So. pose proof F as [(En & El & Es) [LT Lt] FR FA].
+      assert (Cm : comes (now S) X) by (split; [|split]; apply C).
+      pose proof (may_come_now _ _ Cm) as M.
+      assert (Later : forall Z, may_come (now S ++ first X) Z -> may_come (now S) Z) by (intros Z;
+        now apply may_come_later).
+      assert (CU : core U X).
+      { destruct C as [Ch Ne Va Fr La]. split; rewrite ?En; auto.
+        - intros x y. rewrite El. apply Fr.
+        - destruct (sourced X); [exact La|]. unfold forced_late in *. rewrite En, El. exact La. }
+      assert (SU : source_may U X) by (unfold source_may; rewrite Es; exact So).
+      destruct (go_exists S X C So (grows_dec S X)) as (V & GV), (go_exists U X CU SU (grows_dec U X)) as (W & GW).
+      exists V, W. split; [auto|]. split; [auto|].
+      assert (Same : now W = now V /\ late W = late V /\ sources W = sources V).
+      { rewrite (go_now _ _ _ GV), (go_now _ _ _ GW), (go_late _ _ _ GV), (go_late _ _ _ GW), (go_sources _ _ _ GV),
+          (go_sources _ _ _ GW). rewrite En, El, Es. auto. }
+      assert (Up : grows U X -> grows S X).
+      { intros [H|[(k & Ik & Hk)|(x & y & Ix & Iy & Cl)]]; [left; exact H|right; left|right; right].
+        - exists k. auto.
+        - exists x, y. split; [auto|]. split; [|auto]. rewrite El in Iy. rewrite in_app_iff in *. intuition. }
+      (* a command that is reached in S alone makes no access *)
+      assert (Alone : grows S X -> ~ grows U X -> exists k, In k (tainted S) /\ party (what X) = [k] /\ silent X).
+      { intros G NG. destruct G as [H|[(k & Ik & Hk)|(x & y & Ix & Iy & Cl)]]; [destruct NG; left; exact H| |].
+        - exists k. split; [auto|]. apply (FR k X); auto. intros I. apply NG. right. left. eauto.
+        - exfalso. apply NG. right. right. exists x, y. split; [auto|]. split; [|auto]. rewrite El.
+          rewrite in_app_iff in *.
+          destruct Iy as [Iy|Iy]; [left|auto]. apply (enters_both U S X x y F); auto.
+          rewrite (core_chain _ _ C), in_app_iff. exact Ix. }
+      destruct (go_taint _ _ _ GV) as [(G & TV & tV)|(G & TV & tV)], (go_taint _ _ _ GW) as [(H & TW & tW)|(H & TW &
+        tW)].
+      - split; auto; rewrite ?TV, ?TW, ?tV, ?tW, ?(go_now _ _ _ GV).
+        + split; intros x; rewrite !in_app_iff; intuition.
+        + intros k Z Ik Nk MZ Pk. rewrite in_app_iff in Ik, Nk. apply (FR k Z); auto; tauto.
+        + intros y Z x Iy Ny MZ Ix. rewrite in_app_iff in Iy, Ny. apply (FA y Z x); auto; tauto.
+      - destruct (Alone G H) as (k0 & Ik0 & P0 & Si). split; auto; rewrite ?TV, ?TW, ?tV, ?tW, ?(go_now _ _ _ GV).
+        + split; intros x I; rewrite in_app_iff; auto.
+        + intros k Z Ik Nk MZ Pk. apply (FR k Z); auto. apply in_app_iff in Ik as [Ik|Ik]; [|auto].
+          rewrite P0 in Ik. destruct Ik as [<-|[]]. auto.
+        + intros y Z x Iy Ny MZ Ix. apply in_app_iff in Iy as [Iy|Iy]; [|apply (FA y Z x); auto].
+          apply (silent_clash X y x Si). rewrite (core_chain _ _ C), in_app_iff. auto.
+      - destruct (G (Up H)).
+      - split; auto; rewrite ?TV, ?TW, ?tV, ?tW, ?(go_now _ _ _ GV).
+        + split; auto.
+        + intros k Z Ik Nk MZ Pk. apply (FR k Z); auto.
+        + intros y Z x Iy Ny MZ Ix. apply (FA y Z x); auto.
+    Qed.
+
+    Lemma forgets_finds U S X : forgets U S -> (finds S X <-> finds U X).
+    Proof.
+      intros F. pose proof F as [(En & El & Es) [LT Lt] FR FA]. split; intros [Ch Ne Va (a & x & Ia & Ix & C) En'].
+      - assert (M : may_come (now S) X) by (apply may_come_now; split; auto).
+        assert (Ic : forall z, In z (first X) \/ In z (rest X) -> In z (chain (who X) (num X) (what X))).
+        { intros z I. now rewrite Ch, in_app_iff. }
+        split; rewrite ?En; auto; [exists a, x; rewrite Es; auto|].
+        destruct En' as [(k & Ik & Hk)|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]]; [left|right; left|right;
+          right].
+        + exists k. split; [|auto]. destruct (in_dec Nat.eq_dec k (tainted U)) as [I|I]; [auto|].
+          destruct (FR k X Ik I M Hk) as [_ Si]. destruct (silent_clash X x a Si (Ic x (or_introl Ix))) as [_ H].
+          destruct (H C).
+        + exists z, y. split; [auto|]. split; [|auto]. apply (enters_both U S X z y F); auto.
+        + exists z, y. split; [auto|]. split; [|auto]. rewrite El. rewrite in_app_iff in *.
+          destruct Iy as [Iy|Iy]; [left; apply (enters_both U S X z y F); auto|auto].
+      - rewrite En in Va. split; auto; [exists a, x; rewrite Es in Ia; auto|].
+        destruct En' as [(k & Ik & Hk)|[(z & y & Iz & Iy & Cz)|(z & y & Iz & Iy & Cz)]]; [left|right; left|right;
+          right].
+        + exists k. auto.
+        + exists z, y. auto.
+        + exists z, y. split; [auto|]. split; [|auto]. rewrite El in Iy. rewrite in_app_iff in *. intuition.
+    Qed.
+
+    (** Lemma 2 for L4 and, of L5, what happened now: distances are kept. *)
+    Theorem forgetting_keeps U S n : forgets U S -> (near go finds n S <-> near go finds n U).
+    Proof.
+      intros F. split.
+      - apply (simulation_near go finds (fun S U => forgets U S)); [|exact F]. clear S U F. intros S U F. split.
+        + intros X H. exists X. now apply (forgets_finds U S).
+        + intros X V G. destruct (forgets_step U S X F (go_core _ _ _ G) (go_source _ _ _ G)) as (V' & W & GV & GW &
+          F').
+          exists X, W. split; [auto|]. now rewrite (go_determined S X V V' G GV).
+      - apply (simulation_near go finds forgets); [|exact F]. clear S U F. intros U S F. split.
+        + intros X H. exists X. now apply (forgets_finds U S).
+        + intros X W G. destruct (forget_same _ _ F) as (En & El & Es).
+          assert (C : core S X).
+          { destruct (go_core _ _ _ G) as [Ch Ne Va Fr La]. rewrite En in Va. split; auto.
+            - intros x y. rewrite <- El. apply Fr.
+            - destruct (sourced X); [exact La|]. unfold forced_late in *. rewrite En, El in La. exact La. }
+          assert (So : source_may S X) by (unfold source_may; rewrite <- Es; apply G).
+          destruct (forgets_step U S X F C So) as (V & W' & GV & GW & F').
+          exists X, V. split; [auto|]. now rewrite (go_determined U X W W' G GW).
+    Qed.
+  End Liveness.
 End Independent.

@@ -54,7 +54,7 @@ def measure_repairs(
 def measured(path: Path, repeats: int) -> RepairRecord:
     from pgasrob.frontends.lower import parse_c
     from pgasrob.program.parser import parse
-    from pgasrob.repair import repair
+    from pgasrob.repairs import repair
     from pgasrob.robustness.check import check, load
 
     read = partial(parse_c if path.suffix == ".c" else parse, file=str(path))

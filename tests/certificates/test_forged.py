@@ -54,7 +54,15 @@ SIBLINGS: dict[str, tuple[Program, Program]] = {
         program("loop { write(one, 1, x, q); mem[z] <- 1; }", "r <- fetch(0, z); if (r == 2) { r <- mem[x]; s <- r; }"),
         program("loop { write(one, 1, x, q); mem[z] <- 1; }", "r <- fetch(0, z); if (r == 1) { r <- mem[x]; s <- r; }"),
     ),
+    "states": (
+        program("update(add, 1, 1, x, q); mem[z] <- 1;", "r <- fetch(0, z); if (r == 2) { r <- mem[x]; mem[w] <- r; }"),
+        program("update(add, 1, 1, x, q); mem[z] <- 1;", "r <- fetch(0, z); if (r == 1) { r <- mem[x]; mem[w] <- r; }"),
+    ),
     # with registers
+    "no sources": (
+        program("r <- 1; if (r == 2) { write(one, 0, y, q); r <- mem[y]; }", "skip;"),
+        program("r <- 1; if (r == 1) { write(one, 0, y, q); r <- mem[y]; }", "skip;"),
+    ),
     "index": (
         program("r <- 1; write(one, 1, a + r, q); mem[z] <- 1;", "r <- fetch(0, z); s <- mem[a + 2];"),
         program("r <- 2; write(one, 1, a + r, q); mem[z] <- 1;", "r <- fetch(0, z); s <- mem[a + 2];"),
@@ -76,6 +84,11 @@ def of_kind(module: Any, program: Program) -> Any:
     if [process.ranks for process in program.processes] == [None]:
         return module.write_for_every_count(program)
     return module.write(program, None)
+
+
+def test_there_are_siblings_of_all_kinds() -> None:
+    kinds = {written(robust)["kind"] for robust, _ in SIBLINGS.values()}
+    assert kinds == {"infeasibility", "states", "infeasibility and states", "no sources"}
 
 
 def written(program: Program) -> Json:

@@ -32,6 +32,7 @@ NOT_IN_A_FILE = {
     "PG040",  # found by running the program: below
     "PG180",  # found when a litmus test becomes a program: test_network_command
     "PG181",  # by the name of the file: test_cli_litmus
+    "PG182",  # by the name, too: test_cli_given
     "PG127",  # about several files: test_several_files
     "PG162",  # about an option: test_compiler
     "PG163",  # about another one: test_several_files
@@ -162,8 +163,8 @@ Repaired:
     [
         ("PG0211", "there is no code 'PG0211'; did you mean PG021?"),
         ("PGO10", "there is no code 'PGO10'; did you mean PG010?"),
-        ("E501", "there is no code 'E501'; codes run from PG001 to PG181"),
-        ("", "there is no code ''; codes run from PG001 to PG181"),
+        ("E501", "there is no code 'E501'; codes run from PG001 to PG182"),
+        ("", "there is no code ''; codes run from PG001 to PG182"),
         ("9" * 5000, "there is no code"),
     ],
 )

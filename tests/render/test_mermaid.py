@@ -13,6 +13,7 @@ import pytest
 from pgasrob.cli.draw import only
 from pgasrob.diagnostics import visible
 from pgasrob.render.mermaid import MOST_EDGES, MOST_TEXT, escape, to_mermaid
+from pgasrob.render.pens.svg import colour
 from tests.render.diagram.test_model import long_run, result_of, with_runs
 from tests.render.test_formats import FAULT, NASTY, nasty, of_witness
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
@@ -25,8 +26,10 @@ LINES = {
     "node": re.compile(rf'    (e\d+)(?:\["({TEXT})"\]|\(\["({TEXT})"\]\))'),
     "standing": re.compile(rf'    (z\d+)\{{\{{"({TEXT})"\}}\}}'),
     "edge": re.compile(r'  (e\d+) (-->|-\.->|-\.-|---)(?:\|"(\d* ?(?:po|cf|id))"\|)? ([ez]\d+)'),
-    "style": re.compile(r"  linkStyle (\d+) (?:[a-z-]+:[\w ]+)(?:,[a-z-]+:[\w ]+)*"),
-    "class": re.compile(r"  (?:classDef cycle stroke-width:4px|class e\d+(?:,e\d+)* cycle)"),
+    "style": re.compile(r"  linkStyle (\d+) (?:[a-z-]+:[\w #]+)(?:,[a-z-]+:[\w #]+)*"),
+    "class": re.compile(
+        r"  (?:classDef (?:cycle|step) [a-z-]+:[\w#]+,[a-z-]+:[\w#]+|class e\d+(?:,e\d+)* (?:cycle|step))"
+    ),
 }
 
 
@@ -133,3 +136,14 @@ def test_of_what_is_too_large_for_mermaid_the_cycle_alone(
 @pytest.mark.parametrize("text", ['a"b', "a;b", "a#b", "a%%b", "a[b", "<br/>", "style x:#1;"])
 def test_nothing_else_is_in_a_label(text: str) -> None:
     assert re.fullmatch(TEXT.replace("|<br/>", ""), escape(text))
+
+
+def test_the_colours_are_those_of_the_svg() -> None:
+    text = to_mermaid(result_of(ONE_TO_ONE))
+    edges = [match[3] or "po" for name, match in parsed(text) if name == "edge"]
+    styles = {int(match[1]): match[0] for name, match in parsed(text) if name == "style"}
+    assert len(styles) == len(edges)
+    for place, relation in enumerate(edges):
+        name = "accent" if relation[0].isdigit() else relation
+        assert f"stroke:{colour(name)}" in styles[place]
+    assert f"classDef cycle stroke:{colour('accent')}," in text

@@ -13,6 +13,7 @@ import pytest
 
 from pgasrob.cli.draw import only
 from pgasrob.diagnostics import visible
+from pgasrob.render.pens.svg import colour
 from pgasrob.render.run_dot import to_dot
 from tests.render.diagram.test_model import corpus, result_of
 from tests.render.test_formats import FAULT, NASTY, nasty
@@ -76,3 +77,11 @@ def test_dot_shows_nasty_texts_as_they_are(tmp_path: Path) -> None:
     svg = drawn(to_dot(nasty()), tmp_path)
     shown = {unescape(text).replace("\u00a0", " ") for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg)}
     assert not [text for place, text in enumerate(NASTY, 1) if f"{place}: {visible(text)}" not in shown]
+
+
+def test_the_colours_are_those_of_the_svg() -> None:
+    text = to_dot(result_of(ONE_TO_ONE))
+    for _, _, attributes in EDGE.findall(text):
+        relation = {"solid": "po", "dashed": "cf", "dotted": "id"}[re.findall(r"style=(\w+)", attributes)[0]]
+        on_cycle = "penwidth" in attributes
+        assert f'color="{colour("accent" if on_cycle else relation)}"' in attributes

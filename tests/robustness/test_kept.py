@@ -270,6 +270,15 @@ def test_races_are_kept_apart() -> None:
     ]  # fmt: skip
 
 
+def test_two_programs_on_the_standard_input_are_two() -> None:
+    """Though they have one name."""
+    found = [
+        CliRunner().invoke(cli, ["check", "-", "--resume", "k.db"], input=text).exit_code
+        for text in (ROBUST, NOT_ROBUST, ROBUST, NOT_ROBUST)
+    ]
+    assert found == [0, 1, 0, 1] and rows("k.db") == 2
+
+
 class Evil:
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return os.system, ("touch evil",)

@@ -9,7 +9,6 @@ from itertools import chain, product
 from typing import Any, NamedTuple, NoReturn, get_args
 
 from pgasrob.certificates.check.infeasible import Fixpoint, Phase, Source, Way
-from pgasrob.certificates.check.linear import Linear
 from pgasrob.certificates.check.states import Attack, State
 from pgasrob.certificates.check.values import Files
 from pgasrob.program import core
@@ -64,42 +63,38 @@ def read(text: str) -> Certificate:
     shared: list[Any] = []
 
     def resolved(found: dict[str, Any]) -> Any:
-        shared.extend(found[mark] for mark in found if mark == "+")
-        return shared[found["="]] if "=" in found else found.get("+", found)
+        shared.extend(_frozen(found[mark]) for mark in found if mark == "+")
+        return shared[found["="]] if "=" in found else shared[-1] if "+" in found else found
 
     found = json.loads(text, object_hook=resolved, parse_float=_refuse, parse_constant=_refuse)
     if found["format"] != FORMAT:
         raise ValueError(f"format {found['format']!a}, where {FORMAT} is read")
     reading = Reading(found["failed_polls"], found["conflicts"])
     nodes, frame = (None, tuple(found["frame"])) if found["nodes"] == "all" else (found["nodes"], None)
-    if any(type(each) is not int for each in frame or (nodes,)) or reading not in product(
-        get_args(FailedPolls), get_args(Conflicts)
-    ):
+    known = reading in product(get_args(FailedPolls), get_args(Conflicts))
+    if not known or any(type(each) is not int for each in frame or (nodes,)):
         raise ValueError("it names no node count or no reading")
-    parts = [_part(**each) for each in found["parts"]]
+    parts = [_part(**{name: _frozen(value) for name, value in each.items()}) for each in found["parts"]]
     return Certificate(found["program"], nodes, frame, reading, found["version"], parts)
-
-
-def _part(registers: Any, phases: Any, back: int, infeasible: Any, states: Any) -> Part:
-    files = [
-        [Files(frozenset(a), frozenset(tuple(map(_value, file)) for file in b)) for a, b in own] for own in registers
-    ]
-    places: list[Phase] = [[frozenset(states) for states in phase] for phase in phases]
-    sources = {(at[0], at[1], at[2], at[3]): _fixpoint(*rest) for at, *rest in infeasible}
-    listed = [(_state(*each), None if members is None else tuple(members)) for *each, members in states]
-    return Part(files, places, back, sources, listed)
-
-
-def _value(found: Any) -> Any:
-    return Linear(*found) if isinstance(found, list) else found
 
 
 def _refuse(text: str) -> NoReturn:
     raise ValueError(f"{text} is no integer")
 
 
+def _frozen(found: Any) -> Any:
+    return tuple(map(_frozen, found)) if isinstance(found, list) else found
+
+
+def _part(registers: Any, phases: Any, back: int, infeasible: Any, states: Any) -> Part:
+    files = [[Files(frozenset(unknown), frozenset(files)) for unknown, files in own] for own in registers]
+    places: list[Phase] = [list(map(frozenset, phase)) for phase in phases]
+    sources = {at: _fixpoint(*rest) for at, *rest in infeasible}
+    return Part(files, places, back, sources, [(_state(*each), members) for *each, members in states])
+
+
 def _fixpoint(last: int, done: Any, made: Any, places: Any) -> Fixpoint:
-    ways = {tuple(at): {Way(_tuples(facts), _tuples(delayed)) for facts, delayed in found} for at, *found in places}
+    ways = {at: {Way(frozenset(facts), frozenset(delayed)) for facts, delayed in found} for at, *found in places}
     first, second = ({(cell, way): set(ranks) for cell, way, ranks in each} for each in (done, made))
     return Fixpoint(last, first, second, ways)
 
@@ -108,9 +103,5 @@ def _state(control: Any, registers: Any, memory: Any, facts: Any, attack: Any) -
     begun = None
     if attack is not None:
         source, tainted, done, delayed = attack
-        begun = Attack(core.Access(*source), frozenset(tainted), _tuples(done), _tuples(delayed))
-    return State(tuple(control), tuple(map(tuple, registers)), tuple(chain(*memory)), tuple(map(_tuples, facts)), begun)
-
-
-def _tuples(found: Any) -> frozenset[Any]:
-    return frozenset(tuple(map(_value, each)) for each in found)
+        begun = Attack(core.Access(*source), *map(frozenset, (tainted, done, delayed)))
+    return State(control, registers, tuple(chain(*memory)), tuple(map(frozenset, facts)), begun)

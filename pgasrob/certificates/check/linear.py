@@ -36,7 +36,7 @@ RANK, NODES = Linear(1, 0, 0), Linear(0, 1, 0)
 
 
 def linear(value: int | Linear) -> Linear:
-    return Linear(0, 0, value) if isinstance(value, int) else value
+    return Linear(0, 0, value) if isinstance(value, int) else Linear(*value)
 
 
 def plain(found: Linear) -> int | Linear:

@@ -24,6 +24,7 @@ from pgasrob.frontends.c.output import registers_in
 from pgasrob.frontends.c.parts import scalars_of
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.snapshots import Frame, State
+from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CHAR, INT, Array, CType, Integer, Pointer, Void
 from pgasrob.frontends.c.undecided import committed
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Undefined, Unknown, Value, no_pointer
@@ -296,6 +297,10 @@ class Machine(Merging):
         self._look_at_pointers(call)
         try:
             outcomes = handler(self.seen_by_handlers(self, call, name))
+        except NumberNeeded as needed:
+            if needed.span is None:
+                needed.message = f"what `{name}` does here is another thing on every number of nodes"
+            raise
         except Several as several:
             assert before is not None
             del self.node.statements[issued:]

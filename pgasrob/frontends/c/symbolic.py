@@ -25,7 +25,7 @@ class _Everyone(tuple[int, ...]):
     __slots__ = ()
 
     def _refused(self, *_: object) -> NoReturn:
-        raise NumberNeeded("each of all ranks is meant here, and how many there are is not known")
+        raise NumberNeeded("what is done here is another thing on every number of nodes")
 
     __iter__ = __len__ = __getitem__ = __contains__ = __add__ = __mul__ = __rmul__ = _refused
     __lt__ = __le__ = __gt__ = __ge__ = index = count = _refused

@@ -30,6 +30,13 @@ COLOURS = {
     "accent": ("#b3261e", "#ff8a80"),
 }
 """The colours by name, on a light background and on a dark one."""
+
+
+def colour(name: str) -> str:
+    """The colour of this ``name`` on a light background, for what knows no other."""
+    return COLOURS[name][0]
+
+
 PAPER = '<rect class="paper" width="100%" height="100%"/>\n'
 
 

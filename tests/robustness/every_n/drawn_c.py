@@ -1,7 +1,9 @@
-"""Random C programs with OpenSHMEM for any number of nodes: ranks and their number in variables, loops and tests."""
+"""Random C programs for any number of nodes, with OpenSHMEM or MPI: ranks and their number in variables, loops and
+tests."""
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 HEADER = """#include <shmem.h>
@@ -21,6 +23,40 @@ TESTS = (
     "me == 0", "me == npes - 1", "me < npes - 1", "me > 0", "me % 2", "r == 0", "me + 1 < npes && me % 2 == 0", "peer",
     "npes > 3", "!me", "r < me", "kept == me",
 )  # fmt: skip
+MPI_HEADER = """#include <mpi.h>
+static int window[2], y, kept;
+static int next_to(int rank, int by, int npes) { return (rank + by) % npes; }
+int main(void) {
+  int me, npes, r = 0, s = 0;
+  MPI_Win win;
+  MPI_Init(0, 0);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &npes);
+  MPI_Win_create(window, sizeof window, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+"""
+MPI_STATEMENTS = (
+    "MPI_Put(&{own}, 1, MPI_INT, {to}, {place}, 1, MPI_INT, win); {done}",
+    "MPI_Put(&{own}, 1, MPI_INT, {to}, {place}, 1, MPI_INT, win); {done}",
+    "MPI_Get(&{own}, 1, MPI_INT, {to}, {place}, 1, MPI_INT, win); {done}",
+    "MPI_Accumulate(&{own}, 1, MPI_INT, {to}, {place}, 1, MPI_INT, MPI_SUM, win); {done}",
+    "MPI_Fetch_and_op(&y, &kept, MPI_INT, {to}, {place}, MPI_SUM, win); {done}",
+    "{own} = {v};",
+    "r = {own};",
+    "r = window[{place}];",
+    "peer = {peer};",
+    "{done}",
+    "MPI_Barrier(MPI_COMM_WORLD);",
+)
+MPI_COMPLETIONS = (
+    "MPI_Win_flush({to}, win);", "MPI_Win_flush(peer, win);", "MPI_Win_flush_local({to}, win);",
+    "MPI_Win_flush_all(win);", "",
+)  # fmt: skip
+MPI_BLOCKS = (
+    "if ({test}) {{ {one} }}",
+    "if ({test}) {{ {one} }} else {{ {other} }}",
+    "for (int i = 0; i < 2; i++) {{ {one} {other} }}",
+    "for (int i = 0; i < npes; i++) {{ peer = i; {one} }}",
+)
 COMPLETIONS = ("shmem_quiet();", "shmem_quiet();", "shmem_fence();", "shmem_barrier_all();", "shmem_sync_all();", "")
 STATEMENTS = (
     "shmem_int_put_nbi({at}, {of}, 1, {to}); {done}",
@@ -83,6 +119,36 @@ class _Draw:
         return "\n".join((HEADER.replace("static int x", f"{flags}static int x"), *lines, "  return r + s + z;", "}"))
 
 
+class _DrawMpi(_Draw):
+    def statement(self, depth: int = 0) -> str:
+        self.left -= 1
+        pick = self.random.choice
+        if depth < 2 and self.random.random() < 0.2:
+            one, other = self.statement(depth + 1), self.statement(depth + 1)
+            return pick(MPI_BLOCKS).format(test=pick(TESTS), one=one, other=other)
+        to = pick(("peer", *self.peers, "me ? me - 1 : MPI_PROC_NULL"))
+        return pick(MPI_STATEMENTS).format(
+            to=to, own=pick(("y", "window[0]", "window[1]")), place=pick(("0", "1")), peer=pick(self.peers),
+            done=pick(MPI_COMPLETIONS).format(to=to), v=pick(("1", "me", "r", "npes", "peer")),
+        )  # fmt: skip
+
+    def program(self) -> str:
+        before, after = self.random.choice(
+            (("MPI_Win_fence(0, win);",) * 2, *(("MPI_Win_lock_all(0, win);", "MPI_Win_unlock_all(win);"),) * 3)
+        )
+        lines = [f"  int peer = {self.peers[0]};", f"  {before}"]
+        while self.left > 0:
+            lines.append(f"  {self.statement()}")
+        if "fence" in before:  # which flushes nothing
+            lines = [re.sub(r"MPI_Win_flush\w*\([^;]*;", "", line) for line in lines]
+        return "\n".join((MPI_HEADER, *lines, f"  {after}", "  r = window[0];", "  return r + s;", "}"))
+
+
+def drawn_mpi(seed: int) -> str:
+    """The program with MPI of ``seed``."""
+    return _DrawMpi(seed).program()
+
+
 def drawn_c(seed: int) -> str:
-    """The program of ``seed``."""
+    """The program with OpenSHMEM of ``seed``."""
     return _Draw(seed).program()

@@ -68,6 +68,13 @@ def test_a_program_that_is_not_proved() -> None:
     assert (first["kind"], first["source"]["line"], first["closing"]["line"]) == ("step", 11, 14)
 
 
+def test_obstacles_are_told_beside_a_limit() -> None:
+    code, output = run(ROOT / "programs/mcs_lock/mcs_lock.pgas", "-n", "all", "--max-states", "2")
+    told = " ".join(output.split())
+    assert code == 3 and "on 3 nodes: the limit of 2 states was reached" in told
+    assert "Besides, could not exclude that popb of `write(self, p - 1, successor, q)` in line 15" in told
+
+
 def test_a_program_that_is_not_robust_on_some_number() -> None:
     path = ROOT / "programs/halo/halo_one_ghost_cell.pgas"
     code, found = in_json(path, "-n", "all")

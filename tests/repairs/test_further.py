@@ -9,7 +9,7 @@ import pytest
 
 from pgasrob.frontends.lower import parse_c
 from pgasrob.render.repair import repair_to_json
-from pgasrob.repair import Repair, repair
+from pgasrob.repairs import Repair, repair
 from pgasrob.robustness.check import check
 
 SHMEM = """#include <shmem.h>

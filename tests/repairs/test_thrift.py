@@ -9,11 +9,11 @@ from pathlib import Path
 
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
-from pgasrob.repair.candidates import Costs
-from pgasrob.repair.edits import applied
-from pgasrob.repair.savings import Saving, savings
-from pgasrob.repair.statements import Statements
-from pgasrob.repair.thrift import Thrift, thrift
+from pgasrob.repairs.candidates import Costs
+from pgasrob.repairs.edits import applied
+from pgasrob.repairs.savings import Saving, savings
+from pgasrob.repairs.statements import Statements
+from pgasrob.repairs.thrift import Thrift, thrift
 from pgasrob.robustness.check import check, load
 from pgasrob.semantics.sequential import SequentialSpace
 from tests.oracle.polls_and_updates import random_program

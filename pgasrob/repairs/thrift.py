@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
-from pgasrob.repair.candidates import Costs
-from pgasrob.repair.cheapest import Cheapest
-from pgasrob.repair.outcomes import Same
-from pgasrob.repair.savings import Saving, savings
-from pgasrob.repair.verifier import Parse, Tried, Verifier
+from pgasrob.repairs.candidates import Costs
+from pgasrob.repairs.cheapest import Cheapest
+from pgasrob.repairs.outcomes import Same
+from pgasrob.repairs.savings import Saving, savings
+from pgasrob.repairs.verifier import Parse, Tried, Verifier
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pgasrob.repair.verifier import AnyProgram
+    from pgasrob.repairs.verifier import AnyProgram
 
 MOST_CHECKS = 1_000
 """Changed programs that are tried at most."""

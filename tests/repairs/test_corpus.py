@@ -9,11 +9,11 @@ import pytest
 
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
-from pgasrob.repair import Answer, Costs, Repair, repair
-from pgasrob.repair.verifier import Verifier
+from pgasrob.repairs import Answer, Costs, Repair, repair
+from pgasrob.repairs.verifier import Verifier
 from pgasrob.robustness.check import check, load
 from pgasrob.robustness.limits import Limits
-from tests.repair.brute_force import catalogue, sets
+from tests.repairs.brute_force import catalogue, sets
 from tests.support import examples, sampled
 
 PROGRAMS = Path(__file__).parents[2] / "programs"

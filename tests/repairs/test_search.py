@@ -11,13 +11,13 @@ import pytest
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
-from pgasrob.repair import Answer, Repair, repair
-from pgasrob.repair.edits import applied
-from pgasrob.repair.search import MOST_CHECKS
-from pgasrob.repair.statements import Statements
+from pgasrob.repairs import Answer, Repair, repair
+from pgasrob.repairs.edits import applied
+from pgasrob.repairs.search import MOST_CHECKS
+from pgasrob.repairs.statements import Statements
 from pgasrob.robustness.check import check, load
 from tests.oracle.polls_and_updates import random_program
-from tests.repair.brute_force import catalogue, sets
+from tests.repairs.brute_force import catalogue, sets
 from tests.support import examples, translated
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
@@ -79,7 +79,7 @@ def test_what_is_learned_of_grown_sets_changes_no_answer(monkeypatch: pytest.Mon
         program = translated(random_program(9_500_000 + seed, hard=seed % 3 == 0)).program
         found = {}
         for every in (1, MOST_CHECKS):
-            monkeypatch.setattr("pgasrob.repair.search.GROW_EVERY", every)
+            monkeypatch.setattr("pgasrob.repairs.search.GROW_EVERY", every)
             found[every] = repair(program, parse, (program.nodes or 2,), max_answers=1)
         grown, alone = found.values()
         assert grown.state == alone.state, seed

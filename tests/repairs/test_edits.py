@@ -6,9 +6,9 @@ import pytest
 
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
-from pgasrob.repair.edits import Edit, Origins, Overlap, applied, unified_diff
-from pgasrob.repair.remedies import CallText
-from pgasrob.repair.statements import Statements
+from pgasrob.repairs.edits import Edit, Origins, Overlap, applied, unified_diff
+from pgasrob.repairs.remedies import CallText
+from pgasrob.repairs.statements import Statements
 
 TEXT = "one two three"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pgasrob.program.declarations import Source
 from pgasrob.program.files import name_of
-from pgasrob.repair.edits import unified_diff
+from pgasrob.repairs.edits import unified_diff
 
 MARK = re.compile("\x1c([^\x1c]*)\x1c([^\x1c]*)\x1c\n")
 

@@ -7,17 +7,18 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from pgasrob.repair.candidates import Candidate, Clauses, Costs
-from pgasrob.repair.cheapest import Cheapest
-from pgasrob.repair.edits import Edit, overlap
-from pgasrob.repair.outcomes import Same
-from pgasrob.repair.texts import diff
-from pgasrob.repair.verifier import Parse, Tried, Verifier
+from pgasrob.display import Result
+from pgasrob.repairs.candidates import Candidate, Clauses, Costs
+from pgasrob.repairs.cheapest import Cheapest
+from pgasrob.repairs.edits import Edit, overlap
+from pgasrob.repairs.outcomes import Same
+from pgasrob.repairs.texts import diff
+from pgasrob.repairs.verifier import Parse, Tried, Verifier
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict, Witness
 
 if TYPE_CHECKING:
-    from pgasrob.repair.verifier import AnyProgram
+    from pgasrob.repairs.verifier import AnyProgram
 
 MOST_CHECKS = 400
 """Changed programs that are tried at most."""
@@ -61,8 +62,8 @@ class Rejected:
     left: Broken | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+@dataclass(frozen=True, slots=True, repr=False)
+class Repair(Result):
     """What has been found out: `robust` (nothing to repair), `repaired`, `not repaired` (nothing in the catalogue
     helps: ``survivor`` is a violation that is left by what was tried last), `unknown` (a limit) or `error`.
 
@@ -80,7 +81,6 @@ class Repair:
     checks: int = 0
     seconds: float = 0.0
     reason: str = ""
-
     text: str = ""
 
     def diff(self, answer: Answer) -> str:

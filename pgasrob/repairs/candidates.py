@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 from pgasrob.program import core
-from pgasrob.repair import remedies
-from pgasrob.repair.edits import Edit, Origins
-from pgasrob.repair.remedies import CallText, Kind
-from pgasrob.repair.statements import Statement, Statements
+from pgasrob.repairs import remedies
+from pgasrob.repairs.edits import Edit, Origins
+from pgasrob.repairs.remedies import CallText, Kind
+from pgasrob.repairs.statements import Statement, Statements
 from pgasrob.robustness.diagnosis import issued_operands
 from pgasrob.semantics.replay import Run
 
@@ -104,7 +104,7 @@ class _Passed:
 
 class _Clause:
     def __init__(self, statements: Statements, costs: Costs, run: Run, origins: Origins, edits: Sequence[Edit]) -> None:
-        from pgasrob.repair.edits import applied
+        from pgasrob.repairs.edits import applied
 
         self._statements, self._costs, self._run, self._origins = statements, costs, run, origins
         self._edited = Statements(applied(statements.text, edits), [])

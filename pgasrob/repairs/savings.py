@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pgasrob.repair.candidates import Costs
-from pgasrob.repair.edits import Edit
-from pgasrob.repair.remedies import CallText
-from pgasrob.repair.statements import Statement, Statements
+from pgasrob.repairs.candidates import Costs
+from pgasrob.repairs.edits import Edit
+from pgasrob.repairs.remedies import CallText
+from pgasrob.repairs.statements import Statement, Statements
 
 Weight = tuple[str, ...]
 """What a call brings, by the names of :class:`Costs`."""

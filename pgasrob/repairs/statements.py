@@ -25,8 +25,8 @@ from pgasrob.program.statements import (
     place_of,
 )
 from pgasrob.program.statements import Statement as ProgramStatement
-from pgasrob.repair.edits import Edit, lines_of
-from pgasrob.repair.texts import joined, parts
+from pgasrob.repairs.edits import Edit, lines_of
+from pgasrob.repairs.texts import joined, parts
 
 if TYPE_CHECKING:
     from tree_sitter import Node

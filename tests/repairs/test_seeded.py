@@ -16,8 +16,8 @@ import pytest
 
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
-from pgasrob.repair import Costs, Repair, repair
-from pgasrob.repair.remedies import Kind
+from pgasrob.repairs import Costs, Repair, repair
+from pgasrob.repairs.remedies import Kind
 from pgasrob.robustness.check import check
 from tests.support import sampled
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pgasrob.diagnostics import SourceError
-from pgasrob.repair.edits import Edit, Overlap, applied
-from pgasrob.repair.outcomes import Before, Compared, Same
-from pgasrob.repair.statements import Statements
+from pgasrob.repairs.edits import Edit, Overlap, applied
+from pgasrob.repairs.outcomes import Before, Compared, Same
+from pgasrob.repairs.statements import Statements
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict

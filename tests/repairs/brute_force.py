@@ -8,10 +8,10 @@ from itertools import combinations
 
 from pgasrob.frontends.lower import CProgram
 from pgasrob.program.program import Program
-from pgasrob.repair import Costs, remedies
-from pgasrob.repair.edits import Edit, applied, overlap
-from pgasrob.repair.remedies import CallText, Kind
-from pgasrob.repair.statements import Statement, Statements
+from pgasrob.repairs import Costs, remedies
+from pgasrob.repairs.edits import Edit, applied, overlap
+from pgasrob.repairs.remedies import CallText, Kind
+from pgasrob.repairs.statements import Statement, Statements
 
 COSTS = Costs()
 OF_QUEUES: dict[str, Kind] = {"fence": "order", "wait_local": "local completion", "wait": "completion"}

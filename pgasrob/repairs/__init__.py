@@ -5,8 +5,8 @@ queue for two operations. Every violation gives a clause, the candidates that ma
 set of all clauses is tried; and what is told has been checked from the changed text.
 """
 
-from pgasrob.repair.candidates import Candidate, Costs
-from pgasrob.repair.edits import Edit
-from pgasrob.repair.search import Answer, Broken, Rejected, Repair, repair
+from pgasrob.repairs.candidates import Candidate, Costs
+from pgasrob.repairs.edits import Edit
+from pgasrob.repairs.search import Answer, Broken, Rejected, Repair, repair
 
 __all__ = ["Answer", "Broken", "Candidate", "Costs", "Edit", "Rejected", "Repair", "repair"]

@@ -1,0 +1,174 @@
+"""Answers of the library as objects for JSON, as texts, files and lines; what Jupyter shows is in `jupyter`."""
+
+from __future__ import annotations
+
+import os
+from os import PathLike
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, assert_never, cast
+
+from pgasrob.diagnostics import visible
+from pgasrob.render import english
+from pgasrob.render.jupyter import html, svg
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.lower import CProgram
+    from pgasrob.models.answers import Answers
+    from pgasrob.program.program import Program
+    from pgasrob.races.verdict import RaceVerdict
+    from pgasrob.render.json import RaceResult, Result
+    from pgasrob.render.lines import Line
+    from pgasrob.repairs import Repair
+    from pgasrob.robustness.verdict import Verdict
+    from pgasrob.runs.outcomes import Outcomes
+    from pgasrob.runs.simulate import Simulated
+
+    Answered = Verdict | RaceVerdict | Outcomes | Simulated | Repair | Answers
+
+__all__ = ["html", "save", "short", "svg", "text", "to_json"]
+
+WIDTH = 80
+
+
+def to_json(answer: Answered) -> Any:
+    """``answer`` as the command prints it in JSON: an object, and a list of these, one a model, for a litmus test."""
+    from pgasrob.models.answers import Answers
+    from pgasrob.races.verdict import RaceVerdict
+    from pgasrob.repairs import Repair
+    from pgasrob.robustness.verdict import Verdict
+    from pgasrob.runs.outcomes import Outcomes
+    from pgasrob.runs.simulate import Simulated
+
+    match answer:
+        case Verdict():
+            from pgasrob.render.json import to_json as of_verdict
+
+            return of_verdict(answer)
+        case RaceVerdict():
+            from pgasrob.render.races_json import races_to_json
+
+            return races_to_json(answer)
+        case Outcomes():
+            from pgasrob.render.outcomes_json import outcomes_to_json
+
+            return outcomes_to_json(answer)
+        case Simulated():
+            from pgasrob.render.simulation import simulated_to_json
+
+            return simulated_to_json(answer)
+        case Repair():
+            from pgasrob.render.repair import repair_to_json
+
+            return repair_to_json(answer.verdicts[0].file, answer)
+        case Answers():
+            from pgasrob.render.litmus_json import litmus_to_json
+
+            return [litmus_to_json(answer.file, each) for each in answer.answers]
+        case _:
+            assert_never(answer)
+
+
+def text(answer: Answered, width: int = WIDTH) -> str:
+    """The report of the command line, without colours."""
+    from pgasrob.render.lines import plain
+
+    return plain(_report(answer, width)).rstrip("\n")
+
+
+def _report(answer: Answered, width: int) -> list[Line]:
+    from pgasrob.models.answers import Answers
+    from pgasrob.repairs import Repair
+    from pgasrob.runs.outcomes import Outcomes
+    from pgasrob.runs.simulate import Simulated
+
+    if isinstance(answer, Repair):
+        from pgasrob.render.repair import repair_lines
+
+        return repair_lines(answer.verdicts[0].file, answer, width)
+    found = to_json(answer)
+    if isinstance(answer, Outcomes):
+        from pgasrob.render.outcomes import outcomes_report
+
+        return outcomes_report(found, width)
+    if isinstance(answer, Simulated):
+        from pgasrob.render.simulation import simulation_report
+
+        return simulation_report(found, width)
+    if isinstance(answer, Answers):
+        from pgasrob.render.litmus import litmus_report
+
+        return litmus_report(found, width)
+    from pgasrob.render.report import report
+
+    return report(found, width)
+
+
+def short(shown: Answered | Program | CProgram) -> str:
+    """``shown`` in a line, for the interactive Python."""
+    from pgasrob.models.answers import Answers
+    from pgasrob.races.verdict import RaceVerdict
+    from pgasrob.repairs import Repair
+    from pgasrob.robustness.verdict import Verdict
+    from pgasrob.runs.outcomes import Outcomes
+    from pgasrob.runs.simulate import Simulated
+
+    match shown:
+        case Verdict():
+            on = english.on_nodes("all" if shown.every and shown.nodes is None else shown.nodes)
+            file, told = shown.file, f"{shown.verdict}{on}"
+        case RaceVerdict():
+            file, told = shown.file, f"{shown.verdict}{english.on_nodes(shown.nodes)}"
+        case Outcomes():
+            file, count = shown.instance.program.source.file, english.count(len(shown.outcomes), "outcome")
+            so_far = "" if shown.complete else " so far"
+            told = f"{count}{so_far}{english.on_nodes(shown.instance.nodes)}, {len(shown.network_only)} network-only"
+        case Simulated():
+            instance = shown.run.instance
+            file, count = instance.program.source.file, english.count(len(shown.run.events), "event")
+            told = f"{count}{english.on_nodes(instance.nodes)}, seed {shown.seed}"
+        case Repair():
+            file, told = shown.verdicts[0].file, f"{shown.state} on {english.listed(shown.nodes)} nodes"
+        case Answers():
+            counts = (f"{len(each.outcomes.found)} in {label}" for label, each in shown.items())
+            file, told = shown.file, f"outcomes: {', '.join(counts)}"
+        case _:
+            return f"<{type(shown).__name__} {visible(shown.name or '?')}: {visible(PurePath(shown.source.file).name)}>"
+    return f"<{type(shown).__name__} {visible(PurePath(file).name)}: {told}>"
+
+
+def save(answer: Answered, path: str | PathLike[str], cycle_only: bool = False) -> None:
+    """Write ``answer`` to the file ``path`` in the format of its ending.
+
+    Raises :class:`~pgasrob.render.files.UnknownFormat`, :class:`~pgasrob.render.run_graph.NoRun` where there is no run
+    to draw, and OSError.
+    """
+    from pgasrob.models.answers import Answers
+    from pgasrob.render.files import UnknownFormat, format_of, replace_file, write
+    from pgasrob.render.places import dumps
+    from pgasrob.render.run_graph import NoRun
+    from pgasrob.repairs import Repair
+    from pgasrob.runs.outcomes import Outcomes
+    from pgasrob.runs.simulate import Simulated
+
+    name = os.fspath(path)
+    format_ = format_of(name)
+    if format_.ending == ".txt":
+        replace_file(name, text(answer) + "\n")
+        return
+    found = to_json(answer)
+    if format_.ending == ".json":
+        replace_file(name, "".join(dumps(each) + "\n" for each in (found if isinstance(found, list) else [found])))
+        return
+    if isinstance(answer, Outcomes | Answers) or (isinstance(answer, Simulated) and format_.verdicts_only):
+        raise UnknownFormat(f"{name!r}: {type(answer).__name__} cannot be {format_.ending}; write .txt or .json")
+    if isinstance(answer, Repair):
+        from pgasrob.render.repair import beside, repair_to_sarif
+
+        if format_.ending == ".sarif":
+            replace_file(name, repair_to_sarif(answer))
+            return
+        found = beside(answer)
+    result = cast("Result | RaceResult", found)
+    if not format_.can_show(result):
+        raise NoRun(f"{name!r}: there is no run to draw; write .txt or .json")
+    write([result], name, cycle_only)

@@ -1,0 +1,81 @@
+"""What expressions may be for ranks and numbers of nodes that are symbols contains what they are for numbers."""
+
+from __future__ import annotations
+
+from random import Random
+
+from pgasrob.program.expressions import (
+    INT32,
+    RELATIONS,
+    Binary,
+    Conditional,
+    Const,
+    Expr,
+    Fault,
+    IntType,
+    Me,
+    Nodes,
+    Register,
+    Unary,
+    evaluator,
+    specialise,
+)
+from pgasrob.robustness.every_n.linear import RANK, Domain, Linear, Value
+from pgasrob.robustness.every_n.values import Values
+from tests.support import examples
+
+TYPES = (INT32, INT32, IntType(64, True), IntType(64, False), IntType(32, False), IntType(16, False), IntType(8, True))
+OPERATORS = ("+", "-", "-", "*", "%", "%", "/", "&", "^", "<<", "==", "!=", "<", "<=", ">", ">=", "&&", "||")
+REGISTERS: tuple[Value, ...] = ((Linear(), Linear(n=1, c=-1)), (Linear(c=-2), Linear(c=3)), (Linear(x=1), Linear(x=1)))
+
+
+def drawn(random: Random, depth: int, type: IntType) -> Expr:
+    """An expression whose operations have operands of their types, as in C."""
+    if depth == 0 or random.random() < 0.15:
+        register: Expr = Register("r", random.randrange(len(REGISTERS)))
+        if not type.signed:
+            register = Unary("cast", register, type)
+        number = random.choice((0, 1, 1, 2, 3, 40, -1 if type.signed else 7))
+        return random.choice((Me(), Me(), Nodes(), Const(number), register))
+    other = random.choice(TYPES)
+    match random.randrange(8):
+        case 0:
+            return Unary("cast", drawn(random, depth - 1, other), type)
+        case 1:
+            return Unary(random.choice(("-", "~", "!")), drawn(random, depth - 1, type), type)
+        case 2:
+            return Conditional(*(drawn(random, depth - 1, each) for each in (other, type, type)))
+    symbol = random.choice(OPERATORS)
+    inner = other if symbol in RELATIONS or symbol in ("&&", "||") else type
+    return Binary(symbol, drawn(random, depth - 1, inner), drawn(random, depth - 1, inner), inner)
+
+
+def at(form: Linear, rank: int, nodes: int) -> int:
+    return form.x * rank + form.n * nodes + form.c
+
+
+def test_values_of_random_expressions() -> None:
+    compared = 0
+    for seed in range(examples(1_500, nightly=60_000)):
+        random = Random(seed)
+        modulus = random.choice((1, 1, 2, 3))
+        left = random.randrange(modulus), random.randrange(modulus)
+        domain = Domain(random.randrange(6, 9), random.randrange(3), random.randrange(3), modulus, *left, most=12)
+        me = random.choice((RANK, RANK, RANK, Linear(x=1, c=1), Linear(c=2), Linear(n=1, c=-2)))
+        values, expr = Values(domain, me), drawn(random, random.choice((1, 2, 3)), random.choice(TYPES))
+        found, may_fault = values.of(expr, REGISTERS), values.may_fault(expr, REGISTERS)
+        for nodes in range(domain.least, domain.most + 1):
+            for rank in range(domain.low, nodes - domain.high):
+                if (rank % modulus, nodes % modulus) != left:
+                    continue
+                held = [random.randint(at(low, rank, nodes), at(high, rank, nodes)) for low, high in REGISTERS]
+                try:
+                    value = evaluator(specialise(expr, at(me, rank, nodes), nodes))(held)
+                except Fault:
+                    assert may_fault, expr
+                    continue
+                assert found is not None, expr
+                low, high = (at(bound, rank, nodes) for bound in found)
+                assert low <= value <= high, (expr, rank, nodes, held)
+                compared += 1
+    assert compared > 4 * examples(1_500, nightly=60_000)
