@@ -171,7 +171,13 @@ class Table(Generic[R]):
 
     def _summary(self, results: Sequence[R], seconds: float) -> str:
         counts: Counter[str] = Counter(result["verdict"] for result in results)
-        found = ", ".join(f"{counts[verdict]} {verdict}" for verdict in self.verdicts if counts[verdict])
+        limits = Counter(limit for each in results if each["verdict"] == "unknown" and (limit := each["limit"]))
+        why = {
+            "unknown": f" ({', '.join(f'{count} by --{option}' for option, count in limits.items())})" if limits else ""
+        }
+        found = ", ".join(
+            f"{counts[verdict]} {verdict}{why.get(verdict, '')}" for verdict in self.verdicts if counts[verdict]
+        )
         facts = Counter(fact for result in results for fact in self.facts(result))
         more = "".join(f", {count} with {fact}" for fact, count in facts.items())
         things = "1 result" if len(results) == 1 else f"{len(results)} results"

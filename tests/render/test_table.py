@@ -27,6 +27,7 @@ def result(file: str, verdict: Any = "robust", nodes: int | None = 2, **more: An
         "reason": None, "assertions": None, "deadlock": None, "communicates": None,
         "stats": {"states": 1234, "transitions": 2345, "seconds": 0.126, "sc_states": 12},
         "witness": None, "assertion_run": None, "deadlock_run": None, "errors": [],
+        "limit": None,
     }  # fmt: skip
     return found | more  # type: ignore[return-value]
 
@@ -191,3 +192,14 @@ def test_a_file_name_cannot_disturb_the_terminal(name: str) -> None:
     assert lines[1].startswith(f"{shown:<{len(shown)}}      -") and lines[3].startswith(f"{'x':<{len(shown)}}      2")
     assert f"{shown}:3:9: error[PG011]: missing `;`" in lines
     assert all(line.isprintable() for line in lines)
+
+
+def test_the_limits_that_were_hit_are_counted() -> None:
+    results = [
+        result("a.pgas", "unknown", reason="the time limit was hit", limit="timeout"),
+        result("b.pgas", "unknown", reason="the time limit was hit", limit="timeout"),
+        result("c.pgas", "unknown", reason="the memory limit was hit", limit="memory-limit"),
+        result("d.pgas", "robust"),
+    ]
+    last = " ".join(text(results)[-2:])
+    assert last.endswith("1 robust, 3 unknown (2 by --timeout, 1 by --memory-limit).")
