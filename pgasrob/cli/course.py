@@ -96,6 +96,9 @@ def notebook(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
         shown = {part.name: os.path.join(place, part.name) for part in parts if part.kind == "program"}
         needed = [path for part in parts if part.kind == "command" for path in _programs_in(part.name)]
         copied = {path: _handed_out(path) for path in dict.fromkeys([*needed, *shown.values()])}
+        for part in parts:
+            if part.kind == "command" and "--expect" in part.name.split():  # what it compares with is wanted
+                copied |= {path: Path(path).read_text(encoding="utf-8") for path in _programs_in(part.name)}
         texts = {name: copied[path] for name, path in shown.items()}
         for path, text in copied.items():
             _not_the_same(path, os.path.join(folder, path))
